@@ -96,7 +96,11 @@ def _work(writing: int, paths: list[str], lint: Callable[[str], Report], words: 
         gc.disable()
         reports = [lint(path) for path in paths]
         for report in reports:
-            for launch in report.launches:
+            if words:
+                for launch in report.launches:
+                    launch.others = launch.alternatives
+            for launch in [one for main in report.launches for one in main.every]:
+                launch.later = None
                 launch.open = _carried(launch) if words else None  # what opens files cannot travel, what is in them can
                 if not words:
                     _lighten(launch)

@@ -111,6 +111,7 @@ def _under(launch: Launch, release: str) -> Launch:
     """The launch with another release."""
     moved = copy(launch)
     moved.release = ReleaseClaim(release, "settings")
+    moved.others = [_under(one, release) for one in launch.others]
     return moved
 
 

@@ -297,3 +297,29 @@ def test_parts_of_launches_are_listed_and_what_never_starts_is_not(workspace: Wo
         ("config.yaml", ["--model", "m", "--max-model-len", "4096"], True),
         ("serve.env", ["--max-model-len", "4096"], True),
     ]
+
+
+def test_words_that_a_branch_adds_or_replaces(workspace: Workspace) -> None:
+    script = (
+        'T=1\nif [ -n "$A" ]; then R="--enforce-eager --seed 1"; fi\nif [ "$B" = x ]; then T=2; fi\nvllm serve m $R --tp $T\n'
+    )
+    found = launch(workspace, "R=\n" + script)
+    assert found["argv"] == ["m", "--tp", "1"]
+    first = {"line": 3, "column": 4, "text": '[ -n "$A" ]', "taken": True}
+    second = {"line": 4, "column": 4, "text": '[ "$B" = x ]', "taken": True}
+    assert found["possible"] == [
+        {"words": ["--enforce-eager", "--seed", "1"], "branch": first},
+        {"words": ["2"], "instead_of": ["1"], "branch": second},
+        {"words": ["--enforce-eager", "--seed", "1", "2"], "instead_of": ["1"], "branch": second, "within": [first]},
+    ]
+
+
+def test_a_secret_of_a_branch_is_masked(workspace: Workspace) -> None:
+    found = launch(workspace, 'R=\n[ "$A" = 1 ] && R="--api-key sk-verysecretkey123"\nvllm serve m $R\n')
+    assert found["possible"][0]["words"][0] == "--api-key"
+    assert "verysecret" not in json.dumps(found)
+
+
+def test_an_optional_key_is_a_possible_word(workspace: Workspace) -> None:
+    found = launch(workspace, 'R=()\nif [ -n "${KEY:-}" ]; then R+=(--api-key "$KEY"); fi\nvllm serve m "${R[@]}"\n')
+    assert [one["words"] for one in found["possible"]] == [["--api-key", "${KEY}"]]

@@ -95,7 +95,7 @@ class TestWhatASecretIs:
     def test_numbers_and_tokens_of_a_model_are_none(self, script: str) -> None:
         launch = launch_in(script, "run.sh")
         assert secrets_of([launch]) == ()
-        assert "***" not in " ".join(words(launch))
+        assert "***" not in " ".join(words(launch.argv))
 
     @pytest.mark.parametrize(
         "key", ["sk-abcdefghij0123456789", "hf_abcdefghijklmnopqrstuvwxyz012345", "hunter2hunter", "correct-horse"]
@@ -103,10 +103,10 @@ class TestWhatASecretIs:
     def test_a_key_is_one_wherever_it_stands(self, key: str) -> None:
         launch = launch_in(f"vllm serve m/m --api-key {key} --port 80\n", "run.sh")
         assert secrets_of([launch]) == (key,)
-        assert key not in words(launch)
+        assert key not in words(launch.argv)
 
     @pytest.mark.parametrize("key", ["llamas", "12345678", "Qwenthree"])
     def test_a_word_or_a_number_is_hidden_in_its_place_only(self, key: str) -> None:
         launch = launch_in(f"vllm serve m/m --api-key {key} --served-model-name {key}\n", "run.sh")
         assert secrets_of([launch]) == ()
-        assert words(launch) == ["m/m", "--api-key", "***", "--served-model-name", key]
+        assert words(launch.argv) == ["m/m", "--api-key", "***", "--served-model-name", key]

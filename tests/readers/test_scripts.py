@@ -197,7 +197,8 @@ class TestVariables:
             vllm serve m "${ARGS[@]}"
         """)
         assert argv(launch) == ["m", "--port", "8000"]
-        assert all(word.many for word in launch.argv[1:])
+        assert not any(word.many for word in launch.argv)
+        assert [argv(one) for one in launch.alternatives] == [["m", "--port", "8000", "--enforce-eager"]]
 
     def test_both_branches_are_launches(self) -> None:
         launches = launches_in(
@@ -346,9 +347,8 @@ class TestTemplate:
             ("--dtype", False),
             ("half", False),
         ]
-        variable = launch.env["VLLM_LOGGING_LEVEL"].value
-        assert variable is not None
-        assert not variable.known
+        assert environment(launch) == {"VLLM_LOGGING_LEVEL": "DEBUG"}
+        assert [environment(one) for one in launch.alternatives] == [{}]
 
     def test_whatever_it_is_called(self) -> None:
         assert argv(launch_in(self.SCRIPT, "run.sh"))[0] == "{{ model }}"

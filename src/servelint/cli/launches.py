@@ -8,7 +8,7 @@ from servelint.cli import options
 from servelint.cli.command import Options, command, flag
 from servelint.cli.options import Inputs, SettingsOptions, Versions
 from servelint.cli.output import print_problems, print_stderr, write_json, write_stdout
-from servelint.core.launch import Launch
+from servelint.core.launch import Launch, Word, difference
 from servelint.core.secrets import MASK, masked_value, without_in
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
@@ -16,12 +16,13 @@ from servelint.engines.registry import ENGINES
 from servelint.filters.masking import secrets_of, words
 from servelint.report import extent
 from servelint.report.clean import escapes
-from servelint.report.formats.json import problem_data
+from servelint.report.formats.json import branch_data, problem_data
 from servelint.report.formats.text import Painter, note_text
 from servelint.syntax.json import ARRAY, OBJECT, JsonNode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 
@@ -81,7 +82,9 @@ def one_each(launches: list[Launch]) -> list[Launch]:
 
 def _without_secrets(launch: Launch, data: dict[str, Any]) -> dict[str, Any]:
     """Return the data with a mask for each secret."""
-    data = {**data, "argv": words(launch)}
+    data = {**data, "argv": words(launch.argv)}
+    if launch.alternatives:
+        data["possible"] = _possible(launch, words)
     for part in ("env", "config"):
         data[part] = {
             name: masked_value(name, value) if isinstance(value, str) else value for name, value in data[part].items()
@@ -105,12 +108,37 @@ def launch_data(launch: Launch, versions: dict[str, str]) -> dict[str, Any]:
         "image": launch.image.shown if launch.image is not None else None,
         "name": launch.name,
         "fragment": launch.fragment,
-        "argv": [word.shown for word in launch.argv if word.shown or not word.many],  # "$@" adds none in a plain run
+        "argv": _plain(launch.argv),
         "env": {name: variable.value.shown for name, variable in launch.env.items() if variable.value is not None},
         "config": config_data(launch),
         "gpus": launch.container.gpus if launch.container is not None else None,
+        **({"possible": _possible(launch)} if launch.alternatives else {}),
         **({"judged": extent.data(launch.judged)} if launch.judged is not None else {}),
     }
+
+
+def _plain(argv: list[Word]) -> list[str]:
+    return [word.shown for word in argv if word.shown or not word.many]  # "$@" adds none in a plain run
+
+
+def _possible(launch: Launch, shown_as: Callable[[list[Word]], list[str]] = _plain) -> list[dict[str, Any]]:
+    """Return what undecided conditions of the script change in `argv`: words that they add, and those that they replace."""
+    found: list[dict[str, Any]] = []
+    for other in launch.alternatives:
+        gone, added = difference(launch, other)
+        removed = [launch.argv[index] for index in gone]
+        shown = [shown_as(some) for some in (added, removed)]
+        if not any(shown):
+            continue
+        one: dict[str, Any] = {"words": shown[0]}
+        if shown[1]:
+            one["instead_of"] = shown[1]
+        branches = [branch_data(branch) for branch in other.branches]
+        one["branch"] = branches[-1] if branches else None
+        if branches[1:]:
+            one["within"] = branches[:-1]
+        found.append(one)
+    return found
 
 
 def config_data(launch: Launch) -> dict[str, Any]:

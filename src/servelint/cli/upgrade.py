@@ -108,7 +108,7 @@ def _kinds(one: Upgrade) -> list[tuple[str, list[Finding]]]:
 def _line(finding: Finding) -> str:
     advice = f"; {finding.advice}" if finding.advice else ""
     line, column = finding.span.source.position(finding.span.start)
-    return clean(f"{line}:{column} {finding.severity}[{finding.rule}] {finding.message}{advice}")
+    return clean(f"{line}:{column} {finding.severity}[{finding.rule}] {finding.statement}{advice}")
 
 
 def _default(changed: ChangedDefault) -> str:

@@ -8,7 +8,7 @@ docs/limits.md lists them.
 from __future__ import annotations
 
 from servelint.core.problem import Problem
-from servelint.core.run import current
+from servelint.core.run import WALKS, current
 from servelint.core.text import TracedText
 
 TYPE_CHECKING = False
@@ -103,6 +103,11 @@ STEPS_OF_OTHERS = Bound(
     20_000, "steps", "not followed further: the scripts that this file runs take more than {most} steps together"
 )
 STEPS_SOURCED = Bound(6_000, "steps", "")
+STEPS_OF_WORLDS = Bound(30_000, "steps", "")
+"""All runs together that decide a script's conditions one way or the other."""
+WORLDS = Bound(20, "ways to decide the conditions of a script", "")
+WORLDS_OF_FILE = Bound(WALKS, "ways to decide the conditions of all scripts in one file", "")
+ALTERNATIVES = Bound(12, "alternatives of one launch", "")
 CALLS = Bound(12, "calls", "not followed further: functions call each other, or scripts source each other, {most} deep")
 WRITTEN = Bound(12, "scripts", "not followed further: the script writes more than {most} scripts")
 NESTED = Bound(1_000, "levels", "not followed further: nested about {most} levels deep")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.core.launch import Launch, Word
+from servelint.core.launch import Branch, Launch, Word
 from servelint.core.secrets import masked_span
 from servelint.core.source import Span
 from servelint.core.text import TracedText
@@ -84,10 +84,12 @@ class Finding:
         release_from: What names that release.
         affected: The releases that the rule holds for, as a PEP 440 range.
         assumption: A sentence where the launch names a release that servelint does not know: how it was judged.
+        branches: The undecided conditions of a script that must have these outcomes; empty if it holds whatever they are.
     """
 
     __slots__ = (
-        "advice", "affected", "assumption", "confidence", "evidence", "fix", "impact", "label", "launch", "message", "related",
+        "advice", "affected", "assumption", "branches", "confidence", "evidence", "fix", "impact", "label", "launch", "message",
+        "related",
         "release", "release_from", "rule", "severity", "span",
     )  # fmt: skip
 
@@ -126,15 +128,25 @@ class Finding:
         self.release_from = release_from
         self.affected = affected
         self.assumption = ""
+        self.branches: tuple[Branch, ...] = ()
 
     def __repr__(self) -> str:
         line, column = self.span.source.position(self.span.start)
         return f"Finding({self.severity}[{self.rule}] {self.span.source.path}:{line}:{column})"
 
     @property
+    def statement(self) -> str:
+        """What is wrong, with the branches of a script that must be taken for it."""
+        if not self.branches:
+            return self.message
+        ways = {taken: sorted({one.span.line for one in self.branches if one.taken == taken}) for taken in (True, False)}
+        said = [_branches(lines, "" if taken else "not ") for taken, lines in ways.items() if lines]
+        return f"{self.message}, if {' and '.join(said)}"
+
+    @property
     def sentence(self) -> str:
         """What is wrong and what to write instead, on one line."""
-        return f"{self.message}; {self.advice}" if self.advice else self.message
+        return f"{self.statement}; {self.advice}" if self.advice else self.statement
 
     @property
     def fingerprint(self) -> str:
@@ -147,6 +159,12 @@ class Finding:
         name = self.launch.name if self.launch is not None else ""
         parts = (self.rule, self.span.source.path, name, masked_span(self.span))
         return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _branches(lines: list[int], way: str) -> str:
+    if len(lines) == 1:
+        return f"the branch at line {lines[0]} is {way}taken"
+    return f"the branches at lines {', '.join([str(line) for line in lines])} are {way}taken"
 
 
 class Effect:

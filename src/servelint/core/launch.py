@@ -315,6 +315,26 @@ class Mishap:
         return f"Mishap({self.kind!r}, {self.shown!r})"
 
 
+class Branch:
+    """An undecided condition of a script, and its outcome.
+
+    Attributes:
+        span: Its characters.
+        taken: Whether it holds.
+        assumed: Whether a default decides it in a plain run.
+    """
+
+    __slots__ = ("assumed", "span", "taken")
+
+    def __init__(self, span: Span, taken: bool, assumed: bool = False) -> None:
+        self.span = span
+        self.taken = taken
+        self.assumed = assumed
+
+    def __repr__(self) -> str:
+        return f"Branch({self.span.text!r}, {self.taken})"
+
+
 class Launch:
     """One start of one engine.
 
@@ -344,12 +364,15 @@ class Launch:
         started: Whether anything starts it. One that nothing starts is a fragment, and has a mishap that says why.
         cut: Words that look like the command's but never reach the engine: the line before them is not continued.
         nodes: What runs it together with other launches; None if nothing does.
+        others: The alternatives that are known.
+        later: Finds the alternatives when they are asked for; None if they are known.
+        branches: Those outcomes, of an alternative.
     """
 
     __slots__ = (
-        "argv", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count", "gpu_site", "judged", "launcher",
-        "likely", "mishaps", "name", "nodes", "open", "open_env", "owner", "release", "secrets", "site", "source", "started",
-        "verb",
+        "argv", "branches", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count", "gpu_site", "judged",
+        "later", "launcher", "likely", "mishaps", "name", "nodes", "open", "open_env", "others", "owner", "release", "secrets",
+        "site", "source", "started", "verb",
     )  # fmt: skip
 
     def __init__(
@@ -392,9 +415,25 @@ class Launch:
         self.secrets: tuple[tuple[str, TracedText], ...] = ()
         self.cut: Span | None = None
         self.nodes: Nodes | None = None
+        self.others: list[Launch] = []
+        self.later: Callable[[], None] | None = None
+        self.branches: tuple[Branch, ...] = ()
 
     def __repr__(self) -> str:
         return f"Launch({self.engine} {[word.shown for word in self.argv]})"
+
+    @property
+    def alternatives(self) -> list[Launch]:
+        """The launch as it is where undecided conditions of its script have another outcome."""
+        later, self.later = self.later, None
+        if later is not None:
+            later()
+        return self.others
+
+    @property
+    def every(self) -> list[Launch]:
+        """The launch and its alternatives, as far as they are known."""
+        return [self, *self.others]
 
     @property
     def line(self) -> int:
@@ -410,3 +449,17 @@ class Launch:
     def image(self) -> TracedText | None:
         """The image of its container."""
         return self.container.image if self.container else None
+
+
+def difference(launch: Launch, other: Launch) -> tuple[list[int], list[Word]]:
+    """The indexes of the words that an alternative of a launch lacks, and the words that it adds."""
+    from difflib import SequenceMatcher
+
+    ours, theirs = ([(word.shown, word.many) for word in one.argv] for one in (launch, other))
+    gone: list[int] = []
+    added: list[Word] = []
+    for tag, low, high, start, end in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+        if tag != "equal":
+            gone += range(low, high)
+            added += other.argv[start:end]
+    return gone, added

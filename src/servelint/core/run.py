@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from types import FrameType
 
 
+WALKS = 300
+"""Walks over the scripts of one file beside the first over each (bounds.WORLDS_OF_FILE)."""
+
+
 class TooMuchWork(Exception):
     """A file takes more pieces of text than one file may."""
 
@@ -37,15 +41,19 @@ class Run:
     Args:
         path: The file that a limit is reported for when its place is not known.
         pieces: How many pieces of text the run may make; None to share what is left of the run around it.
+
+    Attributes:
+        walks: How often scripts may be walked again to decide their conditions another way.
     """
 
-    __slots__ = ("_meter", "_path", "_reached", "_token")
+    __slots__ = ("_meter", "_path", "_reached", "_token", "walks")
 
     def __init__(self, path: str, pieces: float | None = None) -> None:
         self._path = path
         self._meter = None if pieces is None else _Meter(pieces)
         self._reached: dict[tuple[str, str], Problem] = {}
         self._token: Token[Run | None] | None = None
+        self.walks = WALKS
 
     def __enter__(self) -> Run:  # noqa: PYI034 - Self is in typing from Python 3.11 on
         around = current()

@@ -55,6 +55,8 @@ def name_gpus(launch: Launch, settings: Settings) -> None:
             launch.gpu, launch.gpu_count, launch.gpu_site = comment.gpu, comment.count, comment.span
         elif comment.count is not None:
             launch.gpu_count = comment.count
+    for one in launch.others:
+        one.gpu, one.gpu_count, one.gpu_site = launch.gpu, launch.gpu_count, launch.gpu_site
 
 
 _GPU = r"#[ \t]*servelint:[ \t]*(gpu(?:-count)?[ \t]*=[^\n]*)"

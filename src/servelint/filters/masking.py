@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 
 from servelint.core.finding import Finding, Fix, Related
-from servelint.core.launch import Launch
+from servelint.core.launch import Launch, Word
 from servelint.core.secrets import (
     Part,
     Redactions,
@@ -33,7 +33,7 @@ _JOINS = frozenset("\"'\\\r\n\t ")
 
 def mask(launches: list[Launch], findings: list[Finding]) -> list[Finding]:
     """Return findings without the secrets of launches, and redact the sources that these findings show."""
-    texts = [text for launch in launches for text in _secrets(launch)]
+    texts = _all_secrets(launches)
     if not texts:
         return findings
     values = _values(texts)
@@ -61,14 +61,18 @@ def _masked(finding: Finding, values: tuple[str, ...]) -> Finding:
 
 def secrets_of(launches: list[Launch]) -> tuple[str, ...]:
     """Return the secrets of launches, the longest first."""
-    return _values([text for launch in launches for text in _secrets(launch)])
+    return _values(_all_secrets(launches))
 
 
-def words(launch: Launch) -> list[str]:
-    """Return the words of a launch for a listing, without expansions that add none in a plain run (`"$@"`)."""
+def _all_secrets(launches: list[Launch]) -> list[TracedText]:
+    return [text for launch in launches for one in launch.every for text in _secrets(one)]
+
+
+def words(argv: list[Word]) -> list[str]:
+    """Return words of a launch for a listing, without expansions that add none in a plain run (`"$@"`)."""
     found: list[str] = []
     before = ""
-    for word in launch.argv:
+    for word in argv:
         shown = word.shown
         if shown or not word.many:
             name, sign, value = shown.partition("=")

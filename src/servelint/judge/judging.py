@@ -63,6 +63,15 @@ def judge_as_named(launch: Launch, settings: Settings, book: list[Rule] | None =
     index = RuleIndex(book) if book is not None else _selected(launch.engine, settings)
     if not index.rules:
         return []
+    if not launch.others:
+        return _judged(launch, settings, index, book is None)
+    from servelint.judge.alternatives import merged
+
+    return merged(launch, lambda one: _judged(one, settings, index, book is None))
+
+
+def _judged(launch: Launch, settings: Settings, index: RuleIndex, every_rule: bool) -> list[Finding]:
+    """What the rules report of one launch as it is, whatever its alternatives are. every_rule: whether no rules were chosen."""
     releases, configs = possible_releases(launch, settings)
     if not launch.started:
         never = container.not_started(launch)
@@ -89,7 +98,7 @@ def judge_as_named(launch: Launch, settings: Settings, book: list[Rule] | None =
     findings += _removed_later(index, launch, configs, releases, findings)
     if releases.unlisted is not None:
         findings = _assumed(findings, launch, releases.unlisted)
-        if book is None and not launch.fragment and settings.wants(UNKNOWN_RELEASE):
+        if every_rule and not launch.fragment and settings.wants(UNKNOWN_RELEASE):
             findings.append(_of_release(launch, releases.unlisted, settings))
     if releases.exact and is_changed_build(releases.known[-1]):
         for finding in findings:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from copy import copy
 
 from servelint.core.finding import Finding, Related
-from servelint.core.launch import Launch, OpenedFile
+from servelint.core.launch import Branch, Launch, OpenedFile
 from servelint.core.run import Run, current
 from servelint.core.settings import Settings
 from servelint.core.source import Source, Span
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 _UNUSED_AT_MOST = 16
 """Texts for which an entry is kept that none of them uses: what is typed is often deleted again."""
-_NOT_COMPARED = ("files", "nodes", "open", "source")
-"""Fields that open files, which a key opens itself, and the file of a launch, which is that of its places."""
+_NOT_COMPARED = ("files", "later", "nodes", "open", "source")
+"""Fields that open files, which a key opens itself, that find what no finding needs, and the
+file of a launch, which is that of its places."""
 _HERE = object()
 """Stands for a place in the launch's own file."""
 _SCALARS = (str, int, float, bool, type(None))
@@ -164,8 +165,9 @@ class _Entry:
             finding.launch = launch
             spans = [key.span(place) for place in places if place is not None]
             finding.span = spans[0]
-            for related, span in zip(finding.related, spans[1:], strict=True):
-                related.span = span
+            moving: list[Related | Branch] = [*finding.related, *finding.branches]
+            for placed, span in zip(moving, spans[1:], strict=True):
+                placed.span = span
         return found
 
 
@@ -238,12 +240,13 @@ def _judged(launch: Launch, settings: Settings, paths: list[TracedText]) -> list
 
 
 def _spans(finding: Finding) -> list[Span]:
-    return [finding.span, *[related.span for related in finding.related]]
+    return [finding.span, *[one.span for one in finding.related], *[one.span for one in finding.branches]]
 
 
 def _copied(finding: Finding) -> Finding:
     """A finding of which nothing is taken away later (servelint.filters.masking)."""
     one = copy(finding)
     one.related = [Related(place.span, place.message) for place in finding.related]
+    one.branches = tuple([Branch(place.span, place.taken, place.assumed) for place in finding.branches])
     one.fix = None
     return one

@@ -356,60 +356,83 @@ def script_launches(
 
     args: `$0` and what follows; None if not known.  site: what stands for the commands of a script in another file
     """
-    from servelint.readers import installs
+    from servelint.readers.alternatives import Alternatives
+    from servelint.syntax.shell.branches import World
     from servelint.syntax.shell.evaluate import Budget, evaluate
 
     text = in_command(text)
-    found: list[Launch] = []
-    seen: set[tuple[int, int, str, tuple[str, ...]]] = set()
     outside = context.open
-    waiting: list[tuple[list[Word], Span]] = []
     environment = {name: variable.value for name, variable in context.env.items() if variable.value is not None}
+    found = Alternatives()
 
-    def on_command(ran: Invocation) -> dict[str, ReleaseClaim]:
-        if len(found) > bounds.LAUNCHES.most:
-            return {}  # the reading says so
-        installed = installs.claims(ran.words)
-        if installed or ran.sourced:
-            return installed
-        env = dict(context.env)
+    def started(ran: Invocation, around: CommandContext, waiting: list[tuple[list[Word], Span]]) -> list[Launch]:
+        env = dict(around.env)
         # in the order of the script: what is exported is a set, whose order is another in each process
         for name, value in sorted(ran.env.items(), key=lambda item: (_written_at(item[1]), item[0])):
             if name not in env or env[name].value is not value:
                 env[name] = Variable(name, value, value.span() or ran.site)
         # what was installed here counts here, not in a container that is started from here
-        found_here = {**context.claims, **ran.installed}
-        here = context.with_(site=site, env=env, claims=found_here, open_env=context.open_env or ran.open_env)
-        here.anchor = ran.site if ran.site.source is context.source else context.anchor
+        found_here = {**around.claims, **ran.installed}
+        here = around.with_(site=site, env=env, claims=found_here, open_env=around.open_env or ran.open_env)
+        here.anchor = ran.site if ran.site.source is around.source else around.anchor
         here.stdin = ran.stdin
         here.open = lambda path: ran.open(path) or (outside(path) if outside is not None else None)
-        started = launches(ran.words, here, depth)
+        new = launches(ran.words, here, depth)
         cut = ran.lost
-        if not started and (before := _without_image(waiting, ran)) is not None:
+        if not new and (before := _without_image(waiting, ran)) is not None:
             if len(before) > len(ran.words):
                 cut = ran.site if ran.lost is None else ran.site.to(ran.lost)
-                started = launches(before, here, depth)
-            waiting[:] = [(before, ran.site)] if not started else []
-        if not started and (entry.program(ran.words[0]) or "") not in _LISTENS_NOWHERE:
+                new = launches(before, here, depth)
+            waiting[:] = [(before, ran.site)] if not new else []
+        if not new and around is context and (entry.program(ran.words[0]) or "") not in _LISTENS_NOWHERE:
             context.others.append(entry.program(ran.words[0]))
-        for launch in started:
+        for launch in new:
             launch.likely = ran.likely
             launch.cut = launch.cut or cut
-            key = (ran.site.start, ran.site.end, launch.engine, tuple([word.shown for word in launch.argv]))
-            if key not in seen:
-                seen.add(key)
-                found.append(launch)
-        return {}
+        return new
+
+    def walk(around: CommandContext, world: World | None, steps: Budget | None) -> list[TracedText]:
+        from servelint.readers import installs
+
+        seen = found.started(world)
+        waiting: list[tuple[list[Word], Span]] = []
+
+        def on_command(ran: Invocation) -> dict[str, ReleaseClaim]:
+            if len(found.first) > bounds.LAUNCHES.most:
+                return {}  # the reading says so
+            installed = installs.claims(ran.words)
+            if installed or ran.sourced or (world is not None and not found.concerns(ran)):
+                return installed
+            seen(ran, started(ran, around, waiting))
+            return {}
+
+        return evaluate(
+            text,
+            on_command,
+            environment=environment,
+            args=args,
+            files=around.files,
+            here=outside,
+            budget=steps,
+            unheard=UNHEARD,
+            decisions=found.decisions if world is None else None,
+            world=world,
+        )
 
     budget, context.budget = context.budget, context.budget or Budget()
-    scripts = evaluate(
-        text, on_command, environment=environment, args=args, files=context.files, here=outside, budget=budget, unheard=UNHEARD
-    )
+    scripts = walk(context, None, budget)
+    if context.explores:
+        around = context.with_(site=context.site, env=context.env)
+        around.explores, around.budget = False, Budget()
+        found.explore(lambda world: walk(around, world, None), context.source.path)
+    started_here = found.launches()
     for script in scripts:
         if not any(script is one for one in context.ran) and not bounds.SCRIPTS.passed(depth + 1, script):
             # nothing here runs it: what does may set anything
-            found += script_launches(script, CommandContext(context.source, context.name, open_env=True), None, depth + 1)
-    return found
+            started_here += script_launches(
+                script, CommandContext(context.source, context.name, open_env=True), None, depth + 1
+            )
+    return started_here
 
 
 _BETWEEN = re.compile(r"(?:\s|\\|#[^\n]*(?:\n|$))*")

@@ -159,7 +159,8 @@ class _Reading:
         for launch in found:
             launch.owner = service.owner
             if not any(word.value == "--config" or word.text.flat.startswith(("/", "./")) for word in launch.argv):
-                launch.open = None  # nothing names a file of the container, and it would keep the whole file's nodes
+                for one in launch.every:
+                    one.open = None  # nothing names a file of the container, and it would keep the whole file's nodes
         return found
 
     def unread(

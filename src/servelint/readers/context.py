@@ -37,11 +37,12 @@ class CommandContext:
         others: The programs that scripts run beside the engines.
         budget: The steps that are left for scripts that a script runs.
         anchor: The command that stands for words which are all written elsewhere.
+        explores: Whether the alternatives of a launch are looked for where a script has undecided conditions.
         runtime: Gives how the container is run. It takes longer than to see that it starts no engine.
     """
 
     __slots__ = (
-        "anchor", "budget", "claims", "container", "env", "env_file", "files", "name", "open", "open_env", "others",
+        "anchor", "budget", "claims", "container", "env", "env_file", "explores", "files", "name", "open", "open_env", "others",
         "ran", "runtime", "site", "source", "stdin",
     )  # fmt: skip
 
@@ -67,6 +68,7 @@ class CommandContext:
         self.ran: list[TracedText] = []
         self.others: list[str | None] = []
         self.budget: Budget | None = None
+        self.explores = True
         self.source = source
         self.name = name
         self.site = site

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 
-from servelint.core.launch import Container, Launch, Port, Probe, ReleaseClaim, Runtime, Variable, Word
+from servelint.core.launch import Branch, Container, Launch, Port, Probe, ReleaseClaim, Runtime, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Piece, TracedText
 from servelint.syntax import yaml
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_RECORDS = (Variable, ReleaseClaim, Container, Runtime, Port, Probe)
+_RECORDS = (Branch, Variable, ReleaseClaim, Container, Runtime, Port, Probe)
 
 
 def moved(found: list[Launch], shown: Source, text: TracedText, source: Source) -> list[Launch]:
@@ -36,6 +36,7 @@ class _Mover:
         self.source = source
 
     def launch(self, launch: Launch) -> Launch:
+        launch.others = launch.alternatives  # those that are found later would stay where they are
         self.fields(launch)
         launch.source = self.source if launch.source is self.shown else launch.source
         launch.site = launch.site or Span(self.source, 0, 0)
@@ -57,6 +58,8 @@ class _Mover:
             return type(value)([self.value(one) for one in value])
         if isinstance(value, dict):
             return {name: self.value(one) for name, one in value.items()}
+        if isinstance(value, Launch):
+            return self.launch(value)
         if isinstance(value, _RECORDS):
             value = copy(value)
             self.fields(value)

@@ -184,3 +184,11 @@ def test_findings_of_every_rule_are_valid(workspace: Workspace) -> None:
     data = valid(workspace.run("check", ".", "--format", "json", "--profile", "audit").out)
     assert data["findings"]
     assert len(data["errors"]) == 1
+
+
+def test_branches_of_a_script(workspace: Workspace) -> None:
+    workspace.file("run.sh", 'R=\n[ -n "$A" ] && R=--no-such-option\nvllm serve m $R\n')
+    data = valid(workspace.run("check", "--engine-version", "vllm=0.27.1", "run.sh", "--format", "json").out)
+    (found,) = data["findings"]
+    assert found["branches"] == [{"line": 2, "column": 1, "text": '[ -n "$A" ]', "taken": True}]
+    assert ", if the branch at line 2 is taken" in found["message"]

@@ -109,7 +109,7 @@ def _commands(block: Block, kind: str, source: Source) -> list[Launch]:
 
 def _run(script: TracedText, source: Source) -> list[Launch]:
     found = script_launches(placeholders.in_page(script, script=True), CommandContext(source), None)
-    for launch in found:
+    for launch in [one for main in found for one in (main, *main.alternatives)]:
         launch.argv = [placeholders.counted(word) for word in launch.argv]
     return found
 
@@ -142,7 +142,7 @@ def _shown_file(kind: str, text: TracedText, source: Source) -> list[Launch]:
     shown = Source(_NAMES.get(kind, "page"), placeholders.disguised(text.flat))
     found = embedded.moved(_file_launches(kind, shown), shown, text, source)
     left_out = _LEFT_OUT.search(text.flat)
-    for launch in found:
+    for launch in [one for main in found for one in (main, *main.alternatives)]:
         launch.argv = [placeholders.filled(word) for word in launch.argv]
         if left_out is not None:
             comment = unknown(left_out.group(), text.span(*left_out.span()), shown="")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from servelint import __version__
 from servelint.core.finding import Finding
 from servelint.core.judged import totals
+from servelint.core.launch import Branch
 from servelint.core.problem import Problem
 from servelint.core.result import Report
+from servelint.core.secrets import masked_span
 from servelint.core.source import Span
 from servelint.report import extent
 from servelint.report.clean import encoded, json_list
@@ -79,7 +81,14 @@ def finding_data(finding: Finding) -> dict[str, Any]:
         },
         "evidence": finding.evidence,
         "fingerprint": finding.fingerprint,
+        **({"branches": [branch_data(one) for one in finding.branches]} if finding.branches else {}),
     }
+
+
+def branch_data(branch: Branch) -> dict[str, Any]:
+    """Return an undecided condition of a script: its place, its text and whether it holds."""
+    line, column = branch.span.source.position(branch.span.start)
+    return {"line": line, "column": column, "text": masked_span(branch.span), "taken": branch.taken}
 
 
 def _launch(finding: Finding) -> dict[str, Any] | None:

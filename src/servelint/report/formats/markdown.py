@@ -31,7 +31,7 @@ def render(report: Report, options: RenderOptions = DEFAULTS) -> str:
 def _finding(finding: Finding) -> str:
     span = finding.span
     line, column = span.source.position(span.start)
-    what = f"{escaped(finding.message)} ({_code(finding.rule)})"
+    what = f"{escaped(finding.statement)} ({_code(finding.rule)})"
     return f"| {finding.severity} | {_code(f'{span.source.path}:{line}:{column}')} | {what} | {escaped(finding.advice)} |\n"
 
 

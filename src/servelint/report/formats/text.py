@@ -72,7 +72,9 @@ def finding_text(finding: Finding, paint: Painter) -> str:
     """Return a finding: its message, a frame of each file that it points into, the fix, the release and the evidence."""
     source = finding.span.source
     line, column = source.position(finding.span.start)
-    head = paint(finding.severity, f"{finding.severity}[{clean(finding.rule)}]") + paint("bold", f": {clean(finding.message)}")
+    head = paint(finding.severity, f"{finding.severity}[{clean(finding.rule)}]") + paint(
+        "bold", f": {clean(finding.statement)}"
+    )
     marks: list[tuple[Span, str, bool]] = [(finding.span, finding.label, True)]
     marks += [(related.span, related.message, False) for related in finding.related]
     own = [mark for mark in marks if mark[0].source is source]
@@ -263,7 +265,7 @@ def _suppressions(found: list[Suppression]) -> str:
         for finding in one.hidden or ():
             line, column = finding.span.source.position(finding.span.start)
             path = finding.span.source.path
-            lines.append(clean(f"    {path}:{line}:{column}: {finding.severity}[{finding.rule}] {finding.message}"))
+            lines.append(clean(f"    {path}:{line}:{column}: {finding.severity}[{finding.rule}] {finding.statement}"))
     return "".join([line + "\n" for line in lines])
 
 

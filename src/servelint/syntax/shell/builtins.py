@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 from servelint.core.launch import Word
 from servelint.core.source import Span
 from servelint.core.text import EMPTY, HOLE, TracedText, unknown
@@ -41,6 +43,9 @@ def run(
 ) -> Status | None:
     """Apply a builtin to the state; None if the command is not a builtin."""
     if name in SILENT:
+        if shell.printed is not None and name in ("echo", "pwd"):
+            text = commands.printed(shell, words, here)
+            shell.printed.append(text if text is not None else TracedText((unknown("$(" + name + ")", site),)))
         return SUCCESS
     handler = _HANDLERS.get(name)
     if handler is not None:
@@ -81,7 +86,7 @@ def _leave_loop(shell: Evaluator, words: list[Word]) -> Status:
 
 def _test(shell: Evaluator, words: list[Word]) -> Status:
     """`test` and `[`."""
-    return conditions.single([word.text for word in (words[1:] if words[0].value == "test" else words[1:-1])], shell)
+    return conditions.single(words[1:] if words[0].value == "test" else words[1:-1], shell)
 
 
 def _let(shell: Evaluator, words: list[Word]) -> Status:
@@ -93,9 +98,13 @@ def _let(shell: Evaluator, words: list[Word]) -> Status:
 
 def _printf(shell: Evaluator, words: list[Word]) -> Status:
     if len(words) > 3 and words[1].value == "-v":
-        target, text = words[2].text, commands.formatted([word.text for word in words[3:]])
+        given = words[4:] if words[3].value == "--" else words[3:]
+        target, text = words[2].text, commands.formatted([word.text for word in given]) if given else None
         many = any(word.many for word in words)
         shell.assign(target.flat, TracedText((unknown("${" + target.shown + "}", None),)) if text is None or many else text)
+    elif shell.printed is not None:
+        text = commands.printed(shell, words, None)
+        shell.printed.append(text if text is not None else TracedText((unknown("$(printf)", words[0].site),)))
     return SUCCESS
 
 
@@ -146,10 +155,10 @@ def _eval(shell: Evaluator, words: list[Word]) -> Status:
     text = TracedText.join([part for word in words[1:] for part in (word.text, TracedText.of(" "))])
     if len(text.flat) > _EVALUATED_AT_MOST:
         return UNSURE
-    outer = shell.script
-    shell.script = Script(text)
+    outer, place, floor = shell.script, shell.evaluated, shell.floor
+    shell.script, shell.evaluated, shell.floor = Script(text), place or words[0].site, shell.reads
     status = shell.visit(shell.script.root)
-    shell.script = outer
+    shell.script, shell.evaluated, shell.floor = outer, place, floor
     return status
 
 
@@ -194,13 +203,11 @@ def _shift(shell: Evaluator, words: list[Word]) -> Status:
 def _getopts(shell: Evaluator, words: list[Word]) -> Status:
     """`getopts`: without arguments it finds no option; with arguments, the options that it finds are unknown."""
     args = shell.state.args
-    if args is None and not shell.calls:
-        return Status(False, assumed=True)
     if args == []:
         return FAILURE
     for name in ("OPTARG", "OPTIND", *[word.shown for word in words[2:3]]):
         shell.assign(name, TracedText((unknown("${" + name + "}", None),)))
-    return Status(None, likely=False)
+    return Status(False, assumed=True) if args is None and not shell.calls else Status(None, likely=False)
 
 
 _HANDLERS: dict[str, Callable[[Evaluator, list[Word]], Status]] = {
@@ -225,8 +232,8 @@ _HANDLERS: dict[str, Callable[[Evaluator, list[Word]], Status]] = {
 }
 
 
-def matches(subject: TracedText, items: list[TracedText], shell: Evaluator) -> Status:
-    """Whether a `case` subject matches one of an item's patterns."""
+def matches(subject: TracedText, items: list[TracedText], shell: Evaluator, written: TracedText) -> Status:
+    """Whether a `case` subject, which is written so, matches one of an item's patterns."""
     statuses: list[Status] = []
     for raw in items:
         parts = shell.pattern(raw)
@@ -236,7 +243,13 @@ def matches(subject: TracedText, items: list[TracedText], shell: Evaluator) -> S
         holds = pattern is not None and parameters.matches(pattern, subject.flat.replace(HOLE, ""))
         known = subject.known and pattern is not None and all(text.known for text, _ in parts)
         assumed = subject.assumed or any(text.assumed for text, _ in parts)
-        statuses.append(Status(holds if known else None, holds, assumed))
+        status = Status(holds if known else None, holds, assumed)
+        if shell.world is not None:
+            literal = parameters.literal(pattern) if pattern is not None else None
+            status = shell.world.test(status, "=" if literal is not None else "case", [written, raw], shell, literal)
+        statuses.append(status)
+    if shell.world is not None and statuses:
+        return reduce(conditions.either, statuses)
     for status in statuses:
         if status.value:
             return status

@@ -26,6 +26,7 @@ _LOCAL = ("local", "declare", "typeset")
 
 def assignment(shell: Evaluator, node: Node) -> Status:
     """`name=value` as a statement."""
+    shell.reads = shell.floor
     made = shell.script.assignment(node)
     if made is not None:
         shell.set(*_assigned(shell, made))
@@ -36,6 +37,8 @@ def _assigned(shell: Evaluator, made: Assignment) -> tuple[str, Value]:
     """The name and the value of an assignment; `name[k]=v` gives the whole changed array."""
     name = shell.resolved(made.name)
     before = shell.state.variables.get(name)
+    if made.adds or made.index is not None:
+        shell.read_of(name)
     if made.index is not None:
         return name, _item(shell, name, made.index, made.value, made.adds)
     if made.array:
@@ -99,6 +102,7 @@ def _array(shell: Evaluator, name: str, made: Assignment, before: Value | None, 
 
 def declaration(shell: Evaluator, node: Node) -> Status:
     """`export`, `declare`, `typeset`, `local`, `readonly`."""
+    shell.reads = shell.floor
     found = shell.script.simple(node.start_byte)
     keyword = found.all_words[0].text.flat if found.all_words else ""
     flags = ""
@@ -187,6 +191,10 @@ _AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement
 """Nodes of what follows `<<EOF` on its line; the grammar puts them below the redirection."""
 _TABS = re.compile(r"^\t+", re.MULTILINE)
 _PLAIN_OUTPUT = re.compile(r"\s*(?:(?:echo|printf|cat|basename|dirname|cd|pwd|readlink|realpath|jq)\b|<(?![<(]))")
+_FIRST = re.compile(r"\s*([^\s;&|<>()]+)")
+_OUTPUTS = frozenset((">", ">>", ">|", ">&", "&>", "&>>", "1>", "1>>", "1>|", "1>&"))
+"""Redirections after which a command prints nothing that a substitution takes."""
+_FOLLOWED = frozenset(("[", "[[", "if", "case", "test", "{"))
 _ECHO_OPTION = re.compile(r"-[neE]+")
 _DIRECTIVE = re.compile(r"%(?:(%)|(s)|(-?0?[0-9]{0,3})([di]))|\\([\\nt\"])")
 _ESCAPES = {"\\": "\\", "n": "\n", "t": "\t", '"': '"'}
@@ -210,19 +218,25 @@ def redirected(shell: Evaluator, node: Node) -> Status:
             path = shell.script.cut(target) if target is not None else EMPTY
             if path.flat not in ("", NOWHERE) and redirect.children[0].type in (">", ">>", "&>", ">|"):
                 shell.write(expand.value(path, shell), None)
+    outer = shell.printed
+    if outer is not None and not simple and any(_takes_output(one) for one in node.fields("redirect")):
+        shell.printed = []
     status = command(shell, node, here) if body is None or body.type == "command" else shell.visit(body)
+    shell.printed = outer
     if after and after[0].type == "pipeline" and after[0].children[0].type in ("|", "|&"):
         pipe(shell, _printed_by(shell, node, here) if simple else None, after[0].parts)
     elif after:
-        shell.branch(Status(None, likely), lambda: shell.each(after), lambda: None)
+        shell.branch(Status(None, likely), lambda: shell.each(after), lambda: None, node)
     return status
 
 
 def pipe(shell: Evaluator, here: TracedText | None, nodes: list[Node]) -> Status:
     """Run piped commands, each in a state of its own. `here`: what the first one reads; None if that is not known."""
     status = UNSURE
+    reads, outer_printed = shell.floor, shell.printed
     for node in nodes:
         outer = shell.state
+        shell.printed = None if outer_printed is None else []
         shell.steps += 2
         shell.state = outer.copy()
         printed = _printed_by(shell, node, here)
@@ -230,7 +244,17 @@ def pipe(shell: Evaluator, here: TracedText | None, nodes: list[Node]) -> Status
         outer.files = shell.state.files
         shell.state = outer
         here = printed
+        reads |= shell.reads
+    shell.reads, shell.printed = reads, outer_printed
+    if shell.printed is not None:
+        shell.printed.append(here if here is not None else TracedText((unknown("$(|)", None),)))
     return Status(None, likely=status.likely)
+
+
+def _takes_output(redirect: Node) -> bool:
+    """Whether a redirection is one of the standard output."""
+    parts = [child.text for child in redirect.children[:2]]
+    return "".join(parts) in _OUTPUTS or parts[0] in _OUTPUTS
 
 
 def _heredoc(shell: Evaluator, redirect: Node) -> TracedText | None:
@@ -259,6 +283,7 @@ def command(shell: Evaluator, node: Node, here: TracedText | None = None) -> Sta
 def _simple(shell: Evaluator, start: int, here: TracedText | None) -> tuple[Status, int | None]:
     """Run the simple command that starts at an offset; gives its status, and its end if it only assigns."""
     text, flat = shell.script.text, shell.script.flat
+    shell.reads = shell.floor
     found = shell.script.simple(start)
     if found.shape.cut:
         bounds.WORDS.reached(text.extent(start, start + 1))
@@ -283,13 +308,21 @@ def _simple(shell: Evaluator, start: int, here: TracedText | None) -> tuple[Stat
             return UNSURE, None
     shell.steps += len(words) // _WORDS_A_STEP
     for operator, path in found.files:
-        if writes(operator, path.text.flat):
-            written = _printed(shell, words, here) if words else TracedText(())
+        if operator == "<" and path.text.flat.startswith("<("):
+            found_here = output(shell, path.text.cut(2, len(path.text.flat) - 1), path.text)
+            here = TracedText.join((found_here, _LINE_END)) if found_here.known and found_here.flat else here
+        elif writes(operator, path.text.flat):
+            written = printed(shell, words, here) if words else TracedText(())
             shell.write(path.value(shell), written, operator.endswith(">>"))
     if words:
         inline = {name: value for name, value in values.items() if isinstance(value, TracedText)}
         shell.lost = found.lost
-        return shell.invoke(words, inline, found.site, here), None
+        outer = shell.printed
+        if outer is not None and any(operator in _OUTPUTS for operator, _ in found.files):
+            shell.printed = []
+        status = shell.invoke(words, inline, found.site, here)
+        shell.printed = outer
+        return status, None
     for name, value in values.items():
         shell.set(name, value)
     return (UNSURE, None) if found.words else (SUCCESS, found.end)
@@ -299,7 +332,7 @@ def output(shell: Evaluator, command: TracedText, whole: TracedText) -> TracedTe
     """What a command substitution prints, without trailing line ends; unknown if the command would have to be run."""
     nothing = TracedText((unknown(whole.shown, whole.span()),))
     if _PLAIN_OUTPUT.match(command.flat) is None:
-        return nothing
+        return _captured(shell, command) or nothing if _starts_known(command, shell) else nothing
     script = Script(command)
     statements = [child for child in script.root.children if child.is_named and child.type != "comment"]
     if len(statements) != 1 or (script.root.has_error and command.flat.lstrip()[:1] != "<"):
@@ -312,6 +345,27 @@ def output(shell: Evaluator, command: TracedText, whole: TracedText) -> TracedTe
         return nothing
     found = found.cut(0, len(found.flat.rstrip("\n")))
     return own(whole.shown, whole.span()) if is_own(found) and len(found.pieces) == 1 else found
+
+
+def _starts_known(command: TracedText, shell: Evaluator) -> bool:
+    """Whether a substitution starts with what this module follows: a test, an `if`, a `case`, a function of the script."""
+    first = _FIRST.match(command.flat)
+    return first is not None and (first.group(1) in _FOLLOWED or first.group(1) in shell.state.functions)
+
+
+def _captured(shell: Evaluator, command: TracedText) -> TracedText | None:
+    """What the statements of a substitution print; None if that depends on a condition that is not decided."""
+    if shell.printed is not None:
+        return None  # one inside another
+    outer, reads, before = (shell.script, shell.state, shell.on_path), shell.reads, set(shell.decisions)
+    shell.script, shell.state, shell.printed = Script(command), shell.state.copy(), []
+    shell.visit(shell.script.root)
+    printed, shell.printed = shell.printed, None
+    shell.script, shell.state, shell.on_path = outer
+    undecided = frozenset(shell.decisions) - before
+    shell.reads |= reads | undecided
+    found = TracedText.join(printed)
+    return None if undecided else found.cut(0, len(found.flat.rstrip("\n")))
 
 
 def _output(shell: Evaluator, node: Node) -> TracedText | None:
@@ -346,7 +400,7 @@ def _output(shell: Evaluator, node: Node) -> TracedText | None:
     words = [word for raw in found.all_words for word in raw.words(shell)]
     if not words:
         return read  # `$(<file)`
-    return _printed(shell, words, here if read is None else read)
+    return printed(shell, words, here if read is None else read)
 
 
 def _folder(shell: Evaluator, node: Node) -> TracedText | None:
@@ -373,13 +427,13 @@ def _printed_by(shell: Evaluator, node: Node, here: TracedText | None) -> Traced
     words = [word for raw in found.all_words for word in raw.words(shell)]
     if words and words[0].value == "tee":
         return here
-    return _printed(shell, words, here) if words else None
+    return printed(shell, words, here) if words else None
 
 
-def _printed(shell: Evaluator, words: list[Word], here: TracedText | None) -> TracedText | None:
+def printed(shell: Evaluator, words: list[Word], here: TracedText | None) -> TracedText | None:
     """The output of a command that prints its arguments or its input; None for any other."""
     name, args = words[0].value, [word.text for word in words[1:]]
-    if name is None or name in shell.state.functions or (name != "cat" and any(word.many for word in words)):
+    if name is None or name in shell.state.functions or (name not in ("cat", "echo") and any(word.many for word in words)):
         return None
     if name == "cat":
         if not args or (len(args) == 1 and args[0].flat == "-"):

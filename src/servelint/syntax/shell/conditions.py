@@ -6,6 +6,7 @@ import math
 import re
 from operator import eq, ge, gt, le, lt, ne
 
+from servelint.core.launch import Word
 from servelint.core.text import HOLE, TracedText
 from servelint.syntax.shell import arithmetic, expand, parameters
 from servelint.syntax.shell.lexer import step, word_end
@@ -83,7 +84,7 @@ class _Parser:
     def either(self) -> Status:
         status = self.both()
         while self.take("||"):
-            status = _either(status, self.both())
+            status = either(status, self.both())
         return status
 
     def both(self) -> Status:
@@ -123,11 +124,20 @@ class _Parser:
     def leaf(self, operator: str, word: TracedText, right: TracedText | None = None) -> Status:
         """One test: its operator, its only or left operand, and its right one."""
         scope, left = self.scope, expand.value(word, self.scope)
+        value: str | None = None
         if right is None:
-            return _unary(operator, left, scope)
-        if operator in _NUMERIC:
-            return _numeric(operator, _number(left, scope), _number(expand.value(right, scope), scope))
-        return _compare(operator, left, scope.pattern(right))
+            status = _unary(operator, left, scope)
+        elif operator in _NUMERIC:
+            number = _number(expand.value(right, scope), scope)
+            value = None if number.assumed else number.value
+            status = _numeric(operator, _number(left, scope), number)
+        else:
+            parts = scope.pattern(right)
+            pattern = parameters.read_pattern([(text.flat, quoted) for text, quoted in parts])
+            if pattern is not None and all(text.known and not text.assumed for text, _ in parts):
+                value = parameters.literal(pattern)
+            status = _compare(operator, left, parts)
+        return scope.tested(status, operator, [word] if right is None else [word, right], value)
 
 
 def _regex_end(flat: str, at: int) -> int:
@@ -140,36 +150,49 @@ def _regex_end(flat: str, at: int) -> int:
     return min(at, len(flat))
 
 
-def single(texts: list[TracedText], scope: Scope) -> Status:
+def single(words: list[Word], scope: Scope) -> Status:
     """`[ words ]` and `test words`, by the number of words as POSIX defines it."""
+    texts = [word.text for word in words]
     values = [text.value for text in texts]
+    raws = [TracedText.of(word.site.text if word.site is not None else word.shown) for word in words]
     if len(texts) < 2:
-        return _unary("-n", texts[0], scope) if texts else Status(False)
+        return scope.tested(_unary("-n", texts[0], scope), "-n", raws, None) if texts else Status(False)
     if len(texts) == 3 and values[1] in _BINARY:
-        if values[1] in _NUMERIC:
-            return _numeric(values[1] or "", texts[0], texts[2])
-        return _compare(values[1] or "", texts[0], [(texts[2], True)]) if values[1] != "=~" else _UNSURE
-    for operator, join in (("-o", _either), ("-a", _both)):
+        operator = values[1] or ""
+        value = None if texts[2].assumed else values[2]
+        if operator in _NUMERIC:
+            return scope.tested(_numeric(operator, texts[0], texts[2]), operator, raws[::2], value)
+        return (
+            scope.tested(_compare(operator, texts[0], [(texts[2], True)]), operator, raws[::2], value)
+            if operator != "=~"
+            else _UNSURE
+        )
+    for operator, join in (("-o", either), ("-a", _both)):
         if operator in values[1:-1] and len(texts) > 2:
             at = values.index(operator, 1)
-            return join(single(texts[:at], scope), single(texts[at + 1 :], scope))
+            return join(single(words[:at], scope), single(words[at + 1 :], scope))
     if values[0] == "!":
-        return single(texts[1:], scope).negated()
+        return single(words[1:], scope).negated()
     if values[0] == "(" and values[-1] == ")" and len(texts) > 2:
-        return single(texts[1:-1], scope)
+        return single(words[1:-1], scope)
     operator = values[0] or ""
-    return _unary(operator, texts[1], scope) if len(texts) == 2 and _UNARY.fullmatch(operator) else _UNSURE
+    if len(texts) != 2 or not _UNARY.fullmatch(operator):
+        return _UNSURE
+    return scope.tested(_unary(operator, texts[1], scope), operator, raws[1:], None)
 
 
 def _both(left: Status, right: Status) -> Status:
+    no = right.no if left.certain else left.no if right.certain else ()
     if left.value is False or right.value is False:
         decisive = [side for side in (left, right) if side.value is False]
-        return Status(False, assumed=all(side.assumed for side in decisive))
+        return Status(False, False, all(side.assumed for side in decisive), left.yes + right.yes, no)
     known = left.value is not None and right.value is not None
-    return Status(True if known else None, left.likely and right.likely, left.assumed or right.assumed)
+    likely, assumed = left.likely and right.likely, left.assumed or right.assumed
+    return Status(True if known else None, likely, assumed, left.yes + right.yes, no)
 
 
-def _either(left: Status, right: Status) -> Status:
+def either(left: Status, right: Status) -> Status:
+    """Whether one of two holds."""
     return _both(left.negated(), right.negated()).negated()
 
 

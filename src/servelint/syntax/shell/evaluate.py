@@ -14,7 +14,7 @@ from servelint.core import bounds
 from servelint.core.launch import OpenedFile, ReleaseClaim, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Piece, TracedText, spend, unknown
-from servelint.syntax.shell import arithmetic, builtins, commands, expand, flow
+from servelint.syntax.shell import arithmetic, branches, builtins, commands, expand, flow
 from servelint.syntax.shell.state import (
     CHANGING,
     EXIT,
@@ -32,10 +32,15 @@ from servelint.syntax.shell.state import (
     file_key,
     is_shell,
     join,
+    note,
     own,
     unsure_items,
 )
 from servelint.syntax.shell.syntax import Node, Script
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.syntax.shell.state import Key
 
 _CHARACTERS_A_STEP = 300
 """A script of so many characters takes as long to parse as a step does."""
@@ -75,6 +80,7 @@ class Invocation:
         words: Its words.
         env: The variables that the script exports to it.
         site: Its characters.
+        place: Those of the `eval` that runs it, else the same.
         installed: What was installed before it, by engine.
         open_env: Whether a script that was sourced before may export more.
         likely: Whether a run without arguments and extra environment gets there.
@@ -83,9 +89,15 @@ class Invocation:
         stdin: What it reads from its standard input; None if that is not known.
         files: The files that are known then.
         folder: Where relative paths start; None if that is not known.
+        depends: The undecided conditions that its words depend on.
+        env_depends: Those that its variables depend on, by name.
+        path: The undecided conditions that decide whether the script gets there, each with its outcome.
     """
 
-    __slots__ = ("env", "files", "folder", "installed", "likely", "lost", "open_env", "site", "sourced", "stdin", "words")
+    __slots__ = (
+        "depends", "env", "env_depends", "files", "folder", "installed", "likely", "lost", "open_env", "path", "place",
+        "site", "sourced", "stdin", "words",
+    )  # fmt: skip
 
     def __init__(
         self, words: list[Word], env: dict[str, TracedText], site: Span, shell: Evaluator, stdin: TracedText | None
@@ -94,6 +106,7 @@ class Invocation:
         self.words = words
         self.env = env
         self.site = site
+        self.place = shell.evaluated or site
         self.installed = state.installed
         self.open_env = state.sourced
         self.likely = shell.on_path
@@ -102,6 +115,9 @@ class Invocation:
         self.stdin = stdin
         self.files = state.files
         self.folder = state.folder
+        self.depends = shell.reads
+        self.env_depends = {name: keys for name, keys in state.depends.items() if name in env} if state.depends else {}
+        self.path = tuple(shell.path)
 
     def open(self, path: TracedText) -> OpenedFile | None:
         """The file at a path that it names; None if its content is not known."""
@@ -131,6 +147,8 @@ def evaluate(
     here: Callable[[TracedText], OpenedFile | None] | None = None,
     budget: Budget | None = None,
     unheard: frozenset[str] = frozenset(),
+    decisions: dict[Key, branches.Decision] | None = None,
+    world: branches.World | None = None,
 ) -> list[TracedText]:
     """Walk a script and report each command that it may run.
 
@@ -143,6 +161,8 @@ def evaluate(
         here: Opens a file by its path below the folder that the script runs in, where another command starts it.
         budget: Steps left, for a script that another one runs.
         unheard: Programs that `found` is not called for.
+        decisions: Takes the conditions that cannot be decided.
+        world: Decides them; without it, branches are joined.
 
     Returns:
         The shell scripts that it writes into files.
@@ -153,11 +173,14 @@ def evaluate(
             bounds.STEPS_OF_OTHERS.reached(text.extent())
             return []
     try:
-        shell = Evaluator(text, found, environment or {}, args, files, here)
+        shell = Evaluator(text, found, environment or {}, args, files, here, world)
     except RecursionError:
         bounds.NESTED.reached(text)
         return []
     shell.unheard = unheard
+    shell.decisions = decisions if decisions is not None else {}
+    if world is not None:
+        shell.steps_at_most, shell.bound = world.steps, bounds.STEPS_OF_WORLDS
     if budget is not None:
         shell.steps_at_most = min(shell.steps_at_most, budget.left)
         shell.bound = bounds.STEPS_OF_OTHERS
@@ -166,6 +189,9 @@ def evaluate(
         shell.uncalled()
     except RecursionError:
         bounds.NESTED.reached(shell.anchor or text.extent())  # what was found before stands
+    if world is not None:
+        world.steps -= shell.steps
+        world.script = shell.script
     if budget is not None:
         budget.left -= shell.steps
     return shell.scripts
@@ -178,6 +204,15 @@ class Evaluator:
         state: What is set now.
         zero: `$0`; None if it is not known.
         calls: The functions that are running.
+        sites: Where they are called.
+        decisions: The conditions that could not be decided.
+        world: Decides them; None to join branches.
+        path: Those that the current branches are of, each with its outcome.
+        reads: Those that the values depend on which the current command has read.
+        floor: Those that the text of an `eval` depends on, while it is run.
+        held: Those that decide whether the rest of the function or loop is run.
+        printed: What the commands of a substitution print, while it is evaluated.
+        evaluated: The `eval` whose text is run.
     """
 
     def __init__(
@@ -188,8 +223,9 @@ class Evaluator:
         args: list[Word] | None,
         files: Callable[[str], Source | None] | None = None,
         here: Callable[[TracedText], OpenedFile | None] | None = None,
+        world: branches.World | None = None,
     ) -> None:
-        self.script = Script(text)
+        self.script = world.script if world is not None and world.script is not None else Script(text)
         self.found = found
         self.state = State()
         self.state.args = args[1:] if args is not None else None
@@ -219,6 +255,14 @@ class Evaluator:
         self.loops = 0
         self.last = SUCCESS
         self.left_early = False
+        self.sites: list[int] = []
+        self.decisions: dict[Key, branches.Decision] = {}
+        self.world = world
+        self.path: list[tuple[Key, bool]] = []
+        self.reads: frozenset[Key] = frozenset()
+        self.held = self.floor = self.reads
+        self.printed: list[TracedText] | None = None
+        self.evaluated: Span | None = None
 
     def uncalled(self) -> None:
         """Follow the functions that the script does not call: a script that sources the file may call them."""
@@ -264,15 +308,37 @@ class Evaluator:
                 break
         return status
 
-    def branch(self, status: Status, yes: Callable[[], object], no: Callable[[], object]) -> None:
+    def branch(
+        self,
+        status: Status,
+        yes: Callable[[], object],
+        no: Callable[[], object],
+        node: Node,
+        test: tuple[int, int] | None = None,
+    ) -> None:
         """Run the branch that a condition selects.
 
         If the condition is unknown, both run and are joined. If a default decides it, the other branch runs too, and its state
-        is dropped. A branch that leaves the script does not count when the other one goes on.
+        is dropped. A branch that leaves the script does not count when the other one goes on. In a world, which decides it, one
+        branch runs.
+
+        Args:
+            status: The status of the condition.
+            yes: Runs the branch of success.
+            no: Runs the other branch.
+            node: The statement.
+            test: The offsets of the condition; None for the whole statement.
         """
         if self.state.control is not None:
             return
         start = self.state
+        world = self.world
+        if world is not None:
+            key = self._key(node)
+            if not status.certain:
+                written = self.script.text.cut(*(test or (node.start_byte, node.end_byte))).strip()
+                status = self._chosen(world, status, key, written, node)
+            world.covered.add((key, bool(status.value)))
         if status.certain:
             self.state = start.copy()
             (yes if status.value else no)()
@@ -282,22 +348,48 @@ class Evaluator:
             return
         ends: list[State] = []
         on_path = self.on_path
-        for way, likely in ((yes, status.likely), (no, not status.likely)):
+        key = self._key(node)
+        reads = self.reads | {key}
+        decision = branches.Decision(status.likely, status.value is not None, tuple(self.path))
+        self.decisions[key] = decision
+        for way, outcome in ((yes, True), (no, False)):
             self.state = start.copy()
-            self.on_path = on_path and likely
+            self.on_path = on_path and outcome == status.likely
+            self.path.append((key, outcome))
             way()
+            self.path.pop()
             ends.append(self.state)
         self.on_path = on_path
         taken, other = ends if status.likely else ends[::-1]
         if taken.control is not None and other.control is None:
             taken, other = other, taken
+            decision.main = not decision.main
         self.left_early = self.left_early or (other.control == RETURN and status.value is None)
         # what a branch sets before it leaves a loop or a function is seen after it
         gone = other.control in (EXIT, FAIL) or (other.control == RETURN and not self.calls)
         decided = status.value is not None or gone
+        if not gone:
+            if taken.control != other.control:
+                self.held |= reads
+            decision.optional = note(taken, other, reads) and decided
         if not decided:
             self.steps += taken.size // _VARIABLES_A_STEP
         self.state = taken if decided else join(taken, other)
+        self.reads = reads
+
+    def _key(self, node: Node) -> Key:
+        """A name for a statement: with the calls that lead to it, each of which may decide it another way."""
+        text = self.script.text
+        span = text.extent(node.start_byte, node.start_byte + 1)
+        where = (span.source.path, span.start) if span is not None else (text.flat, node.start_byte)
+        return *where, node.start_byte, *self.sites
+
+    def _chosen(self, world: branches.World, status: Status, key: Key, test: TracedText, node: Node) -> Status:
+        """What a world makes of an undecided condition."""
+        status = world.decided(status)
+        if not status.certain and node.type != "case_item":  # whose text is only the pattern
+            status = world.command(status, test.flat, self)
+        return status if status.certain else Status(world.choose(key, status, test.extent(), self))
 
     def call(self, name: str, args: list[Word] | None) -> Status:
         """Run a function with arguments; None if they are not known."""
@@ -307,7 +399,13 @@ class Evaluator:
             return UNSURE
         if self.calls.count(name) > 1:
             return UNSURE
-        outer = self.script, self.state.args, self.local_names, self.loops, self.left_early
+        outer = self.script, self.state.args, self.local_names, self.loops, self.left_early, self.held
+        depends = self.state.depends.copy()
+        self.read_of(name + "()")
+        if self.reads:
+            self.state.depends["@"] = self.reads
+        else:
+            self.state.depends.pop("@", None)
         before, aliases, exported = dict(self.state.variables), self.state.aliases, self.state.exported
         self.script, body = self.state.functions[name]
         self.state.args = args
@@ -322,7 +420,12 @@ class Evaluator:
             status = state.status
         if self.left_early:
             status = Status(None, status.likely)
-        self.script, state.args, self.local_names, self.loops, self.left_early = outer
+        self.script, state.args, self.local_names, self.loops, self.left_early, self.held = outer
+        for restored in ("@", *names):
+            if restored in depends:
+                state.depends[restored] = depends[restored]
+            else:
+                state.depends.pop(restored, None)
         state.aliases = aliases
         for local in names:
             if local not in exported:
@@ -418,10 +521,18 @@ class Evaluator:
         if name is not None:
             if functions and name in self.state.functions:
                 self.lost = None
-                return self.call_with(name, words[1:], inline)
+                self.sites.append(site.start if site is not None else 0)
+                status = self.call_with(name, words[1:], inline)
+                self.sites.pop()
+                return status
             done = builtins.run(self, name, words, inline, site, here)
             if done is not None:
                 return done
+        if self.printed is not None:
+            printed = commands.printed(self, words, here)
+            # what a program prints, if anything, ends with a line end
+            other = TracedText((unknown("$(" + words[0].shown + ")", site, ""), Piece("\n", None)))
+            self.printed.append(printed if printed is not None else other)
         self.report(words, inline, site, here)
         return UNSURE
 
@@ -463,6 +574,7 @@ class Evaluator:
         self, words: list[Word], inline: dict[str, TracedText], site: Span | None, here: TracedText | None = None
     ) -> None:
         """Report a program with the environment that it gets."""
+        site = site or self.evaluated
         if site is None:
             return
         if site.source is not self.home and self.anchor is not None:
@@ -499,6 +611,11 @@ class Evaluator:
         elif isinstance(value, TracedText) and (len(value.flat) > _LENGTH_AT_MOST or name in state.typed):
             value = TracedText((unknown("${" + name + "}", value.span()),))
         state.variables[name] = value
+        why = self.reads | self.held
+        if why:
+            state.depends[name] = why
+        elif state.depends:
+            state.depends.pop(name, None)
         if state.all_exported:
             state.exported |= {name}
 
@@ -506,8 +623,15 @@ class Evaluator:
         """The variable that a name reference stands for; any other name itself."""
         return self.state.aliases.get(name, name) if self.state.aliases else name
 
+    def read_of(self, name: str) -> None:
+        """Note that a variable is read."""
+        depends = self.state.depends
+        if depends and name in depends:
+            self.reads |= depends[name]
+
     def is_set(self, name: str) -> bool | None:
         """Whether a variable is set; None if the environment may set it."""
+        self.read_of(self.resolved(name))
         value = self.state.variables.get(self.resolved(name))
         return None if value is None else value is not UNSET
 
@@ -518,6 +642,8 @@ class Evaluator:
 
     def variable(self, name: str) -> TracedText | None:
         """The value of a variable or of a special parameter; None if the environment may set it."""
+        if self.state.depends:
+            self.read_of("@" if name.isdecimal() or name == "#" else self.resolved(name))
         if not self.state.aliases and name.isidentifier():
             value = self.state.variables.get(name)
             if isinstance(value, TracedText):
@@ -554,6 +680,7 @@ class Evaluator:
 
     def array(self, name: str) -> list[Word] | None:
         """The items of an array, or the arguments for `@`; None if they are not known."""
+        self.read_of(self.resolved(name))
         if name == "@":
             return self.state.args
         value = self.state.variables.get(self.resolved(name))
@@ -566,6 +693,7 @@ class Evaluator:
 
     def keys(self, name: str) -> list[Word] | None:
         """The keys of an array; None if they are not known."""
+        self.read_of(self.resolved(name))
         value = self.state.variables.get(self.resolved(name))
         if isinstance(value, dict):
             return [Word(TracedText.of(key)) for key in value] if len(value) < 2 else None
@@ -575,6 +703,7 @@ class Evaluator:
 
     def item(self, name: str, index: TracedText) -> TracedText | None:
         """An item of an array."""
+        self.read_of(self.resolved(name))
         value = self.state.variables.get(self.resolved(name))
         if value is None:
             return None
@@ -624,6 +753,20 @@ class Evaluator:
         """The status of `(( expression ))`."""
         text = self.arithmetic(expression, expression)
         return Status(None, likely=False) if text.value is None else Status(text.value != "0", assumed=text.assumed)
+
+    def tested(self, status: Status, operator: str, raws: list[TracedText], right: str | None) -> Status:
+        """The status of a test, with what it says of its operands, which a world remembers."""
+        return self.world.test(status, operator, raws, self, right) if self.world is not None else status
+
+    def given(self, name: str, whole: TracedText) -> bool | None:
+        """Whether a variable that only the environment may set has a value, as `${V:+x}` asks; None if that is not known."""
+        span = whole.extent()
+        key: Key = (span.source.path, span.start, *self.sites) if span is not None else (whole.flat, *self.sites)
+        if self.world is not None:
+            return self.world.given(name, key, span, self)
+        self.decisions[key] = branches.Decision(False, True, tuple(self.path))
+        self.reads |= {key}
+        return None
 
     def number(self, name: str) -> str | None:
         """The value of a variable in an arithmetic expression."""

@@ -61,11 +61,12 @@ def test(shell: Evaluator, node: Node) -> Status:
     """`[[ ... ]]`, `[ ... ]` and, as some trees have it, `(( ... ))`."""
     opening = node.children[0].type
     start, end = node.start_byte + len(opening), node.end_byte - len(node.children[-1].text)
+    shell.reads = shell.floor
     if opening == "[[":
         return conditions.double(shell.script.text.cut(start, end), shell)
     if opening == "((":
         return shell.arithmetic_status(shell.script.text.cut(start, end))
-    return conditions.single([word.text for raw in shell.script.raws(start, end) for word in raw.words(shell)], shell)
+    return conditions.single([word for raw in shell.script.raws(start, end) for word in raw.words(shell)], shell)
 
 
 def compound(shell: Evaluator, node: Node) -> Status:
@@ -79,10 +80,13 @@ def both_or_either(shell: Evaluator, node: Node) -> Status:
     status = shell.visit(sides[0]) if sides else UNSURE
     if len(sides) < 2 or shell.state.control is not None:
         return status
-    runs = status if any(child.type == "&&" for child in node.children) else status.negated()
+    both = any(child.type == "&&" for child in node.children)
+    runs = status if both else status.negated()
     last = [status]
-    shell.branch(runs, lambda: last.append(shell.visit(sides[1])), lambda: None)
-    if runs.certain:
+    reads = shell.reads
+    shell.branch(runs, lambda: last.append(shell.visit(sides[1])), lambda: None, node, (sides[0].start_byte, sides[0].end_byte))
+    shell.reads |= reads
+    if runs.certain or shell.world is not None:
         return last[-1]
     return Status(None, likely=last[-1].likely if runs.likely else status.likely)
 
@@ -106,24 +110,29 @@ def _clause(shell: Evaluator, node: Node, rest: list[Node]) -> None:
             _clause(shell, rest[0], rest[1:])
 
     body = [child for child in named if child.start_byte > then]
-    shell.branch(status, lambda: shell.each(body), otherwise)
+    tests = [child for child in named if child.start_byte < then]
+    test = (tests[0].start_byte, tests[-1].end_byte) if tests else None
+    shell.branch(status, lambda: shell.each(body), otherwise, node, test)
 
 
 def case_statement(shell: Evaluator, node: Node) -> Status:
     """`case`."""
     value_node = node.field("value")
+    shell.reads = shell.floor
     subject = shell.expand(shell.script.cut(value_node), False) if value_node is not None else EMPTY
-    _case_items(shell, subject, [child for child in node.children if child.type == "case_item"])
+    raw = shell.script.cut(value_node) if value_node is not None else EMPTY
+    _case_items(shell, raw, subject, [child for child in node.children if child.type == "case_item"])
     return UNSURE
 
 
-def _case_items(shell: Evaluator, subject: TracedText, items: list[Node], falls: bool = False) -> None:
+def _case_items(shell: Evaluator, raw: TracedText, subject: TracedText, items: list[Node], falls: bool = False) -> None:
     """The items of a `case` from an index on. `falls`: the item before ended with `;&`."""
     if not items:
         return
     item, rest = items[0], items[1:]
     values = item.fields("value")
-    status = SUCCESS if falls else builtins.matches(subject, [shell.script.cut(part) for part in values], shell)
+    patterns = [shell.script.cut(part) for part in values]
+    status = SUCCESS if falls else builtins.matches(subject, patterns, shell, raw)
     starts = {part.start_byte for part in values}
     body = [child for child in item.parts if child.start_byte not in starts]
     end = item.children[-1].type
@@ -131,9 +140,10 @@ def _case_items(shell: Evaluator, subject: TracedText, items: list[Node], falls:
     def chosen() -> None:
         shell.each(body)
         if end in (";&", ";;&") and shell.state.control is None:
-            _case_items(shell, subject, rest, falls=end == ";&")
+            _case_items(shell, raw, subject, rest, falls=end == ";&")
 
-    shell.branch(status, chosen, lambda: _case_items(shell, subject, rest))
+    test = (values[0].start_byte, values[-1].end_byte) if values else None
+    shell.branch(status, chosen, lambda: _case_items(shell, raw, subject, rest), item, test)
 
 
 def for_statement(shell: Evaluator, node: Node) -> Status:
@@ -142,25 +152,33 @@ def for_statement(shell: Evaluator, node: Node) -> Status:
     name = variable.text if variable is not None else ""
     values = node.fields("value")
     items: list[Word] | None = shell.state.args
+    shell.reads = shell.floor
     if any(child.type == "in" for child in node.children):
         raws = shell.script.raws(values[0].start_byte, values[-1].end_byte) if values else []
         items = [word for raw in raws for word in raw.words(shell)]
+    else:
+        shell.array("@")
     if body is None:
         return UNSURE
+    reads, held = shell.reads, shell.held
     if node.children[0].type == "select" or (items is not None and len(items) > _ITERATIONS_AT_MOST):
         items = None
     if items is None or any(word.many for word in items):
 
         def once() -> None:
+            shell.reads = reads
             shell.set(name, TracedText((unknown("${" + name + "}", None),)))
             _iteration(shell, body)
 
-        _perhaps(shell, UNSURE, once)
+        _perhaps(shell, UNSURE, once, node)
+        shell.held = held
         return UNSURE
     for word in items:
+        shell.reads = reads
         shell.set(name, word.text)
         if not _iteration(shell, body):
             break
+    shell.held = held
     return UNSURE
 
 
@@ -190,7 +208,7 @@ def loop(shell: Evaluator, node: Node) -> Status:
         return status.negated() if until else status
 
     if body is not None:
-        _repeat(shell, condition, body, lambda: None)
+        _repeat(shell, condition, body, lambda: None, node)
     return UNSURE
 
 
@@ -212,12 +230,18 @@ def counting_loop(shell: Evaluator, node: Node) -> Status:
     def condition() -> Status:
         return shell.arithmetic_status(test) if test.strip().flat else SUCCESS
 
-    _repeat(shell, condition, body, lambda: shell.arithmetic_status(step))
+    _repeat(shell, condition, body, lambda: shell.arithmetic_status(step), node)
     return UNSURE
 
 
-def _repeat(shell: Evaluator, condition: Callable[[], Status], body: Node, step: Callable[[], object]) -> None:
+def _repeat(shell: Evaluator, condition: Callable[[], Status], body: Node, step: Callable[[], object], node: Node) -> None:
     """Follow a loop for as long as its condition is known to hold; what it changes after that is unknown."""
+    held = shell.held
+    _rounds(shell, condition, body, step, node)
+    shell.held = held
+
+
+def _rounds(shell: Evaluator, condition: Callable[[], Status], body: Node, step: Callable[[], object], node: Node) -> None:
     start = shell.state.copy()
     for _ in range(_ITERATIONS_AT_MOST):
         before = shell.state.copy()
@@ -225,7 +249,7 @@ def _repeat(shell: Evaluator, condition: Callable[[], Status], body: Node, step:
         if shell.state.control is not None or (status.certain and not status.value):
             return
         if not status.certain:
-            _perhaps(shell, status, lambda: _iteration(shell, body))
+            _perhaps(shell, status, lambda: _iteration(shell, body), node)
             return
         if not _iteration(shell, body):
             return
@@ -235,14 +259,17 @@ def _repeat(shell: Evaluator, condition: Callable[[], Status], body: Node, step:
     shell.state = join(shell.state, start)
 
 
-def _perhaps(shell: Evaluator, status: Status, once: Callable[[], object]) -> None:
+def _perhaps(shell: Evaluator, status: Status, once: Callable[[], object], node: Node) -> None:
     """Look at a loop's body once where it may run any number of times."""
     before = shell.state.copy()
-    shell.branch(status, once, lambda: None)
-    if status.value is None and shell.state.control is None and not _unchanged(before, shell.state):
+    head = next(
+        (child.start_byte for child in node.children if child.type in ("do_group", "compound_statement")), node.end_byte
+    )
+    shell.branch(status, once, lambda: None, node, (node.start_byte, head))
+    if shell.world is None and status.value is None and shell.state.control is None and not _unchanged(before, shell.state):
         # what a second round would change is unknown as well; its commands were seen in the first
         found, shell.found = shell.found, lambda _: None
-        shell.branch(status, once, lambda: None)
+        shell.branch(status, once, lambda: None, node)
         shell.found = found
 
 

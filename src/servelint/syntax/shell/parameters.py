@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol
 
+    from servelint.syntax.shell.state import Status
+
     class Scope(Protocol):
         """What an expansion may ask of the evaluator."""
 
@@ -49,6 +51,12 @@ if TYPE_CHECKING:
 
         def arithmetic(self, expression: TracedText, whole: TracedText) -> TracedText:
             """The value of an arithmetic expression."""
+
+        def given(self, name: str, whole: TracedText) -> bool | None:
+            """Whether a variable that only the environment may set has a value; None if that is not known."""
+
+        def tested(self, status: Status, operator: str, raws: list[TracedText], right: str | None) -> Status:
+            """The status of a test, with what it says of its operands as they are written."""
 
 
 Token = str | re.Pattern[str] | None
@@ -161,7 +169,7 @@ def _closed(pattern: Pattern, states: set[int]) -> set[int]:
     return states | {state + 1 for state in states if state < len(pattern) and pattern[state] is None}
 
 
-def _literal(pattern: Pattern) -> str | None:
+def literal(pattern: Pattern) -> str | None:
     """The text of a pattern that matches only this text; None for any other."""
     chars = [token for token in pattern if isinstance(token, str)]
     return "".join(chars) if len(chars) == len(pattern) else None
@@ -169,9 +177,9 @@ def _literal(pattern: Pattern) -> str | None:
 
 def matches(pattern: Pattern, text: str) -> bool:
     """Whether a pattern matches a whole text."""
-    literal = _literal(pattern)
-    if literal is not None:
-        return literal == text
+    exact = literal(pattern)
+    if exact is not None:
+        return exact == text
     if None not in pattern:
         return len(pattern) == len(text) and any(length == len(text) for length in _matching_prefixes(pattern, text))
     return any(length == len(text) for length in _matching_prefixes(pattern, text))
@@ -184,9 +192,9 @@ def _matching_suffixes(pattern: Pattern, text: str) -> Iterator[int]:
 
 def _replace_pattern(pattern: Pattern, text: str, new: str, every: bool) -> str:
     """The text with the longest match at the first place, or at every one, replaced. An empty match replaces nothing."""
-    literal = _literal(pattern)
-    if literal:
-        return text.replace(literal, new, -1 if every else 1)
+    exact = literal(pattern)
+    if exact:
+        return text.replace(exact, new, -1 if every else 1)
     done: list[str] = []
     at = 0
     while at < len(text):
@@ -299,6 +307,9 @@ def _operate(
         scope.assign(target[0], default, target[1])
         return default
     if operator in (":+", "+"):
+        given = scope.given(target[0], whole) if known is None and target[1] is None else None
+        if given is not None:
+            return Operand(operand, False) if given else EMPTY
         if known is None:
             return TracedText((unknown(whole.shown, whole.span(), shown="", perhaps=scope.expand(operand, quoted)),))
         return Operand(operand, False) if there else EMPTY

@@ -6,7 +6,8 @@ import os
 import re
 
 from servelint.core.launch import OpenedFile, ReleaseClaim, Word
-from servelint.core.text import EMPTY, Piece, TracedText, unknown
+from servelint.core.secrets import is_secret_name
+from servelint.core.text import EMPTY, HOLE, Piece, TracedText, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from servelint.syntax.shell.syntax import Node, Script
 
     Here = Callable[[TracedText], "OpenedFile | None"]
+    Fact = tuple[str, str, str]
+    Key = tuple[object, ...]
 
 OWN = "\ufdd1$(dirname $0)"
 """The expression of a piece that stands for the folder of the script itself."""
@@ -164,18 +167,29 @@ class Status:
         value: True, False, or None if that is unknown.
         likely: The branch to follow if it is: as if unset variables were empty and commands succeeded.
         assumed: Whether the value rests on a default that the environment may override.
+        yes: What holds if it succeeds, as far as branches.Facts can use it.
+        no: What holds if it fails.
     """
 
-    __slots__ = ("assumed", "likely", "value")
+    __slots__ = ("assumed", "likely", "no", "value", "yes")
 
-    def __init__(self, value: bool | None, likely: bool = True, assumed: bool = False) -> None:
+    def __init__(
+        self,
+        value: bool | None,
+        likely: bool = True,
+        assumed: bool = False,
+        yes: tuple[Fact, ...] = (),
+        no: tuple[Fact, ...] = (),
+    ) -> None:
         self.value = value
         self.likely = likely if value is None else value
         self.assumed = assumed
+        self.yes = yes
+        self.no = no
 
     def negated(self) -> Status:
         """The status of `! command`."""
-        return Status(None if self.value is None else not self.value, not self.likely, self.assumed)
+        return Status(None if self.value is None else not self.value, not self.likely, self.assumed, self.no, self.yes)
 
     @property
     def certain(self) -> bool:
@@ -206,11 +220,12 @@ class State:
         sourced: Whether a sourced file that is not known may have set more.
         files: The files that are known.
         folder: Where relative paths start; None if that is not known.
+        depends: Name to the undecided conditions that its value depends on; `@` stands for the arguments.
     """
 
     __slots__ = (
-        "aliases", "all_exported", "args", "control", "doubtful", "exported", "files", "folder", "functions", "installed",
-        "levels", "shares", "sourced", "status", "typed", "variables",
+        "aliases", "all_exported", "args", "control", "depends", "doubtful", "exported", "files", "folder", "functions",
+        "installed", "levels", "shares", "sourced", "status", "typed", "variables",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -230,6 +245,7 @@ class State:
         self.sourced = False
         self.files = Files(None)
         self.folder: TracedText | None = HERE
+        self.depends: dict[str, frozenset[Key]] = {}
 
     def copy(self) -> State:
         """A state that may change without this one."""
@@ -249,6 +265,7 @@ class State:
         new.sourced = self.sourced
         new.files = self.files
         new.folder = self.folder
+        new.depends = self.depends.copy()
         new.shares = self.shares = True
         return new
 
@@ -271,6 +288,34 @@ class State:
     def ended(self) -> bool:
         """Whether the script or the function ends."""
         return self.control in (EXIT, FAIL, RETURN)
+
+
+def note(main: State, other: State, why: frozenset[Key]) -> bool:
+    """Note what differs after two branches: it depends on their condition. Whether that is only an optional secret."""
+    depends, theirs = main.depends, other.depends
+    names = [
+        name
+        for name in changed(main.variables, other.variables)
+        if not same(main.variables.get(name), other.variables.get(name))
+    ]
+    names += main.exported ^ other.exported
+    if main.args is not other.args:
+        names.append("@")
+    if main.functions is not other.functions:
+        names += [name + "()" for name in other.functions if other.functions[name] is not main.functions.get(name)]
+    for name in names:
+        depends[name] = depends.get(name, why) | theirs.get(name, why) | why
+    for name, more in theirs.items():
+        depends[name] = depends.get(name, more) | more
+    return bool(names) and all(_adds_secret(main.variables.get(name), other.variables.get(name)) for name in names)
+
+
+def _adds_secret(main: Value | None, other: Value | None) -> bool:
+    """Whether the second of two arrays has the words of the first and then `--api-key $KEY` or the like."""
+    if not isinstance(main, list) or not isinstance(other, list) or other[: len(main)] != main:
+        return False
+    added = other[len(main) :]
+    return len(added) == 2 and is_secret_name((added[0].value or "").lstrip("-")) and added[1].text.flat == HOLE
 
 
 def join(main: State, other: State) -> State:
@@ -305,6 +350,8 @@ def join(main: State, other: State) -> State:
 
 def changed(one: dict[str, Value], two: dict[str, Value]) -> list[str]:
     """The names whose values differ between two states."""
+    if one == two:  # compares texts and words by identity, and takes no step of the interpreter for each
+        return []
     return [
         *[name for name, value in one.items() if two.get(name) is not value],
         *[name for name in two if name not in one],

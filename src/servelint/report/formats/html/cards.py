@@ -124,7 +124,7 @@ def article(finding: Finding, fingerprint: str, opened: bool) -> str:
     head = (
         f'<article class="finding {severity}" id="{name}" data-severity="{severity}" data-impact="{escaped(finding.impact)}"'
         f' data-engine="{escaped(engine)}">'
-        f'<h5><span class="badge {severity}">{SEVERITIES[severity][0]}</span> {escaped(finding.message)}</h5>{advice}'
+        f'<h5><span class="badge {severity}">{SEVERITIES[severity][0]}</span> {escaped(finding.statement)}</h5>{advice}'
         f'<p class="meta"><a href="#{name}">{escaped(relative(source.path).rpartition("/")[2])}:{line}:{column}</a>'
         f" <span>{escaped(impact)}</span>"
         f' <a href="#rule-{escaped(finding.rule)}">{escaped(finding.rule)}</a></p>'

@@ -1,0 +1,97 @@
+"""Findings of a launch whose script has undecided conditions: which hold whatever they are, and which need a branch."""
+
+from __future__ import annotations
+
+from copy import copy
+
+from servelint.core.finding import Finding, Related
+from servelint.core.launch import Branch, Launch, Word, difference
+from servelint.core.text import TracedText, unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from servelint.core.source import Span
+
+
+def merged(launch: Launch, judge: Callable[[Launch], list[Finding]]) -> list[Finding]:
+    """The findings of a launch and of its alternatives, each once.
+
+    A finding that only some of them have needs a branch. It is reported if it points at what that branch adds: that something
+    is missing in one branch is no claim about a script that adds it in another.
+    """
+    launches = [launch, *launch.alternatives]
+    rows = [{_key(finding): finding for finding in judge(one)} for one in launches]
+    certain: set[object] | None = None
+    findings: dict[object, Finding] = {}
+    for number, row in enumerate(rows):
+        for key, finding in row.items():
+            lacking = [one for one, found in zip(launches, rows, strict=True) if key not in found]
+            if key in findings:
+                continue
+            finding.launch = launch
+            if number == 0 and all(any(branch.assumed for branch in one.branches) for one in lacking):
+                findings[key] = finding  # a plain run has it
+                continue
+            if number:
+                branches = launches[number].branches
+                added = _places(launches[number]) - _places(launch)
+            else:
+                against = next((one for one in lacking if len(one.branches) == 1), lacking[0])
+                branches = tuple([Branch(one.span, not one.taken, one.assumed) for one in against.branches])
+                added = _places(launch) - _places(against)
+            if any(_touches(finding, place) for place in added):
+                findings[key] = _under(finding, branches)
+            elif number == 0:
+                if certain is None:
+                    certain = {_key(one) for one in judge(_open(launch))}
+                if key in certain:
+                    findings[key] = finding
+    return list(findings.values())
+
+
+def _key(finding: Finding) -> object:
+    return finding.rule, finding.span, finding.message
+
+
+def _places(launch: Launch) -> set[Span]:
+    """The characters of the words and variables of a launch."""
+    texts = [word.text for word in launch.argv] + [one.value for one in launch.env.values() if one.value is not None]
+    return {piece.span for text in texts for piece in text.pieces if piece.span is not None}
+
+
+def _touches(finding: Finding, place: Span) -> bool:
+    spans = (finding.span, *[one.span for one in finding.related])
+    return any(span.source is place.source and span.start < place.end and place.start < span.end for span in spans)
+
+
+def _under(finding: Finding, branches: tuple[Branch, ...]) -> Finding:
+    """The finding with the branches that it needs."""
+    finding.branches = branches
+    for one in branches:
+        finding.related.append(Related(one.span, "if this holds" if one.taken else "if this does not hold"))
+    return finding
+
+
+def _open(launch: Launch) -> Launch:
+    """The launch with an unknown in the place of each word that only some alternatives have."""
+    new = copy(launch)
+    removed: set[int] = set()
+    added: list[Word] = []
+    for other in launch.alternatives:
+        gone, more = difference(launch, other)
+        removed |= set(gone)
+        added += more
+        for name in new.env.keys() | other.env.keys():
+            mine, theirs = launch.env.get(name), other.env.get(name)
+            if mine is None or theirs is None or mine.value is not theirs.value:
+                new.env = {one: variable for one, variable in new.env.items() if one != name}
+                new.open_env = True
+    new.argv = [_perhaps(word) if index in removed else word for index, word in enumerate(launch.argv)]
+    new.argv += [_perhaps(word) for word in added]
+    return new
+
+
+def _perhaps(word: Word) -> Word:
+    return Word(TracedText((unknown(word.shown, word.text.span(), perhaps=word.text),)), word.site, many=True)

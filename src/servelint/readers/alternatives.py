@@ -1,0 +1,181 @@
+"""The launches of a script, each with the alternatives that undecided conditions of the script make of it."""
+
+from __future__ import annotations
+
+import re
+
+from servelint.core import bounds
+from servelint.core.launch import Branch, Launch, Word
+from servelint.core.run import Run, TooMuchWork, current
+from servelint.core.text import TracedText, unknown
+from servelint.engines.registry import ENGINES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from servelint.syntax.shell.branches import Decision, World
+    from servelint.syntax.shell.evaluate import Invocation
+    from servelint.syntax.shell.state import Key
+    from servelint.syntax.shell.syntax import Script
+
+    Site = tuple[int, int]
+    Note = Callable[[Invocation, list[Launch]], None]
+
+_DEVICES = re.compile(r"(?:CUDA|HIP|ROCR)_VISIBLE_DEVICES$")
+_PIECES_AT_MOST = 60_000
+"""Pieces of text that all runs over one script which look for alternatives may make."""
+
+
+class Alternatives:
+    """The launches of one script.
+
+    Attributes:
+        first: Those of the walk that joins branches, each with the place of its command.
+        decisions: The conditions that this walk could not decide.
+    """
+
+    def __init__(self) -> None:
+        self.first: list[tuple[Site, Launch]] = []
+        self.decisions: dict[Key, Decision] = {}
+        self._wanted: dict[Site, set[Key]] = {}
+        self._paths: dict[Site, dict[Key, bool]] = {}
+        self._runs: list[tuple[World, dict[Site, list[Launch]]]] = []
+
+    def started(self, world: World | None) -> Note:
+        """Give what notes the launches of the commands of one run, in order; the same launch at a place counts once."""
+        seen: set[tuple[Site, str, tuple[str, ...]]] = set()
+        run: dict[Site, list[Launch]] = {}
+        if world is not None:
+            self._runs.append((world, run))
+
+        def note(ran: Invocation, new: list[Launch]) -> None:
+            site = ran.place.start, ran.place.end
+            if world is None:
+                keys = _keys(ran, new)
+                if keys:
+                    self._paths.setdefault(site, dict(ran.path))
+                    self._wanted.setdefault(site, set()).update(keys, [key for key, _ in ran.path])
+            for launch in new:
+                identity = (site, launch.engine, tuple([word.shown for word in launch.argv]))
+                if identity in seen:
+                    continue
+                seen.add(identity)
+                if world is None:
+                    self.first.append((site, launch))
+                else:
+                    run.setdefault(site, []).append(launch)
+
+        return note
+
+    def concerns(self, ran: Invocation) -> bool:
+        """Whether alternatives of a command are looked for."""
+        return (ran.place.start, ran.place.end) in self._wanted
+
+    def explore(self, walk: Callable[[World], object], path: str) -> None:
+        """Run the script with its undecided conditions decided one way and the other."""
+        if not self._wanted:
+            return
+        wanted = {key for keys in self._wanted.values() for key in keys}
+        wanted |= {key for one in list(wanted) for key, _ in self.decisions[one].path}
+        launched = {site for site, _ in self.first}
+        plain = not launched.issuperset(self._wanted) or not all(self.decisions[key].assumed for key in wanted)
+        if not plain and all(self.decisions[key].optional for key in wanted):
+            for _, launch in self.first:
+                launch.later = lambda: self._explore(walk, path, wanted, plain)
+        else:
+            self._explore(walk, path, wanted, plain)
+
+    def _explore(self, walk: Callable[[World], object], path: str, wanted: set[Key], plain: bool) -> None:
+        from servelint.syntax.shell.branches import explore
+
+        for _, launch in self.first:
+            launch.later = None
+        steps = bounds.STEPS_OF_WORLDS.most
+
+        script: Script | None = None
+
+        def run(world: World) -> bool:
+            nonlocal steps, script
+            world.steps, world.script = steps, script
+            walk(world)
+            steps, script = world.steps, world.script
+            return steps > 0
+
+        missed = wanted
+        around = current()
+        most = min(bounds.WORLDS.most, around.walks if around is not None else bounds.WORLDS_OF_FILE.most)
+        try:
+            with Run(path, _PIECES_AT_MOST):  # what these runs reach, the first walk has reported
+                missed = explore(self.decisions, wanted, run, most, plain)
+        except TooMuchWork:
+            self._runs.pop()
+        if around is not None:
+            around.walks -= len(self._runs)
+        missed = {key for key in missed if not self.decisions[key].assumed}
+        for site, keys in self._wanted.items():
+            self._settle(site, plain, not missed.isdisjoint(keys))
+
+    def _settle(self, site: Site, plain: bool, missed: bool) -> None:
+        """Put the launches of one command in the place of those of the first walk."""
+        rows = [(world, run[site]) for world, run in self._runs if site in run]
+        joined = [launch for at, launch in self.first if at == site]
+        if plain and not rows:
+            return
+        main = rows[0][0].forced if plain else self._paths[site]
+        found = rows.pop(0)[1] if plain else joined
+        for world, others in rows:
+            branches = self._branches(world, main)
+            for index, other in enumerate(others):
+                alike = [launch for launch in found if launch.engine == other.engine]
+                if not alike:
+                    other.likely = False
+                    found.append(other)
+                    continue
+                target = alike[min(index, len(alike) - 1)]
+                if any(_content(other) == _content(one) for one in target.every):
+                    continue
+                if len(target.others) >= bounds.ALTERNATIVES.most:
+                    missed = missed or not plain
+                    break
+                other.branches = branches
+                other.likely = target.likely
+                target.others.append(other)
+        for launch in found:
+            if plain:
+                launch.likely = any(one.likely for one in joined) if joined else launch.likely
+            if missed:
+                for one in launch.every:
+                    one.argv = [*one.argv, Word(TracedText((unknown("...", None, ""),)), None, many=True)]
+        if plain:
+            at = next((index for index, (place, _) in enumerate(self.first) if place >= site), len(self.first))
+            self.first = [one for one in self.first if one[0] != site]
+            self.first[at:at] = [(site, launch) for launch in found]
+
+    def _branches(self, world: World, main: dict[Key, bool]) -> tuple[Branch, ...]:
+        """The conditions with another outcome in a run than in the plain one, or than in the first that gets to a launch."""
+        keys = [key for key, way in world.forced.items() if key in world.trace and main.get(key) != way]
+        keys += [key for key, way in main.items() if key in world.trace and world.trace[key][0] != way]
+        ways = [(key, *world.trace[key]) for key in keys]
+        return tuple([Branch(span, way, self.decisions[key].assumed) for key, way, span in ways if span is not None])
+
+    def launches(self) -> list[Launch]:
+        """The launches, the first of each place first."""
+        return [launch for _, launch in self.first]
+
+
+def _keys(ran: Invocation, new: list[Launch]) -> set[Key]:
+    """The undecided conditions that make a difference to what a command starts."""
+    keys = set(ran.depends)
+    if not new:
+        return keys if any(not word.text.known for word in ran.words) else set()
+    for name, more in ran.env_depends.items():
+        if _DEVICES.match(name) or any(name.startswith(ENGINES[launch.engine].variables) for launch in new):
+            keys |= more
+    return keys
+
+
+def _content(launch: Launch) -> tuple[object, ...]:
+    image = launch.image.shown if launch.image is not None else None
+    env = {name: variable.value.shown for name, variable in launch.env.items() if variable.value is not None}
+    return [(word.shown, word.many) for word in launch.argv], env, image, launch.release.release

@@ -1,0 +1,97 @@
+"""Findings of launches whose script has conditions that cannot be decided."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.core.finding import Finding
+from servelint.core.settings import Settings
+from servelint.judge.judging import judge
+from tests.launching import launches_in
+
+PINNED = Settings(engine_versions={"vllm": "0.27.1"})
+
+
+def findings(script: str, name: str = "run.sh") -> list[Finding]:
+    return [one for launch in launches_in(script, name) for one in judge(launch, PINNED)]
+
+
+def said(script: str) -> dict[str, list[tuple[int, bool]]]:
+    """The rules of the errors, each with the branches that it needs."""
+    errors = [one for one in findings(script) if one.severity == "error"]
+    return {one.rule.partition("/")[2]: [(branch.span.line, branch.taken) for branch in one.branches] for one in errors}
+
+
+TOO_MUCH = "gpu-memory-utilization-out-of-range"
+CASES = {
+    "beside an array that grows": (
+        'R=(--gpu-memory-utilization 1.5)\nif [ -n "$A" ]; then R+=(--enforce-eager); fi\nvllm serve m "${R[@]}"',
+        {TOO_MUCH: []},
+    ),
+    "in a branch": ('R=\nif [ -n "$A" ]; then R="--gpu-memory-utilization 1.5"; fi\nvllm serve m $R', {TOO_MUCH: [(2, True)]}),
+    "in the other branch": (
+        'if [ -n "$A" ]; then G=1.5; else G=0.9; fi\nvllm serve m --gpu-memory-utilization $G',
+        {TOO_MUCH: [(1, True)]},
+    ),
+    "in the branch of a plain run": (
+        'if [ -n "$A" ]; then G=0.8; else G=1.5; fi\nvllm serve m --gpu-memory-utilization $G',
+        {TOO_MUCH: [(1, False)]},
+    ),
+    "in a list": ('R=()\n[ -n "$A" ] && R+=(--no-such-option)\nvllm serve m "${R[@]}"', {"unknown-option": [(2, True)]}),
+    "in a case": ("case $A in\nx) R=--no-such-option ;;\n*) R= ;;\nesac\nvllm serve m $R", {"unknown-option": [(2, True)]}),
+    "in an alternative": ("vllm serve m ${A:+--no-such-option}", {"unknown-option": [(1, True)]}),
+    "in nested branches": (
+        'R=\nif [ "$A" = x ]; then\nif [ "$B" = y ]; then R=--no-such-option; fi\nfi\nvllm serve m $R',
+        {"unknown-option": [(2, True), (3, True)]},
+    ),
+    "of a command in a string": (
+        'C="vllm serve m"\nif [ -n "$A" ]; then C="$C --no-such-option"; fi\nexec $C',
+        {"unknown-option": [(2, True)]},
+    ),
+    "two options that no run passes together": (
+        'if [ -n "$A" ]; then R=(--kv-cache-dtype fp8); else R=(--kv-cache-dtype auto); fi\nvllm serve m "${R[@]}"',
+        {},
+    ),
+    "options of two tests that exclude each other": (
+        'R=\n[ "$A" = x ] && R="--disable-log-stats"\n[ "$A" = y ] && R="$R --enforce-eager"\nvllm serve m $R',
+        {},
+    ),
+    "a branch that takes the mistake away": (
+        'G=1.5\nif [ -n "$A" ]; then G=0.9; fi\nvllm serve m --gpu-memory-utilization "$G"',
+        {TOO_MUCH: [(2, False)]},
+    ),
+    "a branch that another typo hides nothing of": (
+        'R=(--gpu-memory-utilization 1.5)\nif [ -n "$A" ]; then R+=(--no-such-option); fi\nvllm serve m "${R[@]}"',
+        {TOO_MUCH: [], "unknown-option": [(2, True)]},
+    ),
+}
+
+
+@pytest.mark.parametrize(("script", "expected"), CASES.values(), ids=CASES.keys())
+def test_findings_name_the_branches_that_they_need(script: str, expected: dict[str, list[tuple[int, bool]]]) -> None:
+    assert said(script) == expected
+
+
+def test_the_sentence_has_the_lines() -> None:
+    (one,) = findings('R=()\n[ -n "$A" ] && R+=(--no-such-option)\nvllm serve m "${R[@]}"')
+    assert ", if the branch at line 2 is taken" in one.sentence
+    assert [(related.span.text, related.message) for related in one.related] == [('[ -n "$A" ]', "if this holds")]
+    (other,) = findings(CASES["in the branch of a plain run"][0])
+    assert ", if the branch at line 1 is not taken" in other.sentence
+
+
+def test_what_a_branch_adds_is_not_reported_as_missing() -> None:
+    launch = """
+        R=(--enable-auto-tool-choice)
+        if [ -n "$PARSER" ]; then R+=(--tool-call-parser hermes); fi
+        vllm serve Qwen/Qwen3-8B "${R[@]}"
+    """
+    assert {one.rule for one in findings(launch.replace("(--tool-call-parser hermes)", "()"))} >= {
+        "vllm/auto-tool-choice-needs-parser"
+    }
+    assert "vllm/auto-tool-choice-needs-parser" not in {one.rule for one in findings(launch)}
+
+
+def test_a_plain_run_keeps_its_findings() -> None:
+    script = 'G="${G:-1.5}"\nif [ "${A:-0}" = 1 ]; then G=0.9; fi\nvllm serve m --gpu-memory-utilization "$G"'
+    assert said(script) == {TOO_MUCH: []}

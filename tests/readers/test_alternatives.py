@@ -1,0 +1,235 @@
+"""Scripts as repositories have them, with conditions that cannot be decided: the plain run and what branches change."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.core.launch import Launch
+from tests.launching import argv, environment, launch_in, launches_in
+
+SLURM = """
+    #!/bin/bash
+    #SBATCH --nodes=2
+    MODEL=${1:?model}
+    TP=8
+    if [[ "$SLURM_JOB_PARTITION" == small ]]; then TP=4; fi
+    EXTRA=""
+    if [ "$SLURM_NNODES" -gt 1 ]; then EXTRA="--pipeline-parallel-size $SLURM_NNODES"; fi
+    srun vllm serve Qwen/Qwen3-8B --tensor-parallel-size $TP $EXTRA
+"""
+ENTRYPOINT = """
+    #!/bin/sh
+    set -e
+    set -- --model /models/m "$@"
+    [ -n "$MAX_LEN" ] && set -- "$@" --max-model-len "$MAX_LEN"
+    if [ "$EAGER" = "true" ]; then set -- "$@" --enforce-eager; fi
+    exec python3 -m vllm.entrypoints.openai.api_server "$@"
+"""
+GETOPTS = """
+    #!/bin/bash
+    TP=1
+    EXTRA=()
+    while getopts "t:eq:" opt; do
+      case $opt in
+        t) TP=$OPTARG ;;
+        e) EXTRA+=(--enforce-eager) ;;
+        q) EXTRA+=(--quantization "$OPTARG") ;;
+      esac
+    done
+    vllm serve m --tensor-parallel-size "$TP" "${EXTRA[@]}"
+"""
+LONG_OPTIONS = """
+    #!/bin/bash
+    PORT=8000
+    while [[ $# -gt 0 ]]; do
+      case "$1" in
+        --port) PORT="$2"; shift 2 ;;
+        --fast) FAST=1; shift ;;
+        *) echo "unknown: $1"; exit 1 ;;
+      esac
+    done
+    CMD=(python -m sglang.launch_server --model-path m --port "$PORT")
+    if [[ -n "${FAST:-}" ]]; then CMD+=(--enable-torch-compile); fi
+    "${CMD[@]}"
+"""
+PROFILES = """
+    #!/usr/bin/env bash
+    case "${1:-chat}" in
+      chat) ARGS="--max-model-len 8192" ;;
+      long) ARGS="--max-model-len 131072 --enable-chunked-prefill" ;;
+      *) echo "usage: $0 chat|long"; exit 2 ;;
+    esac
+    exec vllm serve m $ARGS
+"""
+SWEEP = """
+    #!/bin/bash
+    start() {
+      local tp=$1 extra=$2
+      if [ "$PROFILE" = 1 ]; then extra="$extra --disable-log-requests"; fi
+      vllm serve m --tensor-parallel-size $tp $extra &
+    }
+    for tp in 1 2; do start $tp ""; done
+"""
+BUILDER = """
+    #!/bin/bash
+    build() {
+      local cmd="vllm serve m"
+      if [ -n "$QUANT" ]; then cmd="$cmd --quantization $QUANT"; fi
+      echo "$cmd"
+    }
+    CMD=$(build)
+    echo "Running: $CMD"
+    eval "$CMD"
+"""
+DOCKER = """
+    #!/bin/bash
+    RUN=(docker run --rm --gpus all)
+    [ -n "$DETACH" ] && RUN+=(-d)
+    IMAGE=vllm/vllm-openai:v0.19.1
+    if [ "$NIGHTLY" = 1 ]; then IMAGE=vllm/vllm-openai:nightly; fi
+    "${RUN[@]}" "$IMAGE" --model m
+"""
+ROLES = """
+    #!/bin/bash
+    COMMON=(--model-path m --tp 8 --nnodes 2)
+    if [ "$NODE_RANK" = 0 ]; then
+      python3 -m sglang.launch_server "${COMMON[@]}" --node-rank 0
+    else
+      [ -n "$LOG" ] && COMMON+=(--log-level debug)
+      python3 -m sglang.launch_server "${COMMON[@]}" --node-rank 1
+    fi
+"""
+PREFIX = """
+    #!/bin/bash
+    PREFIX=""
+    if command -v numactl >/dev/null; then PREFIX="numactl --cpunodebind=0"; fi
+    $PREFIX llama-server -m model.gguf -c 4096
+"""
+GPU = """
+    #!/bin/bash
+    if nvidia-smi | grep -q H100; then KV=fp8; else KV=auto; fi
+    export VLLM_USE_V1=1
+    vllm serve m --kv-cache-dtype $KV
+"""
+DRAFT = """
+    #!/bin/bash
+    SPEC=()
+    if [ "${SPEC_TOKENS:-0}" -gt 0 ]; then
+      SPEC=(--speculative-config "{\\"method\\": \\"mtp\\", \\"num_speculative_tokens\\": $SPEC_TOKENS}")
+    fi
+    vllm serve m "${SPEC[@]}" ${TRUST:+--trust-remote-code}
+"""
+EXPECTED = {
+    "slurm": (SLURM, "Qwen/Qwen3-8B --tensor-parallel-size 8", {"--tensor-parallel-size 4", "--pipeline-parallel-size"}),
+    "entry point": (ENTRYPOINT, "--model /models/m", {"--max-model-len", "--enforce-eager"}),
+    "getopts": (GETOPTS, "m --tensor-parallel-size 1", {"--enforce-eager", "--quantization"}),
+    "long options": (LONG_OPTIONS, "--model-path m --port 8000", {"--enable-torch-compile"}),
+    "profiles": (PROFILES, "m --max-model-len 8192", {"--max-model-len 131072 --enable-chunked-prefill"}),
+    "builder": (BUILDER, "m", {"--quantization ${QUANT}"}),
+    "gpu": (GPU, "m --kv-cache-dtype fp8", {"--kv-cache-dtype auto"}),
+    "draft": (DRAFT, "m", {"--speculative-config", "--trust-remote-code"}),
+}
+
+
+def shown(launch: Launch) -> str:
+    return " ".join([word for word in argv(launch) if word])
+
+
+@pytest.mark.parametrize(("script", "plain", "possible"), EXPECTED.values(), ids=EXPECTED.keys())
+def test_the_plain_run_and_what_branches_change(script: str, plain: str, possible: set[str]) -> None:
+    launch = launch_in(script, "run.sh")
+    assert shown(launch).startswith(plain)
+    for words in possible:
+        assert words not in shown(launch)
+        assert any(words in shown(one) for one in launch.alternatives), words
+
+
+def test_a_sweep_has_its_launches_with_an_alternative_each() -> None:
+    launches = launches_in(SWEEP, "run.sh")
+    assert [shown(launch) for launch in launches] == ["m --tensor-parallel-size 1", "m --tensor-parallel-size 2"]
+    added = [[shown(one) for one in launch.alternatives] for launch in launches]
+    assert added[0] == ["m --tensor-parallel-size 1 --disable-log-requests"]
+    assert "m --tensor-parallel-size 2 --disable-log-requests" in added[1]
+
+
+def test_the_image_that_a_branch_chooses() -> None:
+    launch = launch_in(DOCKER, "run.sh")
+    assert launch.release.release == "0.19.1"
+    assert [one.release.rolling for one in launch.alternatives] == [True]
+
+
+def test_what_a_branch_adds_reaches_its_own_launch_only() -> None:
+    first, second = launches_in(ROLES, "run.sh")
+    assert not first.alternatives
+    assert [shown(one)[-30:] for one in second.alternatives] == ["--log-level debug --node-rank 1"[-30:]]
+
+
+def test_a_prefix_that_may_be_there() -> None:
+    launch = launch_in(PREFIX, "run.sh")
+    assert shown(launch) == "-m model.gguf -c 4096"
+    assert not launch.alternatives
+
+
+def test_a_condition_has_its_characters() -> None:
+    launch = launch_in('if [ -n "$A" ]; then X=--a; fi\nvllm serve m $X\n', "run.sh")
+    ((branch,),) = [one.branches for one in launch.alternatives]
+    assert (branch.span.text, branch.taken, branch.span.line) == ('[ -n "$A" ]', True, 1)
+
+
+def test_past_the_bound_more_words_may_follow() -> None:
+    lines = [f'[ -n "$V{number}" ] && R="$R --f{number}"' for number in range(40)]
+    launch = launch_in("\n".join(["R=", *lines, "vllm serve m $R"]), "run.sh")
+    assert shown(launch) == "m"
+    assert launch.argv[-1].many, "an unknown word"
+    assert len(launch.alternatives) <= 12
+
+
+def test_a_variable_that_a_branch_exports() -> None:
+    launch = launch_in('[ "$A" = 1 ] && export VLLM_USE_V1=0 LOG=x\nvllm serve m\n', "run.sh")
+    assert environment(launch) == {}
+    assert [environment(one)["VLLM_USE_V1"] for one in launch.alternatives] == ["0"]
+
+
+OTHERS = {
+    "compose.yml": """
+        services:
+          llm:
+            image: vllm/vllm-openai:v0.19.1
+            entrypoint: [bash, -c]
+            command: ['A=(); [ -n "$$Q" ] && A+=(--quantization "$$Q"); exec vllm serve m "$${A[@]}"']
+    """,
+    "pod.yaml": """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: llm}
+        spec:
+          containers:
+            - name: llm
+              image: vllm/vllm-openai:v0.19.1
+              command: [sh, -c]
+              args:
+                - |
+                  X=
+                  if [ -n "$Q" ]; then X="--quantization $Q"; fi
+                  exec vllm serve m $X
+    """,
+    "Dockerfile": """
+        FROM vllm/vllm-openai:v0.19.1
+        ENTRYPOINT ["bash", "-c", "X=; if [ -n \\"$Q\\" ]; then X=\\"--quantization $Q\\"; fi; exec vllm serve m $X"]
+    """,
+    "llm.service": """
+        [Service]
+        ExecStart=/bin/bash -c 'X=; [ -n "$$Q" ] && X="--quantization $$Q"; exec vllm serve m $$X'
+    """,
+    "Makefile": """
+        serve:
+        \tX=; if [ -n "$$Q" ]; then X="--quantization $$Q"; fi; vllm serve m $$X
+    """,
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_scripts_in_other_files(name: str) -> None:
+    launch = launch_in(OTHERS[name].replace("\\t", "\t"), name)
+    assert shown(launch) == "m"
+    assert ["--quantization" in shown(one) for one in launch.alternatives] == [True]
