@@ -191,7 +191,7 @@ class VLLM(Engine):
     yaml_keys = ("vllm",)
     platforms = {
         **dict.fromkeys(("aibrix", "dynamo", "huggingface", "kserve", "kubeai", "llm-d", "llm-inference-service"), "vllm"),
-        **dict.fromkeys(("llmaz", "production-stack", "ray"), "vllm"),
+        **dict.fromkeys(("kthena", "llmaz", "production-stack", "ray"), "vllm"),
     }
     identified_by_options = True
 

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from servelint.core.launch import Runtime
 
 _LISTS = ("containers", "initContainers")
-_SINGLE = ("container", "mainContainer")
+_SINGLE = ("container", "mainContainer", "runner")
+_ROUTERS = (".router", ".routerConfig")
+"""Where OME has runners that only hand requests on."""
 _NOT_INSIDE = frozenset(("metadata", "status", "openAPIV3Schema"))
 UNNAMED = frozenset(("spec", "template", "leaderWorkerTemplate", "items", "extraPodSpec"))
 _SELECTING = frozenset(("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"))
@@ -79,7 +81,7 @@ class Pod:
                 fields = entries(item)
                 if fields and self.file.once_more(item):
                     yield f"{self.path}.{key}.{string(fields, 'name') or index}", fields
-        for key in _SINGLE:
+        for key in _SINGLE if not self.path.endswith(_ROUTERS) else ():
             if key in self.fields and yaml.is_mapping(self.fields[key][1]) and self.file.once_more(self.fields[key][1]):
                 yield f"{self.path}.{key}", entries(self.fields[key][1])
 
