@@ -56,8 +56,7 @@ class TestWrappers:
         "text",
         [
             "./with-libs.sh vllm serve m --port 1", "/opt/x/run-in /opt/py/bin/python3 -m vllm.entrypoints.openai.api_server m",
-            "with-env -- python -m vllm.entrypoints.cli.main serve m", "linux64 vllm serve m", "./pin -n 2 A=1 vllm serve m",
-            "nohup ./pin vllm serve m &", "proxychains -q vllm serve m",
+            "with-env -- python -m vllm.entrypoints.cli.main serve m", "linux64 vllm serve m", "./pin -n 2 A=1 vllm serve m", "proxychains -q vllm serve m",
         ],
     )  # fmt: skip
     def test_a_program_that_is_not_known_runs_the_command_behind_it(self, text: str) -> None:

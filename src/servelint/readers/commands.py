@@ -113,7 +113,12 @@ def _passed_on(words: list[Word], context: CommandContext) -> list[Launch]:
     """
     name = entry.program(words[0]) or ""
     script = name.endswith((".sh", ".bash", ".py"))
-    if not re.match(r"[\w./~]", name) or name in UNHEARD or _NO_STARTERS.fullmatch(name.removesuffix(".sh")):
+    if (
+        not re.match(r"[\w./~]", name)
+        or name.startswith("python")
+        or name in UNHEARD
+        or _NO_STARTERS.fullmatch(name.removesuffix(".sh"))
+    ):
         return []
     direct = True
     for at in range(1, len(words) - 1):

@@ -171,7 +171,7 @@ def test_a_model_claim_of_aibrix() -> None:
     assert argv(launch) == ["--model", "Qwen/Qwen3-8B", "--max-model-len", "5", ""]
 
 
-RUNTIME = """\
+RUNNER = """\
 apiVersion: ome.io/v1beta1
 kind: KIND
 metadata: {name: r}
@@ -187,17 +187,17 @@ class TestOme:
     @pytest.mark.parametrize("kind", ["ClusterServingRuntime", "ServingRuntime", "InferenceService"])
     @pytest.mark.parametrize("part", ["engineConfig", "decoderConfig", "engine"])
     def test_a_runner_runs_the_engine(self, kind: str, part: str) -> None:
-        launch = launch_in(RUNTIME.replace("KIND", kind).replace("PART", part), "r.yaml")
-        assert (launch.engine, release(launch)) == ("sglang", "0.5.5")
+        launch = launch_in(RUNNER.replace("KIND", kind).replace("PART", part), "r.yaml")
+        assert (launch.engine, release(launch)) == ("sglang", ("0.5.5", "image"))
         assert argv(launch)[:2] == ["--model-path", "$(MODEL_PATH)"]
 
     def test_leaders_and_workers_do(self) -> None:
-        text = RUNTIME.replace("KIND", "ServingRuntime").replace("  PART:\n", "  engineConfig:\n   leader:\n")
+        text = RUNNER.replace("KIND", "ServingRuntime").replace("  PART:\n", "  engineConfig:\n   leader:\n")
         assert launch_in(text, "r.yaml").engine == "sglang"
 
     @pytest.mark.parametrize("part", ["routerConfig", "router"])
     def test_a_router_does_not(self, part: str) -> None:
-        assert launches_in(RUNTIME.replace("KIND", "ServingRuntime").replace("PART", part), "r.yaml") == []
+        assert launches_in(RUNNER.replace("KIND", "ServingRuntime").replace("PART", part), "r.yaml") == []
 
 
 BOOSTER = """\
@@ -219,7 +219,7 @@ spec:
 class TestKthena:
     def test_the_options_of_a_worker(self) -> None:
         launch = launch_in(BOOSTER.replace("TYPE", "vLLM"), "b.yaml")
-        assert (launch.engine, release(launch)) == ("vllm", "0.11.0")
+        assert (launch.engine, release(launch)) == ("vllm", ("0.11.0", "image"))
         words = [word for word in argv(launch) if word]
         assert words[:2] == ["--model", "org/m"]
         assert words[-5:] == ["--max-model-len", "2048", "--enforce-eager", "--served-model-name", "s"]
