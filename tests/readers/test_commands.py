@@ -55,8 +55,10 @@ class TestWrappers:
     @pytest.mark.parametrize(
         "text",
         [
-            "./with-libs.sh vllm serve m --port 1", "/opt/x/run-in /opt/py/bin/python3 -m vllm.entrypoints.openai.api_server m",
-            "with-env -- python -m vllm.entrypoints.cli.main serve m", "linux64 vllm serve m", "./pin -n 2 A=1 vllm serve m", "proxychains -q vllm serve m",
+            "./with-libs.sh vllm serve m --port 1",
+            "/opt/x/run-in /opt/py/bin/python3 -m vllm.entrypoints.openai.api_server m",
+            "with-env -- python -m vllm.entrypoints.cli.main serve m", "linux64 vllm serve m",
+            "./pin -n 2 A=1 vllm serve m", "proxychains -q vllm serve m",
         ],
     )  # fmt: skip
     def test_a_program_that_is_not_known_runs_the_command_behind_it(self, text: str) -> None:
@@ -68,7 +70,8 @@ class TestWrappers:
         "text",
         [
             "print_step vllm serve m", "./stop.sh vllm serve m", "pip install vllm serve m", "git commit -m vllm serve",
-            "is_running vllm serve m", "notify-send vllm serve m", "server-kill vllm serve m", "die python -m sglang.launch_server m",
+            "is_running vllm serve m", "notify-send vllm serve m", "server-kill vllm serve m",
+            "die python -m sglang.launch_server m",
             "ensure llama-server", "./tool read the vllm serve m",
         ],
     )  # fmt: skip

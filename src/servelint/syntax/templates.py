@@ -60,7 +60,7 @@ class Action:
 
 
 def _is_template(text: str) -> bool:
-    return "{{" in text or "{%" in text
+    return "{{" in text or "{%" in text or "{#" in text
 
 
 def scan(text: str) -> list[Action]:
@@ -237,10 +237,7 @@ class _Filler:
         first, last = self.actions[opening], self.actions[closing]
         row = self.rows.get(first.start)
         if row is None or row == self.rows.get(last.start) or depth > _NESTED_AT_MOST:
-            inside = self.text.flat[first.end : last.start]
-            if inside[:1].isspace() and not inside.isspace() and self.script and not self.elses(opening, closing):
-                return _perhaps(self.part(opening + 1, closing, first.end, last.start, depth + 1))  # words of their own
-            return [self.value(first.start, last.end)]
+            return self.in_line(opening, closing, depth)
         parts: list[tuple[TracedText, Action]] = []
         marks = [opening, *self.elses(opening, closing), closing]
         for here, there in pairwise(marks):
@@ -252,6 +249,19 @@ class _Filler:
         if self.script and parts and before not in _GOES_ON and all(_is_command(part.flat) for part, _ in parts):
             return self.conditional(parts)
         return [piece for part, _ in parts for piece in _perhaps(part)]
+
+    def in_line(self, opening: int, closing: int, depth: int) -> list[TracedText]:
+        """The same where they stand in one line. Blanks in all of the parts are around the unknown: it is words of its own."""
+        first, last = self.actions[opening], self.actions[closing]
+        marks = [opening, *self.elses(opening, closing), closing]
+        arms = [self.text.flat[self.actions[here].end : self.actions[there].start] for here, there in pairwise(marks)]
+        arms = [arm for arm in arms if arm.strip()]
+        if self.script and len(marks) == 2 and arms and arms[0][0].isspace():
+            return _perhaps(self.part(opening + 1, closing, first.end, last.start, depth + 1))
+        before = self.script and bool(arms) and all(arm[0].isspace() for arm in arms)
+        after = self.script and bool(arms) and all(arm[-1].isspace() for arm in arms)
+        blank = TracedText.of(" ")
+        return [*[blank] * before, self.value(first.start, last.end), *[blank] * after]
 
     def elses(self, opening: int, closing: int) -> list[int]:
         found: list[int] = []
