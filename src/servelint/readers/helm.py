@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable
 
 from servelint.core.launch import Launch
 from servelint.core.source import Source
-from servelint.core.text import TracedText
+from servelint.core.text import EMPTY, TracedText
 from servelint.files.siblings import Neighbours
 from servelint.readers.registry import YAML, Format
 from servelint.syntax import yaml
@@ -201,7 +200,7 @@ def _of_chart(source: Source, chart: Data, root: Node, path: str) -> list[Launch
     mask = yaml.mask_of(source)
     before = mask.lookup if mask is not None else None
     if mask is not None and chart.get("templates"):
-        mask.lookup = lookup(source, root)
+        mask.lookup = Known(source, root)
     found: list[Launch] = []
     try:
         for entries in chart["entries"]:
@@ -233,46 +232,139 @@ def _entries(source: Source, root: Node, where: str, path: str) -> Iterator[Entr
                 yield Entry(source, root, owner, node, ".".join(filter(None, (path, at, key, name))), keys.get(id(node)))
 
 
-_REFERENCE = re.compile(
-    r"\{\{-?\s*\$?\.Values((?:\.\w+)+)\s*"
-    r"(?:\|\s*default\s+(\"[^\"]*\"|[^\s|}]+)\s*)?"
-    r"(?:\|\s*(?:quote|squote|toString|int|int64|float64|trim)\s*)*-?\}\}"
-)
-_LITERAL = re.compile(r"\"[^\"]*\"|-?[\d.]+|true|false")
+_ACTION = re.compile(r"\{\{-?\s*(?P<inside>.*?)\s*-?\}\}", re.DOTALL)
+_CONDITION = re.compile(r"(?:else\s+)?(?:if|with|range)\s+(?P<of>.+)", re.DOTALL)
+_TERM = re.compile(r"\$?\.Values(?P<path>(?:\.\w+)+)|\$?\.Chart\.(?P<chart>\w+)|(?P<literal>\"[^\"]*\"|-?[\d.]+|true|false)")
+_SAME = re.compile(r"quote|squote|toString|int|int64|float64|trim")
+_CHART = {"AppVersion": "appVersion", "Name": "name", "Version": "version"}
+_REPOSITORIES = (".repository", ".registry")
+"""Fields of an image that seldom differ from the chart's default, where another value may be given for each model."""
+_NEGATED = re.compile(r"not\s+(?P<of>\S+|\(.+\))")
+_COMPARED = re.compile(r"(?P<how>eq|ne)\s+(?P<one>\"[^\"]*\"|\S+)\s+(?P<other>\"[^\"]*\"|\S+)")
 
 
-def lookup(source: Source, root: Node) -> Callable[[str], TracedText | None]:
-    """Make a lookup of actions that only name a value and may give a default for it; None for any other action."""
-    busy: set[str] = set()
+class Known:
+    """What the values of a chart say about the actions of its templates. Calling it gives the value of one that only names it.
 
-    def find(action: str) -> TracedText | None:
-        match = _REFERENCE.fullmatch(action)
-        if match is None or action in busy:
+    Attributes:
+        source: The values.
+        root: Their mapping.
+        chart: The text of the chart's own file and its entries.
+    """
+
+    __slots__ = ("_busy", "chart", "root", "source")
+
+    def __init__(self, source: Source, root: Node, chart: tuple[Source, Node] | None = None) -> None:
+        self.source = source
+        self.root = root
+        self.chart = chart
+        self._busy: set[str] = set()
+
+    def __call__(self, action: str) -> TracedText | None:
+        """The value of `.Values.a | default .Chart.AppVersion`, None for what is not known and for any other action."""
+        match = _ACTION.fullmatch(action)
+        if match is None or action in self._busy:
             return None
-        node: Node | None = root
-        for key in match.group(1)[1:].split("."):
-            node = yaml.entries(node).get(key, (None, None))[1]
-        if yaml.is_scalar(node) and not yaml.is_null(node):
-            busy.add(action)
-            text = yaml.text(source, node)
-            busy.discard(action)
-            default = match.group(2)
-            if text.flat and (default is None or node.style or text.flat not in ("0", "false")):
-                return text
-        return TracedText.of(default.strip('"')) if (default := match.group(2)) and _LITERAL.fullmatch(default) else None
+        self._busy.add(action)
+        try:
+            first, *steps = [step.strip() for step in match.group("inside").split("|")]
+            text = self._of(first)
+            for step in steps:
+                default = step.removeprefix("default ").strip() if step.startswith("default ") else None
+                if default is not None and (_is_empty(text) if text is not None else first.endswith(_REPOSITORIES)):
+                    text = self._of(default)
+                elif text is None or (default is None and _SAME.fullmatch(step) is None):
+                    return None
+        finally:
+            self._busy.discard(action)
+        return text if text is not None and text.flat else None
 
-    return find
+    def _of(self, term: str) -> TracedText | None:
+        """The value of a term, empty for one that is; None if it is not known."""
+        match = _TERM.fullmatch(term)
+        if match is None:
+            return None
+        if match.group("literal"):
+            return TracedText.of(match.group("literal").strip('"'))
+        name = match.group("chart")
+        if name is not None:
+            fields = yaml.entries(self.chart[1]) if self.chart is not None else {}
+            given = fields.get(_CHART.get(name, ""))
+            return yaml.text(self.chart[0], given[1]) if self.chart is not None and given is not None else None
+        node = self._node(match.group("path"))
+        if node is None or yaml.is_null(node):
+            return EMPTY
+        if not yaml.is_scalar(node):
+            return None
+        return yaml.text(self.source, node)
+
+    def _node(self, path: str) -> Node | None:
+        node: Node | None = self.root
+        for key in path[1:].split("."):
+            node = yaml.entries(node).get(key, (None, None))[1]
+        return node
+
+    def truth(self, action: str) -> bool | None:
+        """Whether the condition of `if`, `with` or `range` holds; None if the values do not tell."""
+        match = _ACTION.fullmatch(action)
+        condition = _CONDITION.fullmatch(match.group("inside")) if match is not None else None
+        return self._holds(condition.group("of").strip()) if condition is not None else None
+
+    def _holds(self, condition: str) -> bool | None:
+        if condition.startswith("(") and condition.endswith(")") and condition.count("(") == 1:
+            condition = condition[1:-1].strip()
+        negated = _NEGATED.fullmatch(condition)
+        if negated is not None:
+            inner = self._holds(negated.group("of"))
+            return None if inner is None else not inner
+        compared = _COMPARED.fullmatch(condition)
+        if compared is not None:
+            one, other = self._of(compared.group("one")), self._of(compared.group("other"))
+            if one is None or other is None or not (one.known and other.known):
+                return None
+            return (one.flat == other.flat) == (compared.group("how") == "eq")
+        match = _TERM.fullmatch(condition)
+        node = self._node(match.group("path")) if match is not None and match.group("path") else None
+        if match is None or (node is None and not match.group("path")):
+            return None
+        if node is not None and not yaml.is_scalar(node):
+            return bool(node.value)
+        text = self._of(condition)
+        return not _is_empty(text) if text is not None else None
+
+
+def _is_empty(text: TracedText) -> bool:
+    """Whether Go takes a value for empty; a number or a truth value in quotes is a text."""
+    quoted = (place := text.span()) is not None and place.source.text[max(0, place.start - 1)] in "'\""
+    return not text.flat or (text.flat in ("0", "false") and not quoted)
+
+
+def values_beside(source: Source, neighbours: Neighbours) -> Source | None:
+    """The own values of the chart that a template is a part of."""
+    above = _chart_above(source)
+    return neighbours.read(above + "values.yaml") if above else None
+
+
+def _chart_above(source: Source) -> str:
+    """The path of the chart's folder from a template's; empty for another file."""
+    folders = source.path.replace("\\", "/").split("/")[:-1]
+    return "../" * (folders[::-1].index("templates") + 1) if "templates" in folders else ""
 
 
 def attach(source: Source, neighbours: Neighbours) -> None:
     """Let a template of a chart find the chart's own values, which stand in the folder above it."""
-    folders = source.path.replace("\\", "/").split("/")[:-1]
     mask = yaml.mask_of(source)
-    if mask is None or "templates" not in folders:
-        return
-    beside = neighbours.read("../" * (folders[::-1].index("templates") + 1) + "values.yaml")
-    if beside is None:
+    beside = values_beside(source, neighbours) if mask is not None else None
+    if mask is None or beside is None:
         return
     documents, _ = yaml.documents(beside)
     if documents:
-        mask.lookup = lookup(beside, documents[0])
+        known = Known(beside, documents[0], _own_file(neighbours, _chart_above(source)))
+        mask.lookup, mask.truth = known, known.truth
+
+
+def _own_file(neighbours: Neighbours, above: str) -> tuple[Source, Node] | None:
+    """The Chart.yaml of a chart."""
+    source = neighbours.read(above + "Chart.yaml")
+    documents = yaml.documents(source)[0] if source is not None else []
+    return (source, documents[0]) if source is not None and documents else None

@@ -30,13 +30,15 @@ _OPENERS = {
     "{": frozenset(("if", "with", "range", "block", "define", "#")),
     "%": frozenset(("if", "for", "with", "macro", "call", "filter", "raw", "block", "autoescape", "trans")),
 }
-_ELSES = frozenset(("else", "elif", "elseif", "elsif"))
+BARE_ELSES = frozenset(("else", "elif", "elseif", "elsif"))
 _SILENT = frozenset(("break", "continue", "fail", "set", "import", "from", "extends", "do"))
 _SURE = re.compile(r"\{[{%][-+~]?\s*(?:block|define|macro|raw|autoescape|filter|call)\b")
 """Parts that are not left out, as far as this file says."""
 _COMMAND = re.compile(r"\s*[A-Za-z_./][\w./-]*(?:=|\s|$)")
 _GOES_ON = frozenset("\\(|&,{[\"'")
 """Signs after which a command or a list goes on in the next line."""
+REPEATS = re.compile(r"\{[{%]-?\s*(?:with|range|for)\b")
+BARE_ELSE = re.compile(r"\{[{%]-?\s*else\s*-?[%}]\}")
 _NESTED_AT_MOST = 40
 _LONG = 4000
 
@@ -122,7 +124,7 @@ def _action(text: str, start: int, end: int, sign: str) -> Action:
         return Action(start, end, CLOSE)
     if word in _OPENERS[sign] or (word == "set" and _SET.match(text, start, end)):
         return Action(start, end, OPEN, _SURE.match(text, start, end) is not None)
-    if word in _ELSES:
+    if word in BARE_ELSES:
         return Action(start, end, ELSE)
     if word.endswith("=") or word in _SILENT:
         return Action(start, end, SILENT)
@@ -157,18 +159,25 @@ def alone(text: str, actions: list[Action]) -> dict[int, tuple[int, int]]:
 # -- texts
 
 
-def filled(text: TracedText, lookup: Callable[[str], TracedText | None] | None = None, *, script: bool = False) -> TracedText:
+def filled(
+    text: TracedText,
+    lookup: Callable[[str], TracedText | None] | None = None,
+    *,
+    script: bool = False,
+    truth: Callable[[str], bool | None] | None = None,
+) -> TracedText:
     """A text with its actions as unknown pieces.
 
     Args:
         text: The text.
         lookup: Gives the value of an expression, or None.
         script: Whether optional lines may be commands of a shell script.
+        truth: Tells whether the condition of an action holds, or None.
     """
     if not _is_template(text.flat):
         return text
     actions = scan(text.flat)
-    return _Filler(text, lookup, script).filled(actions) if actions else text
+    return _Filler(text, lookup, script, truth).filled(actions) if actions else text
 
 
 class _Filler:
@@ -179,7 +188,14 @@ class _Filler:
         ends: The index of the `end` of an `if`, by its index.
     """
 
-    def __init__(self, text: TracedText, lookup: Callable[[str], TracedText | None] | None, script: bool) -> None:
+    def __init__(
+        self,
+        text: TracedText,
+        lookup: Callable[[str], TracedText | None] | None,
+        script: bool,
+        truth: Callable[[str], bool | None] | None,
+    ) -> None:
+        self.truth = truth
         self.text = text
         self.lookup = lookup
         self.script = script
@@ -246,9 +262,31 @@ class _Filler:
                 parts.append((self.part(here + 1, there, start, end, depth + 1), self.actions[here]))
         if first.sure:
             return [part for part, _ in parts]
+        decided = self.decided(marks, parts)
+        if decided is not None:
+            return decided
         if self.script and parts and before not in _GOES_ON and all(_is_command(part.flat) for part, _ in parts):
             return self.conditional(parts)
         return [piece for part, _ in parts for piece in _perhaps(part)]
+
+    def decided(self, marks: list[int], parts: list[tuple[TracedText, Action]]) -> list[TracedText] | None:
+        """The part that is there where the values tell it; None if they do not, or if there is only one to leave out."""
+        if self.truth is None:
+            return None
+        repeats = REPEATS.match(self.written(marks[0])) is not None
+        if len(marks) < 3 and not repeats:
+            return None
+        for mark in marks[:-1]:
+            holds = True if BARE_ELSE.match(self.written(mark)) else self.truth(self.written(mark))
+            if holds is None or (holds and repeats and mark == marks[0]):
+                return None
+            if holds:
+                return [part for part, opening in parts if opening is self.actions[mark]]
+        return []
+
+    def written(self, index: int) -> str:
+        action = self.actions[index]
+        return self.text.flat[action.start : action.end]
 
     def in_line(self, opening: int, closing: int, depth: int) -> list[TracedText]:
         """The same where they stand in one line. Blanks in all of the parts are around the unknown: it is words of its own."""

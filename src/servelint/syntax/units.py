@@ -400,7 +400,8 @@ class _Lines:
             # every word of a line that only some settings of the template give
             start = 0 if inside else opens[0]
             rest = templates.filled(whole.cut(start), script=True)
-            return TracedText.join((templates.filled(whole.cut(0, start), script=True), rest.sub(_WORD, partial(_unsure, rest))))
+            sure = templates.filled(whole.cut(0, start), script=True)
+            return TracedText.join((sure, rest.sub(_WORD, partial(_unsure, rest))))
         return templates.filled(whole, script=True)
 
     def lost(self) -> Span | None:
