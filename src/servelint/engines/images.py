@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 
 from servelint.core.launch import ReleaseClaim
-from servelint.core.text import TracedText
+from servelint.core.text import HOLE, TracedText
 from servelint.engines.registry import ENGINES, Engine, EntryPoint, ImageFamily, derived
 from servelint.engines.releases import known_releases, release_key
 
@@ -81,8 +81,8 @@ def _family(name: str) -> tuple[Engine, ImageFamily] | None:
 
 def _in_family(name: str, family: ImageFamily) -> bool:
     endings = [family.repository + suffix for suffix in ("", *family.suffixes)]
-    # enroot writes a number sign behind the registry
-    ending = next((one for one in endings if name == one or name.endswith(("/" + one, "#" + one))), None)
+    # enroot writes a number sign behind the registry; an unknown part may end in the slash
+    ending = next((one for one in endings if name == one or name.endswith(("/" + one, "#" + one, HOLE + one))), None)
     if ending is None or not family.registry:
         return ending is not None
     return re.search(f"(?:^|/)(?:{family.registry})$", name[: -len(ending) - 1]) is not None
