@@ -91,7 +91,8 @@ class TestCommand:
     def test_an_entry_point_of_unknown_content_that_passes_on(self) -> None:
         text = 'FROM vllm/vllm-openai:v0.20.0\nENTRYPOINT ["/{}"]\nCMD ["vllm", "serve", "m"]\n'
         assert argv(launch_in(text.format("docker-entrypoint.sh"), "Dockerfile")) == ["m"]
-        assert launches_in(text.format("app"), "Dockerfile") == []
+        assert argv(launch_in(text.format("app"), "Dockerfile")) == ["m"]
+        assert launches_in(text.format("start.py"), "Dockerfile") == []
 
     def test_an_entry_point_waits_for_arguments(self) -> None:
         launch = launch_in('FROM vllm/vllm-openai:v0.20.0\nENTRYPOINT ["vllm", "serve", "--port", "1"]\n', "Dockerfile")

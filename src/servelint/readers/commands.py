@@ -99,7 +99,7 @@ _NO_STARTERS = re.compile(
     r".*|.*(?:_?log|_?msg|echo|print|[-_]?kill)|.*_(?:exists|found|missing|running)"
     r"|(?:\.?/.*/)?(?:a?make|ack|ag|ansible|apropos|aspell|awk|brew|bundle|cargo|choco|conda|crontab|emerge|expr|gawk|gem|git|gh|go|"
     r"helm|hub|info|initctl|java|jq|just|launchctl|logger|make|mamba|mawk|node|npm|npx|open|pacman|perl|php|pip[\d.]*|rg|ruby|"
-    r"sbatch|service|snap|supervisorctl|task|tee|terraform|test|tldr|type|vi|vim|whatis|whereis|whereami|xdg-open|yarn|zypper"
+    r"sbatch|service|snap|supervisorctl|task|tee|terraform|test|tldr|type|vi|vim|whatis|where|whereis|whereami|xdg-open|yarn|zypper"
     r"|yq|\[+)",
     re.IGNORECASE,
 )
@@ -120,7 +120,8 @@ def _passed_on(words: list[Word], context: CommandContext) -> list[Launch]:
         or _NO_STARTERS.fullmatch(name.removesuffix(".sh"))
     ):
         return []
-    direct = True
+    # what a script does with its words is read there
+    direct = not name.endswith(".py") and (context.open is None or context.open(words[0].text) is None)
     for at in range(1, len(words) - 1):
         separated = words[at - 1].value in ("exec", "--") and (script or at > 1)
         if direct or separated:
