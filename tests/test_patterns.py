@@ -42,6 +42,8 @@ MADE = {
     "hardware/__init__.py": "data, which is looked at",
     "models/__init__.py": "data, which is looked at",
     "models/quantization.py": "names of modules in a checkpoint: their length and repetitions are bounded there",
+    "readers/__init__.py": "in the records of formats, which are looked at",
+    "readers/commands.py": "the name of a variable, escaped",
     "readers/dockerfile_stages.py": "the escape character and the name of a here-document, escaped",
     "readers/helm_chart.py": "data, which is looked at",
     "readers/installs.py": "made from the records of engines, and looked at",

@@ -3,7 +3,7 @@
     python tools/mutants.py rules/ranges rules/condition --number 40 --seed 7
 
 Tests beside a module are those of the mirror: `rules/ranges` has tests/rules/test_ranges*.py, or all of tests/rules without
-such a file. `--tests MODULE=PATH,PATH` names others. A run copies src/ into a temporary folder, so that the checkout never
+such a file, and those of its nearest user that _ALSO names. `--tests MODULE=PATH,PATH` names others. A run copies src/ into a temporary folder, so that the checkout never
 holds a mutant. The same seed takes the same mutants of the same source.
 
 tools/mutants_equivalent.txt lists mutants that mean the same as the source, a line each: the name, ` # ` and the reason.
@@ -50,6 +50,15 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 }
 _LEFT_ALONE = (ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal)
 """Nodes that are not changed: an f-string has no places of its parts before Python 3.12."""
+_ALSO = {
+    "core.secrets": ["tests/filters/test_masking.py"],
+    "engines.conversions": ["tests/engines", "tests/judge/parser"],
+    "fixes.make": ["tests/fixes/test_fixes.py", "tests/fixes/test_layouts.py", "tests/fixes/test_fixes_of_files.py"],
+    "rules.condition": ["tests/rules/test_compile.py", "tests/rules/test_options.py", "tests/rules/test_index.py"],
+    "syntax.interpolation": ["tests/readers/test_compose.py"],
+    "syntax.units": ["tests/readers/test_systemd.py"],
+}
+"""Tests of the module's only or nearest user, which hold what its own tests do not."""
 _LEAST_SECONDS = 30.0
 
 
@@ -204,7 +213,8 @@ def beside(module: str, root: Path = ROOT) -> list[str]:
     folder = root / "tests" / Path(*packages)
     own = [*folder.glob(f"test_{name}*.py"), *(folder / name).glob("test_*.py")]
     if own:
-        return sorted([str(path.relative_to(root)) for path in own])
+        also = [path for path in _ALSO.get(module, ()) if (root / path).exists()]
+        return [*sorted([str(path.relative_to(root)) for path in own]), *also]
     if packages and any(folder.glob("test_*.py")):
         return [str(folder.relative_to(root))]
     raise ValueError(f"no tests stand beside {module}; name them with --tests")

@@ -110,7 +110,13 @@ class TestStandardInput:
 
     @pytest.mark.parametrize(
         ("text", "count"),
-        [(COMPOSE, 1), ("#!/bin/bash\n" + WRONG, 1), ('{"method": "x", "num_speculative_tokens": 1}', 1), (WRONG, 0)],
+        [
+            (COMPOSE, 1),
+            ("#!/bin/bash\n" + WRONG, 1),
+            ('{"method": "x", "num_speculative_tokens": 1}', 1),
+            (WRONG, 1),
+            ("vllm", 0),
+        ],
     )
     def test_without_a_name_its_shape_tells_the_format(self, text: str, count: int, workspace: Workspace) -> None:
         assert workspace.run("check", "-", "--format", "json", stdin=text.encode()).data["launches"] == count

@@ -89,6 +89,7 @@ def test_json(workspace: Workspace) -> None:
             "served-model-name": "my model",
             "api-key": None,
         },
+        "fragment": False,
         "gpus": 2,
     }
 
@@ -276,3 +277,14 @@ class TestErrors:
         assert [one["path"] for one in ran.data["launches"]] == ["x.sh"]
         ran = workspace.run("launches", "--command", "vllm serve m", "--format", "json")
         assert [one["argv"] for one in ran.data["launches"]] == [["m"]]
+
+
+def test_parts_of_launches_are_listed_and_what_never_starts_is_not(workspace: Workspace) -> None:
+    workspace.file("serve.env", "VLLM_ARGS=--max-model-len 4096\n")
+    workspace.file("config.yaml", "model: m\nmax-model-len: 4096\n")
+    workspace.file("run.sh", "bash -c vllm serve m\n")
+    found = workspace.run("launches", "--format", "json").data["launches"]
+    assert [(one["path"], one["argv"], one["fragment"]) for one in found] == [
+        ("config.yaml", ["--model", "m", "--max-model-len", "4096"], True),
+        ("serve.env", ["--max-model-len", "4096"], True),
+    ]

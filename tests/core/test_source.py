@@ -49,6 +49,11 @@ def test_a_line_that_is_not_there() -> None:
     assert (source.line_text(0), source.line_text(2), source.line_text(3)) == ("", "", "")
 
 
+def test_a_line_keeps_all_but_its_end() -> None:
+    source = Source("x", "ax\r\nb x\nx")
+    assert [source.line_text(line) for line in (1, 2, 3)] == ["ax", "b x", "x"]
+
+
 def test_span() -> None:
     source = Source("x", "one\ntwo three")
     span = Span(source, 4, 13)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from servelint.core.run import Run, TooMuchWork
 from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, HOLE, Piece, TracedText, unknown
 
@@ -107,6 +109,51 @@ def test_span_covers_what_stands_in_one_file_in_order() -> None:
     assert TracedText.join([ef, ab]).extent() == Span(source, 4, 6)
     assert EMPTY.span() is None
     assert EMPTY.extent() is None
+
+
+def test_extent_leaves_out_what_stands_elsewhere() -> None:
+    source, other = Source("x", "abcdef"), Source("y", "zz")
+    ab, cd, ef = (TracedText.at(source, at, at + 2) for at in (0, 2, 4))
+    elsewhere = TracedText.at(other, 0, 2)
+    nowhere = TracedText.of("--")
+    assert TracedText.join([ab, elsewhere, ef]).extent() == Span(source, 0, 6)
+    assert TracedText.join([ab, nowhere, cd]).extent() == Span(source, 0, 4)
+    assert TracedText.join([cd, ab, ef]).extent() == Span(source, 2, 6)
+    assert TracedText.join([elsewhere, ab]).extent() == Span(other, 0, 2)
+    assert TracedText.join([ab, cd, ef]).extent(1, 5) == Span(source, 1, 5)
+    assert TracedText.join([nowhere, cd]).extent(0, 3) == Span(source, 2, 3)
+    assert cd.extent(1) == Span(source, 3, 4)
+    assert cd.extent(0, 1) == Span(source, 2, 3)
+    assert TracedText.of("made", Span(source, 0, 2)).extent() == Span(source, 0, 2)
+    assert TracedText((Piece("longer", Span(source, 2, 3)), Piece("x", Span(source, 2, 5)))).extent() == Span(source, 2, 5)
+
+
+def test_written_is_none_for_what_the_file_has_otherwise() -> None:
+    source = Source("x", "a'b'c")
+    parts = [TracedText.at(source, 0, 1), TracedText.at(source, 2, 3)]
+    assert parts[1].written == Span(source, 2, 3)
+    assert TracedText.join(parts).written is None
+    assert TracedText.of("b", Span(source, 2, 3)).written is None
+
+
+def test_text_of_the_source_is_certain() -> None:
+    text = TracedText.at(Source("x", "ab"), 0, 1)
+    assert not text.assumed
+    assert text.as_default().assumed
+    assert EMPTY.as_default().assumed
+    assert (EMPTY.as_default().flat, text.as_default().flat) == ("", "a")
+
+
+@pytest.mark.parametrize(("pieces", "length", "work"), [(1, 500, 1), (63, 200, 63), (64, 200, 64 + 128)])
+def test_the_work_of_a_text_is_counted(pieces: int, length: int, work: int) -> None:
+    parts = [Piece("a" * length, None) for _ in range(pieces)]
+    whole = TracedText(parts)
+    with Run("x", 2 * work):
+        assert len(TracedText(parts)) == len(TracedText.join([EMPTY, whole])) == pieces * length
+    with pytest.raises(TooMuchWork), Run("x", work - 1):
+        TracedText(parts)
+    with pytest.raises(TooMuchWork), Run("x", work - 1):
+        TracedText.join([EMPTY, whole])
 
 
 def test_strip() -> None:

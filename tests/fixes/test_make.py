@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -14,13 +15,16 @@ SPEC = 'vllm serve m --speculative-config \'{"method": "mtp"}\''
 
 
 def fixed(text: str, change: dict[str, Any], at: str = "port") -> tuple[str, str] | None:
-    """The title of a fix, and the text after it; None if there is no fix."""
+    """The title of a fix, and the text after it; None if there is no fix. The text has the launch that the fix expects."""
     config = configs(launch_in(text, "run.sh"), ["0.27.1"])[0]
     fix = fix_for({"safe": True, **change}, config, [at], str)
     if fix is None:
         return None
     for edit in sorted(fix.edits, key=lambda one: one.span.start, reverse=True):
         text = text[: edit.span.start] + edit.text + text[edit.span.end :]
+    assert fix.effect is not None
+    assert fix.effect.holds(launch_in(text, "run.sh"))
+    assert not fix.effect.holds(launch_in(text.replace("vllm serve", "vllm serve --headless"), "run.sh"))
     return fix.title, text
 
 
@@ -88,3 +92,98 @@ def test_nothing_to_delete() -> None:
 
 def test_rename_a_variable() -> None:
     assert fixed("A=1 vllm serve m\n", {"rename": {"env.A": "B"}}) == ("write B for A", "B=1 vllm serve m\n")
+
+
+OBJECT = 'vllm serve m --speculative-config \'{"method": "mtp", "num_speculative_tokens": 2}\''
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "other", "title", "after"),
+    [
+        ("vllm serve m --port 1", "port", "--seed", "write --seed for --port", "vllm serve m --seed 1"),
+        ("vllm serve m --port=1", "port", "--seed", "write --seed for --port", "vllm serve m --seed=1"),
+        ("vllm serve m -tp 1", "tensor-parallel-size", "--seed", "write --seed for -tp", "vllm serve m --seed 1"),
+        ("vllm serve m --port $PORT", "port", "--seed", "write --seed for --port", "vllm serve m --seed $PORT"),
+        (OBJECT, "speculative-config.method", "way", "write way for method", OBJECT.replace("method", "way")),
+    ],
+)
+def test_rename(text: str, name: str, other: str, title: str, after: str) -> None:
+    assert fixed(text + "\n", {"rename": {name: other}}) == (title, after + "\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("vllm serve m --port 1", "seed"),
+        ("vllm serve m --port 1", "speculative-config.method"),
+        ("vllm serve m --speculative-config.method mtp", "speculative-config.method"),
+        ("vllm serve m $ARGS", "port"),
+        ("A=1 B=2 vllm serve m", "env.A"),
+    ],
+)
+def test_nothing_to_rename_or_no_place_for_it(text: str, name: str) -> None:
+    assert fixed(text + "\n", {"rename": {name: "B" if name == "env.A" else "--other"}}) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("vllm serve --model m --port 1", "vllm serve m --port 1"),
+        ("vllm serve --model=m --port 1", "vllm serve m --port 1"),
+        ("vllm serve --port 1 --model m", "vllm serve m --port 1"),
+        ("vllm serve --port 1 --model=m --seed 2", "vllm serve m --port 1 --seed 2"),
+        ("vllm serve --port 1 --model $M --seed 2", "vllm serve $M --port 1 --seed 2"),
+    ],
+)
+def test_a_value_that_becomes_the_first_word(text: str, after: str) -> None:
+    found = fixed(text + "\n", {"positional": "model"})
+    assert found is not None
+    assert found[0].endswith(" first, without --model")
+    assert found[1] == after + "\n"
+
+
+@pytest.mark.parametrize("text", ["vllm serve --port 1", "vllm serve --port 1 $ARGS"])
+def test_no_value_to_move(text: str) -> None:
+    assert fixed(text + "\n", {"positional": "model"}) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "title", "after"),
+    [
+        ({"delete": ["speculative-config.num_speculative_tokens"]}, "delete num_speculative_tokens", {"method": "mtp"}),
+        ({"delete": ["speculative-config.method"]}, "delete method", {"num_speculative_tokens": 2}),
+        (
+            {"set": {"speculative-config.num_speculative_tokens": "3"}},
+            'write "num_speculative_tokens": 3',
+            {"method": "mtp", "num_speculative_tokens": 3},
+        ),
+        (
+            {"set": {"speculative-config.model": "x"}, "delete": ["speculative-config.method"]},
+            'add "model": "x", delete method',
+            {"num_speculative_tokens": 2, "model": "x"},
+        ),
+    ],
+)
+def test_keys_of_a_json_option(change: dict[str, Any], title: str, after: dict[str, Any]) -> None:
+    found = fixed(OBJECT + "\n", change)
+    assert found is not None
+    assert found[0] == title
+    assert json.loads(found[1].partition("'")[2].rpartition("'")[0]) == after
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"delete": ["speculative-config.model"]},
+        {"delete": ["effective.method"]},
+        {"set": {"speculative-config.no_such_key": "2"}},
+    ],
+)
+def test_no_key_to_change(change: dict[str, Any]) -> None:
+    assert fixed(OBJECT + "\n", change) is None
+
+
+def test_a_key_with_an_option_of_its_own() -> None:
+    change = {"delete": ["kv-transfer-config.kv_connector"]}
+    after = ("delete --kv-transfer-config.kv_connector", "vllm serve m\n")
+    assert fixed("vllm serve m --kv-transfer-config.kv_connector X\n", change) == after

@@ -9,12 +9,14 @@ import pytest
 
 from servelint.engines.config import Config, configs
 from servelint.rules.condition import (
+    _MAX_SEARCHED,
     OPERATORS,
     Truth,
     compile_amount,
     compile_condition,
     evaluate,
     every_operand,
+    filled,
     needs,
     operands,
     same,
@@ -204,6 +206,9 @@ def test_numbers_of_variables() -> None:
         ({"largest-divisor": ["port", 0]}, None),
         ({"largest-divisor": [0, 8]}, None),
         ({"largest-divisor": [10**15, 10**15]}, None),
+        ({"largest-divisor": [1, 8]}, 1),
+        ({"largest-divisor": [_MAX_SEARCHED, 2]}, 2),
+        ({"largest-divisor": [_MAX_SEARCHED + 1, 1]}, None),
         ({"operand": "swap-space", "default": {"operand": "max-num-seqs"}}, 8),
         ({"operand": "swap-space", "default": {"operand": "seed"}}, None),
     ],
@@ -368,11 +373,11 @@ def test_compiled(tree: dict[str, Any], compiled: list[Any]) -> None:
         ({"port": {"above": [1]}}, "port: above: takes one value, not a list"),
         ({"port": {"is": [1]}}, "port: is: takes one value, not a list"),
         ({"port": {"in": 1}}, r"port: in: takes a list, \{names: KIND\} or \{option: NAME\}"),
-        ({"port": {"in": {"names": "x", "release": "0.1"}}}, "port: in: names takes release: any"),
+        ({"port": {"in": {"names": "x", "release": "0.1"}}}, "port: in: names takes release: any, or no release at all$"),
         ({"port": {"set": 1}}, "port: set: write true or false"),
         ({"port": {"prefix": {"operand": "a"}}}, r"port: prefix: takes a text or \{option: NAME\}"),
         ({"port": {"contains": 8}}, "port: contains: 8 is not a text"),
-        ({"versions": [1]}, 'versions takes a range such as ">=0.26,<0.30"'),
+        ({"versions": [1]}, 'versions takes a range such as ">=0.26,<0.30"$'),
         ({"versions": ">=x"}, "'>=x' is not a release bound"),
         ({"port": {"matches": "x"}}, "port: matches is not an operator; use one of set, is"),
         ({"port": [1, 2]}, r"port: write \{in: \[...\]\}"),
@@ -387,6 +392,28 @@ def test_what_is_no_condition(tree: object, message: str) -> None:
 def test_operands_in_the_order_written() -> None:
     tree = {"b": 1, "any": [{"a": 1}, {"not": {"c": {"set": True}}}], "not": {"b": 2}}
     assert operands(compile_condition(tree)) == ["b", "a", "c"]
+
+
+def test_operands_of_a_comparison_are_not_tested() -> None:
+    tree = {"a": {"above": {"operand": "b"}}, "versions": ">=0.1"}
+    assert operands(compile_condition(tree)) == ["a"]
+    assert operands(compile_condition({"versions": ">=0.1"})) == []
+
+
+def test_options_are_filled_in_everywhere() -> None:
+    tree = {
+        "versions": ">=0.1",
+        "any": [{"a": {"above": {"option": "n"}}}, {"not": {"b": {"in": [1, {"option": "n"}]}}}],
+        "c": {"in": {"names": "x"}},
+        "d": {"below": {"operand": "e", "default": {"option": "n"}}},
+    }
+    wanted = {
+        "versions": ">=0.1",
+        "any": [{"a": {"above": 5}}, {"not": {"b": {"in": [1, 5]}}}],
+        "c": {"in": {"names": "x"}},
+        "d": {"below": {"operand": "e", "default": 5}},
+    }
+    assert filled(compile_condition(tree), {"n": 5}) == compile_condition(wanted)
 
 
 def test_every_operand_that_is_asked_for() -> None:

@@ -309,3 +309,29 @@ def test_any_text_is_read(parts: list[str]) -> None:
         elif yaml.is_sequence(node):
             assert yaml.listed(source, node) is not None
             waiting += node.value
+
+
+@pytest.mark.parametrize("head", ["|", ">-", "|+", "| # the script"])
+@pytest.mark.parametrize("column", [0, 2, 12])
+def test_actions_in_front_of_the_first_line_of_a_block_scalar(head: str, column: int) -> None:
+    action = " " * column + "{{- if .Values.a.long.enough.to.pass.the.indentation }}"
+    text = f"args:\n  - {head}\n{action}\n    export A=b\n{' ' * column}{{{{- end }}}}\n    run it\n"
+    source, node = parsed(text)
+    value = yaml.text(source, at(node, "args", 0))
+    assert value.flat.split()[-2:] == ["run", "it"]
+    assert "#" not in value.flat
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        'a, {{ if .Values.x }}"--tp", "{{ .Values.tp }}",{{ end }} b',
+        "a{{ range .Values.x }}, {{ . | quote }}{{ end }}, b",
+        '"a"{{ with .Values.x }}, "{{ . }}"{{ end }}, b',
+    ],
+)
+def test_items_of_a_list_in_brackets(items: str) -> None:
+    source, node = parsed(f"args: [{items}]\n")
+    words = yaml.listed(source, at(node, "args")) or []
+    assert [word.text.value for word in words if word.text.known] == ["a", "b"]
+    assert [word.many for word in words] == [False, True, False]

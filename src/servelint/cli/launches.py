@@ -103,6 +103,7 @@ def launch_data(launch: Launch, versions: dict[str, str]) -> dict[str, Any]:
         "version_from": how,
         "image": launch.image.shown if launch.image is not None else None,
         "name": launch.name,
+        "fragment": launch.fragment,
         "argv": [word.shown for word in launch.argv if word.shown or not word.many],  # "$@" adds none in a plain run
         "env": {name: variable.value.shown for name, variable in launch.env.items() if variable.value is not None},
         "config": config_data(launch),

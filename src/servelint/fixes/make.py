@@ -80,6 +80,7 @@ class _Maker:
         self.effect = Effect(self.launch)
         self.edits: list[Edit] = []
         self.titles: list[str] = []
+        self._objects: dict[int, Any] = {}  # the JSON value of a word, as the changes so far leave it
 
     def fix(self, safe: bool, note: str, title: str = "") -> Fix | None:
         if not self.edits or any(edit.span.source is not self.launch.source for edit in self.edits):
@@ -320,11 +321,12 @@ class _Maker:
         if setting is None or word is None or setting.value is None or not self.command.holds(word):
             raise _Refused
         shown = setting.value.shown
-        try:
-            whole = json.loads(shown)
-        except ValueError:
-            raise _Refused from None
-        inner = whole
+        if id(word) not in self._objects:
+            try:
+                self._objects[id(word)] = json.loads(shown)
+            except ValueError:
+                raise _Refused from None
+        whole = inner = self._objects[id(word)]
         *above, last = path.split(".")
         for key in above:
             inner = inner[key]

@@ -64,19 +64,43 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
     """
     beside = neighbours if neighbours is not None else Neighbours(None)
     kind = recognise(source)
-    if kind is None:
+    if kind is None and source.path != NO_NAME:
         return Reading(source, [], [])
     with Run(source.path) as run:
-        if kind == YAML:
+        if kind is None:
+            found = _unnamed(source, beside)
+        elif kind == YAML:
             found = _yaml(source, beside)
         elif kind == JSON:
             found = _json(source, beside)
+            if source.path == NO_NAME and not found.launches and not found.problems:
+                found = _unnamed(source, beside)  # a notebook
         else:
             one = named(kind)
             found = Reading(source, one.function(one.read)(source, beside), [])
         found.launches = _within(found.launches)
     found.problems += run.problems
     return found
+
+
+NO_NAME = "-"
+"""What a text is called that has no name."""
+_MAPPING = re.compile(r"(?m)^(?:- |[\w\"'.-]+[ \t]*:(?:[ \t]|$))")
+
+
+def _unnamed(source: Source, beside: Neighbours) -> Reading:
+    """Read a text without a name or a shape: by the first format that it may have and in which it starts something."""
+    if _MAPPING.search(source.text) is not None:
+        found = _yaml(source, beside)
+        if found.launches:
+            return found
+    for one in FORMATS:
+        if one.syntax not in (YAML, JSON) and one.unnamed and re.search(one.unnamed, source.text):
+            launches = one.function(one.read)(source, beside)
+            if launches:
+                return Reading(source, launches, [])
+    shell = named("shell")
+    return Reading(source, shell.function(shell.read)(source, beside), [])
 
 
 def _within(launches: list[Launch]) -> list[Launch]:

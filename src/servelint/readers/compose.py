@@ -179,7 +179,8 @@ class _Reading:
             return found
         file, _, node = layers[-1]
         text = file.text(node)
-        if not found and (entrypoint or image.entrypoint == ()):
+        known = command[0].value is not None and "$" not in command[0].text.flat
+        if not found and known and (entrypoint or image.entrypoint == ()):
             if entrypoint and entry.program(entrypoint[0]) in SHELLS and len(entrypoint) > 1:
                 return not_started("shell-arguments", command[0], text, context, 0)
             return without_shell_text(text, [*(entrypoint or []), *command], context)

@@ -64,7 +64,8 @@ def _not_run(stage: Stage, source: Source) -> list[Launch]:
         if instruction.keyword == "RUN" and not instruction.heredocs:
             scripts += evaluate(instruction.raw, lambda _: {})
         elif instruction.keyword in ("COPY", "ADD"):
-            scripts += [one.text for one in instruction.heredocs if one.name.endswith((".sh", ".bash"))]
+            target = (instruction.text.flat.split() or [""])[-1]
+            scripts += [one.text for one in instruction.heredocs if target.endswith((".sh", ".bash"))]
     found: list[Launch] = []
     for script in scripts:
         container = Container(stage.reference, open=True)

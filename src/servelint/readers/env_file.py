@@ -32,6 +32,7 @@ FORMAT = Format(
     title="`.env`, `.conf`, `.ini`",
     about="variables that hold a command or an engine's options",
     files=("*.env", "*.env.*"),
+    unnamed=r"\A(?:[ \t]*(?:#[^\n]*|(?:export[ \t]+)?\w+=[^\n]*)?(?:\n|\Z))+\Z",
     fallback=("*.conf", "*.ini"),
     languages=("dotenv", "ini", "properties"),
 )

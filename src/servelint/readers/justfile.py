@@ -22,6 +22,7 @@ FORMAT = Format(
     title="justfile",
     about="recipes, with just's variables and parameters filled in",
     files=("{,.}justfile", "*.just", "*.justfile"),
+    unnamed=r"(?m)^(?:set [a-z-]+ :=|@?[a-z][\w-]*[^\n:=]*(?:=[^\n:]*)?:[^\n=]*\n[ \t]+\S)",
     languages=("just",),
 )
 

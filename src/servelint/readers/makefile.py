@@ -24,6 +24,7 @@ FORMAT = Format(
     title="Makefile",
     about="recipes, with make's variables filled in",
     files=("{,GNU}Makefile", "{,GNU}Makefile.*", "*.mak", "*.mk"),
+    unnamed=r"(?m)^[\w.%/-]+[ \t]*:(?!=)[^\n]*\n\t",
     languages=("makefile",),
 )
 

@@ -31,6 +31,7 @@ FORMAT = Format(
     title="Jupyter notebooks",
     about="`!` lines, `%%bash` cells, `%env`, values that Python sets",
     files=("*.ipynb",),
+    unnamed=r'\A\s*\{[\s\S]*"nbformat"',
 )
 
 _SOURCE = re.compile(r'"source"\s*:\s*(?=["\[])')

@@ -23,6 +23,7 @@ PROCFILE = Format(
     title="Procfile",
     about="processes with the `.env` beside it",
     files=("Procfile", "Procfile.*"),
+    unnamed=r"\A(?:(?:[A-Za-z0-9_-]+:[ \t]+\S[^\n]*|#[^\n]*)?(?:\n|\Z))+\Z",
     read="read_procfile",
 )
 

@@ -49,6 +49,7 @@ class Format:
         fallback: Globs of names that are its files if the text does not have the shape of another format.
         shape: Regular expression that finds it in a text whose name says nothing, "" for none.
         any_name: Whether the shape counts whatever a file's name ends in.
+        unnamed: Regular expression of a text without any name (standard input) that may be of the format, "" for its shape.
         words: Words in lower case that make a file worth reading although it names no engine.
         lists: Whether a YAML document of the format may be a list.
         bounded: Whether a YAML document is offered only if it is no large table and aliases do not make it much larger.
@@ -63,7 +64,7 @@ class Format:
 
     __slots__ = (
         "about", "any_name", "bounded", "fallback", "files", "is_mine", "languages", "lists", "module", "name", "names",
-        "order", "otherwise", "read", "shape", "syntax", "title", "words",
+        "order", "otherwise", "read", "shape", "syntax", "title", "unnamed", "words",
     )  # fmt: skip
 
     def __init__(
@@ -78,6 +79,7 @@ class Format:
         fallback: tuple[str, ...] = (),
         shape: str = "",
         any_name: bool = False,
+        unnamed: str = "",
         words: Sequence[str] = (),
         lists: bool = True,
         bounded: bool = False,
@@ -97,6 +99,7 @@ class Format:
         self.fallback = fallback
         self.shape = shape
         self.any_name = any_name
+        self.unnamed = unnamed
         self.words = words
         self.lists = lists
         self.bounded = bounded

@@ -56,6 +56,7 @@ BATCH = Format(
     title="Windows batch files",
     about="variables, `call`, labels",
     files=("*.bat", "*.cmd"),
+    unnamed=r"(?im)^[ \t]*(?:@echo off|set \w+=|rem\b|setlocal\b)",
     languages=("bat",),
     read="read_batch",
 )

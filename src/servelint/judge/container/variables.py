@@ -40,7 +40,8 @@ def _unfilled(config: Config) -> list[Violation]:
             found.append(Violation("placeholder", site, message, "write the value, or take it from a secret", "to fill in"))
             continue
         reference = re.fullmatch(_REFERENCE, shown) if shown[:1] == "$" else None
-        if reference is not None and _in_kubernetes(config):
+        by_shell = variable.site is not None and variable.site == site  # `export MODEL=${MODEL_ID}`: the shell replaces it
+        if reference is not None and not by_shell and _in_kubernetes(config):
             variable_name = reference.group(1) or reference.group(2)
             message = f"Kubernetes passes {shown} on as it stands: it replaces only $({variable_name}), of variables set here"
             advice = f"take {name} from a secret (valueFrom.secretKeyRef), unless envsubst or the like fills this in before"
@@ -62,6 +63,7 @@ ENDS = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY", "_AUTH")
 _TOKENS = r"hf_[A-Za-z0-9]{24,}|sk-[A-Za-z0-9_-]{24,}|nvapi-[A-Za-z0-9_-]{24,}|gh[pousr]_[A-Za-z0-9]{30,}|AKIA[A-Z0-9]{16}"
 _BEGINNINGS = ("hf_", "sk-", "nvapi-", "gh", "AKIA")
 _SHORTEST = 12
+_NAME = r"[A-Z]+(?:_[A-Z0-9]+)+"
 _NOTHING = r"(?i)(?:empty|none|null|false|no-?key.*)?"
 
 
@@ -96,6 +98,8 @@ def _tokens(config: Config, options: Options) -> list[Violation]:
         text = variable.value
         if text is None or len(text.flat) < _SHORTEST or name in _key_variables():
             continue
+        if re.fullmatch(_NAME, text.flat):
+            continue  # HUGGINGFACE_TOKEN: the name of what is to be filled in
         if not name.endswith(ENDS) and not (text.flat.startswith(_BEGINNINGS) and re.fullmatch(_TOKENS, text.flat)):
             continue
         if not _written(text) or is_placeholder(text.flat) or allowed(options, "secret-in-plain-text", text.flat):
@@ -104,10 +108,10 @@ def _tokens(config: Config, options: Options) -> list[Violation]:
         advice = "take it from a secret store or from the environment, and revoke this one"
         found.append(Violation("secret-in-plain-text", text.span(), message, advice, "a secret", variable=name))
     for name, text in config.launch.secrets:
-        plain = (
-            len(text.flat) >= _SHORTEST and _written(text) and not is_placeholder(text.flat) and not re.search(r"\s", text.flat)
-        )
-        if plain and not allowed(options, "secret-in-plain-text", text.flat):
+        plain = text.flat.startswith(_BEGINNINGS) and re.fullmatch(_TOKENS, text.flat) and _written(text)
+        if plain and not is_placeholder(text.flat) and not allowed(options, "secret-in-plain-text", text.flat):
+            if any(one.span == text.span() for one in found):
+                continue  # the chart makes a variable of it
             message = f"{name} has {mask_of(text.flat)} in plain text: whoever reads this file has the secret"
             advice = "name a secret of the cluster instead, and revoke this one"
             found.append(Violation("secret-in-plain-text", text.span(), message, advice, "a secret"))

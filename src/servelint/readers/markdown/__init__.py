@@ -39,6 +39,7 @@ FORMAT = Format(
     title="Markdown",
     about="fenced and indented code, consoles, PowerShell, files that a block shows",
     files=("*.markdown", "*.md", "*.mdx"),
+    unnamed=r"(?m)^[ \t]*(?:```|~~~)",
     languages=("markdown",),
 )
 
