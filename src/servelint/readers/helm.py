@@ -49,6 +49,8 @@ TEXTS = {
     "HelmChartConfig": ("spec.valuesContent",),
 }
 """kind of an object -> where it holds them as a text."""
+_TEMPLATES = ("deployment.yaml", "statefulset.yaml", "deployment.yml", "pod.yaml", "job.yaml", "_helpers.tpl", "helpers.tpl")
+"""Where a chart makes its containers."""
 _MANY, _TIMES = 1_000, 16
 _charts: list[Data] = []
 
@@ -78,18 +80,46 @@ def is_mine(source: Source, document: Node) -> bool:
 
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
     """Read the launches of values."""
-    del neighbours
     yaml.merge_in_order(documents, source)
-    return [launch for document in documents for launch in values(source, document)]
+    own = Own(neighbours)
+    return [launch for document in documents for launch in values(source, document, own=own)]
 
 
-def values(source: Source, document: Node, label: str = "") -> list[Launch]:
+class Own:
+    """The chart whose own values a file holds: what lies beside them."""
+
+    __slots__ = ("_templates", "version")
+
+    def __init__(self, neighbours: Neighbours) -> None:
+        beside = _own_file(neighbours, "")
+        self._templates = (
+            [found.text for name in _TEMPLATES if (found := neighbours.read("templates/" + name)) is not None]
+            if beside is not None
+            else []
+        )
+        given = yaml.entries(beside[1]).get("appVersion") if beside is not None else None
+        used = any("AppVersion" in text for text in self._templates)
+        self.version = yaml.text(beside[0], given[1]) if beside is not None and given is not None and used else None
+        """The release that the templates take where the values give no tag."""
+
+    def ignores(self, path: str) -> bool:
+        """Whether the template that makes the container of some words' image never reads the key that holds them."""
+        above, _, key = path.rpartition(".")
+        image = ".Values." + ".".join(filter(None, (above, "image")))
+        making = [text for text in self._templates if "containers:" in text and image in text]
+        if len(making) != 1 or re.search(r"\.Values" + re.escape("." + above if above else "") + r"[\s})]", making[0]):
+            return False  # the whole of it may be written out
+        return not any(re.search(rf"[.\"]{re.escape(key)}\b", text) for text in self._templates)
+
+
+def values(source: Source, document: Node, label: str = "", own: Own | None = None) -> list[Launch]:
     """Read the launches of values, of known charts and of others.
 
     Args:
         source: The text.
         document: The values.
         label: What stands in front of the names of the launches.
+        own: The chart beside the values, None if they are for another one.
     """
     from servelint.readers import helm_chart
 
@@ -101,7 +131,7 @@ def values(source: Source, document: Node, label: str = "") -> list[Launch]:
             known.add(id(root))
             found += _of_chart(source, chart, root, path)
     if id(document) not in known:
-        found += helm_chart.of_unknown_chart(source, document, "", known)
+        found += helm_chart.of_unknown_chart(source, document, "", known, own)
     secrets = _secrets(source, document) if found else ()
     for launch in found:
         launch.secrets = secrets
