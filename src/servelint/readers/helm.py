@@ -382,9 +382,13 @@ def _chart_above(source: Source) -> str:
 
 
 def attach(source: Source, neighbours: Neighbours) -> None:
-    """Let a template of a chart find the chart's own values, which stand in the folder above it."""
+    """Let a template of a chart or a role find the values of it, which stand in folders beside its own."""
     mask = yaml.mask_of(source)
     beside = values_beside(source, neighbours) if mask is not None else None
+    if mask is not None and source.path.endswith(".j2"):
+        from servelint.readers.tasks import roles
+
+        mask.lookup = roles.lookup(source, neighbours)
     if mask is None or beside is None:
         return
     documents, _ = yaml.documents(beside)

@@ -39,6 +39,7 @@ _GOES_ON = frozenset("\\(|&,{[\"'")
 """Signs after which a command or a list goes on in the next line."""
 REPEATS = re.compile(r"\{[{%]-?\s*(?:with|range|for)\b")
 BARE_ELSE = re.compile(r"\{[{%]-?\s*else\s*-?[%}]\}")
+_RAW = re.compile(r"\{\{-?\s*`(?P<text>\{\{[^`]*\}\})`\s*-?\}\}")
 _NESTED_AT_MOST = 40
 _LONG = 4000
 
@@ -246,7 +247,8 @@ class _Filler:
             known = self.lookup(written.flat)
             if known is not None:
                 return known.placed(written.span(), assumed=True)
-        return TracedText((unknown(written.shown, written.span()),))
+        literal = _RAW.fullmatch(written.flat)  # for another program, which fills it later
+        return TracedText((unknown(literal.group("text") if literal is not None else written.shown, written.span()),))
 
     def branches(self, opening: int, closing: int, before: str, depth: int) -> list[TracedText]:
         """The parts between an `if` and its `end`, one unknown each. `before`: the last character in front of it."""

@@ -303,10 +303,16 @@ class Section:
     settings: list[Setting] = field(default_factory=list)
 
 
-def parse(source: Source, template: bool = False) -> list[Section]:
-    """The sections of a unit file. `template`: whether `{{ name }}` is filled in before systemd sees the file."""
+def parse(source: Source, template: bool = False, known: Lookup | None = None) -> list[Section]:
+    """The sections of a unit file.
+
+    Args:
+        source: The file.
+        template: Whether `{{ name }}` is filled in before systemd sees the file.
+        known: Gives the values of expressions of the template.
+    """
     sections = [Section("")]
-    lines = _Lines(source, template)
+    lines = _Lines(source, template, known)
     while lines.at < lines.count:
         start = lines.at
         value = lines.logical()
@@ -326,9 +332,10 @@ def parse(source: Source, template: bool = False) -> list[Section]:
 class _Lines:
     """The lines of a source, taken one logical line after the other."""
 
-    def __init__(self, source: Source, template: bool) -> None:
+    def __init__(self, source: Source, template: bool, known: Lookup | None) -> None:
         self.source = source
         self.template = template
+        self.known = known
         self.starts = source.line_starts
         self.count = len(self.starts)
         self.at = 0
@@ -399,10 +406,10 @@ class _Lines:
         if inside or opens:
             # every word of a line that only some settings of the template give
             start = 0 if inside else opens[0]
-            rest = templates.filled(whole.cut(start), script=True)
-            sure = templates.filled(whole.cut(0, start), script=True)
+            rest = templates.filled(whole.cut(start), self.known, script=True)
+            sure = templates.filled(whole.cut(0, start), self.known, script=True)
             return TracedText.join((sure, rest.sub(_WORD, partial(_unsure, rest))))
-        return templates.filled(whole, script=True)
+        return templates.filled(whole, self.known, script=True)
 
     def lost(self) -> Span | None:
         """The lines from here on that start with an option: systemd ignores them, as the line before them is not continued."""
