@@ -211,3 +211,44 @@ def test_keys_of_one_container_in_two_parts_of_a_template() -> None:
     assert mask.excludes(first, second)
     assert mask.has_else(first)
     assert mask.taken(first) is None
+
+
+HELPER = """\
+{{- define "x.other" -}}
+{{- if .Values.more }}
+--never
+{{- end }}
+{{- end }}
+{{- define "x.args" -}}
+--port {{ .Values.port | quote }} \\
+--host "{{ .Values.host }}"{{ range .Values.more }} \\
+{{ . | quote }}{{ end }}
+{{- end }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("include", "more", "words"),
+    [
+        ('include "x.args" .', "[]", ["m", "--port", "1", "--host", "h"]),
+        ('include "x.args" $ | nindent 10 | trim', "[]", ["m", "--port", "1", "--host", "h"]),
+        ('include "x.none" .', "[]", ["m", '{{ include "x.none" . }}']),
+        ('include "x.args" (dict "a" .)', "[]", ["m", '{{ include "x.args" (dict "a" .) }}']),
+    ],
+)
+def test_a_helper_that_writes_words(tmp_path: Path, include: str, more: str, words: list[str]) -> None:
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "_helpers.tpl").write_text(HELPER)
+    (tmp_path / "values.yaml").write_text(f"port: 1\nhost: h\nmore: {more}\n")
+    head = f"{HEAD}{ENGINE}      command: [sh, -c]\n      args:\n        - |\n"
+    text = f"{head}          exec vllm serve m \\\n            {{{{ {include} }}}}\n"
+    found = read(Source("templates/pod.yaml", text), Neighbours(str(tmp_path / "templates"), "templates"))
+    assert [argv(launch) for launch in found.launches] == [words]
+
+
+def test_braces_for_another_program_are_shown_as_it_reads_them() -> None:
+    (launch,) = launches_in(
+        f"{HEAD}{ENGINE}      args: ['--model={{{{`{{{{ .Path }}}}`}}}}', '{{{{ .Values.x }}}}']\n", "pod.yaml"
+    )
+    assert argv(launch) == ["--model={{ .Path }}", "{{ .Values.x }}"]
+    assert not launch.argv[0].text.known

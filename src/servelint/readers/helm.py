@@ -11,7 +11,7 @@ from servelint.core.source import Source
 from servelint.core.text import EMPTY, TracedText
 from servelint.files.siblings import Neighbours
 from servelint.readers.registry import YAML, Format
-from servelint.syntax import yaml
+from servelint.syntax import templates, yaml
 from servelint.syntax.yaml import Node
 
 TYPE_CHECKING = False
@@ -269,6 +269,7 @@ _SAME = re.compile(r"quote|squote|toString|int|int64|float64|trim")
 _CHART = {"AppVersion": "appVersion", "Name": "name", "Version": "version"}
 _REPOSITORIES = (".repository", ".registry")
 """Fields of an image that seldom differ from the chart's default, where another value may be given for each model."""
+_INCLUDED = re.compile(r"include\s+\"(?P<name>[^\"]+)\"\s+[.$](?:\s*\|\s*(?:n?indent\s+\d+|trim))*")
 _NEGATED = re.compile(r"not\s+(?P<of>\S+|\(.+\))")
 _COMPARED = re.compile(r"(?P<how>eq|ne)\s+(?P<one>\"[^\"]*\"|\S+)\s+(?P<other>\"[^\"]*\"|\S+)")
 
@@ -282,9 +283,12 @@ class Known:
         chart: The text of the chart's own file and its entries.
     """
 
-    __slots__ = ("_busy", "chart", "root", "source")
+    __slots__ = ("_busy", "_helpers", "chart", "root", "source")
 
-    def __init__(self, source: Source, root: Node, chart: tuple[Source, Node] | None = None) -> None:
+    def __init__(
+        self, source: Source, root: Node, chart: tuple[Source, Node] | None = None, helpers: Source | None = None
+    ) -> None:
+        self._helpers = helpers
         self.source = source
         self.root = root
         self.chart = chart
@@ -296,7 +300,10 @@ class Known:
         if match is None or action in self._busy:
             return None
         self._busy.add(action)
+        included = _INCLUDED.fullmatch(match.group("inside"))
         try:
+            if included is not None:
+                return self._included(included.group("name"))
             first, *steps = [step.strip() for step in match.group("inside").split("|")]
             text = self._of(first)
             for step in steps:
@@ -308,6 +315,21 @@ class Known:
         finally:
             self._busy.discard(action)
         return text if text is not None and text.flat else None
+
+    def _included(self, name: str) -> TracedText | None:
+        """The words that a helper writes; None for one that is not there, or that writes items of a list."""
+        if self._helpers is None:
+            return None
+        opening = re.search(r"\{\{-?\s*define\s+\"" + re.escape(name) + r"\"\s*-?\}\}", self._helpers.text)
+        following = templates.scan(self._helpers.text[opening.end() :]) if opening is not None else []
+        depth = 1
+        for action in following:
+            depth += {templates.OPEN: 1, templates.CLOSE: -1}.get(action.kind, 0)
+            if depth == 0 and opening is not None:
+                inside = TracedText.at(self._helpers, opening.end(), opening.end() + action.start)
+                written = templates.filled(inside, self, script=True, truth=self.truth).strip()
+                return written if written.flat.startswith("--") else None
+        return None
 
     def _of(self, term: str) -> TracedText | None:
         """The value of a term, empty for one that is; None if it is not known."""
@@ -393,7 +415,8 @@ def attach(source: Source, neighbours: Neighbours) -> None:
         return
     documents, _ = yaml.documents(beside)
     if documents:
-        known = Known(beside, documents[0], _own_file(neighbours, _chart_above(source)))
+        above = _chart_above(source)
+        known = Known(beside, documents[0], _own_file(neighbours, above), neighbours.read(above + "templates/_helpers.tpl"))
         mask.lookup, mask.truth = known, known.truth
 
 

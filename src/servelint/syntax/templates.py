@@ -294,9 +294,12 @@ class _Filler:
         """The same where they stand in one line. Blanks in all of the parts are around the unknown: it is words of its own."""
         first, last = self.actions[opening], self.actions[closing]
         marks = [opening, *self.elses(opening, closing), closing]
+        repeats = REPEATS.match(self.written(opening)) is not None and len(marks) == 2
+        if repeats and self.truth is not None and self.truth(self.written(opening)) is False:
+            return []
         arms = [self.text.flat[self.actions[here].end : self.actions[there].start] for here, there in pairwise(marks)]
         arms = [arm for arm in arms if arm.strip()]
-        if self.script and len(marks) == 2 and arms and arms[0][0].isspace():
+        if self.script and len(marks) == 2 and arms and arms[0][0].isspace() and "\n" not in arms[0].strip():
             return _perhaps(self.part(opening + 1, closing, first.end, last.start, depth + 1))
         before = self.script and bool(arms) and all(arm[0].isspace() for arm in arms)
         after = self.script and bool(arms) and all(arm[-1].isspace() for arm in arms)
