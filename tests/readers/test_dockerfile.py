@@ -113,7 +113,7 @@ class TestCommand:
             'FROM vllm/vllm-openai:v0.20.0\nCMD ["/bin/bash"]\n',
             "FROM vllm/vllm-openai:v0.20.0\nENTRYPOINT []\nCMD []\n",
             'FROM nginx\n# CMD ["vllm", "serve", "m"]\nCMD ["nginx"]\n',
-            'FROM python\nCMD ["vllm", "bench", "serve", "--model", "m"]\n',  # no JSON: the shell looks for a program `[vllm,`
+            'FROM python\nCMD ["vllm", "bench", "serve", "--model", "m"]\n',
             'CMD ["vllm", "serve", "m"]\n',  # in no stage
             'FROM vllm/vllm-openai:v0.20.0\nCMD ["m",\n     "--port", "1"]\n',  # cut short: it cannot be built
         ],
