@@ -17,6 +17,11 @@ _RELEASE = (
     r"(?:(?!.*(?:20\d{6}|[-_](?:dev|nightly)(?:[-_]|$)))[-_].*)?$"
 )
 """A tag that names a release; one that is dated, or of a development version, names none."""
+_HOUSE_RELEASE = (
+    r"^v?(?P<release>\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?(?:\.post\d+)?)"
+    r"(?:(?!.*(?:20\d{6}|[-_](?:dev|nightly)(?:[-_]|$)))(?:[-_]|\.0_|\.[a-z]).*)?$"
+)
+"""The same in the tags of others, who may have their own number behind it: `v0.7.3.self.post1`, `0.8.5.0_cu128`."""
 _ROLLING = (
     r"^(?:latest|nightly|dev|main|edge)(?:-(?!.*[0-9a-f]{7})[\w.-]*)?$"
     r"|^(?:cu\d+|rocm|xpu|cpu|arm64|aarch64)-(?:nightly|latest)$"
@@ -145,11 +150,18 @@ def _of_house(name: str, tag: TracedText | None) -> Image:
     engine = _house_engine(name)
     if engine is None or tag is None:
         return Image(engine.id if engine is not None else None, ReleaseClaim(), None, house=True)
-    match = re.match(_RELEASE, tag.flat) if engine.house_tags and re.match(engine.house_tags, name) else None
-    if match is not None and match.group("release") in known_releases(engine.id):
+    match = re.match(_HOUSE_RELEASE, tag.flat) if engine.house_tags and re.match(engine.house_tags, name) else None
+    if match is not None and _is_release(engine, match.group("release")):
         span = tag.span(match.start("release"), match.end("release"))
         return Image(engine.id, ReleaseClaim(match.group("release"), "image", span), None, house=True)
     return Image(engine.id, ReleaseClaim(None, None, tag.span()), None, house=True)
+
+
+def _is_release(engine: Engine, release: str) -> bool:
+    """Whether a number is one of an engine's releases, or is older than all that are known."""
+    known = known_releases(engine.id)
+    own = release_key(release)
+    return release in known or (own is not None and all((key := release_key(one)) is not None and own < key for one in known))
 
 
 @derived

@@ -262,16 +262,16 @@ def _entries(source: Source, root: Node, where: str, path: str) -> Iterator[Entr
                 yield Entry(source, root, owner, node, ".".join(filter(None, (path, at, key, name))), keys.get(id(node)))
 
 
-_ACTION = re.compile(r"\{\{-?\s*(?P<inside>.*?)\s*-?\}\}", re.DOTALL)
-_CONDITION = re.compile(r"(?:else\s+)?(?:if|with|range)\s+(?P<of>.+)", re.DOTALL)
+_ACTION = re.compile(r"\{\{-?(?P<inside>[^{}]*)\}\}")
+_CONDITION = re.compile(r"(?:else )?(?:if|with|range) (?P<of>.+)")
 _TERM = re.compile(r"\$?\.Values(?P<path>(?:\.\w+)+)|\$?\.Chart\.(?P<chart>\w+)|(?P<literal>\"[^\"]*\"|-?[\d.]+|true|false)")
 _SAME = re.compile(r"quote|squote|toString|int|int64|float64|trim")
 _CHART = {"AppVersion": "appVersion", "Name": "name", "Version": "version"}
 _REPOSITORIES = (".repository", ".registry")
 """Fields of an image that seldom differ from the chart's default, where another value may be given for each model."""
-_INCLUDED = re.compile(r"include\s+\"(?P<name>[^\"]+)\"\s+[.$](?:\s*\|\s*(?:n?indent\s+\d+|trim))*")
-_NEGATED = re.compile(r"not\s+(?P<of>\S+|\(.+\))")
-_COMPARED = re.compile(r"(?P<how>eq|ne)\s+(?P<one>\"[^\"]*\"|\S+)\s+(?P<other>\"[^\"]*\"|\S+)")
+_INCLUDED = re.compile(r"include \"(?P<name>[^\"]+)\" [.$](?: ?\| ?(?:n?indent \d+|trim))*")
+_NEGATED = re.compile(r"not (?P<of>.+)")
+_COMPARED = re.compile(r"(?P<how>eq|ne) (?P<one>\"[^\"]*\"|[^\s\"]+) (?P<other>\"[^\"]*\"|[^\s\"]+)")
 
 
 class Known:
@@ -300,11 +300,12 @@ class Known:
         if match is None or action in self._busy:
             return None
         self._busy.add(action)
-        included = _INCLUDED.fullmatch(match.group("inside"))
+        inside = _inside(match)
+        included = _INCLUDED.fullmatch(inside)
         try:
             if included is not None:
                 return self._included(included.group("name"))
-            first, *steps = [step.strip() for step in match.group("inside").split("|")]
+            first, *steps = [step.strip() for step in inside.split("|")]
             text = self._of(first)
             for step in steps:
                 default = step.removeprefix("default ").strip() if step.startswith("default ") else None
@@ -359,7 +360,7 @@ class Known:
     def truth(self, action: str) -> bool | None:
         """Whether the condition of `if`, `with` or `range` holds; None if the values do not tell."""
         match = _ACTION.fullmatch(action)
-        condition = _CONDITION.fullmatch(match.group("inside")) if match is not None else None
+        condition = _CONDITION.fullmatch(_inside(match)) if match is not None else None
         return self._holds(condition.group("of").strip()) if condition is not None else None
 
     def _holds(self, condition: str) -> bool | None:
@@ -383,6 +384,11 @@ class Known:
             return bool(node.value)
         text = self._of(condition)
         return not _is_empty(text) if text is not None else None
+
+
+def _inside(action: re.Match[str]) -> str:
+    """What an action says, with single blanks."""
+    return " ".join(action.group("inside").removesuffix("-").split())
 
 
 def _is_empty(text: TracedText) -> bool:

@@ -176,7 +176,7 @@ class VLLM(Engine):
         ),
     }  # fmt: skip
     image_names = r"vllm"
-    house_tags = r"vllm-openai(?:$|[-_.])|vllm$"
+    house_tags = r"(?:[\w.]+[-_.])?vllm-openai(?:$|[-_.])|vllm$"
     release_tag = "v{}"
     gpu_images = ("vllm-openai",)
 
