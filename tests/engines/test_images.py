@@ -150,6 +150,8 @@ def test_a_rolling_tag_takes_the_newest(name: str, engine: str) -> None:
         ("registry.example/house/vllm:latest", "vllm"),
         ("registry.example/rhaiis/vllm-cuda-rhel9:3.3.0", "vllm"),
         ("registry.example/house/vllm-openai:v9.9.9", "vllm"),
+        ("registry.example/house/vllm-openai:0.1.0", "vllm"),
+        ("registry.example/house/sglang:0.1.0", "sglang"),
         ("registry.example/house/vllm-openai:0.20.0.1", "vllm"),
         ("registry.example/house/qwen-vllm:v0.20.0", "vllm"),
         ("registry.example/house/vllm", "vllm"),

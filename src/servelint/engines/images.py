@@ -22,6 +22,8 @@ _HOUSE_RELEASE = (
     r"(?:(?!.*(?:20\d{6}|[-_](?:dev|nightly)(?:[-_]|$)))(?:[-_]|\.0_|\.[a-z]).*)?$"
 )
 """The same in the tags of others, who may have their own number behind it: `v0.7.3.self.post1`, `0.8.5.0_cu128`."""
+_NOT_THEIR_OWN = "0.4.0"
+"""Lower numbers are more often an image's own."""
 _ROLLING = (
     r"^(?:latest|nightly|dev|main|edge)(?:-(?!.*[0-9a-f]{7})[\w.-]*)?$"
     r"|^(?:cu\d+|rocm|xpu|cpu|arm64|aarch64)-(?:nightly|latest)$"
@@ -158,10 +160,12 @@ def _of_house(name: str, tag: TracedText | None) -> Image:
 
 
 def _is_release(engine: Engine, release: str) -> bool:
-    """Whether a number is one of an engine's releases, or is older than all that are known."""
+    """Whether a number is one of an engine's releases, or one before all that are known and yet none that a new image has."""
     known = known_releases(engine.id)
-    own = release_key(release)
-    return release in known or (own is not None and all((key := release_key(one)) is not None and own < key for one in known))
+    own, least = release_key(release), release_key(_NOT_THEIR_OWN)
+    if release in known or own is None or least is None:
+        return release in known
+    return own >= least and all((key := release_key(one)) is not None and own < key for one in known)
 
 
 @derived
