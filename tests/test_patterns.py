@@ -45,6 +45,7 @@ MADE = {
     "readers/__init__.py": "in the records of formats, which are looked at",
     "readers/commands.py": "the name of a variable, escaped",
     "readers/dockerfile_stages.py": "the escape character and the name of a here-document, escaped",
+    "readers/helm.py": "the names of keys and of helpers, escaped",
     "readers/helm_chart.py": "data, which is looked at",
     "readers/installs.py": "made from the records of engines, and looked at",
     "readers/markdown/blocks.py": "two names of elements",

@@ -53,7 +53,33 @@ class TestWrappers:
         assert argv(command("$LAUNCHER vllm serve m")) == ["m"]
 
     @pytest.mark.parametrize(
-        "text", ["mylauncher vllm serve m", "echo vllm serve m", "ssh host echo vllm serve m", "man vllm serve"]
+        "text",
+        [
+            "./with-libs.sh vllm serve m --port 1",
+            "/opt/x/run-in /opt/py/bin/python3 -m vllm.entrypoints.openai.api_server m",
+            "with-env -- python -m vllm.entrypoints.cli.main serve m", "linux64 vllm serve m",
+            "./pin -n 2 A=1 vllm serve m", "proxychains -q vllm serve m",
+        ],
+    )  # fmt: skip
+    def test_a_program_that_is_not_known_runs_the_command_behind_it(self, text: str) -> None:
+        launch = launch_in(text, "run.sh")
+        assert launch.engine == "vllm"
+        assert launch.open_env
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "print_step vllm serve m", "./stop.sh vllm serve m", "pip install vllm serve m", "git commit -m vllm serve",
+            "is_running vllm serve m", "notify-send vllm serve m", "server-kill vllm serve m",
+            "die python -m sglang.launch_server m",
+            "ensure llama-server", "./tool read the vllm serve m",
+        ],
+    )  # fmt: skip
+    def test_one_that_prints_or_stops_does_not(self, text: str) -> None:
+        assert launches_in(text, "run.sh") == []
+
+    @pytest.mark.parametrize(
+        "text", ["log_line vllm serve m", "echo vllm serve m", "ssh host echo vllm serve m", "man vllm serve"]
     )
     def test_another_program_is_not(self, text: str) -> None:
         assert launches_in(text, "run.sh") == []

@@ -91,7 +91,8 @@ class TestCommand:
     def test_an_entry_point_of_unknown_content_that_passes_on(self) -> None:
         text = 'FROM vllm/vllm-openai:v0.20.0\nENTRYPOINT ["/{}"]\nCMD ["vllm", "serve", "m"]\n'
         assert argv(launch_in(text.format("docker-entrypoint.sh"), "Dockerfile")) == ["m"]
-        assert launches_in(text.format("app"), "Dockerfile") == []
+        assert argv(launch_in(text.format("app"), "Dockerfile")) == ["m"]
+        assert launches_in(text.format("start.py"), "Dockerfile") == []
 
     def test_an_entry_point_waits_for_arguments(self) -> None:
         launch = launch_in('FROM vllm/vllm-openai:v0.20.0\nENTRYPOINT ["vllm", "serve", "--port", "1"]\n', "Dockerfile")
@@ -293,3 +294,44 @@ class TestScripts:
 )
 def test_what_no_builder_takes(text: str) -> None:
     assert [argv(launch) for launch in launches_in(text, "Dockerfile")] in ([], [["m"]])
+
+
+class TestWhatIsBuilt:
+    @pytest.mark.parametrize(
+        ("step", "script"),
+        [
+            ("RUN cp /usr/lib/py/vllm/entrypoints/openai/api_server.py /srv/run.py", "/srv/run.py"),
+            ("RUN true && mv -f /usr/lib/py/vllm/entrypoints/openai/api_server.py /srv/", "/srv/api_server.py"),
+            ("WORKDIR /srv\nRUN ln -s /opt/vllm/entrypoints/openai/api_server.py run.py", "run.py"),
+        ],
+    )
+    @pytest.mark.parametrize("keyword", ["ENTRYPOINT", "CMD"])
+    def test_a_copy_of_the_engine_s_script(self, step: str, script: str, keyword: str) -> None:
+        text = f'FROM vllm/vllm-openai:v0.8.3\nENTRYPOINT []\n{step}\n{keyword} ["python3", "{script}", "--model", "m"]\n'
+        launch = launch_in(text, "Dockerfile")
+        assert launch.engine == "vllm"
+        assert [word for word in argv(launch) if word] == ["--model", "m"]
+
+    def test_a_copy_of_another_script(self) -> None:
+        text = 'FROM python\nRUN cp /opt/app/server.py /srv/run.py\nCMD ["python3", "/srv/run.py", "--model", "m"]\n'
+        assert launches_in(text, "Dockerfile") == []
+
+    @pytest.mark.parametrize("empty", ["", '""'])
+    def test_an_empty_argument_is_given_by_whoever_builds(self, empty: str) -> None:
+        text = f"FROM vllm/vllm-openai:v0.20.0\nARG M={empty}\nENV M=$M\nENTRYPOINT exec vllm serve --model $M --port 1\n"
+        assert argv(launch_in(text, "Dockerfile")) == ["--model", "${M}", "--port", "1"]
+
+    @pytest.mark.parametrize(
+        "step",
+        [
+            "RUN git clone https://example.com/vllm && pip install -r vllm/requirements.txt", "RUN pip install vllm==0.9.1",
+            "RUN uv sync", "RUN make && make install",
+        ],
+    )  # fmt: skip
+    def test_an_image_below_what_is_installed_is_not_the_engine_s(self, step: str) -> None:
+        launch = launch_in(f'FROM registry.example/ubi9/python-311\n{step}\nCMD ["vllm", "serve", "m"]\n', "Dockerfile")
+        assert launch.image is None
+
+    def test_one_with_nothing_installed_is(self) -> None:
+        launch = launch_in('FROM registry.example/house/llm\nCMD ["vllm", "serve", "m"]\n', "Dockerfile")
+        assert launch.image is not None

@@ -152,6 +152,28 @@ class TestTemplates:
         assert release(found)[0] is None
 
     @pytest.mark.parametrize(
+        "environment",
+        [
+            "{% for k in a %}\n  {{ k }}: x\n{% endfor %}\n{% for k in b %}\n  {{ k }}: y\n{% endfor %}\n",
+            "{% if a %}\n  A: x\n{% else %}\n  A: y\n{% endif %}\n",
+            "{% if a %}\n  A: x\n{% endif %}\n{% if b %}\n  A: y\n{% endif %}\n",
+        ],
+    )
+    def test_keys_that_a_template_of_compose_repeats(self, environment: str) -> None:
+        lines = environment.replace("\n  ", "\n      ")
+        text = f"services:\n  llm:\n    image: vllm/vllm-openai:v0.20.0\n    command: [--model, m]\n    environment:\n{lines}"
+        assert argv(launch_in(text, "compose.yaml.j2")) == ["--model", "m"]
+
+    @pytest.mark.parametrize("prefix", ["{{PREFIX}}", "{{ registry }}/", "registry.example/{{ group }}/"])
+    def test_an_image_behind_a_placeholder(self, prefix: str) -> None:
+        text = (
+            "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n    - name: c\n"
+            f"      image: {prefix}huggingface/text-generation-inference:3.3.4\n      args: [--model-id, m]\n"
+        )
+        found = launch_in(text, "pod.yaml")
+        assert (found.engine, release(found)[0]) == ("tgi", "3.3.4")
+
+    @pytest.mark.parametrize(
         "text",
         [
             "apiVersion: v1\nkind: Service\nmetadata: {name: vllm}\nspec:\n  ports: {{ toYaml .Values.vllm }}\n",

@@ -307,6 +307,39 @@ class TestTemplates:
         assert argv(launch) == ["{{ model }}", "--enforce-eager", "--port", "{{ port | default(8000) }}"]
         assert [word.text.known for word in launch.argv] == [False, False, True, False]
 
+    @pytest.mark.parametrize(
+        ("line", "words"),
+        [
+            ("--x{% if k is defined and a > 0 %} --api-key {{ k }}{% endif %} --port 1", ["--x", "--api-key {{ k }}"]),
+            ("{% for a in b %}{{ a }} {% endfor %}--port 1", ["{% for a in b %}{{ a }} {% endfor %}"]),
+            ("--x{% for a in b %} {{ a }}{% endfor %} --port 1", ["--x", "{{ a }}"]),
+            ("{% if v %}--a{% else %}--b c{% endif %} --port 1", ["{% if v %}--a{% else %}--b c{% endif %}"]),
+            ("--d a{% if v %}1{% else %}2{% endif %} --port 1", ["--d", "a{% if v %}1{% else %}2{% endif %}"]),
+            ("--x{# why #} --port 1", ["--x"]),
+        ],
+    )
+    def test_parts_within_a_line(self, line: str, words: list[str]) -> None:
+        launch = launch_in(f"[Service]\nExecStart=/opt/bin/vllm serve {{{{ m }}}} {line}\n", "llm.service.j2")
+        assert argv(launch) == ["{{ m }}", *words, "--port", "1"]
+        assert not any(word.text.known for word in launch.argv if "{" in word.shown)
+
+    def test_a_part_of_several_lines_that_starts_behind_a_word(self) -> None:
+        launch = launch_in(
+            """
+            [Service]
+            ExecStart=vllm serve m \\
+                {%- for x in y %}
+                --{{ x }} \\
+                {%- endfor %}
+                --a{% if d %} --b \\
+                --c{% endif %} \\
+                --d
+            """,
+            "llm.service.j2",
+        )
+        assert argv(launch) == ["m", "--{{ x }}", "--a", "--b", "--c", "--d"]
+        assert [word.text.known for word in launch.argv] == [True, False, True, False, False, True]
+
     def test_a_unit_has_no_conditions(self) -> None:
         launch = service("ExecStart=vllm serve {{ m }} @M@ \\\n  {% if a %} \\\n  {% endif %}\n")
         assert argv(launch) == ["{{ m }}", "@M@", "{%", "if", "a", "%}", "{%", "endif", "%}"]

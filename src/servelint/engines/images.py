@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 
 from servelint.core.launch import ReleaseClaim
-from servelint.core.text import TracedText
+from servelint.core.text import HOLE, TracedText
 from servelint.engines.registry import ENGINES, Engine, EntryPoint, ImageFamily, derived
 from servelint.engines.releases import NEVER, NEWER, known_releases, place, release_key
 
@@ -17,6 +17,13 @@ _RELEASE = (
     r"(?:(?!.*(?:20\d{6}|[-_](?:dev|nightly)(?:[-_]|$)))[-_].*)?$"
 )
 """A tag that names a release; one that is dated, or of a development version, names none."""
+_HOUSE_RELEASE = (
+    r"^v?(?P<release>\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?(?:\.post\d+)?)"
+    r"(?:(?!.*(?:20\d{6}|[-_](?:dev|nightly)(?:[-_]|$)))(?:[-_]|\.0_|\.[a-z]).*)?$"
+)
+"""The same in the tags of others, who may have their own number behind it: `v0.7.3.self.post1`, `0.8.5.0_cu128`."""
+_NOT_THEIR_OWN = "0.4.0"
+"""Lower numbers are more often an image's own."""
 _ROLLING = (
     r"^(?:latest|nightly|dev|main|edge)(?:-(?!.*(?:[0-9a-f]{7}|20\d\d[-_.]\d\d?[-_.]\d\d?))[\w.-]*)?$"
     r"|^(?:cu\d+|rocm|xpu|cpu|arm64|aarch64)-(?:nightly|latest)$"
@@ -88,8 +95,8 @@ def _family(name: str) -> tuple[Engine, ImageFamily] | None:
 
 def _in_family(name: str, family: ImageFamily) -> bool:
     endings = [family.repository + suffix for suffix in ("", *family.suffixes)]
-    # enroot writes a number sign behind the registry
-    ending = next((one for one in endings if name == one or name.endswith(("/" + one, "#" + one))), None)
+    # enroot writes a number sign behind the registry; an unknown part may end in the slash
+    ending = next((one for one in endings if name == one or name.endswith(("/" + one, "#" + one, HOLE + one))), None)
     if ending is None or not family.registry:
         return ending is not None
     return re.search(f"(?:^|/)(?:{family.registry})$", name[: -len(ending) - 1]) is not None
@@ -163,11 +170,20 @@ def _of_house(name: str, tag: TracedText | None) -> Image:
     engine = _house_engine(name)
     if engine is None or tag is None:
         return Image(engine.id if engine is not None else None, ReleaseClaim(), None, house=True)
-    match = re.match(_RELEASE, tag.flat) if engine.house_tags and re.match(engine.house_tags, name) else None
-    if match is not None and match.group("release") in known_releases(engine.id):
+    match = re.match(_HOUSE_RELEASE, tag.flat) if engine.house_tags and re.match(engine.house_tags, name) else None
+    if match is not None and _is_release(engine, match.group("release")):
         span = tag.span(match.start("release"), match.end("release"))
         return Image(engine.id, ReleaseClaim(match.group("release"), "image", span), None, house=True)
     return Image(engine.id, ReleaseClaim(None, None, tag.span()), None, house=True)
+
+
+def _is_release(engine: Engine, release: str) -> bool:
+    """Whether a number is one of an engine's releases, or one before all that are known and yet none that a new image has."""
+    known = known_releases(engine.id)
+    own, least = release_key(release), release_key(_NOT_THEIR_OWN)
+    if release in known or own is None or least is None:
+        return release in known
+    return own >= least and all((key := release_key(one)) is not None and own < key for one in known)
 
 
 @derived

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from servelint.syntax.yaml import Node
 
 _TEMPLATE = "{{"
+_CHART_WORDS = (b"{{", b"containers:", b"image:", b".values.")
+"""What a chart's template has whose engine may only be named in the chart's values."""
 _ALIAS = r"(?m)(?:[:,\[{-]|^)[ \t]*\*\w"
 _KEYS_AT_MOST = 10_000
 _LARGE = 1 << 17
@@ -52,7 +54,8 @@ def _words() -> tuple[bytes, ...]:
 def mentions_engine(data: bytes) -> bool:
     """Whether a file's bytes contain a word of an engine or of a format. A file without one is not parsed."""
     lowered = data.lower()
-    return any(word in lowered for word in _words())  # 15 times as fast as a pattern of them all
+    # 15 times as fast as a pattern of them all
+    return any(word in lowered for word in _words()) or all(word in lowered for word in _CHART_WORDS)
 
 
 def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
@@ -182,6 +185,8 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
 
         text = cluster_list.thinned_yaml(source.text)
         most = bounds.CLUSTER_NODES if text is not None else most
+    if _TEMPLATE in source.text and not _names_engine(source, neighbours):
+        return Reading(source, [], [])
     documents, problem = yaml.documents(source, text, most)
     if yaml.mask_of(source) is not None:
         from servelint.readers import helm
@@ -190,6 +195,16 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
     launches, known = read_documents(source, documents, neighbours)
     shown = problem is not None and (known or _TEMPLATE not in source.text or re.search(named("compose").shape, source.text))
     return Reading(source, launches, [problem] if problem is not None and shown else [])
+
+
+def _names_engine(source: Source, neighbours: Neighbours) -> bool:
+    """Whether a template or the values of its chart name an engine."""
+    from servelint.readers import helm
+
+    if any(word in source.text.lower().encode() for word in _words()):
+        return True
+    beside = helm.values_beside(source, neighbours)
+    return beside is None or mentions_engine(beside.text.encode())
 
 
 def _json(source: Source, neighbours: Neighbours) -> Reading:

@@ -98,15 +98,44 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
     return script_file(words[0], words[1:], context, depth) or _passed_on(words, context)
 
 
+_NO_STARTERS = re.compile(
+    r"(?:abort|alert|annotate|assert|banner|bench|check|cowsay|debug|describe|die|doc|echo|err|expect|explain|fail|figlet|find|"
+    r"fatal|has|have|header|heading|help|highlight|info|is_|is-|kill|log|man|message|msg|need|note|notice|notify|pgrep|pkill|"
+    r"print|prompt|puts|require|say|section|show|skip|spd-say|step|stop|success|title|trace|usage|verbose|wait_|wall|warn|write)"
+    r".*|.*(?:_?log|_?msg|echo|print|[-_]?kill)|.*_(?:exists|found|missing|running)"
+    r"|(?:\.?/.*/)?(?:a?make|ack|ag|ansible|apropos|aspell|awk|brew|bundle|cargo|choco|conda|crontab|emerge|expr|gawk|gem|git|gh|go|"
+    r"helm|hub|info|initctl|java|jq|just|launchctl|logger|make|mamba|mawk|node|npm|npx|open|pacman|perl|php|pip[\d.]*|rg|ruby|"
+    r"sbatch|service|snap|supervisorctl|task|tee|terraform|test|tldr|type|vi|vim|whatis|where|whereis|whereami|xdg-open|yarn|zypper"
+    r"|yq|\[+)",
+    re.IGNORECASE,
+)
+"""Names of programs and functions that print, look for or stop what their words name."""
+
+
 def _passed_on(words: list[Word], context: CommandContext) -> list[Launch]:
-    """The command that a script is given to run: `./wait.sh db:5432 -- vllm serve`. What the script sets is not known."""
-    if not words[0].text.flat.endswith((".sh", ".bash", ".py")):
+    """The command that a program which is not known is given to run: `./wait.sh db:5432 -- vllm serve`, `with-env vllm serve`.
+
+    What the program sets is not known. Its command starts after its options, or after `--` or `exec`.
+    """
+    name = entry.program(words[0]) or ""
+    script = name.endswith((".sh", ".bash", ".py"))
+    if (
+        not re.match(r"[\w./~]", name)
+        or name.startswith("python")
+        or name in UNHEARD
+        or _NO_STARTERS.fullmatch(name.removesuffix(".sh"))
+    ):
         return []
+    # what a script does with its words is read there
+    direct = not name.endswith(".py") and (context.open is None or context.open(words[0].text) is None)
     for at in range(1, len(words) - 1):
-        if words[at].value in ("exec", "--"):
-            found = entry.find(words, at + 1)
-            if found is not None:
-                return [_launch(words, at + 1, found, context.with_(site=context.site, env=context.env, open_env=True))]
+        separated = words[at - 1].value in ("exec", "--") and (script or at > 1)
+        if direct or separated:
+            found = entry.find(words, at)
+            if found is not None and (separated or found.end - at > 1 or words[found.end].text.flat.startswith("-")):
+                return [_launch(words, at, found, context.with_(site=context.site, env=context.env, open_env=True))]
+        flat = words[at].text.flat
+        direct = direct and (flat.startswith("-") or flat.isdigit() or _ASSIGNMENT.match(flat) is not None)
     return []
 
 

@@ -58,6 +58,10 @@ def is_mine(source: Source, document: Node) -> bool:
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
     """Read the launches of the services of a compose file."""
     repeated = [again for node in yaml.collections(documents) if (again := yaml.repeated_key(node)) is not None]
+    template = yaml.mask_of(source)
+    if template is not None:
+        # a key that is written several times over, or by one of several parts, is another one each time
+        repeated = [key for key in repeated if "{{" not in key.value and not template.branch(yaml.start(key))]
     if repeated:
         bounds.COMPOSE_KEYS.reached(yaml.span(source, min(repeated, key=yaml.start)))
     file = File(source, documents, neighbours)

@@ -98,20 +98,49 @@ def _started(
         return open_file(one, all_stages, path, neighbours)
 
     # an engine that is installed here is not the build of the image below
-    installed = one.origin.engine is None and one.image.engine is not None
+    installed = one.origin.engine is None and (one.image.engine is not None or _builds(one))
     container = Container(None if installed else one.reference, open=True)
     context = CommandContext(source, name, site, dict(one.env), container, dict(one.claims), open=opened)
     if entrypoint is None:
         program = entry.program(command[0]) if command else None
         if program is not None and _PROGRAM.fullmatch(program):
-            return launches(command, context)
-        return _single_quoted(cmd, context) or in_container(None, command, one.origin, context)
-    words = _unwrapped([*entrypoint.words, *command])
+            return launches(_under_own_name(one, command), context)
+        return _single_quoted(cmd, context) or in_container(None, _under_own_name(one, command), one.origin, context)
+    words = _under_own_name(one, _unwrapped([*entrypoint.words, *command]))
     found = in_container(words, [], one.origin, context)
     found = found or _single_quoted(entrypoint, context)
     if not any(launch.started for launch in found) and cmd is not None and _passes_on(entrypoint):
         found = launches(command, context)
     return found
+
+
+_BUILDS = re.compile(r"\binstall\b|\bclone\b|\bsync\b|setup\.py|\bcmake\b|\bmake\b")
+_COPIES = re.compile(r"\b(?:cp|mv|ln)[ \t]+(?:-\S+[ \t]+)*(?P<source>/\S+\.py)[ \t]+(?P<target>\S+)")
+
+
+def _builds(one: Stage) -> bool:
+    """Whether an image that is built on one without an engine installs what it starts."""
+    if one.copies or any(step.instruction.keyword == "RUN" and _BUILDS.search(step.instruction.raw.flat) for step in one.steps):
+        return True
+    return one.parent is not None and _builds(one.parent)
+
+
+def _under_own_name(one: Stage, given: list[Word]) -> list[Word]:
+    """Words with the path of an engine's own script where they name a copy of it: `RUN cp .../api_server.py /srv/run.py`."""
+    names: dict[str, str] = {}
+    for step in one.steps if any(word.text.flat.endswith(".py") for word in given) else ():
+        run = step.instruction.raw.flat if step.instruction.keyword == "RUN" else ""
+        for match in _COPIES.finditer(run):
+            source, target = match.group("source", "target")
+            if entry.find([Word(TracedText.of("python")), Word(TracedText.of(source))]) is None:
+                continue
+            folder = "" if target.endswith(".py") else posixpath.basename(source)
+            names[posixpath.normpath(posixpath.join(step.folder, target, folder))] = source
+    own = [names.get(posixpath.normpath(posixpath.join(one.folder, word.text.flat))) for word in given]
+    return [
+        Word(TracedText.of(path, word.text.span()), word.site) if path is not None else word
+        for word, path in zip(given, own, strict=True)
+    ]
 
 
 _QUOTED = re.compile(r"'([^']*)'")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable
 
 from servelint.core.launch import Launch
 from servelint.core.source import Source
-from servelint.core.text import TracedText
+from servelint.core.text import EMPTY, TracedText
 from servelint.files.siblings import Neighbours
 from servelint.readers.registry import YAML, Format
-from servelint.syntax import yaml
+from servelint.syntax import templates, yaml
 from servelint.syntax.yaml import Node
 
 TYPE_CHECKING = False
@@ -50,6 +49,8 @@ TEXTS = {
     "HelmChartConfig": ("spec.valuesContent",),
 }
 """kind of an object -> where it holds them as a text."""
+_TEMPLATES = ("deployment.yaml", "statefulset.yaml", "deployment.yml", "pod.yaml", "job.yaml", "_helpers.tpl", "helpers.tpl")
+"""Where a chart makes its containers."""
 _MANY, _TIMES = 1_000, 16
 _charts: list[Data] = []
 
@@ -79,18 +80,46 @@ def is_mine(source: Source, document: Node) -> bool:
 
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
     """Read the launches of values."""
-    del neighbours
     yaml.merge_in_order(documents, source)
-    return [launch for document in documents for launch in values(source, document)]
+    own = Own(neighbours)
+    return [launch for document in documents for launch in values(source, document, own=own)]
 
 
-def values(source: Source, document: Node, label: str = "") -> list[Launch]:
+class Own:
+    """The chart whose own values a file holds: what lies beside them."""
+
+    __slots__ = ("_templates", "version")
+
+    def __init__(self, neighbours: Neighbours) -> None:
+        beside = _own_file(neighbours, "")
+        self._templates = (
+            [found.text for name in _TEMPLATES if (found := neighbours.read("templates/" + name)) is not None]
+            if beside is not None
+            else []
+        )
+        given = yaml.entries(beside[1]).get("appVersion") if beside is not None else None
+        used = any("AppVersion" in text for text in self._templates)
+        self.version = yaml.text(beside[0], given[1]) if beside is not None and given is not None and used else None
+        """The release that the templates take where the values give no tag."""
+
+    def ignores(self, path: str) -> bool:
+        """Whether the template that makes the container of some words' image never reads the key that holds them."""
+        above, _, key = path.rpartition(".")
+        image = ".Values." + ".".join(filter(None, (above, "image")))
+        making = [text for text in self._templates if "containers:" in text and image in text]
+        if len(making) != 1 or re.search(r"\.Values" + re.escape("." + above if above else "") + r"[\s})]", making[0]):
+            return False  # the whole of it may be written out
+        return not any(re.search(rf"[.\"]{re.escape(key)}\b", text) for text in self._templates)
+
+
+def values(source: Source, document: Node, label: str = "", own: Own | None = None) -> list[Launch]:
     """Read the launches of values, of known charts and of others.
 
     Args:
         source: The text.
         document: The values.
         label: What stands in front of the names of the launches.
+        own: The chart beside the values, None if they are for another one.
     """
     from servelint.readers import helm_chart
 
@@ -102,7 +131,7 @@ def values(source: Source, document: Node, label: str = "") -> list[Launch]:
             known.add(id(root))
             found += _of_chart(source, chart, root, path)
     if id(document) not in known:
-        found += helm_chart.of_unknown_chart(source, document, "", known)
+        found += helm_chart.of_unknown_chart(source, document, "", known, own)
     secrets = _secrets(source, document) if found else ()
     for launch in found:
         launch.secrets = secrets
@@ -201,7 +230,7 @@ def _of_chart(source: Source, chart: Data, root: Node, path: str) -> list[Launch
     mask = yaml.mask_of(source)
     before = mask.lookup if mask is not None else None
     if mask is not None and chart.get("templates"):
-        mask.lookup = lookup(source, root)
+        mask.lookup = Known(source, root)
     found: list[Launch] = []
     try:
         for entries in chart["entries"]:
@@ -233,46 +262,172 @@ def _entries(source: Source, root: Node, where: str, path: str) -> Iterator[Entr
                 yield Entry(source, root, owner, node, ".".join(filter(None, (path, at, key, name))), keys.get(id(node)))
 
 
-_REFERENCE = re.compile(
-    r"\{\{-?\s*\$?\.Values((?:\.\w+)+)\s*"
-    r"(?:\|\s*default\s+(\"[^\"]*\"|[^\s|}]+)\s*)?"
-    r"(?:\|\s*(?:quote|squote|toString|int|int64|float64|trim)\s*)*-?\}\}"
-)
-_LITERAL = re.compile(r"\"[^\"]*\"|-?[\d.]+|true|false")
+_ACTION = re.compile(r"\{\{-?(?P<inside>[^{}]*)\}\}")
+_CONDITION = re.compile(r"(?:else )?(?:if|with|range) (?P<of>.+)")
+_TERM = re.compile(r"\$?\.Values(?P<path>(?:\.\w+)+)|\$?\.Chart\.(?P<chart>\w+)|(?P<literal>\"[^\"]*\"|-?[\d.]+|true|false)")
+_SAME = re.compile(r"quote|squote|toString|int|int64|float64|trim")
+_CHART = {"AppVersion": "appVersion", "Name": "name", "Version": "version"}
+_REPOSITORIES = (".repository", ".registry")
+"""Fields of an image that seldom differ from the chart's default, where another value may be given for each model."""
+_INCLUDED = re.compile(r"include \"(?P<name>[^\"]+)\" [.$](?: ?\| ?(?:n?indent \d+|trim))*")
+_NEGATED = re.compile(r"not (?P<of>.+)")
+_COMPARED = re.compile(r"(?P<how>eq|ne) (?P<one>\"[^\"]*\"|[^\s\"]+) (?P<other>\"[^\"]*\"|[^\s\"]+)")
 
 
-def lookup(source: Source, root: Node) -> Callable[[str], TracedText | None]:
-    """Make a lookup of actions that only name a value and may give a default for it; None for any other action."""
-    busy: set[str] = set()
+class Known:
+    """What the values of a chart say about the actions of its templates. Calling it gives the value of one that only names it.
 
-    def find(action: str) -> TracedText | None:
-        match = _REFERENCE.fullmatch(action)
-        if match is None or action in busy:
+    Attributes:
+        source: The values.
+        root: Their mapping.
+        chart: The text of the chart's own file and its entries.
+    """
+
+    __slots__ = ("_busy", "_helpers", "chart", "root", "source")
+
+    def __init__(
+        self, source: Source, root: Node, chart: tuple[Source, Node] | None = None, helpers: Source | None = None
+    ) -> None:
+        self._helpers = helpers
+        self.source = source
+        self.root = root
+        self.chart = chart
+        self._busy: set[str] = set()
+
+    def __call__(self, action: str) -> TracedText | None:
+        """The value of `.Values.a | default .Chart.AppVersion`, None for what is not known and for any other action."""
+        match = _ACTION.fullmatch(action)
+        if match is None or action in self._busy:
             return None
-        node: Node | None = root
-        for key in match.group(1)[1:].split("."):
-            node = yaml.entries(node).get(key, (None, None))[1]
-        if yaml.is_scalar(node) and not yaml.is_null(node):
-            busy.add(action)
-            text = yaml.text(source, node)
-            busy.discard(action)
-            default = match.group(2)
-            if text.flat and (default is None or node.style or text.flat not in ("0", "false")):
-                return text
-        return TracedText.of(default.strip('"')) if (default := match.group(2)) and _LITERAL.fullmatch(default) else None
+        self._busy.add(action)
+        inside = _inside(match)
+        included = _INCLUDED.fullmatch(inside)
+        try:
+            if included is not None:
+                return self._included(included.group("name"))
+            first, *steps = [step.strip() for step in inside.split("|")]
+            text = self._of(first)
+            for step in steps:
+                default = step.removeprefix("default ").strip() if step.startswith("default ") else None
+                if default is not None and (_is_empty(text) if text is not None else first.endswith(_REPOSITORIES)):
+                    text = self._of(default)
+                elif text is None or (default is None and _SAME.fullmatch(step) is None):
+                    return None
+        finally:
+            self._busy.discard(action)
+        return text if text is not None and text.flat else None
 
-    return find
+    def _included(self, name: str) -> TracedText | None:
+        """The words that a helper writes; None for one that is not there, or that writes items of a list."""
+        if self._helpers is None:
+            return None
+        opening = re.search(r"\{\{-?\s*define\s+\"" + re.escape(name) + r"\"\s*-?\}\}", self._helpers.text)
+        following = templates.scan(self._helpers.text[opening.end() :]) if opening is not None else []
+        depth = 1
+        for action in following:
+            depth += {templates.OPEN: 1, templates.CLOSE: -1}.get(action.kind, 0)
+            if depth == 0 and opening is not None:
+                inside = TracedText.at(self._helpers, opening.end(), opening.end() + action.start)
+                written = templates.filled(inside, self, script=True, truth=self.truth).strip()
+                return written if written.flat.startswith("--") else None
+        return None
+
+    def _of(self, term: str) -> TracedText | None:
+        """The value of a term, empty for one that is; None if it is not known."""
+        match = _TERM.fullmatch(term)
+        if match is None:
+            return None
+        if match.group("literal"):
+            return TracedText.of(match.group("literal").strip('"'))
+        name = match.group("chart")
+        if name is not None:
+            fields = yaml.entries(self.chart[1]) if self.chart is not None else {}
+            given = fields.get(_CHART.get(name, ""))
+            return yaml.text(self.chart[0], given[1]) if self.chart is not None and given is not None else None
+        node = self._node(match.group("path"))
+        if node is None or yaml.is_null(node):
+            return EMPTY
+        if not yaml.is_scalar(node):
+            return None
+        return yaml.text(self.source, node)
+
+    def _node(self, path: str) -> Node | None:
+        node: Node | None = self.root
+        for key in path[1:].split("."):
+            node = yaml.entries(node).get(key, (None, None))[1]
+        return node
+
+    def truth(self, action: str) -> bool | None:
+        """Whether the condition of `if`, `with` or `range` holds; None if the values do not tell."""
+        match = _ACTION.fullmatch(action)
+        condition = _CONDITION.fullmatch(_inside(match)) if match is not None else None
+        return self._holds(condition.group("of").strip()) if condition is not None else None
+
+    def _holds(self, condition: str) -> bool | None:
+        if condition.startswith("(") and condition.endswith(")") and condition.count("(") == 1:
+            condition = condition[1:-1].strip()
+        negated = _NEGATED.fullmatch(condition)
+        if negated is not None:
+            inner = self._holds(negated.group("of"))
+            return None if inner is None else not inner
+        compared = _COMPARED.fullmatch(condition)
+        if compared is not None:
+            one, other = self._of(compared.group("one")), self._of(compared.group("other"))
+            if one is None or other is None or not (one.known and other.known):
+                return None
+            return (one.flat == other.flat) == (compared.group("how") == "eq")
+        match = _TERM.fullmatch(condition)
+        node = self._node(match.group("path")) if match is not None and match.group("path") else None
+        if match is None or (node is None and not match.group("path")):
+            return None
+        if node is not None and not yaml.is_scalar(node):
+            return bool(node.value)
+        text = self._of(condition)
+        return not _is_empty(text) if text is not None else None
+
+
+def _inside(action: re.Match[str]) -> str:
+    """What an action says, with single blanks."""
+    return " ".join(action.group("inside").removesuffix("-").split())
+
+
+def _is_empty(text: TracedText) -> bool:
+    """Whether Go takes a value for empty; a number or a truth value in quotes is a text."""
+    quoted = (place := text.span()) is not None and place.source.text[max(0, place.start - 1)] in "'\""
+    return not text.flat or (text.flat in ("0", "false") and not quoted)
+
+
+def values_beside(source: Source, neighbours: Neighbours) -> Source | None:
+    """The own values of the chart that a template is a part of."""
+    above = _chart_above(source)
+    return neighbours.read(above + "values.yaml") if above else None
+
+
+def _chart_above(source: Source) -> str:
+    """The path of the chart's folder from a template's; empty for another file."""
+    folders = source.path.replace("\\", "/").split("/")[:-1]
+    return "../" * (folders[::-1].index("templates") + 1) if "templates" in folders else ""
 
 
 def attach(source: Source, neighbours: Neighbours) -> None:
-    """Let a template of a chart find the chart's own values, which stand in the folder above it."""
-    folders = source.path.replace("\\", "/").split("/")[:-1]
+    """Let a template of a chart or a role find the values of it, which stand in folders beside its own."""
     mask = yaml.mask_of(source)
-    if mask is None or "templates" not in folders:
-        return
-    beside = neighbours.read("../" * (folders[::-1].index("templates") + 1) + "values.yaml")
-    if beside is None:
+    beside = values_beside(source, neighbours) if mask is not None else None
+    if mask is not None and source.path.endswith(".j2"):
+        from servelint.readers.tasks import roles
+
+        mask.lookup = roles.lookup(source, neighbours)
+    if mask is None or beside is None:
         return
     documents, _ = yaml.documents(beside)
     if documents:
-        mask.lookup = lookup(beside, documents[0])
+        above = _chart_above(source)
+        known = Known(beside, documents[0], _own_file(neighbours, above), neighbours.read(above + "templates/_helpers.tpl"))
+        mask.lookup, mask.truth = known, known.truth
+
+
+def _own_file(neighbours: Neighbours, above: str) -> tuple[Source, Node] | None:
+    """The Chart.yaml of a chart."""
+    source = neighbours.read(above + "Chart.yaml")
+    documents = yaml.documents(source)[0] if source is not None else []
+    return (source, documents[0]) if source is not None and documents else None

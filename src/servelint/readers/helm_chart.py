@@ -42,6 +42,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from servelint.readers.helm import Own
+
     Data = dict[str, Any]
     Pair = tuple[Node, Node]
 
@@ -344,7 +346,9 @@ class Reader:
         if tag is not None and tag.flat:
             parts += [TracedText.of("@" if tag.flat.startswith("sha256:") else ":"), tag]
         elif ":" not in repository.flat.rpartition("/")[2] and not (digest is not None and digest.flat):
-            parts += [TracedText.of(":"), TracedText((unknown("{tag}", None),))]
+            version = self.chart.get("version")
+            given = version.placed(repository.span(), assumed=True) if version is not None else None
+            parts += [TracedText.of(":"), given or TracedText((unknown("{tag}", None),))]
         if digest is not None and digest.flat:
             parts += [TracedText.of("@"), digest]
         return TracedText.join(parts)
@@ -417,7 +421,7 @@ def _beginnings() -> tuple[str, ...]:
     return ("-", "python", *[program + " " for start in starts for program in start.programs])
 
 
-def of_unknown_chart(source: Source, root: Node, path: str, without: set[int]) -> list[Launch]:
+def of_unknown_chart(source: Source, root: Node, path: str, without: set[int], own: Own | None = None) -> list[Launch]:
     """Read the launches in values of a chart that is not known.
 
     Args:
@@ -425,8 +429,9 @@ def of_unknown_chart(source: Source, root: Node, path: str, without: set[int]) -
         root: The values.
         path: Where they stand.
         without: The ids of nodes that a known chart reads.
+        own: The chart beside the values, None if they are for another one.
     """
-    return [launch for entry_ in _candidates(source, root, path, without) for launch in _of_entry(entry_)]
+    return [launch for entry_ in _candidates(source, root, path, without) for launch in _of_entry(entry_, own)]
 
 
 def is_candidate(source: Source, root: Node) -> bool:
@@ -493,8 +498,13 @@ def _holds_words(node: Node) -> bool:
     return (yaml.scalar(node) or "").lstrip().startswith(_beginnings())
 
 
-def _of_entry(here: Entry) -> list[Launch]:
-    chart = _chart(here, _lists(here))
+def _of_entry(here: Entry, own: Own | None) -> list[Launch]:
+    lists = _lists(here)
+    if own is not None:
+        lists = [path for path in lists if not own.ignores(".".join(filter(None, (here.path, path))))]
+    chart = _chart(here, lists)
+    if own is not None and own.version is not None:
+        chart["version"] = own.version
     kinds = {"command": _COMMANDS, "args": _ARGS, "more": _more()}
     image = Reader(chart, here).image()
     engine = images.identify(image).engine if image is not None else None

@@ -12,6 +12,7 @@ from servelint.readers import installs
 from servelint.readers.commands import launches, script_launches, without_shell_text
 from servelint.readers.context import CommandContext, env_file
 from servelint.readers.registry import Format
+from servelint.readers.tasks import roles
 from servelint.syntax import json, units
 from servelint.syntax.units import Section, Setting, parse
 
@@ -31,7 +32,8 @@ _PLAIN_NAME = re.compile(r"\.(?:service|container|conf)$", re.IGNORECASE)
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     """Read the launches of a unit."""
-    sections = parse(source, template=_PLAIN_NAME.search(source.path) is None)
+    template = _PLAIN_NAME.search(source.path) is None
+    sections = parse(source, template, roles.lookup(source, neighbours) if template else None)
     settings = merged(sections, "Service")
     container = merged(sections, "Container")
     service = Service(source, neighbours, settings)

@@ -13,14 +13,14 @@ from bisect import bisect_left, bisect_right
 from servelint.core.source import Source, Span
 from servelint.core.text import Piece, TracedText
 from servelint.syntax import yaml
-from servelint.syntax.templates import CLOSE, ELSE, OPEN, VALUE, Action, alone, filled, scan, unfolded
+from servelint.syntax.templates import BARE_ELSE, CLOSE, ELSE, OPEN, REPEATS, VALUE, Action, alone, filled, scan, unfolded
 from servelint.syntax.yaml import GAP, PERHAPS, is_collection, is_mapping, is_scalar, is_sequence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from servelint.syntax.yaml import CollectionNode, MappingNode, Node, ScalarNode
+    from servelint.syntax.yaml import CollectionNode, Entries, MappingNode, Node, ScalarNode
 
 _INDENT = re.compile(r"\b(n?)indent\s+(\d+)")
 _RUN = tuple([chr(0xE000 + number) for number in range(64)])
@@ -30,6 +30,8 @@ _RUNS = re.compile("([\ue000-\ue03f])\\1*")
 """What stands for an action in the copy."""
 _BRACES = re.compile(r"(?:[&!]\S*\s+)*\{\{")
 _COMMENT = re.compile(r"#[^\n]*")
+_STARTING = ("command", "args")
+"""Keys that say what a container starts."""
 _ENTRY = frozenset(("name", "value", "valueFrom"))
 _NEAR_GAP = 10_000
 _NODES_AT_MOST = 1_000_000
@@ -60,9 +62,10 @@ class Mask:
         gaps: Lines that the template writes.
         rows: The lines that are blank in the copy, as (start, end).
         lookup: Gives the value of an expression, or None; None where no values are known.
+        truth: Tells whether the condition of an action holds, or None; None where no values are known.
     """
 
-    __slots__ = ("_branches", "_parents", "_starts", "gaps", "holes", "lookup", "rows", "text")
+    __slots__ = ("_branches", "_chains", "_groups", "_parents", "_starts", "gaps", "holes", "lookup", "rows", "text", "truth")
 
     def __init__(self) -> None:
         self.text: str | None = None
@@ -70,6 +73,9 @@ class Mask:
         self.gaps: list[Gap] = []
         self.rows: list[tuple[int, int]] = []
         self.lookup: Callable[[str], TracedText | None] | None = None
+        self.truth: Callable[[str], bool | None] | None = None
+        self._chains: list[tuple[str, ...]] = [()]
+        self._groups: list[int] = [-1]
         self._starts: list[int] = []
         self._branches: list[int] = []
         self._parents: list[int] = [-1]
@@ -88,9 +94,59 @@ class Mask:
             branch = self._parents[branch]
         return False
 
-    def enter(self, at: int, parent: int) -> int:
-        """Start an optional part inside another one; its number."""
+    def around(self, branch: int) -> Iterator[int]:
+        """An optional part and those around it, the whole text (0) left out."""
+        while branch > 0:
+            yield branch
+            branch = self._parents[branch]
+
+    def taken(self, branch: int) -> bool | None:
+        """Whether an optional part is in the output; None if the values do not tell."""
+        answers = [self._holds(self._chains[one]) for one in self.around(branch)]
+        return False if False in answers else None if None in answers else True
+
+    def _holds(self, chain: tuple[str, ...]) -> bool | None:
+        """Whether the last of an `if` and its `else` is the one that holds."""
+        if self.truth is None:
+            return None
+        answers = [self.truth(action) for action in chain]
+        if True in answers[:-1] or answers[-1] is False:
+            return False
+        return None if None in answers else True
+
+    def empty(self, at: int) -> bool:
+        """Whether an offset stands in a part that repeats a value, or writes one, and this value is empty."""
+        return any(
+            REPEATS.match(self._chains[one][0]) is not None and self.taken(one) is False for one in self.around(self.branch(at))
+        )
+
+    def follows_from(self, branch: int, other: int) -> bool:
+        """Whether one part is another one, or around it."""
+        return branch == 0 or branch in self.around(other)
+
+    def excludes(self, branch: int, other: int) -> bool:
+        """Whether two parts are never both in the output: they, or those around them, are parts of one `if`."""
+        return any(
+            one != two and self._groups[one] == self._groups[two] for one in self.around(branch) for two in self.around(other)
+        )
+
+    def has_else(self, branch: int) -> bool:
+        """Whether one of the parts that exclude this one has no condition of its own."""
+        rivals = [chain for chain, group in zip(self._chains, self._groups, strict=True) if group == self._groups[branch]]
+        return any(len(chain) > 1 and BARE_ELSE.fullmatch(chain[-1]) is not None for chain in rivals)
+
+    def enter(self, at: int, parent: int, chain: tuple[str, ...], group: int) -> int:
+        """Start an optional part inside another one; its number.
+
+        Args:
+            at: Where it starts.
+            parent: The part around it.
+            chain: Its `if` and each `else` up to its own.
+            group: Where the `if` stands.
+        """
         self._parents.append(parent)
+        self._chains.append(chain)
+        self._groups.append(group)
         self.switch(at, len(self._parents) - 1)
         return len(self._parents) - 1
 
@@ -138,7 +194,7 @@ def masked(text: str) -> Mask:
         done = end
     parts.append(text[done:])
     found.text = _HEADED.sub(_as_content, "".join(parts)) if found.rows else "".join(parts)
-    _branches(found, free)
+    _branches(found, free, text)
     return found
 
 
@@ -228,8 +284,8 @@ def _column(text: str, column: int) -> int:
     return int(match.group(2)) + (0 if match.group(1) else column)
 
 
-def _branches(found: Mask, actions: list[Action]) -> None:
-    opened: list[tuple[int, bool]] = []
+def _branches(found: Mask, actions: list[Action], text: str) -> None:
+    opened: list[tuple[int, Action, list[str]]] = []
     current = 0
     closes = sum([action.kind == CLOSE for action in actions])
     opens = sum([action.kind == OPEN for action in actions])
@@ -237,10 +293,12 @@ def _branches(found: Mask, actions: list[Action]) -> None:
         return  # an unclosed part tells nothing
     for action in actions:
         if action.kind == OPEN:
-            opened.append((current, action.sure))
-            current = current if action.sure else found.enter(action.end, current)
-        elif action.kind == ELSE and opened and not opened[-1][1]:
-            current = found.enter(action.end, opened[-1][0])
+            opened.append((current, action, [text[action.start : action.end]]))
+            current = current if action.sure else found.enter(action.end, current, tuple(opened[-1][2]), action.start)
+        elif action.kind == ELSE and opened and not opened[-1][1].sure:
+            outer, opening, chain = opened[-1]
+            chain.append(text[action.start : action.end])
+            current = found.enter(action.end, outer, tuple(chain), opening.start)
         elif action.kind == CLOSE and opened:
             current = opened.pop()[0]
             found.switch(action.start, current)
@@ -317,8 +375,9 @@ class _Settler:
             if is_collection(node):
                 self.collections.append(node)
             if is_mapping(node):
+                commands = optional_commands(node, self.mask)
                 for index, (key, value) in enumerate(node.value):
-                    if not self.mask.within(yaml.start(key), anchor):
+                    if not self.mask.within(yaml.start(key), anchor) and not self.chosen(key, commands):
                         self.loosen(value)
                     if is_scalar(value) and not value.value and not value.style:
                         self.empty[self.masked.find(":", yaml.end(key))] = node, index
@@ -330,6 +389,12 @@ class _Settler:
                     waiting.append((item, yaml.start(item)))
 
     # -- what may be left out
+
+    def chosen(self, key: Node, commands: list[Node]) -> bool:
+        """Whether a key goes with a command that may be left out: a launch of its own (`alternatives`)."""
+        branch = self.mask.branch(yaml.start(key))
+        starting = is_scalar(key) and key.value in _STARTING
+        return starting and any(self.mask.follows_from(self.mask.branch(yaml.start(one)), branch) for one in commands)
 
     def loosen(self, value: Node) -> None:
         """Mark the value of a key that may be left out."""
@@ -423,6 +488,41 @@ class _Settler:
         return yaml.new_scalar(self.source.text[gap.start : gap.end], gap.start, gap.end, GAP)
 
 
+def optional_commands(node: MappingNode, mask: Mask) -> list[Node]:
+    """The keys `command` of a container that may be left out."""
+    if all(not is_scalar(key) or key.value != "image" for key, _ in node.value):
+        return []
+    keys = [key for key, _ in node.value if is_scalar(key) and key.value == "command"]
+    return [key for key in keys if not mask.within(yaml.start(key), yaml.start(node))]
+
+
+def alternatives(node: Node, plain: Entries, mask: Mask) -> list[Entries]:
+    """The entries of a container for each of the commands that it may have, and without one where it may have none."""
+    commands = optional_commands(node, mask) if is_mapping(node) else []
+    if not commands or not is_mapping(node):
+        return [plain]
+    branches = [mask.branch(yaml.start(key)) for key in commands]
+    arms: list[int] = [branch for branch in branches if mask.taken(branch) is not False]
+    if all(mask.taken(branch) is not True for branch in arms) and not any(map(mask.has_else, branches)):
+        arms.append(0)
+    found: list[Entries] = []
+    for arm in arms:
+        fields = {name: pair for name, pair in plain.items() if name not in _STARTING}
+        for key, value in node.value:
+            if is_scalar(key) and key.value in _STARTING and _goes_with(mask, mask.branch(yaml.start(key)), arm, branches):
+                fields[key.value] = key, value
+        if arm or "args" in fields or "args" not in plain:
+            found.append(fields)
+    return found
+
+
+def _goes_with(mask: Mask, branch: int, arm: int, commands: list[int]) -> bool:
+    """Whether a part is there with the command of an arm: it is the arm's, around it, or no command's."""
+    return mask.follows_from(branch, arm) or not any(
+        mask.follows_from(command, branch) or mask.excludes(command, branch) for command in commands
+    )
+
+
 # -- block scalars
 
 
@@ -437,7 +537,7 @@ def block(source: Source, node: ScalarNode, mask: Mask) -> TracedText | None:
     indent = _indent(masked, start, end)
     last = start + len(masked[start:end].rstrip())
     end = _last(source.text, start, last, end, indent)
-    text = filled(TracedText(_lines(source, start, end, indent)), mask.lookup, script=node.style == "|")
+    text = filled(TracedText(_lines(source, start, end, indent)), mask.lookup, script=node.style == "|", truth=mask.truth)
     text = text if node.style == "|" else unfolded(text)
     return text if node.value.endswith("\n") else text.cut(0, len(text.flat.rstrip(" \n")))
 

@@ -30,13 +30,16 @@ _OPENERS = {
     "{": frozenset(("if", "with", "range", "block", "define", "#")),
     "%": frozenset(("if", "for", "with", "macro", "call", "filter", "raw", "block", "autoescape", "trans")),
 }
-_ELSES = frozenset(("else", "elif", "elseif", "elsif"))
+BARE_ELSES = frozenset(("else", "elif", "elseif", "elsif"))
 _SILENT = frozenset(("break", "continue", "fail", "set", "import", "from", "extends", "do"))
 _SURE = re.compile(r"\{[{%][-+~]?\s*(?:block|define|macro|raw|autoescape|filter|call)\b")
 """Parts that are not left out, as far as this file says."""
 _COMMAND = re.compile(r"\s*[A-Za-z_./][\w./-]*(?:=|\s|$)")
 _GOES_ON = frozenset("\\(|&,{[\"'")
 """Signs after which a command or a list goes on in the next line."""
+REPEATS = re.compile(r"\{[{%]-?\s*(?:with|range|for)\b")
+BARE_ELSE = re.compile(r"\{[{%]-?\s*else\s*-?[%}]\}")
+_RAW = re.compile(r"\{\{-?\s*`(?P<text>\{\{[^`]*\}\})`\s*-?\}\}")
 _NESTED_AT_MOST = 40
 _LONG = 4000
 
@@ -60,7 +63,7 @@ class Action:
 
 
 def _is_template(text: str) -> bool:
-    return "{{" in text or "{%" in text
+    return "{{" in text or "{%" in text or "{#" in text
 
 
 def scan(text: str) -> list[Action]:
@@ -122,7 +125,7 @@ def _action(text: str, start: int, end: int, sign: str) -> Action:
         return Action(start, end, CLOSE)
     if word in _OPENERS[sign] or (word == "set" and _SET.match(text, start, end)):
         return Action(start, end, OPEN, _SURE.match(text, start, end) is not None)
-    if word in _ELSES:
+    if word in BARE_ELSES:
         return Action(start, end, ELSE)
     if word.endswith("=") or word in _SILENT:
         return Action(start, end, SILENT)
@@ -157,18 +160,25 @@ def alone(text: str, actions: list[Action]) -> dict[int, tuple[int, int]]:
 # -- texts
 
 
-def filled(text: TracedText, lookup: Callable[[str], TracedText | None] | None = None, *, script: bool = False) -> TracedText:
+def filled(
+    text: TracedText,
+    lookup: Callable[[str], TracedText | None] | None = None,
+    *,
+    script: bool = False,
+    truth: Callable[[str], bool | None] | None = None,
+) -> TracedText:
     """A text with its actions as unknown pieces.
 
     Args:
         text: The text.
         lookup: Gives the value of an expression, or None.
         script: Whether optional lines may be commands of a shell script.
+        truth: Tells whether the condition of an action holds, or None.
     """
     if not _is_template(text.flat):
         return text
     actions = scan(text.flat)
-    return _Filler(text, lookup, script).filled(actions) if actions else text
+    return _Filler(text, lookup, script, truth).filled(actions) if actions else text
 
 
 class _Filler:
@@ -179,7 +189,14 @@ class _Filler:
         ends: The index of the `end` of an `if`, by its index.
     """
 
-    def __init__(self, text: TracedText, lookup: Callable[[str], TracedText | None] | None, script: bool) -> None:
+    def __init__(
+        self,
+        text: TracedText,
+        lookup: Callable[[str], TracedText | None] | None,
+        script: bool,
+        truth: Callable[[str], bool | None] | None,
+    ) -> None:
+        self.truth = truth
         self.text = text
         self.lookup = lookup
         self.script = script
@@ -230,17 +247,15 @@ class _Filler:
             known = self.lookup(written.flat)
             if known is not None:
                 return known.placed(written.span(), assumed=True)
-        return TracedText((unknown(written.shown, written.span()),))
+        literal = _RAW.fullmatch(written.flat)  # for another program, which fills it later
+        return TracedText((unknown(literal.group("text") if literal is not None else written.shown, written.span()),))
 
     def branches(self, opening: int, closing: int, before: str, depth: int) -> list[TracedText]:
         """The parts between an `if` and its `end`, one unknown each. `before`: the last character in front of it."""
         first, last = self.actions[opening], self.actions[closing]
         row = self.rows.get(first.start)
         if row is None or row == self.rows.get(last.start) or depth > _NESTED_AT_MOST:
-            inside = self.text.flat[first.end : last.start]
-            if inside[:1].isspace() and not inside.isspace() and self.script and not self.elses(opening, closing):
-                return _perhaps(self.part(opening + 1, closing, first.end, last.start, depth + 1))  # words of their own
-            return [self.value(first.start, last.end)]
+            return self.in_line(opening, closing, depth)
         parts: list[tuple[TracedText, Action]] = []
         marks = [opening, *self.elses(opening, closing), closing]
         for here, there in pairwise(marks):
@@ -249,9 +264,47 @@ class _Filler:
                 parts.append((self.part(here + 1, there, start, end, depth + 1), self.actions[here]))
         if first.sure:
             return [part for part, _ in parts]
+        decided = self.decided(marks, parts)
+        if decided is not None:
+            return decided
         if self.script and parts and before not in _GOES_ON and all(_is_command(part.flat) for part, _ in parts):
             return self.conditional(parts)
         return [piece for part, _ in parts for piece in _perhaps(part)]
+
+    def decided(self, marks: list[int], parts: list[tuple[TracedText, Action]]) -> list[TracedText] | None:
+        """The part that is there where the values tell it; None if they do not, or if there is only one to leave out."""
+        if self.truth is None:
+            return None
+        repeats = REPEATS.match(self.written(marks[0])) is not None
+        if len(marks) < 3 and not repeats:
+            return None
+        for mark in marks[:-1]:
+            holds = True if BARE_ELSE.match(self.written(mark)) else self.truth(self.written(mark))
+            if holds is None or (holds and repeats and mark == marks[0]):
+                return None
+            if holds:
+                return [part for part, opening in parts if opening is self.actions[mark]]
+        return []
+
+    def written(self, index: int) -> str:
+        action = self.actions[index]
+        return self.text.flat[action.start : action.end]
+
+    def in_line(self, opening: int, closing: int, depth: int) -> list[TracedText]:
+        """The same where they stand in one line. Blanks in all of the parts are around the unknown: it is words of its own."""
+        first, last = self.actions[opening], self.actions[closing]
+        marks = [opening, *self.elses(opening, closing), closing]
+        repeats = REPEATS.match(self.written(opening)) is not None and len(marks) == 2
+        if repeats and self.truth is not None and self.truth(self.written(opening)) is False:
+            return []
+        arms = [self.text.flat[self.actions[here].end : self.actions[there].start] for here, there in pairwise(marks)]
+        arms = [arm for arm in arms if arm.strip()]
+        if self.script and len(marks) == 2 and arms and arms[0][0].isspace() and "\n" not in arms[0].strip():
+            return _perhaps(self.part(opening + 1, closing, first.end, last.start, depth + 1))
+        before = self.script and bool(arms) and all(arm[0].isspace() for arm in arms)
+        after = self.script and bool(arms) and all(arm[-1].isspace() for arm in arms)
+        blank = TracedText.of(" ")
+        return [*[blank] * before, self.value(first.start, last.end), *[blank] * after]
 
     def elses(self, opening: int, closing: int) -> list[int]:
         found: list[int] = []

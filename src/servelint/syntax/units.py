@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
 
 from servelint.core.launch import Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, HOLE, Piece, TracedText, unknown
+from servelint.syntax import templates
 
 Lookup = Callable[[str], "TracedText | None"]
 
@@ -265,9 +268,14 @@ def _quoted(source: Source, at: int, parts: list[TracedText]) -> int:
 
 _WHITE = " \t"
 _HOLE = re.compile(r"\{\{.*?\}\}")
-_HOLE_OF_TEMPLATE = re.compile(r"\{\{.*?\}\}|@[A-Z][A-Z0-9_]*@")
+_NAMED = re.compile(r"@[A-Z][A-Z0-9_]*@")
 _WORD = re.compile(r"\S+")
-_CONTROL = re.compile(r"\s*\{%-?\s*(\w+).*%\}\s*\\?\s*$")
+
+
+def _unsure(text: TracedText, match: re.Match[str]) -> TracedText:
+    """A word that may not be there, in the place of a match."""
+    word = text.cut(*match.span())
+    return TracedText((unknown(word.shown, word.span()),))
 
 
 @dataclass(slots=True, eq=False)
@@ -295,10 +303,16 @@ class Section:
     settings: list[Setting] = field(default_factory=list)
 
 
-def parse(source: Source, template: bool = False) -> list[Section]:
-    """The sections of a unit file. `template`: whether `{{ name }}` is filled in before systemd sees the file."""
+def parse(source: Source, template: bool = False, known: Lookup | None = None) -> list[Section]:
+    """The sections of a unit file.
+
+    Args:
+        source: The file.
+        template: Whether `{{ name }}` is filled in before systemd sees the file.
+        known: Gives the values of expressions of the template.
+    """
     sections = [Section("")]
-    lines = _Lines(source, template)
+    lines = _Lines(source, template, known)
     while lines.at < lines.count:
         start = lines.at
         value = lines.logical()
@@ -318,9 +332,10 @@ def parse(source: Source, template: bool = False) -> list[Section]:
 class _Lines:
     """The lines of a source, taken one logical line after the other."""
 
-    def __init__(self, source: Source, template: bool) -> None:
+    def __init__(self, source: Source, template: bool, known: Lookup | None) -> None:
         self.source = source
         self.template = template
+        self.known = known
         self.starts = source.line_starts
         self.count = len(self.starts)
         self.at = 0
@@ -357,20 +372,44 @@ class _Lines:
 
     def control(self, low: int, high: int) -> bool:
         """Whether a line belongs to the template (`{% if ... %}`) rather than to the unit."""
-        match = _CONTROL.match(self.source.text, low, high) if self.template else None
-        if match is not None and match.group(1) in ("if", "for"):
-            self.branches += 1
-        elif match is not None and match.group(1).startswith("end"):
-            self.branches = max(self.branches - 1, 0)
-        return match is not None
+        if not self.template or "{" not in self.source.text[low:high]:
+            return False
+        line = self.source.text[low:high]
+        actions = templates.scan(line)
+        if not actions or any(action.kind == templates.VALUE for action in actions):
+            return False
+        between = [line[before.end : action.start] for before, action in pairwise(actions)]
+        if "".join([line[: actions[0].start], *between, line[actions[-1].end :]]).strip(" \t\\"):
+            return False
+        self.count_branches(actions)
+        return True
+
+    def count_branches(self, actions: list[templates.Action]) -> None:
+        """Note the parts that actions open and close."""
+        for action in actions:
+            if action.kind == templates.OPEN:
+                self.branches += 1
+            elif action.kind == templates.CLOSE:
+                self.branches = max(self.branches - 1, 0)
 
     def text(self, low: int, high: int) -> TracedText:
         if low >= high:
             return EMPTY
         whole = TracedText.at(self.source, low, high)
-        # every word of a line that only some settings of the template give
-        holes = _WORD if self.branches else _HOLE_OF_TEMPLATE if self.template else _HOLE
-        return whole.sub(holes, whole.unknown)
+        if not self.template:
+            return whole.sub(_HOLE, whole.unknown)
+        whole = whole.sub(_NAMED, whole.unknown)
+        actions = templates.scan(whole.flat)
+        inside = self.branches > 0
+        self.count_branches(actions)
+        opens = [action.start for action in actions if action.kind == templates.OPEN][: max(self.branches - inside, 0)]
+        if inside or opens:
+            # every word of a line that only some settings of the template give
+            start = 0 if inside else opens[0]
+            rest = templates.filled(whole.cut(start), self.known, script=True)
+            sure = templates.filled(whole.cut(0, start), self.known, script=True)
+            return TracedText.join((sure, rest.sub(_WORD, partial(_unsure, rest))))
+        return templates.filled(whole, self.known, script=True)
 
     def lost(self) -> Span | None:
         """The lines from here on that start with an option: systemd ignores them, as the line before them is not continued."""

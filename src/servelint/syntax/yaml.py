@@ -592,7 +592,7 @@ def text(source: Source, node: Node, *, verbatim: bool = False) -> TracedText:
     from servelint.syntax import template_yaml, templates
 
     block = template_yaml.block(source, node, mask) if node.style in ("|", ">") and mask.rows else None
-    found = block or templates.filled(_traced(source, node), mask.lookup, script=node.style == "|")
+    found = block or templates.filled(_traced(source, node), mask.lookup, script=node.style == "|", truth=mask.truth)
     return templates.unsure(found) if node.ctag is _PERHAPS else found
 
 
@@ -602,10 +602,18 @@ def listed(source: Source, node: Node | None) -> list[Word] | None:
     Lines that a template writes stand for any number of words; so does an optional word.
     """
     if isinstance(node, SequenceNode):
-        return [word(source, item, node) for item in node.value if isinstance(item, ScalarNode)]
+        return [word(source, item, node) for item in written_items(source, node) if isinstance(item, ScalarNode)]
     if isinstance(node, ScalarNode) and mask_of(source) is not None and (found := text(source, node)).flat == HOLE:
         return [Word(found, span(source, node), many=True)]
     return None
+
+
+def written_items(source: Source, node: SequenceNode) -> list[Node]:
+    """The items of a sequence without those that a template writes for each part of an empty value."""
+    mask = mask_of(source)
+    if mask is None or mask.truth is None:
+        return list(node.value)
+    return [item for item in node.value if not mask.empty(start(item))]
 
 
 def word(source: Source, item: Node, around: Node) -> Word:

@@ -169,3 +169,69 @@ def test_a_model_claim_of_aibrix() -> None:
         "claim.yaml",
     )
     assert argv(launch) == ["--model", "Qwen/Qwen3-8B", "--max-model-len", "5", ""]
+
+
+RUNNER = """\
+apiVersion: ome.io/v1beta1
+kind: KIND
+metadata: {name: r}
+spec:
+  PART:
+    runner:
+      image: lmsysorg/sglang:v0.5.5
+      command: [python3, -m, sglang.launch_server, --model-path, $(MODEL_PATH)]
+"""
+
+
+class TestOme:
+    @pytest.mark.parametrize("kind", ["ClusterServingRuntime", "ServingRuntime", "InferenceService"])
+    @pytest.mark.parametrize("part", ["engineConfig", "decoderConfig", "engine"])
+    def test_a_runner_runs_the_engine(self, kind: str, part: str) -> None:
+        launch = launch_in(RUNNER.replace("KIND", kind).replace("PART", part), "r.yaml")
+        assert (launch.engine, release(launch)) == ("sglang", ("0.5.5", "image"))
+        assert argv(launch)[:2] == ["--model-path", "$(MODEL_PATH)"]
+
+    def test_leaders_and_workers_do(self) -> None:
+        text = RUNNER.replace("KIND", "ServingRuntime").replace("  PART:\n", "  engineConfig:\n   leader:\n")
+        assert launch_in(text, "r.yaml").engine == "sglang"
+
+    @pytest.mark.parametrize("part", ["routerConfig", "router"])
+    def test_a_router_does_not(self, part: str) -> None:
+        assert launches_in(RUNNER.replace("KIND", "ServingRuntime").replace("PART", part), "r.yaml") == []
+
+
+BOOSTER = """\
+apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: ModelBooster
+metadata: {name: b}
+spec:
+  backend:
+    type: TYPE
+    modelURI: hf://org/m
+    env: [{name: HF_HUB_OFFLINE, value: "1"}]
+    workers:
+      - type: server
+        image: vllm/vllm-openai:v0.11.0
+        config: {max-model-len: 2048, enforce-eager: "", served-model-name: s}
+"""
+
+
+class TestKthena:
+    def test_the_options_of_a_worker(self) -> None:
+        launch = launch_in(BOOSTER.replace("TYPE", "vLLM"), "b.yaml")
+        assert (launch.engine, release(launch)) == ("vllm", ("0.11.0", "image"))
+        words = [word for word in argv(launch) if word]
+        assert words[:2] == ["--model", "org/m"]
+        assert words[-5:] == ["--max-model-len", "2048", "--enforce-eager", "--served-model-name", "s"]
+        assert environment(launch)["HF_HUB_OFFLINE"] == "1"
+
+    def test_workers_of_a_divided_engine(self) -> None:
+        text = BOOSTER.replace("TYPE", "vLLMDisaggregated") + "      - type: decode\n        config: {max-num-seqs: 4}\n"
+        assert [launch.engine for launch in launches_in(text, "b.yaml")] == ["vllm", "vllm"]
+
+    def test_several_backends(self) -> None:
+        text = BOOSTER.replace("TYPE", "SGLang").replace("  backend:\n    type", "  backends:\n  - type")
+        assert [launch.engine for launch in launches_in(text, "b.yaml")] == ["sglang"]
+
+    def test_another_type_is_no_engine_known_here(self) -> None:
+        assert launches_in(BOOSTER.replace("TYPE", "MindIE"), "b.yaml") == []

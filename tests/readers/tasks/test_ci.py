@@ -22,6 +22,28 @@ def github_launch(text: str, job: str = "", top: str = "") -> Launch:
     return launch_in(steps(text, job, top), GITHUB)
 
 
+class TestExpressionsOfEnv:
+    @pytest.mark.parametrize(
+        ("job", "top"),
+        [("", "env: {M: org/m}\n"), ("env: {M: org/m}", ""), ("env: {M: '${{ env.BASE }}/m'}", "env: {BASE: org}\n")],
+    )
+    def test_the_workflow_s_own(self, job: str, top: str) -> None:
+        assert argv(github_launch("- run: vllm serve ${{ env.M }} --port 1", job, top)) == ["org/m", "--port", "1"]
+
+    def test_a_step_s_own(self) -> None:
+        assert argv(github_launch("- run: vllm serve ${{env.M}}\n  env: {M: a}", top="env: {M: b}\n")) == ["a"]
+
+    @pytest.mark.parametrize("expression", ["${{ env.N }}", "${{ vars.M }}", "${{ env.M || 'x' }}"])
+    def test_others_are_unknown(self, expression: str) -> None:
+        (word,) = github_launch(f'- run: vllm serve "{expression}"', top="env: {M: b}\n").argv
+        assert not word.text.known
+
+    def test_one_that_a_step_sets_is_unknown(self) -> None:
+        text = '- run: echo "M=c" >> $GITHUB_ENV\n- run: vllm serve ${{ env.M }}'
+        (word,) = github_launch(text, top="env: {M: b}\n").argv
+        assert not word.text.known
+
+
 class TestSteps:
     def test_a_script(self) -> None:
         found, marks = marked_launch(

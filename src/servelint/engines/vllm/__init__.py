@@ -177,7 +177,7 @@ class VLLM(Engine):
         ),
     }  # fmt: skip
     image_names = r"vllm"
-    house_tags = r"vllm-openai(?:$|[-_.])|vllm$"
+    house_tags = r"(?:[\w.]+[-_.])?vllm-openai(?:$|[-_.])|vllm$"
     release_tag = "v{}"
     gpu_images = ("vllm-openai",)
 
@@ -192,7 +192,7 @@ class VLLM(Engine):
     yaml_keys = ("vllm",)
     platforms = {
         **dict.fromkeys(("aibrix", "dynamo", "huggingface", "kserve", "kubeai", "llm-d", "llm-inference-service"), "vllm"),
-        **dict.fromkeys(("llmaz", "production-stack", "ray"), "vllm"),
+        **dict.fromkeys(("kthena", "llmaz", "production-stack", "ray"), "vllm"),
     }
     identified_by_options = True
 

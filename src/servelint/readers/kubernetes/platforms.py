@@ -1,11 +1,11 @@
-"""Objects of platforms that put a container together from several objects: Dynamo, llmaz, llm-d and AIBrix."""
+"""Objects of platforms that put a container together from several objects: Dynamo, llmaz, llm-d, AIBrix and kthena."""
 
 from __future__ import annotations
 
 import re
 
 from servelint.core.launch import Container, Launch, Word
-from servelint.core.text import TracedText
+from servelint.core.text import TracedText, unknown
 from servelint.engines.registry import Engine, called, started_by
 from servelint.readers.containers import identified
 from servelint.readers.context import CommandContext
@@ -132,14 +132,53 @@ def aibrix(file: File, one: Object, images: Overrides | None) -> list[Launch]:
     engine = called("aibrix", string(spec, "engine") or "")
     if engine is None or "artifactURL" not in spec:
         return []
-    words = _model(file, engine, spec["artifactURL"])
-    for key, value in section(spec, "engineConfig", "args").values():
-        words.append(Word(yaml.text(file.source, key), yaml.span(file.source, key)))
-        if string({"": (key, value)}, "") not in (None, ""):
-            words.append(Word(yaml.text(file.source, value), yaml.span(file.source, value)))
+    words = [
+        *_model(file, engine, spec["artifactURL"]),
+        *_given(file, section(spec, "engineConfig", "args"), "", switch=("",)),
+    ]
     context = CommandContext(file.source, one.label, None, {}, Container(None, open=True), open_env=True)
     nodes = [spec[key] for key in ("engineConfig", "artifactURL") if key in spec]
     return [context.launch(engine.id, [*words, pods.unseen()], pods.extent(file.source, nodes))]
+
+
+def _given(file: File, settings: Entries, prefix: str, switch: tuple[str, ...]) -> list[Word]:
+    """The words of a mapping of options. switch: the values that stand for an option without one."""
+    words: list[Word] = []
+    for key, value in settings.values():
+        name = TracedText.join((TracedText.of(prefix), yaml.text(file.source, key)))
+        words.append(Word(name, yaml.span(file.source, key)))
+        if string({"": (key, value)}, "") not in (None, *switch):
+            words.append(Word(yaml.text(file.source, value), yaml.span(file.source, value)))
+        elif not yaml.is_scalar(value):
+            words.append(Word(TracedText((unknown(name.flat, yaml.span(file.source, value)),)), yaml.span(file.source, value)))
+    return words
+
+
+def kthena(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+    """The launches of a ModelBooster, one for each kind of worker of its backend."""
+    spec = section(one.fields, "spec")
+    backend = section(spec, "backend")
+    found: list[Launch] = []
+    for fields in [backend] if backend else [yaml.entries(item) for item in listed(spec, "backends")]:
+        engine = called("kthena", (string(fields, "type") or "").removesuffix("Disaggregated"))
+        if engine is None or "modelURI" not in fields:
+            continue
+        for item in listed(fields, "workers"):
+            worker = yaml.entries(item)
+            settings = section(worker, "config")
+            pod = pods.Pod(file, {}, one.label, images)
+            pod.complete = False
+            given = environment.of_container(file, fields)
+            image = pods.image_of(pod, worker)
+            container = pods.container_of(pod, worker, image, complete=False)
+            context = CommandContext(
+                file.source, one.label, None, given.variables, container, identified(image).claims, open_env=True
+            )
+            model = _model(file, engine, fields["modelURI"])
+            words = [*model, pods.unseen(), *_given(file, settings, "--", switch=("", "true"))]
+            nodes = [worker[key] for key in ("image", "config") if key in worker] or [fields["modelURI"]]
+            found.append(context.launch(engine.id, words, pods.extent(file.source, nodes)))
+    return found
 
 
 def llm_d(file: File, one: Object, images: Overrides | None) -> list[Launch]:

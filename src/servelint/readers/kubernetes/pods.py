@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     pass
 
 _LISTS = ("containers", "initContainers")
-_SINGLE = ("container", "mainContainer")
+_SINGLE = ("container", "mainContainer", "runner")
+_ROUTERS = (".router", ".routerConfig")
+"""Where OME has runners that only hand requests on."""
 _NOT_INSIDE = frozenset(("metadata", "status", "openAPIV3Schema"))
 UNNAMED = frozenset(("spec", "template", "leaderWorkerTemplate", "items", "extraPodSpec"))
 _SELECTING = frozenset(("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"))
@@ -80,10 +82,21 @@ class Pod:
             for index, item in enumerate(listed or []):
                 fields = entries(item)
                 if fields and self.file.once_more(item):
-                    yield f"{self.path}.{key}.{string(fields, 'name') or index}", fields
-        for key in _SINGLE:
+                    name = f"{self.path}.{key}.{string(fields, 'name') or index}"
+                    yield from [(name, one) for one in _alternatives(self.file.source, item, fields)]
+        for key in _SINGLE if not self.path.endswith(_ROUTERS) else ():
             if key in self.fields and yaml.is_mapping(self.fields[key][1]) and self.file.once_more(self.fields[key][1]):
                 yield f"{self.path}.{key}", entries(self.fields[key][1])
+
+
+def _alternatives(source: Source, item: Node, fields: Entries) -> list[Entries]:
+    """The entries of a container, once for each command that a template may give it."""
+    mask = yaml.mask_of(source)
+    if mask is None or mask.text is None:
+        return [fields]
+    from servelint.syntax import template_yaml
+
+    return template_yaml.alternatives(item, fields, mask)
 
 
 def of_object(file: File, one: Object, images: Overrides | None) -> list[Launch]:
@@ -234,10 +247,11 @@ def words(source: Source, fields: Entries, given: environment.Environment) -> tu
 def _listed(source: Source, fields: Entries, key: str) -> list[Word] | None:
     if key not in fields or yaml.is_null(fields[key][1]):
         return None
-    items, found = yaml.items(fields[key][1]), yaml.listed(source, fields[key][1])
+    node = fields[key][1]
+    items, found = yaml.written_items(source, node) if yaml.is_sequence(node) else None, yaml.listed(source, node)
     if items is None:
         # Kubernetes refuses a string; some operators split it
-        return split(yaml.text(source, fields[key][1])) if found is None else found
+        return split(yaml.text(source, node)) if found is None else found
     scalars = iter(found or [])
     return [_collection(source, item) if yaml.is_collection(item) else next(scalars) for item in items]
 

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from servelint.core.launch import Container, Launch
+import re
+
+from servelint.core.launch import Container, Launch, Variable
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
 from servelint.engines import images
 from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
-from servelint.readers.tasks import Claims, Environment, each, optional, run, scalars, script, section, text, variables, words
+from servelint.readers.tasks import (
+    Claims,
+    Environment,
+    each,
+    optional,
+    run,
+    scalars,
+    script,
+    section,
+    variables,
+    verbatim,
+    with_expressions,
+    words,
+)
 from servelint.syntax import yaml
 from servelint.syntax.interpolation import interpolate
 from servelint.syntax.shell.words import split
@@ -37,6 +52,36 @@ GITLAB = Format(
 )
 
 _SHELLS = ("bash", "sh")
+_OF_ENV = re.compile(r"\$\{\{\s*env\.(?P<name>\w+)\s*\}\}")
+
+
+def _with_env(written: TracedText, env: Environment, changed: str = "") -> TracedText:
+    """A text with the workflow's own variables in place of `${{ env.NAME }}`.
+
+    Args:
+        written: The text.
+        env: The variables.
+        changed: The earlier scripts that set variables for later ones.
+    """
+
+    def value(match: re.Match[str]) -> TracedText:
+        name = match.group("name")
+        given = env[name].value if name in env and name not in changed else None
+        place = written.span(*match.span())
+        return given.placed(place) if given is not None and given.known else written.unknown(match)
+
+    return written.sub(_OF_ENV, value) if "env." in written.flat else written
+
+
+def _variables(source: Source, fields: Entries, outer: Environment) -> Environment:
+    """The variables that a job or a step sets, which may be made of those around it."""
+    found = variables(source, fields, "env")
+    if "env" in fields:
+        for name, (_, node) in yaml.entries(fields["env"][1]).items():
+            written = verbatim(source, node) if yaml.scalar(node) is not None else None
+            if written is not None and _OF_ENV.search(written.flat):
+                found[name] = Variable(name, with_expressions(_with_env(written, outer)), found[name].site)
+    return found
 
 
 def is_github(source: Source, document: Node) -> bool:
@@ -56,7 +101,7 @@ def _workflow(source: Source, document: Node) -> list[Launch]:
     shell = _shell(source, fields)
     for name, (_, node) in section(fields, "jobs").items():
         job = yaml.entries(node)
-        env = {**outer, **variables(source, job, "env")}
+        env = {**outer, **_variables(source, job, outer)}
         inside = section(job, "container")
         env.update(variables(source, inside, "env"))
         image, container = _container(source, job)
@@ -96,6 +141,7 @@ def _steps(
     found: list[Launch] = []
     installed: Claims = {}
     open_env = False
+    changed = ""
     for index, node in enumerate((yaml.items(fields["steps"][1]) or []) if "steps" in fields else []):
         step = yaml.entries(node)
         if "run" not in step or yaml.scalar(step["run"][1]) is None:
@@ -104,11 +150,13 @@ def _steps(
         used = (given.flat if given is not None else shell) or "bash"
         if used.split(" ")[0] not in _SHELLS:
             continue
-        inner = {**env, **variables(source, step, "env")}
-        written = text(source, step["run"][1])
+        inner = {**env, **_variables(source, step, env)}
+        written = with_expressions(_with_env(verbatim(source, step["run"][1]), inner, changed))
         context = CommandContext(source, f"{name}.steps[{index}]", None, inner, container, image.claims, open_env=open_env)
         found += run(written, context, installed)
-        open_env = open_env or "GITHUB_ENV" in written.flat
+        if "GITHUB_ENV" in written.flat:
+            open_env = True
+            changed += written.flat
     return found
 
 

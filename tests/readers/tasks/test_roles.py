@@ -1,0 +1,51 @@
+"""Templates of roles, whose variables stand beside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from servelint.core.source import Source
+from servelint.files.siblings import Neighbours
+from servelint.readers import read
+from tests.launching import argv
+
+UNIT = "[Service]\nExecStart=/opt/bin/vllm serve {{ model }} --port {{ port | default(8000) }}\n"
+COMPOSE = (
+    "services:\n  llm:\n    image: vllm/vllm-openai:v0.20.0\n    command: [--model, '{{ model }}', --port, '{{ port }}']\n"
+    "    restart: {{ restart }}\n"
+)
+
+
+def words(folder: Path, files: dict[str, str], name: str = "templates/llm.service.j2", text: str = UNIT) -> list[str]:
+    """The words of the launch of a role's template."""
+    (folder / "templates").mkdir()
+    for path, content in files.items():
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_text(content)
+    found = read(Source(name, text), Neighbours(str((folder / name).parent), str(Path(name).parent))).launches
+    assert len(found) == 1
+    assert all(word.text.assumed or not word.shown.startswith("org/") for word in found[0].argv)
+    return argv(found[0])
+
+
+class TestRoles:
+    def test_defaults(self, tmp_path: Path) -> None:
+        assert words(tmp_path, {"defaults/main.yml": "model: org/m\nport: 9000\n"}) == ["org/m", "--port", "9000"]
+
+    def test_variables_come_before_defaults(self, tmp_path: Path) -> None:
+        files = {"defaults/main.yml": "model: org/a\nport: 1\n", "vars/main.yaml": "model: org/b\n"}
+        assert words(tmp_path, files) == ["org/b", "--port", "1"]
+
+    def test_a_compose_file(self, tmp_path: Path) -> None:
+        found = words(tmp_path, {"defaults/main.yml": "model: org/m\nport: 9000\n"}, "templates/compose.yml.j2", COMPOSE)
+        assert found == ["--model", "org/m", "--port", "9000"]
+
+    @pytest.mark.parametrize("value", ["'{{ other }}'", "[a, b]", "", "''"])
+    def test_what_is_no_plain_value_is_unknown(self, tmp_path: Path, value: str) -> None:
+        assert words(tmp_path, {"defaults/main.yml": f"model: {value}\nport: 1\n"}) == ["{{ model }}", "--port", "1"]
+
+    def test_a_template_elsewhere_has_none(self, tmp_path: Path) -> None:
+        files = {"defaults/main.yml": "model: org/m\n"}
+        assert words(tmp_path, files, "files/llm.service.j2")[0] == "{{ model }}"

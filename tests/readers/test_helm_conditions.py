@@ -1,0 +1,254 @@
+"""Charts whose conditions, commands, releases and engines only their values and their own file tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from servelint.core.launch import Launch
+from servelint.core.source import Source
+from servelint.files.siblings import Neighbours
+from servelint.readers import mentions_engine, read
+from servelint.syntax import yaml
+from tests.launching import argv, launches_in, release
+
+HEAD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: llm}
+spec:
+  containers:
+    - name: {{ .Chart.Name }}
+"""
+IMAGE = """\
+      image: "{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"
+"""
+ENGINE = """\
+      image: vllm/vllm-openai:v0.19.0
+"""
+VALUES = """\
+image: {repository: vllm/vllm-openai, tag: ""}
+model: org/m
+"""
+
+
+def rendered(folder: Path, template: str, values: str = VALUES, version: str = "v0.11.0") -> list[Launch]:
+    """The launches of a template of a chart."""
+    templates = folder / "templates"
+    templates.mkdir()
+    (folder / "values.yaml").write_text(values)
+    (folder / "Chart.yaml").write_text(f"name: chart\nappVersion: {version}\n")
+    found = read(Source("templates/pod.yaml", template), Neighbours(str(templates), "templates"))
+    assert found.problems == []
+    return found.launches
+
+
+class TestNames:
+    def test_an_engine_that_only_the_values_name(self, tmp_path: Path) -> None:
+        text = HEAD + IMAGE + "      args: [--model, '{{ .Values.model }}']\n"
+        assert mentions_engine(text.encode())
+        (launch,) = rendered(tmp_path, text)
+        assert argv(launch) == ["--model", "org/m"]
+        assert release(launch) == ("0.11.0", "image")
+
+    def test_values_that_name_none(self, tmp_path: Path) -> None:
+        text = HEAD + IMAGE + "      args: [--model, m]\n"
+        assert rendered(tmp_path, text, "image: {repository: nginx}\n") == []
+
+    def test_a_tag_of_the_values_comes_before_the_chart_s(self, tmp_path: Path) -> None:
+        text = HEAD + IMAGE + "      args: [--model, m]\n"
+        (launch,) = rendered(tmp_path, text, VALUES.replace('""', "v0.9.1"))
+        assert release(launch)[0] == "0.9.1"
+
+    def test_the_default_repository_of_several_models(self, tmp_path: Path) -> None:
+        image = IMAGE.replace(".Values.image.repository", "(.image).repository | default $.Values.image.repository").replace(
+            ".Values.image.tag", "(.image).tag | default .Values.image.tag"
+        )
+        (launch,) = rendered(tmp_path, HEAD + image + "      args: [--model, m]\n", VALUES.replace('""', "v0.9.1"))
+        assert (launch.engine, release(launch)[0]) == ("vllm", None)
+
+
+class TestOptionalCommands:
+    @pytest.mark.parametrize("opening", ["if .Values.command", "with .Values.command"])
+    @pytest.mark.parametrize("command", ["command: {{ .Values.command }}", "command:\n        {{- toYaml . | nindent 8 }}"])
+    def test_the_image_s_own_start_is_without_it(self, opening: str, command: str) -> None:
+        text = HEAD + ENGINE + f"      {{{{- {opening} }}}}\n      {command}\n      {{{{- end }}}}\n      args: [--model, m]\n"
+        assert [argv(launch) for launch in launches_in(text, "templates/pod.yaml")] == [["--model", "m"]]
+
+    ARMS = (
+        HEAD
+        + """\
+      image: house/server:1
+      {{- if eq .Values.backend "llama" }}
+      {{- if .Values.file }}
+      command: [llama-server, -m, a.gguf]
+      {{- else }}
+      command: [llama-server, -m, b.gguf]
+      {{- end }}
+      {{- else if eq .Values.backend "vllm" }}
+      command: [sh, -c]
+      args: ["exec vllm serve m"]
+      {{- end }}
+"""
+    )
+
+    def test_each_of_several_is_a_launch(self) -> None:
+        found = launches_in(self.ARMS, "pod.yaml")
+        assert [(launch.engine, argv(launch)) for launch in found] == [
+            ("llama.cpp", ["-m", "a.gguf"]), ("llama.cpp", ["-m", "b.gguf"]), ("vllm", ["m"]),
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("values", "words"),
+        [
+            ("backend: llama\nfile: ''\n", ["-m", "b.gguf"]),
+            ("backend: llama\nfile: x\n", ["-m", "a.gguf"]),
+            ("backend: vllm\n", ["m"]),
+        ],
+    )
+    def test_the_values_choose_one(self, tmp_path: Path, values: str, words: list[str]) -> None:
+        assert [argv(launch) for launch in rendered(tmp_path, self.ARMS, values)] == [words]
+
+    def test_none_is_left_where_the_values_take_none(self, tmp_path: Path) -> None:
+        assert rendered(tmp_path, self.ARMS, "backend: other # vllm\n") == []
+
+
+class TestParts:
+    SCRIPT = (
+        HEAD
+        + ENGINE
+        + """\
+      command: [sh, -c]
+      args:
+        - >-
+          vllm serve
+          {{- if CONDITION }}
+          /models/a
+          {{- else }}
+          org/b
+          {{- end }}
+          --port 1
+          {{- range .Values.more }}
+          {{ quote . }}
+          {{- end }}
+"""
+    )
+
+    @pytest.mark.parametrize(
+        ("condition", "model"),
+        [
+            ('eq .Values.kind "image"', "org/b"),
+            ('ne .Values.kind "image"', "/models/a"),
+            ("not .Values.kind", "org/b"),
+            ("not (.Values.absent)", "/models/a"),
+            (".Values.flag", "org/b"),
+            (".Values.quoted", "/models/a"),
+            (".Values.list", "org/b"),
+        ],
+    )
+    def test_one_arm_is_written(self, tmp_path: Path, condition: str, model: str) -> None:
+        values = "kind: pvc\nflag: false\nquoted: 'false'\nlist: []\nmore: []\n"
+        (launch,) = rendered(tmp_path, self.SCRIPT.replace("CONDITION", condition), values)
+        assert argv(launch) == [model, "--port", "1"]
+
+    def test_a_condition_that_nobody_knows_leaves_both_open(self, tmp_path: Path) -> None:
+        (launch,) = rendered(tmp_path, self.SCRIPT.replace("CONDITION", 'hasPrefix "a" .Values.kind'), "kind: a\nmore: [--x]\n")
+        assert [word.text.known for word in launch.argv if word.shown in ("/models/a", "org/b")] == [False, False]
+
+    @pytest.mark.parametrize(("more", "count"), [("[]", 2), ("[--a]", 3)])
+    def test_items_of_an_empty_list(self, tmp_path: Path, more: str, count: int) -> None:
+        text = (
+            HEAD
+            + ENGINE
+            + """\
+      args:
+        - --model
+        - m
+      {{- with .Values.more }}
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+"""
+        )
+        (launch,) = rendered(tmp_path, text, f"more: {more}\n")
+        assert len(launch.argv) == count
+
+
+class TestValues:
+    def values(self, folder: Path, values: str, template: str) -> list[Launch]:
+        (folder / "templates").mkdir()
+        (folder / "templates" / "deployment.yaml").write_text(template)
+        (folder / "Chart.yaml").write_text("name: chart\nappVersion: v0.11.0\n")
+        return read(Source("values.yaml", values), Neighbours(str(folder))).launches
+
+    WORDS = "deploy:\n  image: {repository: vllm/vllm-openai}\n  args: [--model, m]\n"
+    TEMPLATE = HEAD + '      image: "{{ .Values.deploy.image.repository }}:{{ .Chart.AppVersion }}"\n'
+
+    def test_words_that_no_template_reads_are_no_launch(self, tmp_path: Path) -> None:
+        template = self.TEMPLATE + "      args: {{ toYaml .Values.deploy.extraArgs }}\n"
+        assert self.values(tmp_path, self.WORDS, template) == []
+
+    @pytest.mark.parametrize("reads", ["toYaml .Values.deploy.args", "include .Values.deploy", 'index .Values.deploy "args"'])
+    def test_those_that_one_reads_are(self, tmp_path: Path, reads: str) -> None:
+        (launch,) = self.values(tmp_path, self.WORDS, self.TEMPLATE + f"      args: {{{{ {reads} }}}}\n")
+        assert argv(launch)[-2:] == ["--model", "m"]
+        assert release(launch) == ("0.11.0", "image")
+
+    def test_the_chart_s_release_counts_where_a_template_takes_it(self, tmp_path: Path) -> None:
+        template = self.TEMPLATE.replace(".Chart.AppVersion", ".Values.tag") + "      args: {{ .Values.deploy.args }}\n"
+        (launch,) = self.values(tmp_path, self.WORDS, template)
+        assert release(launch)[0] is None
+
+
+def test_keys_of_one_container_in_two_parts_of_a_template() -> None:
+    source = Source("a.yaml", "a:\n  {{- if .x }}\n  k: 1\n  {{- else }}\n  k: 2\n  {{- end }}\n")
+    documents, problem = yaml.documents(source)
+    mask = yaml.mask_of(source)
+    assert problem is None
+    assert mask is not None
+    assert documents
+    first, second = mask.branch(source.text.index("k: 1")), mask.branch(source.text.index("k: 2"))
+    assert mask.excludes(first, second)
+    assert mask.has_else(first)
+    assert mask.taken(first) is None
+
+
+HELPER = """\
+{{- define "x.other" -}}
+{{- if .Values.more }}
+--never
+{{- end }}
+{{- end }}
+{{- define "x.args" -}}
+--port {{ .Values.port | quote }} \\
+--host "{{ .Values.host }}"{{ range .Values.more }} \\
+{{ . | quote }}{{ end }}
+{{- end }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("include", "more", "words"),
+    [
+        ('include "x.args" .', "[]", ["m", "--port", "1", "--host", "h"]),
+        ('include "x.args" $ | nindent 10 | trim', "[]", ["m", "--port", "1", "--host", "h"]),
+        ('include "x.none" .', "[]", ["m", '{{ include "x.none" . }}']),
+        ('include "x.args" (dict "a" .)', "[]", ["m", '{{ include "x.args" (dict "a" .) }}']),
+    ],
+)
+def test_a_helper_that_writes_words(tmp_path: Path, include: str, more: str, words: list[str]) -> None:
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "_helpers.tpl").write_text(HELPER)
+    (tmp_path / "values.yaml").write_text(f"port: 1\nhost: h\nmore: {more}\n")
+    head = f"{HEAD}{ENGINE}      command: [sh, -c]\n      args:\n        - |\n"
+    text = f"{head}          exec vllm serve m \\\n            {{{{ {include} }}}}\n"
+    found = read(Source("templates/pod.yaml", text), Neighbours(str(tmp_path / "templates"), "templates"))
+    assert [argv(launch) for launch in found.launches] == [words]
+
+
+def test_braces_for_another_program_are_shown_as_it_reads_them() -> None:
+    (launch,) = launches_in(
+        f"{HEAD}{ENGINE}      args: ['--model={{{{`{{{{ .Path }}}}`}}}}', '{{{{ .Values.x }}}}']\n", "pod.yaml"
+    )
+    assert argv(launch) == ["--model={{ .Path }}", "{{ .Values.x }}"]
+    assert not launch.argv[0].text.known
