@@ -79,7 +79,7 @@ def _rules(moved: Upgrade, *, after: bool) -> set[str]:
 
 
 def _stopping(findings: list[Finding]) -> list[Finding]:
-    return [one for one in findings if one.severity == "error" and one.impact in STOPPING]
+    return [one for one in findings if one.severity == "error" and one.impact in STOPPING and not one.branches]
 
 
 def _shown(verdict: str, no_cache: bool) -> str:

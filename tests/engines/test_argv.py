@@ -211,7 +211,8 @@ class TestUnknownWords:
         )
         found = configs(launch, ["0.27.1"])[0].reading.arguments
         assert found.complete
-        assert found.possible == {"port", "enforce-eager"}
+        assert [setting.name for setting in found.every] == ["port"]
+        assert [word.shown for word in launch.alternatives[0].argv] == ["m", "--port", "8000", "--enforce-eager"]
 
     def test_an_unlisted_option_does_not_take_several_words(self) -> None:
         assert not arguments("m --an-option-of-tomorrow $ARGS").complete

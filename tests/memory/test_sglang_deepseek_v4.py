@@ -64,7 +64,7 @@ class TestWeights:
         assert plan.verdict == FITS
 
     def test_an_image_that_names_no_release_is_never_called_a_fit(self) -> None:
-        for drafts in ("", " --speculative-algorithm EAGLE"):
+        for drafts in ("", " --speculative-algorithm EAGLE --speculative-eagle-topk 1 --speculative-num-steps 3"):
             plan = planned(drafts, "deepseek-v4-hopper image")
             assert plan.verdict == TIGHT
             assert plan.kv_gib is not None

@@ -165,7 +165,6 @@ class TestVerdicts:
             ("--model-path some/model", "h100", "what some/model looks like"),
             ("--model-path Qwen/Qwen3-8B", None, "the GPU"),
             ("--model-path Qwen/Qwen3-8B", "no-such-card", "the memory of no-such-card"),
-            ("--model-path Qwen/Qwen3-8B --tp 2", "h100", "2 GPUs: the launch has 1; say --gpu-count 2"),
             ("--model-path Qwen/Qwen3-8B --enable-unified-memory", "h100", "what --enable-unified-memory changes"),
             (
                 "--model-path Qwen/Qwen3-8B --speculative-algorithm DFLASH --speculative-draft-model-path a/b",
@@ -178,6 +177,11 @@ class TestVerdicts:
         plan = planned(command, gpu=gpu)
         assert plan.verdict == UNKNOWN
         assert any(missing in one for one in plan.missing), plan.missing
+
+    def test_more_ranks_than_gpus_are_refused(self) -> None:
+        plan = planned("--model-path Qwen/Qwen3-8B --tp 2")
+        assert plan.verdict == REFUSED
+        assert [one.rule for one in plan.findings] == ["sglang/more-gpus-than-there-are"]
 
     def test_a_variable_that_sizes_the_pool_after_capture(self) -> None:
         plan = planned("--model-path Qwen/Qwen3-8B", env={"SGLANG_ENABLE_POST_CAPTURE_KV_SIZING": "1"})

@@ -188,7 +188,7 @@ class TestCompose:
         [
             ("[--model, m]", True),
             ("vllm serve m", True),
-            ("bash -c 'vllm serve m'", False),
+            ("bash -c 'vllm serve m'", True),
             ("bash -c 'nginx; vllm serve m'", False),
         ],
     )

@@ -41,7 +41,7 @@ class TestOption:
     @pytest.mark.parametrize("name", ["--port", "port"])
     def test_of_every_release(self, name: str) -> None:
         assert of_option(CATALOG, name) == (
-            "--port of vLLM: 0.6.0 and later\n\n  0.6.0 and later: a whole number, default 8000, also -p\n"
+            "--port of vLLM: 0.6.0 and later\n\nPort of the HTTP server.\n\n  0.6.0 and later: a whole number, default 8000, also -p\n"
         )
 
     def test_by_an_alias(self) -> None:
@@ -54,8 +54,9 @@ class TestOption:
     def test_that_is_gone(self, name: str) -> None:
         page = of_option(CATALOG, name)
         assert page is not None
-        head, _, body, _, instead = page.splitlines()
+        head, _, purpose, _, body, _, instead = page.splitlines()
         assert head == "--swap-space of vLLM: 0.6.0 to 0.7.0; gone in 0.8.0"
+        assert purpose == "GiB of main memory for each GPU that preempted requests move to."
         assert body == "  0.6.0 to 0.7.0: a number, default 4"  # bodies that read alike are one
         assert instead.startswith("Instead: ")
 

@@ -231,7 +231,9 @@ class Effect:
         for piece in text.pieces:
             shown = piece.text if piece.expression is None else piece.shown or ""
             span = piece.span
-            if piece.verbatim and piece.expression is None and span is not None:
+            if piece.expression is not None:
+                shown = next((new for place, new in self._replaced if place == span), shown)
+            elif piece.verbatim and span is not None:
                 inside = [(place, new) for place, new in self._replaced if place.source is span.source]
                 inside = [(place, new) for place, new in inside if span.start <= place.start and place.end <= span.end]
                 for place, new in sorted(inside, key=lambda one: -one[0].start):

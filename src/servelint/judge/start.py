@@ -27,8 +27,8 @@ MEMORY_RULES = ("memory-does-not-start", "max-model-len-above-kv-cache")
 
 
 def stops(findings: list[Finding]) -> list[Finding]:
-    """The findings that certainly stop the start: errors with one of the impacts `STOPS`."""
-    return [finding for finding in findings if finding.severity == "error" and finding.impact in STOPS]
+    """The findings that certainly stop the start: errors with one of the impacts `STOPS`, whatever branch is taken."""
+    return [finding for finding in findings if finding.severity == "error" and finding.impact in STOPS and not finding.branches]
 
 
 def start_plan(launch: Launch, settings: Settings) -> tuple[MemoryPlan, list[Config], str | None]:

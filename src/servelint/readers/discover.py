@@ -204,7 +204,7 @@ def _starting() -> re.Pattern[bytes]:
     """What stands in every file that starts an engine as a person writes it."""
     words: list[str] = []
     for engine in ENGINES.values():
-        words += [family.repository for family in engine.images]
+        words += [family.repository for family in engine.images if not family.registry]
         for start in engine.starts:
             words += [" ".join((name, *start.verbs)) for name in (*start.programs, *start.modules, *start.scripts)]
     patterns = [re.escape(word.lower()).replace("\\ ", r"[\s\"',\\\[\]-]{1,40}") for word in words]
