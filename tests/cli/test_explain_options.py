@@ -62,7 +62,10 @@ def test_an_option_is_not_cut_at_the_end_of_a_line(option: str, workspace: Works
     ("args", "said"),
     [
         (["vllm", "--swap-spce"], "servelint: no release of vLLM has --swap-spce; did you mean --swap-space?\n"),
-        (["vllm", "VLLM_ATTENTON_BACKEND"], "servelint: no release of vLLM has VLLM_ATTENTON_BACKEND; did you mean VLLM_ATTENTION_BACKEND?\n"),
+        (
+            ["vllm", "VLLM_ATTENTON_BACKEND"],
+            "servelint: no release of vLLM has VLLM_ATTENTON_BACKEND; did you mean VLLM_ATTENTION_BACKEND?\n",
+        ),
         (["vllm", "zzzzzz"], "servelint: no release of vLLM has zzzzzz\n"),
         (["tgi", "--port"], "servelint: there is no catalog of TGI; use one of vllm, sglang, llama.cpp, "),
         (["tensorrt-llm", "--port"], "servelint: there is no catalog of TensorRT-LLM; use one of vllm, sglang, llama.cpp, "),

@@ -10,7 +10,8 @@ from servelint.readers import read
 TEXTS = {
     "compose": "services:\n  a:\n    image: vllm/vllm-openai:v0.19.1\n    command: m\n",
     "kubernetes": "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - {image: 'vllm/vllm-openai:v0.19.1', args: [m]}\n",
-    "json object": '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": {"containers": [{"name": "a", "image": "a/b:1", "command": ["vllm", "serve", "m"]}]}}',
+    "json object": '{"apiVersion": "v1", "kind": "Pod", '
+    '"metadata": {"name": "x"}, "spec": {"containers": [{"name": "a", "image": "a/b:1", "command": ["vllm", "serve", "m"]}]}}',
     "script": "#!/bin/bash\nvllm serve m\n",
     "script without an interpreter": "export A=1\nvllm serve \\\n  m\n",
     "script with a comment": "# start\nsource venv/bin/activate\nvllm serve m\n",

@@ -41,7 +41,8 @@ class TestOption:
     @pytest.mark.parametrize("name", ["--port", "port"])
     def test_of_every_release(self, name: str) -> None:
         assert of_option(CATALOG, name) == (
-            "--port of vLLM: 0.6.0 and later\n\nPort of the HTTP server.\n\n  0.6.0 and later: a whole number, default 8000, also -p\n"
+            "--port of vLLM: 0.6.0 and later\n\nPort of the HTTP server.\n\n"
+            "  0.6.0 and later: a whole number, default 8000, also -p\n"
         )
 
     def test_by_an_alias(self) -> None:

@@ -183,11 +183,10 @@ def _files() -> list[tuple[str, str]]:
     found = [("compose.yml" if path.suffix == ".yml" else "run.sh", path.read_text(encoding="utf-8"))
              for path in sorted((ROOT / "examples").rglob("*")) if path.suffix in (".yml", ".sh")]  # fmt: skip
     marks = str.maketrans("", "", "\u27e6\u27e7")
-    for data in every_rule(rule_folder())[::9]:
-        for example in data["examples"]["bad"][:1]:
-            if "run" in example:
-                found.append(("run.sh", example["run"].translate(marks) + "\n"))
-    return found[:110]
+    runs = [
+        example["run"] for data in every_rule(rule_folder())[::9] for example in data["examples"]["bad"][:1] if "run" in example
+    ]
+    return [*found, *[("run.sh", run.translate(marks) + "\n") for run in runs]][:110]
 
 
 def test_the_playground_reports_what_the_command_line_reports(browser: Browser, address: str) -> None:
@@ -197,7 +196,8 @@ def test_the_playground_reports_what_the_command_line_reports(browser: Browser, 
         _ready(page)
         page.evaluate(
             """() => {
-                window.judged = new Worker(new URL("worker.js", document.querySelector("script[data-playground]").src), {type: "module"});
+                const script = document.querySelector("script[data-playground]");
+                window.judged = new Worker(new URL("worker.js", script.src), {type: "module"});
                 window.ask = (name, text, id) => new Promise((resolve) => {
                     window.judged.addEventListener("message", ({data}) => { if (data.id === id) resolve(data); });
                     window.judged.postMessage({kind: "check", name, text, asked: {}, id});

@@ -42,11 +42,19 @@ def bar(engine: str, runs: list[tuple[int, int, str, str]]) -> str:
     at = 0
     for first, last, kind, text in [*runs, (len(releases), len(releases), "", "")]:
         if first > at:
-            parts.append(f'<span class="off" style="flex:{first - at}" title="{releases[at]} to {releases[first - 1]}: not there"></span>')
+            parts.append(
+                f'<span class="off" style="flex:{first - at}" '
+                f'title="{releases[at]} to {releases[first - 1]}: not there"></span>'
+            )
         if first < len(releases):
             where = releases[first] if first == last else f"{releases[first]} to {releases[last]}"
-            parts.append(f'<span class="{kind}" style="flex:{last - first + 1}" title="{html.escape(f"{where}: {text}")}"></span>')
+            parts.append(
+                f'<span class="{kind}" style="flex:{last - first + 1}" title="{html.escape(f"{where}: {text}")}"></span>'
+            )
         at = last + 1
     ends = f'<span class="ends"><span>{releases[0]}</span><span>{releases[-1]}</span></span>'
-    label = "; ".join([releases[first] if first == last else f"{releases[first]} to {releases[last]}" for first, last, _, _ in runs])
-    return f'<div class="bar" role="img" aria-label="{html.escape(f"of {releases[0]} to {releases[-1]}: {label}")}"><div>{"".join(parts)}</div>{ends}</div>'
+    label = "; ".join(
+        [releases[first] if first == last else f"{releases[first]} to {releases[last]}" for first, last, _, _ in runs]
+    )
+    said = html.escape(f"of {releases[0]} to {releases[-1]}: {label}")
+    return f'<div class="bar" role="img" aria-label="{said}"><div>{"".join(parts)}</div>{ends}</div>'

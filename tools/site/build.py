@@ -84,14 +84,17 @@ def _home(readme: str) -> str:
     return head + "\n" + "\n".join(ways) + rest
 
 
-def configuration(docs: Path, out: Path) -> str:
+def configuration(docs: Path) -> str:
     """zensical's settings."""
     nav = ["  - Home: index.md", "  - Rules: rules/index.md", "  - Options: options/index.md"]
     nav += ["  - Releases:", "      - releases/index.md", "      - Compare: compare/index.md", "  - Matrix: matrix/index.md"]
     nav += ["  - Playground: playground/index.md"]
     nav += ["  - Paste an error: log/index.md", "  - Documentation:"]
     for title, names in GROUPS.items():
-        nav += [f"      - {title}:", *[f"          - docs/{name}.md" for name in names if (docs / "docs" / f"{name}.md").exists()]]
+        nav += [
+            f"      - {title}:",
+            *[f"          - docs/{name}.md" for name in names if (docs / "docs" / f"{name}.md").exists()],
+        ]
     lines = [
         "site_name: servelint",
         "site_description: A linter for the files that launch LLM inference servers",
@@ -103,8 +106,11 @@ def configuration(docs: Path, out: Path) -> str:
         "  font: false",
         "  features: [navigation.tabs, navigation.top, search.highlight, content.code.copy, toc.follow]",
         "  palette:",
-        *["    - {media: '(prefers-color-scheme: light)', scheme: default, primary: indigo, toggle: {icon: lucide/sun, name: Dark}}"],
-        *["    - {media: '(prefers-color-scheme: dark)', scheme: slate, primary: indigo, toggle: {icon: lucide/moon, name: Light}}"],
+        *[
+            f"    - {{media: '(prefers-color-scheme: {one})', scheme: {scheme}, "
+            f"toggle: {{icon: lucide/{icon}, name: {other}}}}}"
+            for one, scheme, icon, other in (("light", "default", "sun", "Dark"), ("dark", "slate", "moon", "Light"))
+        ],
         "extra_css: [assets/site.css]",
         "extra_javascript: [assets/site.js]",
         "markdown_extensions: [attr_list, md_in_html, tables, admonition, toc, pymdownx.superfences, pymdownx.highlight]",
@@ -132,7 +138,7 @@ def main(argv: list[str]) -> int:
         matrix.write(docs)
         playground.write(docs, work)
         shutil.copytree(ASSETS, docs / "assets", dirs_exist_ok=True)
-        (work / "mkdocs.yml").write_text(configuration(docs, work / "site"), encoding="utf-8")
+        (work / "mkdocs.yml").write_text(configuration(docs), encoding="utf-8")
         built = subprocess.run([sys.executable, "-m", "zensical", "build", "-f", "mkdocs.yml"], cwd=work, check=False)
         if built.returncode:
             return built.returncode

@@ -103,7 +103,7 @@ def _found(engine: str, release: str, words: str) -> dict[str, str]:
 
 
 def cells(engine: str) -> dict[str, dict[str, list[list[str]]]]:
-    """Release -> pair of features -> rules that only the pair has, with their severities; "absent" where a half is not there."""
+    """Release -> pair of features -> rules that only the pair has, with severities; "absent" where a half is not there."""
     model, groups = FEATURES[engine]
     every = [(group, name, words) for group, some in groups.items() for name, words in some.items()]
     found: dict[str, dict[str, list[list[str]]]] = {}
@@ -123,7 +123,9 @@ def cells(engine: str) -> dict[str, dict[str, list[list[str]]]]:
                 row[f"{left}|{right}"] = [["absent", "absent"]]
                 continue
             both = _found(engine, release, f"{used} {one} {two}")
-            new = [[rule, severity] for rule, severity in both.items() if rule not in {**alone[used, left], **alone[used, right]}]
+            new = [
+                [rule, severity] for rule, severity in both.items() if rule not in {**alone[used, left], **alone[used, right]}
+            ]
             if new:
                 row[f"{left}|{right}"] = sorted(new, key=lambda pair: (-_RANK.get(pair[1], 0), pair[0]))
         found[release] = row
@@ -137,8 +139,9 @@ hide: [toc]
 
 # What goes with what
 
-A mark is what servelint reports of a launch with both, and of neither alone. A dash: the release has no such option, or refuses it by
-itself. An empty cell: nothing known against it, for a dense model on one node (with MTP and NEXTN for a model that has them).
+A mark is what servelint reports of a launch with both, and of neither alone. A dash: the release has no such option, or
+refuses it by itself. An empty cell: nothing known against it, for a dense model on one node (with MTP and NEXTN for a
+model that has them).
 
 """
 
@@ -149,10 +152,16 @@ def write(docs: Path) -> None:
     lines = [_PAGE]
     data = {}
     for engine, (_, groups) in FEATURES.items():
-        data[slug(engine)] = {"name": engine_name(engine), "groups": {group: list(some) for group, some in groups.items()}, "cells": cells(engine)}
+        data[slug(engine)] = {
+            "name": engine_name(engine),
+            "groups": {group: list(some) for group, some in groups.items()},
+            "cells": cells(engine),
+        }
     lines.append('<form class="filters" id="matrix-form"><label>Engine <select name="engine">')
     lines += [f'<option value="{key}">{html.escape(one["name"])}</option>' for key, one in data.items()]
-    lines.append('</select></label> <label>Version <select name="release"></select></label></form><div id="matrix" class="matrix"></div>')
+    lines.append(
+        '</select></label> <label>Version <select name="release"></select></label></form><div id="matrix" class="matrix"></div>'
+    )
     text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
     lines.append(f'<script type="application/json" id="data-matrix">{text}</script>')
     (docs / "matrix" / "index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")

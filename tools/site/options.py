@@ -112,7 +112,10 @@ def _page(engine: str, title: str, runs: list[Run], others: list[str], about: li
     catalog = load(engine)
     assert catalog is not None
     when = reference.when([(first, last) for first, last, _, _ in runs], catalog)
-    marks = [(first, last, ("old" if old else "on", "alt")[number % 2 and not old], text) for number, (first, last, text, old) in enumerate(runs)]
+    marks = [
+        (first, last, ("old" if old else "on", "alt")[number % 2 and not old], text)
+        for number, (first, last, text, old) in enumerate(runs)
+    ]
     lines = [f"# {title}", "", f"{engine_name(engine)}: {when}.", ""]
     lines += [f"Also written {', '.join([f'`{name}`' for name in others])}.", ""] if others else []
     lines += [bar(engine, marks), "", "## Releases", "", *_table(engine, runs), ""]
@@ -128,7 +131,11 @@ def _written(engine: str, option: Option, release: str) -> list[str]:
     if engine not in _SERVE:
         return []
     command, image = _SERVE[engine]
-    value = "" if not option.takes_value else str(option.default if option.default not in (None, "") else (option.choices or ["VALUE"])[0])
+    value = (
+        ""
+        if not option.takes_value
+        else str(option.default if option.default not in (None, "") else (option.choices or ["VALUE"])[0])
+    )
     value = value if value and not isinstance(option.default, (dict, list)) else ("VALUE" if option.takes_value else "")
     spelling = next((name for name in option.names if name.startswith("--")), option.names[0])
     words = [spelling, value] if value else [spelling]
@@ -183,7 +190,7 @@ def write(docs: Path, book: list[rules.Rule]) -> None:
                 option = catalog.spelled(names[0])[-1][2]
             title = option.names[0] if option.names else "--" + name
             title = "--" + name if "--" + name in names else title
-            extra = reference.instead(catalog, name, runs[-1][1]) + [""]
+            extra = [*reference.instead(catalog, name, runs[-1][1]), ""]
             extra += _written(engine, option, catalog.releases[runs[-1][1]])
             text = _page(engine, title, runs, [one for one in names if one != title], rules.about(book, engine, {name}), extra)
             (folder / slug(engine) / f"{slug(name)}.md").write_text(text, encoding="utf-8")
@@ -198,13 +205,20 @@ def write(docs: Path, book: list[rules.Rule]) -> None:
             (folder / slug(engine) / f"{slug(name)}.md").write_text(text, encoding="utf-8")
             sections["Environment variables"].append((name, slug(name), runs[-1][1] == last))
         count = sum(len(rows) for rows in sections.values())
-        index += [f"- [{engine_name(engine)}]({slug(engine)}/index.md): {count} names, {catalog.releases[0]} to {catalog.releases[-1]}"]
+        known = f"{catalog.releases[0]} to {catalog.releases[-1]}"
+        index.append(f"- [{engine_name(engine)}]({slug(engine)}/index.md): {count} names, {known}")
         lines = ["---", "hide: [toc]", "---", "", f"# Options of {engine_name(engine)}", ""]
-        lines += ['<form class="filters"><label>Find <input id="name-filter" size="30" placeholder="kv-cache"></label></form>', ""]
+        lines += [
+            '<form class="filters"><label>Find <input id="name-filter" size="30" placeholder="kv-cache"></label></form>',
+            "",
+        ]
         for title, rows in sections.items():
             if rows:
                 items = "".join(
-                    [f'<li{"" if alive else " class=gone"}><a href="{to}/">{html.escape(shown)}</a></li>' for shown, to, alive in rows]
+                    [
+                        f'<li{"" if alive else " class=gone"}><a href="{to}/">{html.escape(shown)}</a></li>'
+                        for shown, to, alive in rows
+                    ]
                 )
                 lines += [f"## {title}", "", f'<ul class="names">{items}</ul>', ""]
         lines += ["Struck through: not in the newest release.", ""]

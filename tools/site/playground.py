@@ -14,7 +14,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent / "playground"
 _PACKAGES = ("ruamel.yaml", "packaging", "pathspec")
-_KINDS = ["compose.yml", "manifest.yaml", "values.yaml", "run.sh", "Dockerfile", "vllm.service", "speculative-config.json", "workflow.yml"]
+_KINDS = [
+    "compose.yml",
+    "manifest.yaml",
+    "values.yaml",
+    "run.sh",
+    "Dockerfile",
+    "vllm.service",
+    "speculative-config.json",
+    "workflow.yml",
+]
 _PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 _EXAMPLES = [
     ("compose.yml", "TurboQuant with speculative decoding", "examples/broken/turboquant.yml"),

@@ -88,7 +88,8 @@ def write(docs: Path, book: list[rules.Rule]) -> None:
         engines.append(f'<option value="{slug(engine)}">{engine_name(engine)}</option>')
         texts: dict[str, int] = {}
         rows = {
-            name: [[first, last, texts.setdefault(text, len(texts))] for first, last, text, _ in runs] for name, runs in names.items()
+            name: [[first, last, texts.setdefault(text, len(texts))] for first, last, text, _ in runs]
+            for name, runs in names.items()
         }
         mine = [[one.id, one.data["title"], one.runs] for one in book if one.engine == engine and one.data["versions"]]
         data = {"releases": releases, "texts": list(texts), "names": rows, "rules": mine}

@@ -121,12 +121,14 @@ def page(one: Rule, book: list[Rule]) -> str:
     text = text.replace("\n## Why\n", f"\n{shown}\n\n## Why\n", 1) if one.runs else text
     near = related(one, book)
     if near:
-        text += "\n## Related rules\n\n" + "\n".join([f"- [{other.id}](../{other.id}.md): {other.data['title']}" for other in near])
+        text += "\n## Related rules\n\n" + "\n".join(
+            [f"- [{other.id}](../{other.id}.md): {other.data['title']}" for other in near]
+        )
     return text + "\n"
 
 
 def _list(book: list[Rule]) -> str:
-    engines = [name for name in dict.fromkeys([one.engine for one in book])]
+    engines = list(dict.fromkeys([one.engine for one in book]))
     impacts = sorted({str(one.data["impact"]) for one in book})
     choices = {
         "engine": [(name, engine_name(name)) for name in engines],
@@ -140,7 +142,10 @@ def _list(book: list[Rule]) -> str:
     lines.append('<label>Version <input name="version" placeholder="0.27.1" size="8"></label>')
     lines.append('<label>Option or words <input name="words" placeholder="--kv-cache-dtype" size="24"></label>')
     lines += [f'<output id="rule-count" aria-live="polite">{len(book)} rules</output>', "</form>", ""]
-    lines += ['<table class="rules" id="rules"><thead><tr><th>rule</th><th>severity</th><th>releases</th><th>what</th></tr></thead><tbody>']
+    lines += [
+        '<table class="rules" id="rules"><thead><tr><th>rule</th><th>severity</th><th>releases</th><th>what</th></tr></thead>',
+        "<tbody>",
+    ]
     for one in book:
         data = one.data
         names = " ".join(sorted(one.names))

@@ -262,7 +262,8 @@ def _test(compiled: Compiled, config: Config, closed: bool) -> Truth:
         return _ABSENT_IS.get(test, False)
     if present is None or operand.value is None:
         return None
-    return _compared(numeric(left, operand.value), test, argument, config)
+    value = _amount(left, operand.value) if test in _NUMERIC else numeric(left, operand.value)
+    return _compared(value, test, argument, config)
 
 
 def lacking(compiled: Compiled, config: Config, *, closed: bool = False) -> list[str]:
