@@ -16,8 +16,9 @@ from servelint.engines.config import Config
 from servelint.fixes.change import Change, written_at
 from servelint.judge.parser.repairs import (
     after_switch,
+    in_place_of,
     instead_of,
-    replacement,
+    setting_named,
     setting_of,
     switched_off,
     titled,
@@ -166,7 +167,7 @@ def _argument(view: ReleaseView, fault: Fault) -> Violation:
 
 
 def _unknown(view: ReleaseView, fault: Fault) -> Violation:
-    instead = replacement(view.engine, fault.spelling.lstrip("-"))
+    instead = in_place_of(view, fault.spelling)
     runs = view.catalog.spelled(fault.spelling)
     if runs:
         life = Life(view.catalog, runs, view.index)
@@ -187,6 +188,8 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
         return Violation("unknown-option", fault.span, message, f"write {name} and the value as two words", "one word")
     other = _other_engine(view.engine, fault.spelling)
     close = similar(fault.spelling, view.catalog.table(view.index).lines)
+    there = setting_named(view, close) is not None if close else False
+    meant = f"delete it, with its value: {close} is set already" if there else f"write {close}, if that is meant"
     message = f"{fault.spelling} is no option of {view.release}"
     if other is not None:
         message = f"{fault.spelling} is an option of {ENGINE_NAMES[other]}; {view.release} refuses it"
@@ -194,13 +197,9 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
         "unknown-option" if other is None else "option-of-other-engine",
         fault.span,
         message,
-        instead.text
-        if instead is not None
-        else f"write {close}, if that is meant"
-        if close
-        else "correct its name, or delete it with its value",
+        instead.text if instead is not None else meant if close else "correct its name, or delete it with its value",
         "no option" if other is None else f"not an option of {view.name}",
-        change=written_at(written_in(fault), close) if close and instead is None else None,
+        change=written_at(written_in(fault), close) if close and instead is None and not there else None,
         title=f"write {close}" if close else "",
         new=other is None and instead is None and close is None,
     )
@@ -217,7 +216,7 @@ def _other_engine(engine: str, spelling: str) -> str | None:
 def _ambiguous(view: ReleaseView, fault: Fault) -> Violation:
     runs = view.catalog.spelled(fault.spelling)
     was = f" {Life(view.catalog, runs, view.index).written(view.name)}, and" if runs else ""
-    instead = replacement(view.engine, fault.spelling.lstrip("-")) if runs else None
+    instead = in_place_of(view, fault.spelling) if runs else None
     return Violation(
         "ambiguous-option",
         fault.span,
@@ -234,7 +233,7 @@ def _abbreviated(view: ReleaseView, fault: Fault) -> Violation:
     runs = view.catalog.spelled(fault.spelling)
     full = fault.names[0]
     if runs:
-        instead = replacement(view.engine, fault.spelling.lstrip("-"))
+        instead = in_place_of(view, fault.spelling)
         was = Life(view.catalog, runs, view.index).written(view.name)
         return Violation(
             "taken-for-another",
@@ -316,7 +315,7 @@ def _deprecated(view: ReleaseView) -> list[Violation]:
         option = setting.option
         if option is None or not option.deprecated or option.refuses:
             continue
-        instead = replacement(view.engine, setting.name)
+        instead = in_place_of(view, setting.name, setting)
         notice = " ".join(option.deprecated.split())
         advice = notice if notice != "it is deprecated" else "look for what takes its place"
         found.append(
@@ -377,7 +376,7 @@ def _back_again(view: ReleaseView) -> list[Violation]:
         gone, back = gap
         releases = view.catalog.releases
         spell = releases[gone] if gone == back - 1 else f"{releases[gone]} to {releases[back - 1]}"
-        instead = replacement(view.engine, setting.spelling.lstrip("-"))
+        instead = in_place_of(view, setting.spelling, setting)
         found.append(
             Violation(
                 "option-came-and-went",
