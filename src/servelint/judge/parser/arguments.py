@@ -8,7 +8,7 @@ from servelint.core.finding import Related
 from servelint.core.launch import Word
 from servelint.core.source import Span
 from servelint.core.text import HOLE
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINE_NAMES, ENGINES, entry
 from servelint.engines import catalog as catalogs
 from servelint.engines.argv import Fault, Setting, head_of
 from servelint.engines.catalog import APPEND, LIST
@@ -34,21 +34,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from servelint.engines.registry import Start
-
 
 def violations(view: ReleaseView) -> list[Violation]:
     """The violations in the words of an argv, under a release that the catalog has."""
     faults = view.config.reading.arguments.faults
     for at, fault in enumerate(faults):
-        operator = fault.spelling in _OPERATORS
-        if fault.kind == "unexpected-argument" and (operator or _starts_again(view, fault)):
-            # what follows is part of the same mistake
-            rest = [] if operator else [one for one in faults[at + 1 :] if one.kind != "unexpected-argument"]
-            faults = [*faults[: at + 1], *rest]
+        if fault.kind == "unexpected-argument" and fault.spelling in _OPERATORS:
+            faults = faults[: at + 1]  # what follows is part of the same mistake
             break
+    again = _started_again(view.config)
+    if again:
+        faults = [
+            one for one in faults if one.word not in again and one.kind not in ("unexpected-argument", "missing-argument")
+        ]
     found = [_FAULTS[fault.kind](view, fault) for fault in faults if fault.kind in _FAULTS]
-    return [*found, *_model_first(view), *_deprecated(view), *_repeated(view), *_back_again(view)]
+    found += [_twice(again)] if again else _model_first(view)
+    return [*found, *_deprecated(view), *_repeated(view), *_back_again(view)]
 
 
 _OPERATORS = frozenset(("&&", "||", "|", ";", "&", ">", ">>", "2>", "2>&1", "&>", "<"))
@@ -127,28 +128,33 @@ def _exclusive(view: ReleaseView, fault: Fault) -> Violation:
     return Violation("exclusive-options", fault.span, message, "delete one of them", related=related)
 
 
-def _starts_again(view: ReleaseView, fault: Fault) -> Start | None:
-    """The words that start the engine, where an image that starts it itself is given them, and the fault is one of them."""
-    argv = view.config.launch.argv
-    first = argv[0].value if argv else None
-    begun = next((one for one in view.record.starts if one.verbs and first in (*one.programs, one.verbs[0])), None)
-    return begun if begun is not None and fault.spelling in (*begun.programs, *begun.verbs) else None
+def _started_again(config: Config) -> list[Word]:
+    """The first words of the argv, if they start the engine that the image starts already."""
+    launch = config.launch
+    if launch.verb or not launch.argv or launch.container is None:
+        return []
+    found = entry.find(launch.argv)
+    if found is not None and found.engine == launch.engine:
+        return launch.argv[: found.end]
+    return launch.argv[:1] if any(launch.argv[0].value in start.verbs for start in ENGINES[launch.engine].starts) else []
+
+
+def _twice(words: list[Word]) -> Violation:
+    sites = [site for word in words if (site := word.site) is not None]
+    written = " ".join([word.text.shown for word in words])
+    one_place = bool(sites) and all(site.source is sites[0].source and site.start >= sites[0].start for site in sites)
+    return Violation(
+        "unexpected-argument",
+        sites[0].to(sites[-1]) if one_place else None,
+        f"the image starts the engine itself, so that {written!r} is an argument of it",
+        "delete these words from the command, or set the entrypoint",
+        "given to the engine",
+        change=Change(words=words),
+        title="delete the words that the image starts with already",
+    )
 
 
 def _argument(view: ReleaseView, fault: Fault) -> Violation:
-    argv = view.config.launch.argv
-    begun = _starts_again(view, fault)
-    if begun is not None:
-        first, second = (argv[index].value if index < len(argv) else None for index in (0, 1))
-        return Violation(
-            "unexpected-argument",
-            fault.span,
-            "the image starts the engine itself, so that these words are arguments of it",
-            "delete them from the command, or set the entrypoint",
-            "an argument",
-            change=Change(words=argv[: 2 if first in begun.programs and second == begun.verbs[0] else 1]),
-            title="delete the words that the image starts with already",
-        )
     shown = fault.word.text.shown if fault.word is not None else fault.spelling
     if fault.spelling in _OPERATORS:
         message = f"no shell reads this command: {shown!r} and what follows are arguments, which {view.release} refuses"
