@@ -197,9 +197,9 @@ def _of_parser(
     if may_be_a_fork(launch) or (releases.unlisted is not None and releases.unlisted.fork):
         unsure = OF_FORKS if launch.release.release is None else NEW_IN_FORKS
         shared = [one for one in shared if one.rule not in unsure and not one.new]
-    if releases.rolling:
+    if releases.rolling or (releases.unlisted is not None and not releases.exact):
         shared = [one for one in shared if not one.new]
-    elif not releases.exact and releases.unlisted is None:
+    elif not releases.exact:
         shared = [one.unless_newer() if one.new else one for one in shared]
     if not releases.rolling:
         shared = [one for one in shared if one.rule != "option-came-and-went"]
