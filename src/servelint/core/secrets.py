@@ -83,7 +83,7 @@ _UNKNOWN = re.compile(r"""["']?(?:[$<{%&*|>!(\[]|-$|[)}\]]*$|--)""")
 _PLACEHOLDER = (
     r"(?i).*(?:your|change[-_ ]?me|replace|example|placeholder|dummy|xxx|<|>|\.\.\.|insert|todo|fixme|redacted|\*\*|\{\{).*"
     r"|\$\{[a-z_]\w*\}|(?-i:\$[A-Z_][A-Z0-9_]*)"
-    r"|(?:none|null|empty|true|false|token|key|api-?key|secret|password|test|local|unused|not-?needed|no-?key.*|sk-no-key.*)?"
+    r"|(?:none|null|empty|true|false|token|key|api-?key|secret|password|test|local|unused|not-?needed|no-?key.*|sk-no-key.*|token-abc\d*|sk-12345?6?)?"
 )
 _SIGNS = (*_KINDS, "PRIVATE KEY", "uthorization", "UTHORIZATION", "earer", "EARER", "pi-key", "PI-KEY")
 _SHORT, _LONG, _LONGEST = 8, 40, 1 << 13

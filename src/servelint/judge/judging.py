@@ -197,8 +197,10 @@ def _of_parser(
     if may_be_a_fork(launch) or (releases.unlisted is not None and releases.unlisted.fork):
         unsure = OF_FORKS if launch.release.release is None else NEW_IN_FORKS
         shared = [one for one in shared if one.rule not in unsure and not one.new]
-    if not releases.exact:
+    if releases.rolling or (releases.unlisted is not None and not releases.exact):
         shared = [one for one in shared if not one.new]
+    elif not releases.exact:
+        shared = [one.unless_newer() if one.new else one for one in shared]
     if not releases.rolling:
         shared = [one for one in shared if one.rule != "option-came-and-went"]
     shared = _each_once(shared, others, configs[-1])
@@ -253,6 +255,8 @@ def _removed_later(
     found = {finding.span for finding in others}
     gone = [one for one in each[0] if one.rule in _TAKEN_AWAY and not one.new and (one.rule, one.span) in still]
     if not releases.exact:
+        # what any of the releases takes that may run it, the newest does not
+        gone += [one for one in each[-1] if latest not in known and one.refused and one.rule not in _TAKEN_AWAY]
         gone += _back_at_last(launch, each[-1])
     # what repairs it under the newer release may not exist in this one
     return [_violated(rule, one.without_fix(), configs[-1], releases) for one in gone if one.span not in found]

@@ -304,7 +304,8 @@ def in_container(
         depth: How many scripts and containers it is inside of.
     """
     # an image that starts the engine itself takes `vllm serve` for arguments of it
-    repeated = entrypoint is None and image.entrypoint and image.claim.release is not None and entry.find(command) is not None
+    named = image.claim.release is not None or image.claim.rolling
+    repeated = entrypoint is None and image.entrypoint and named and entry.find(command) is not None
     words = [*(entrypoint or []), *command]
     found = [] if repeated else commands.launches(words, context, depth)
     direct = not found or (len(found) == 1 and (found[0].verb[:1] == tuple(words[:1]) or _alone(words, found[0], context)))

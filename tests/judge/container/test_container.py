@@ -8,6 +8,7 @@ from servelint.engines.config import configs
 from servelint.judge import container as surroundings
 from servelint.judge.parser.violation import Violation
 from tests.launching import launches_in, marked_launch
+from tests.reporting import findings_in
 
 VLLM = "vllm/vllm-openai:v0.33.0"
 SGLANG = "lmsysorg/sglang:v0.5.23"
@@ -315,3 +316,47 @@ class TestNodes:
     def test_address(self, options: str, address: str, wrong: bool) -> None:
         command = f"--model m -tp 16 --nnodes 2 --node-rank 0 --master-addr {address}"
         assert ("nodes-on-loopback" in run(f"--gpus all {options}", command)) is wrong
+
+
+@pytest.mark.parametrize("key", ["token-abc123", "EMPTY", "dummy", "sk-no-key-required", "sk-1234"])
+def test_keys_of_the_documentation_are_no_secrets(key: str) -> None:
+    exported = f'export OPENAI_API_KEY="{key}"\nvllm serve Qwen/Qwen3-8B --api-key {key}\n'
+    served = f"services:\n  a:\n    image: vllm/vllm-openai:v0.19.1\n    environment: {{VLLM_API_KEY: {key}}}\n"
+    assert not [one.rule for one in findings_in(exported, "serve.sh") if "plain-text" in one.rule]
+    assert not [one.rule for one in findings_in(served, "compose.yaml") if "plain-text" in one.rule]
+
+
+def test_a_key_that_looks_like_one_of_the_documentation_is_a_secret() -> None:
+    text = "vllm serve Qwen/Qwen3-8B --api-key token-abf7Qk93zPl\n"
+    assert [one.rule for one in findings_in(text, "serve.sh") if "plain-text" in one.rule] == [
+        "container/api-key-in-plain-text"
+    ]
+
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {{name: llm}}
+spec:
+  containers:
+    - name: engine
+      image: vllm/vllm-openai:v0.19.1
+      args: [Qwen/Qwen3-8B]
+      {field}
+"""
+
+
+@pytest.mark.parametrize(
+    ("field", "missing"),
+    [
+        ("securityContext: {privileged: true}", False),
+        ("securityContext: {privileged: false}", True),
+        ("env: [{name: NVIDIA_VISIBLE_DEVICES, value: all}]", False),
+        ("env: [{name: NVIDIA_VISIBLE_DEVICES, value: '0'}]", False),
+        ("env: [{name: NVIDIA_VISIBLE_DEVICES, value: none}]", True),
+        ("env: [{name: OTHER, value: all}]", True),
+    ],
+)
+def test_what_a_node_gives_a_pod_by_itself(field: str, missing: bool) -> None:
+    rules = [one.rule for one in findings_in(POD.format(field=field), "pod.yaml")]
+    assert ("container/no-gpu" in rules) is missing

@@ -111,7 +111,7 @@ class TestOperators:
     def test_words_that_the_image_starts_with_hide_the_model_behind_them(self) -> None:
         source = Source("compose.yml", compose("command: vllm serve m --port 80", "vllm/vllm-openai:v0.19.1"))
         found = [one for one in check_launches(source, read(source).launches, DEFAULT) if "unexpected" in one.rule]
-        assert [one.span.text for one in found] == ["serve"]
+        assert [one.span.text for one in found] == ["vllm serve"]
 
     @pytest.mark.parametrize("rest", ["&& echo x", "> /log 2>&1", "2>&1 | tee /log", "; sleep 1", "&"])
     def test_what_compose_drops(self, rest: str) -> None:
@@ -275,3 +275,28 @@ def test_a_variable_that_the_shell_of_a_container_replaces() -> None:
     source = Source("pod.yaml", text)
     found = check_launches(source, read(source).launches, DEFAULT)
     assert [one.rule for one in found if one.rule == "container/env-not-expanded"] == []
+
+
+@pytest.mark.parametrize("tag", ["v0.23.0", "latest", "nightly"])
+@pytest.mark.parametrize(
+    ("words", "rest"),
+    [
+        ("vllm serve", "m --port 8000"),
+        ("serve", "m --port 8000"),
+        ("python3 -m vllm.entrypoints.openai.api_server", "--model m --port 8000"),
+        ("python -m vllm.entrypoints.openai.api_server", "--model m"),
+    ],
+)
+def test_words_that_the_image_starts_with_are_named_alone(tag: str, words: str, rest: str) -> None:
+    source = Source("compose.yml", compose(f"command: {words} {rest}", f"vllm/vllm-openai:{tag}"))
+    found = [one for one in check_launches(source, read(source).launches, DEFAULT) if one.impact == "crash-at-start"]
+    assert [(one.rule, one.span.text) for one in found] == [("vllm/unexpected-argument", words)]
+    assert found[0].advice == "delete these words from the command, or set the entrypoint"
+    assert found[0].fix is not None
+
+
+def test_an_entrypoint_of_its_own_is_given_no_words_twice() -> None:
+    text = compose("entrypoint: []\n    command: vllm serve m --port 80", "vllm/vllm-openai:v0.19.1")
+    source = Source("compose.yml", text)
+    found = check_launches(source, read(source).launches, DEFAULT)
+    assert not [one for one in found if one.rule == "vllm/unexpected-argument"]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from servelint.core.settings import Settings
+from servelint.engines import catalog as catalogs
 from servelint.engines.releases import newest
 from servelint.judge.judging import judge
+from servelint.judge.parser.repairs import replacement
 from tests.judge.parser import edits, fixed, found, in_file, is_safe, kinds, kinds_in, only
 from tests.launching import marked_launch
 from tests.reporting import findings_in
@@ -452,7 +454,7 @@ class TestWhichRelease:
 
     def test_that_is_not_known_gets_what_every_release_refuses(self) -> None:
         assert [kinds("vllm", f"m {text}") for text in self.WRONG] == [
-            [],  # the next release may have it
+            ["unknown-option"],  # a warning, as the next release may have it
             [],
             ["option-of-other-engine"],
             ["unexpected-value"],
@@ -586,3 +588,49 @@ class TestAdviceForASlipBefore:
     def test_a_second_model_may_be_a_value(self, command: str, advice: str) -> None:
         (finding,) = findings_in(f"pip install vllm==0.33.0\n{command}\n")
         assert finding.advice == advice
+
+
+class TestAdvice:
+    @pytest.mark.parametrize(
+        ("engine", "release", "text", "advice"),
+        [
+            ("sglang", "0.5.23", "--disable-piecewise-cuda-graph", "write --cuda-graph-backend-prefill disabled"),
+            ("sglang", "0.5.23", "--enable-breakable-cuda-graph", "write --cuda-graph-backend-prefill breakable"),
+            ("sglang", "0.5.23", "--enable-ep-moe", "write --ep-size with the number of GPUs of --tp-size"),
+            (
+                "sglang",
+                "0.5.23",
+                "--stream-output --incremental-streaming-output",
+                "delete it: --incremental-streaming-output is set already",
+            ),
+            (
+                "sglang",
+                "0.5.23",
+                "--cuda-graph-max-bs 8 --cuda-graph-max-bs-decode 8",
+                "delete it: --cuda-graph-max-bs-decode is set already",
+            ),
+            (
+                "vllm",
+                "0.33.0",
+                "--cache-dtype auto --kv-cache-dtype fp8",
+                "delete it, with its value: --kv-cache-dtype is set already",
+            ),
+        ],
+    )
+    def test_it_is_complete_and_says_nothing_twice(self, engine: str, release: str, text: str, advice: str) -> None:
+        assert only(engine, with_model(engine, text), release).advice == advice
+
+    @pytest.mark.parametrize("engine", ["vllm", "sglang"])
+    def test_an_option_instead_of_a_switch_has_its_value(self, engine: str) -> None:
+        book = catalogs.load(engine)
+        assert book is not None
+        tables = [book.table(index) for index in range(len(book.releases))]
+        bare: list[str] = []
+        for spelling in book.spellings():
+            instead = replacement(engine, spelling.lstrip("-"))
+            old = next((one for table in tables if (one := table.find(spelling))), None)
+            written = instead.text.removeprefix("write ") if instead is not None else ""
+            new = next((one for table in reversed(tables) if (one := table.find(written))), None)
+            if old is not None and not old.takes_value and new is not None and new.takes_value:
+                bare.append(spelling)
+        assert bare == []

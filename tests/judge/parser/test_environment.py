@@ -15,7 +15,7 @@ def test_one_that_the_release_reads_no_more() -> None:
     finding = only("vllm", "m", "0.27.1", {"VLLM_ATTENTION_BACKEND": "FLASHINFER"})
     assert finding.rule == "vllm/removed-env"
     assert finding.message == "nothing in vLLM 0.27.1 reads VLLM_ATTENTION_BACKEND: it was removed in vLLM 0.15.0"
-    assert finding.advice == "write --attention-backend"
+    assert finding.advice == "write --attention-backend FLASHINFER"
     assert (finding.severity, finding.impact, finding.fix) == ("warning", "silently-ignored", None)
 
 
@@ -154,3 +154,14 @@ class TestWhereARuleSaysMore:
 def test_the_old_prefix_of_sglang(variable: str, release: str, expected: list[str]) -> None:
     findings = servelint.check_command("sglang", ["--model-path", "m"], release, {variable: "1"})
     assert sorted(finding.rule for finding in findings) == expected
+
+
+def test_one_whose_replacement_is_set_already() -> None:
+    env = {"SGLANG_ENABLE_DEEP_GEMM": "0", "SGLANG_ENABLE_JIT_DEEPGEMM": "0"}
+    finding = only("sglang", "--model-path m", "0.5.23", env)
+    assert (finding.rule, finding.advice) == ("sglang/unknown-env", "delete it: SGLANG_ENABLE_JIT_DEEPGEMM is set already")
+
+
+def test_one_whose_option_is_set_already() -> None:
+    finding = only("vllm", "m --attention-backend FLASHINFER", "0.27.1", {"VLLM_ATTENTION_BACKEND": "FLASHINFER"})
+    assert finding.advice == "delete it: --attention-backend is set already"

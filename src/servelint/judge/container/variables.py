@@ -62,7 +62,8 @@ _TOKENS = r"hf_[A-Za-z0-9]{24,}|sk-[A-Za-z0-9_-]{24,}|nvapi-[A-Za-z0-9_-]{24,}|g
 _BEGINNINGS = ("hf_", "sk-", "nvapi-", "gh", "AKIA")
 _SHORTEST = 12
 _NAME = r"[A-Z]+(?:_[A-Z0-9]+)+"
-_NOTHING = r"(?i)(?:empty|none|null|false|no-?key.*)?"
+_NOTHING = r"(?i)(?:empty|none|null|false|dummy|(?:sk-)?no-?key.*|token-abc123|sk-1234)?"
+"""Keys that say that there is none, and those that the engines' documentation and clients show."""
 
 
 @derived

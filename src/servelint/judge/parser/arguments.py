@@ -8,7 +8,7 @@ from servelint.core.finding import Related
 from servelint.core.launch import Word
 from servelint.core.source import Span
 from servelint.core.text import HOLE
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINE_NAMES, ENGINES, entry
 from servelint.engines import catalog as catalogs
 from servelint.engines.argv import Fault, Setting, head_of
 from servelint.engines.catalog import APPEND, LIST
@@ -16,8 +16,9 @@ from servelint.engines.config import Config
 from servelint.fixes.change import Change, written_at
 from servelint.judge.parser.repairs import (
     after_switch,
+    in_place_of,
     instead_of,
-    replacement,
+    setting_named,
     setting_of,
     switched_off,
     titled,
@@ -33,21 +34,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from servelint.engines.registry import Start
-
 
 def violations(view: ReleaseView) -> list[Violation]:
     """The violations in the words of an argv, under a release that the catalog has."""
     faults = view.config.reading.arguments.faults
     for at, fault in enumerate(faults):
-        operator = fault.spelling in _OPERATORS
-        if fault.kind == "unexpected-argument" and (operator or _starts_again(view, fault)):
-            # what follows is part of the same mistake
-            rest = [] if operator else [one for one in faults[at + 1 :] if one.kind != "unexpected-argument"]
-            faults = [*faults[: at + 1], *rest]
+        if fault.kind == "unexpected-argument" and fault.spelling in _OPERATORS:
+            faults = faults[: at + 1]  # what follows is part of the same mistake
             break
+    again = _started_again(view.config)
+    if again:
+        faults = [
+            one for one in faults if one.word not in again and one.kind not in ("unexpected-argument", "missing-argument")
+        ]
     found = [_FAULTS[fault.kind](view, fault) for fault in faults if fault.kind in _FAULTS]
-    return [*found, *_model_first(view), *_deprecated(view), *_repeated(view), *_back_again(view)]
+    found += [_twice(again)] if again else _model_first(view)
+    return [*found, *_deprecated(view), *_repeated(view), *_back_again(view)]
 
 
 _OPERATORS = frozenset(("&&", "||", "|", ";", "&", ">", ">>", "2>", "2>&1", "&>", "<"))
@@ -126,28 +128,33 @@ def _exclusive(view: ReleaseView, fault: Fault) -> Violation:
     return Violation("exclusive-options", fault.span, message, "delete one of them", related=related)
 
 
-def _starts_again(view: ReleaseView, fault: Fault) -> Start | None:
-    """The words that start the engine, where an image that starts it itself is given them, and the fault is one of them."""
-    argv = view.config.launch.argv
-    first = argv[0].value if argv else None
-    begun = next((one for one in view.record.starts if one.verbs and first in (*one.programs, one.verbs[0])), None)
-    return begun if begun is not None and fault.spelling in (*begun.programs, *begun.verbs) else None
+def _started_again(config: Config) -> list[Word]:
+    """The first words of the argv, if they start the engine that the image starts already."""
+    launch = config.launch
+    if launch.verb or not launch.argv or launch.container is None:
+        return []
+    found = entry.find(launch.argv)
+    if found is not None and found.engine == launch.engine:
+        return launch.argv[: found.end]
+    return launch.argv[:1] if any(launch.argv[0].value in start.verbs for start in ENGINES[launch.engine].starts) else []
+
+
+def _twice(words: list[Word]) -> Violation:
+    sites = [site for word in words if (site := word.site) is not None]
+    written = " ".join([word.text.shown for word in words])
+    one_place = bool(sites) and all(site.source is sites[0].source and site.start >= sites[0].start for site in sites)
+    return Violation(
+        "unexpected-argument",
+        sites[0].to(sites[-1]) if one_place else None,
+        f"the image starts the engine itself, so that {written!r} is an argument of it",
+        "delete these words from the command, or set the entrypoint",
+        "given to the engine",
+        change=Change(words=words),
+        title="delete the words that the image starts with already",
+    )
 
 
 def _argument(view: ReleaseView, fault: Fault) -> Violation:
-    argv = view.config.launch.argv
-    begun = _starts_again(view, fault)
-    if begun is not None:
-        first, second = (argv[index].value if index < len(argv) else None for index in (0, 1))
-        return Violation(
-            "unexpected-argument",
-            fault.span,
-            "the image starts the engine itself, so that these words are arguments of it",
-            "delete them from the command, or set the entrypoint",
-            "an argument",
-            change=Change(words=argv[: 2 if first in begun.programs and second == begun.verbs[0] else 1]),
-            title="delete the words that the image starts with already",
-        )
     shown = fault.word.text.shown if fault.word is not None else fault.spelling
     if fault.spelling in _OPERATORS:
         message = f"no shell reads this command: {shown!r} and what follows are arguments, which {view.release} refuses"
@@ -166,7 +173,7 @@ def _argument(view: ReleaseView, fault: Fault) -> Violation:
 
 
 def _unknown(view: ReleaseView, fault: Fault) -> Violation:
-    instead = replacement(view.engine, fault.spelling.lstrip("-"))
+    instead = in_place_of(view, fault.spelling)
     runs = view.catalog.spelled(fault.spelling)
     if runs:
         life = Life(view.catalog, runs, view.index)
@@ -187,6 +194,8 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
         return Violation("unknown-option", fault.span, message, f"write {name} and the value as two words", "one word")
     other = _other_engine(view.engine, fault.spelling)
     close = similar(fault.spelling, view.catalog.table(view.index).lines)
+    there = setting_named(view, close) is not None if close else False
+    meant = f"delete it, with its value: {close} is set already" if there else f"write {close}, if that is meant"
     message = f"{fault.spelling} is no option of {view.release}"
     if other is not None:
         message = f"{fault.spelling} is an option of {ENGINE_NAMES[other]}; {view.release} refuses it"
@@ -194,13 +203,9 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
         "unknown-option" if other is None else "option-of-other-engine",
         fault.span,
         message,
-        instead.text
-        if instead is not None
-        else f"write {close}, if that is meant"
-        if close
-        else "correct its name, or delete it with its value",
+        instead.text if instead is not None else meant if close else "correct its name, or delete it with its value",
         "no option" if other is None else f"not an option of {view.name}",
-        change=written_at(written_in(fault), close) if close and instead is None else None,
+        change=written_at(written_in(fault), close) if close and instead is None and not there else None,
         title=f"write {close}" if close else "",
         new=other is None and instead is None and close is None,
     )
@@ -217,7 +222,7 @@ def _other_engine(engine: str, spelling: str) -> str | None:
 def _ambiguous(view: ReleaseView, fault: Fault) -> Violation:
     runs = view.catalog.spelled(fault.spelling)
     was = f" {Life(view.catalog, runs, view.index).written(view.name)}, and" if runs else ""
-    instead = replacement(view.engine, fault.spelling.lstrip("-")) if runs else None
+    instead = in_place_of(view, fault.spelling) if runs else None
     return Violation(
         "ambiguous-option",
         fault.span,
@@ -234,7 +239,7 @@ def _abbreviated(view: ReleaseView, fault: Fault) -> Violation:
     runs = view.catalog.spelled(fault.spelling)
     full = fault.names[0]
     if runs:
-        instead = replacement(view.engine, fault.spelling.lstrip("-"))
+        instead = in_place_of(view, fault.spelling)
         was = Life(view.catalog, runs, view.index).written(view.name)
         return Violation(
             "taken-for-another",
@@ -316,7 +321,7 @@ def _deprecated(view: ReleaseView) -> list[Violation]:
         option = setting.option
         if option is None or not option.deprecated or option.refuses:
             continue
-        instead = replacement(view.engine, setting.name)
+        instead = in_place_of(view, setting.name, setting)
         notice = " ".join(option.deprecated.split())
         advice = notice if notice != "it is deprecated" else "look for what takes its place"
         found.append(
@@ -377,7 +382,7 @@ def _back_again(view: ReleaseView) -> list[Violation]:
         gone, back = gap
         releases = view.catalog.releases
         spell = releases[gone] if gone == back - 1 else f"{releases[gone]} to {releases[back - 1]}"
-        instead = replacement(view.engine, setting.spelling.lstrip("-"))
+        instead = in_place_of(view, setting.spelling, setting)
         found.append(
             Violation(
                 "option-came-and-went",

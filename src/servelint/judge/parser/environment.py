@@ -6,13 +6,14 @@ import re
 from functools import lru_cache
 
 from servelint.core.launch import Variable
+from servelint.core.secrets import masked_value
 from servelint.core.text import TracedText
 from servelint.engines import ENGINES
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import Catalog
 from servelint.engines.registry import derived
 from servelint.fixes.change import Change, name_span
-from servelint.judge.parser.repairs import Replacement, replacement, setting_named
+from servelint.judge.parser.repairs import Replacement, in_place_of, setting_named
 from servelint.judge.parser.view import Life, ReleaseView, listed, similar
 from servelint.judge.parser.violation import Violation
 
@@ -81,19 +82,21 @@ def _variable(view: ReleaseView, name: str, variable: Variable, known: dict[str,
             return None  # read under the new name, and judged there by the engine itself
         if view.has_now(renamed) and view.has_now(known.get(new + name[len(old) :])):
             return None  # read under the new name, although the release has nothing of the old one itself
-    instead = replacement(view.engine, name)
+    instead = in_place_of(view, name)
     if runs is None:
         close = similar(name, _variables_read(view.catalog, view.index))
         if close is None:
             return None  # a script beside the engine may read it
+        there = close in view.config.launch.env
+        advice = f"delete it: {close} is set already" if there else f"write {close}, if that is meant"
         return Violation(
             "unknown-env",
             place,
             f"nothing in {view.release} reads {name}",
-            instead.text if instead is not None else f"write {close}, if that is meant",
+            instead.text if instead is not None else advice,
             "not read",
-            change=Change(rename=(name, close)),
-            title=f"write {close}",
+            change=Change(unset=name) if there else Change(rename=(name, close)),
+            title=f"delete {name}" if there else f"write {close}",
             variable=name,
         )
     if view.has_now(runs):
@@ -105,16 +108,19 @@ def _variable(view: ReleaseView, name: str, variable: Variable, known: dict[str,
         message = f"{name} is deprecated in {view.release}"
         return Violation("deprecated-env", place, message, instead.text if instead else advice, "deprecated", variable=name)
     life = Life(view.catalog, runs, view.index)
+    text = instead.text if instead is not None else ""
+    if instead is not None and instead.option is not None and variable.value is not None and variable.value.known:
+        text = f"write {instead.option} {masked_value(instead.option, variable.value.flat)}"
     gone = life.before is not None and life.after is None and (instead is None or instead.delete)
     return Violation(
         "removed-env" if life.before is not None else "env-not-yet",
         place,
         f"nothing in {view.release} reads {name}: it {life.written(view.name)}",
-        instead.text if instead is not None and life.before is not None else f"delete it, or use {life.use(view.name)}",
+        text if text and life.before is not None else f"delete it, or use {life.use(view.name)}",
         "not read",
         variable=name,
         change=Change(unset=name) if gone else _as_option(view, instead, variable),
-        title=f"delete {name}" if gone or instead is None else instead.text,
+        title=f"delete {name}" if gone or instead is None else text,
         safe=gone,
     )
 

@@ -79,6 +79,18 @@ def setting_named(view: ReleaseView, spelling: str) -> Setting | None:
     return next((one for one in view.config.reading.arguments.every if option is not None and one.name == option.name), None)
 
 
+def in_place_of(view: ReleaseView, name: str, setting: Setting | None = None) -> Replacement | None:
+    """What takes the place of an option or a variable in a launch: nothing, where the launch sets that already."""
+    found = replacement(view.engine, name.lstrip("-"))
+    new = found.option or next(iter(found.write), "") if found is not None else ""
+    there = setting_named(view, new)
+    return found if there is None or there is setting else _set_already(new, safe=found is not None and found.safe)
+
+
+def _set_already(name: str, *, safe: bool) -> Replacement:
+    return Replacement({"text": f"delete it: {name} is set already", "delete": True, "safe": safe})
+
+
 def instead_of(view: ReleaseView, instead: Replacement | None, setting: Setting | None) -> Change | None:
     """The change from an option to its replacement, if the release takes that; None otherwise."""
     if setting is None or instead is None:

@@ -102,6 +102,12 @@ class Violation:
         bare.change, bare.title, bare.safe = None, "", False
         return bare
 
+    def unless_newer(self) -> Violation:
+        """The same violation where a release after all known ones may run, which may have what they lack."""
+        doubtful = copy(self)
+        doubtful.mild, doubtful.message = True, f"{self.message}, nor of any other up to it"
+        return doubtful
+
 
 def allowed(options: Options, violation: str, value: str) -> bool:
     """Whether the option `allow` of a violation's rule has a pattern (`*` and `?` as wildcards) that is the whole value."""

@@ -47,6 +47,14 @@ def is_gpu(resource: str) -> bool:
     return _GPU.fullmatch(resource) is not None
 
 
+def _visible(fields: Entries) -> bool:
+    """Whether a container sets the variable by which NVIDIA's runtime gives it GPUs."""
+    items = [yaml.entries(item) for item in listed(fields, "env")]
+    return any(
+        string(one, "name") == "NVIDIA_VISIBLE_DEVICES" and string(one, "value") not in ("", "none", "void") for one in items
+    )
+
+
 def gpus(fields: Entries, pod: Entries, complete: bool) -> tuple[int | None, bool | None]:
     """How many GPUs a container reserves (None if that is not known), and whether it reserves any.
 
@@ -70,6 +78,8 @@ def gpus(fields: Entries, pod: Entries, complete: bool) -> tuple[int | None, boo
     if (string(pod, "runtimeClassName") or "").startswith("nvidia"):
         return None, True  # the image's NVIDIA_VISIBLE_DEVICES=all gives it every GPU of the node
     claims = "claims" in resources or "resourceClaims" in pod
+    # what the node gives by itself: devices to a privileged container, GPUs where its runtime reads the variable
+    other = other or string(section(fields, "securityContext"), "privileged") not in (None, "false") or _visible(fields)
     complete = complete and not hidden(fields, "resources") and not hidden(resources, "limits", "requests") and not hidden(pod)
     return (0, False) if complete and not other and not claims else (None, None)
 

@@ -1,0 +1,27 @@
+"""Without a named release: what the newest one refuses and older ones take, and what none has, is told as a warning."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.reporting import findings_in
+
+
+@pytest.mark.parametrize(
+    ("line", "rule"),
+    [
+        ("vllm serve a --model b", "vllm/removed-later"),
+        ("vllm serve m --compilation-config 3", "vllm/removed-later"),
+        ("vllm serve m --enable-chunked-prefill true", "vllm/removed-later"),
+        ("python3 -m sglang.launch_server --model-path m --cuda-graph-max-bs 128", "sglang/removed-later"),
+        ("vllm serve m --kv-cache-dtype fp16", "vllm/invalid-choice"),
+        ("python3 -m vllm.entrypoints.api_server --model m --ray-address a:1", "vllm/unknown-option"),
+    ],
+)
+def test_it_is_a_warning(line: str, rule: str) -> None:
+    assert [(one.rule, one.severity) for one in findings_in(line + "\n") if one.launch is not None] == [(rule, "warning")]
+
+
+def test_one_refused_option_hides_no_other() -> None:
+    line = "python3 -m sglang.launch_server --model-path m --draft-model-path d --num-speculative-tokens 4\n"
+    assert [one.rule for one in findings_in(line)] == ["sglang/unknown-option", "sglang/option-of-other-engine"]
