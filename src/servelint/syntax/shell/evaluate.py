@@ -333,6 +333,7 @@ class Evaluator:
             return
         start = self.state
         world = self.world
+        certain = status.certain
         if world is not None:
             key = self._key(node)
             if not status.certain:
@@ -342,7 +343,7 @@ class Evaluator:
         if status.certain:
             self.state = start.copy()
             (yes if status.value else no)()
-            if self.state.control == FAIL:
+            if certain and self.state.control == FAIL:
                 # a script that gives up without arguments still starts an engine with them
                 self.state = start
             return

@@ -125,8 +125,19 @@ def case_statement(shell: Evaluator, node: Node) -> Status:
     return UNSURE
 
 
-def _case_items(shell: Evaluator, raw: TracedText, subject: TracedText, items: list[Node], falls: bool = False) -> None:
-    """The items of a `case` from an index on. `falls`: the item before ended with `;&`."""
+def _case_items(
+    shell: Evaluator, raw: TracedText, subject: TracedText, items: list[Node], falls: bool = False, last: bool = False
+) -> None:
+    """The items of a `case` from an index on.
+
+    Args:
+        shell: The evaluator.
+        raw: What is tested, as written.
+        subject: Its value.
+        items: The items.
+        falls: Whether the item before ended with `;&`.
+        last: Whether it is not known if an item before is the one.
+    """
     if not items:
         return
     item, rest = items[0], items[1:]
@@ -142,8 +153,12 @@ def _case_items(shell: Evaluator, raw: TracedText, subject: TracedText, items: l
         if end in (";&", ";;&") and shell.state.control is None:
             _case_items(shell, raw, subject, rest, falls=end == ";&")
 
+    if last and status.certain and status.value:
+        chosen()  # where it gives up, the items before do not
+        return
     test = (values[0].start_byte, values[-1].end_byte) if values else None
-    shell.branch(status, chosen, lambda: _case_items(shell, raw, subject, rest), item, test)
+    last = last or not status.certain
+    shell.branch(status, chosen, lambda: _case_items(shell, raw, subject, rest, last=last), item, test)
 
 
 def for_statement(shell: Evaluator, node: Node) -> Status:

@@ -1,0 +1,43 @@
+"""What the words of a launch are where branches of the script set them, and which launches there are."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.launching import launches_in
+
+CASES = {
+    "equal in all arms": (
+        'case $M in a) P=/a; L=4096 ;; b) P=/b; L=4096 ;; *) exit 1 ;; esac; vllm serve m --max-model-len "$L"',
+        ["m --max-model-len 4096"],
+    ),
+    "equal in all arms, inside a function": (
+        'die() { exit 2; }; f() { case "$1" in x|y) L=8 ;; z) L=8 ;; *) die ;; esac; vllm serve m --n $L; }; f "$@"',
+        ["m --n 8"],
+    ),
+    "equal in all arms of an if": (
+        'if [ "$M" = a ]; then L=8; elif [ "$M" = b ]; then L=8; else echo no; exit 1; fi; vllm serve m --n $L',
+        ["m --n 8"],
+    ),
+    "an earlier case decides": (
+        "case $R in head) A=3;; worker) S=4;; *) exit 1;; esac\n"
+        'if [ "$R" = head ]; then vllm serve m --n $A; else vllm serve m --n $S; fi',
+        ["m --n 3", "m --n 4"],
+    ),
+    "an earlier case decides a later one": (
+        'case "$R" in a) A=3;; b) S=4;; *) echo usage; exit 1;; esac\n'
+        'case "$R" in a) vllm serve m --n $A ;; b) vllm serve m --s $S ;; esac',
+        ["m --n 3", "m --s 4"],
+    ),
+    "an earlier if decides": (
+        'if [ "$R" = a ]; then A=3; elif [ "$R" = b ]; then S=4; else exit 1; fi\n'
+        'if [ "$R" = a ]; then vllm serve m --n $A; else vllm serve m --s $S; fi',
+        ["m --n 3", "m --s 4"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_words(name: str) -> None:
+    script, expected = CASES[name]
+    assert [" ".join([word.shown for word in launch.argv]) for launch in launches_in(script, "run.sh")] == expected
