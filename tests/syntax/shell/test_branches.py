@@ -20,19 +20,57 @@ CASES = {
         ["m --n 8"],
     ),
     "an earlier case decides": (
-        "case $R in head) A=3;; worker) S=4;; *) exit 1;; esac\n"
-        'if [ "$R" = head ]; then vllm serve m --n $A; else vllm serve m --n $S; fi',
+        (
+            "case $R in head) A=3;; worker) S=4;; *) exit 1;; esac; "
+            'if [ "$R" = head ]; then vllm serve m --n $A; else vllm serve m --n $S; fi'
+        ),
         ["m --n 3", "m --n 4"],
     ),
     "an earlier case decides a later one": (
-        'case "$R" in a) A=3;; b) S=4;; *) echo usage; exit 1;; esac\n'
-        'case "$R" in a) vllm serve m --n $A ;; b) vllm serve m --s $S ;; esac',
+        (
+            'case "$R" in a) A=3;; b) S=4;; *) echo usage; exit 1;; esac\n'
+            'case "$R" in a) vllm serve m --n $A ;; b) vllm serve m --s $S ;; esac'
+        ),
         ["m --n 3", "m --s 4"],
     ),
     "an earlier if decides": (
-        'if [ "$R" = a ]; then A=3; elif [ "$R" = b ]; then S=4; else exit 1; fi\n'
-        'if [ "$R" = a ]; then vllm serve m --n $A; else vllm serve m --s $S; fi',
+        (
+            'if [ "$R" = a ]; then A=3; elif [ "$R" = b ]; then S=4; else exit 1; fi\n'
+            'if [ "$R" = a ]; then vllm serve m --n $A; else vllm serve m --s $S; fi'
+        ),
         ["m --n 3", "m --s 4"],
+    ),
+    "a branch that contradicts a default": (
+        'T=${T:-1}; if [ "$T" -eq 1 ]; then vllm serve a --n "$T"; else vllm serve b --n "$T"; fi',
+        ["a --n 1", "b --n ${T}"],
+    ),
+    "an and-list that contradicts a default": (
+        'export T="${T:=off}"; [[ $T != off ]] && vllm serve a --n "$T"; vllm serve b --n $T',
+        ["a --n ${T}", "b --n off"],
+    ),
+    "arithmetic that contradicts a default": (
+        "N=${1:-2}; if (( N > 4 )); then vllm serve a --n $N; else vllm serve b --n $N; fi",
+        ["a --n ${N}", "b --n 2"],
+    ),
+    "an arm of a case that contradicts a default": (
+        'T=${T:-x}; case "$T" in y|z) vllm serve a --n $T ;; x) vllm serve b --n $T ;; esac',
+        ["a --n ${T}", "b --n x"],
+    ),
+    "callers after the function that they call": (
+        'run() { local M="$1"; shift; vllm serve "$M" "$@"; }; a() { run "$1" --a 1; }; b() { run "$1" --b 2; }',
+        ["${1} --a 1", "${1} --b 2"],
+    ),
+    "callers before the function that they call": (
+        'a() { run x --a 1; }; run() { vllm serve "$@"; }; b() { if true; then run y --b 2; fi; }',
+        ["x --a 1", "y --b 2"],
+    ),
+    "a function that calls itself": (
+        'again() { vllm serve "$1"; sleep 1; again "$1"; }',
+        ["${1}"],
+    ),
+    "equal calls": (
+        'f() { vllm serve m --n "$1"; }; f a; f b; f a; f a',
+        ["m --n a", "m --n b"],
     ),
 }
 

@@ -31,6 +31,11 @@ _COMBINED_AT_MOST = 3
 """Conditions that are decided in every combination; of more, each is decided the other way by itself."""
 
 
+def names(test: str) -> list[str]:
+    """The variables that the text of a test may name."""
+    return list(dict.fromkeys([match.group(1) or match.group(2) for match in _NAMES.finditer(test)]))
+
+
 class Decision:
     """An undecided condition.
 

@@ -158,7 +158,7 @@ def _case_items(
         return
     test = (values[0].start_byte, values[-1].end_byte) if values else None
     last = last or not status.certain
-    shell.branch(status, chosen, lambda: _case_items(shell, raw, subject, rest, last=last), item, test)
+    shell.branch(status, chosen, lambda: _case_items(shell, raw, subject, rest, last=last), item, test, raw)
 
 
 def for_statement(shell: Evaluator, node: Node) -> Status:
