@@ -72,6 +72,36 @@ CASES = {
         'f() { vllm serve m --n "$1"; }; f a; f b; f a; f a',
         ["m --n a", "m --n b"],
     ),
+    "empty values that an argument loop fills": (
+        (
+            'M=""; Q=\'\'; while [ $# -gt 0 ]; do case "$1" in -m) M="$2"; shift 2;; -q) Q=$2; shift 2;; *) exit 1;; esac; done; '
+            'vllm serve "$M" --n "$Q"'
+        ),
+        ["${M} --n ${Q}"],
+    ),
+    "empty values that getopts fills": (
+        'M=; while getopts "m:" o; do case $o in m) M=$OPTARG;; esac; done; vllm serve "$M"',
+        ["${M}"],
+    ),
+    "empty values that a loop over the arguments fills": (
+        (
+            'M=""; E=""; next=false; for a in "$@"; do if $next; then M="$a"; next=false; elif [ "$a" = --m ]; then next=true; '
+            'else E="$E $a"; fi; done; vllm serve "$M" --end'
+        ),
+        ["${M} --end"],
+    ),
+    "a value that no argument fills": (
+        'M=""; N=1; while [ $# -gt 0 ]; do case "$1" in -n) N="$2"; shift 2;; esac; done; vllm serve m --a "$M" --n $N',
+        ["m --a  --n 1"],
+    ),
+    "a loop that is over no arguments": (
+        'M=""; for x in a b; do M="$M$x"; done; vllm serve "$M"',
+        ["ab"],
+    ),
+    "arguments in one value": ("N=$@; vllm serve m --n $N --end", ["m --n ${N} --end"]),
+    "joined arguments in one value": ('N="$*"; vllm serve m --n $N --end', ["m --n ${N} --end"]),
+    "arguments in a local value": ('f() { local N=${@:2}; vllm serve "$1" --n "$N" --end; }; f m "$@"', ["m --n ${N} --end"]),
+    "known arguments in one value": ('f() { local N="$*"; vllm serve m --n $N; }; f 1 2', ["m --n 1 2"]),
 }
 
 

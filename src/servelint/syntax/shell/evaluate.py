@@ -393,6 +393,23 @@ class Evaluator:
         self.state = taken if decided else join(taken, other)
         self.reads = reads
 
+    def fill(self, loop: Node, filled: set[str]) -> None:
+        """Set the empty variables that a loop over the arguments fills to unknown ones: they are empty only without arguments.
+
+        Args:
+            loop: The loop.
+            filled: Those that one round has set; in a world, one round sets only some.
+        """
+        known = self.world.mains if self.world is not None else self.decisions
+        decision = known.get(self._key(loop))
+        if decision is None:
+            return
+        if self.world is None:
+            decision.fills = tuple(sorted(filled))
+        for name in decision.fills:
+            if self.world is None or name not in filled:
+                self.state.variables[name] = TracedText((unknown("${" + name + "}", None),))
+
     def _deny(self, tested: TracedText) -> dict[str, tuple[Value, Value]]:
         """Set the tested variables that have a default to unknown ones, where the script gets only without the default.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from servelint.core.launch import Word
@@ -13,9 +14,11 @@ from servelint.syntax.shell.state import (
     EXIT,
     FAIL,
     SUCCESS,
+    UNSET,
     UNSURE,
     State,
     Status,
+    Value,
     changed,
     join,
     same,
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from servelint.syntax.shell.evaluate import Evaluator
 
 _ITERATIONS_AT_MOST = 16
+_OF_ARGUMENTS = re.compile(r"\bgetopts\b|\$[#@*1]|\$\{[#@*1]\b|\$\{[@*]")
+"""In the head of a loop over the arguments of the script."""
 
 
 def subshell(shell: Evaluator, node: Node) -> Status:
@@ -280,12 +285,27 @@ def _perhaps(shell: Evaluator, status: Status, once: Callable[[], object], node:
     head = next(
         (child.start_byte for child in node.children if child.type in ("do_group", "compound_statement")), node.end_byte
     )
-    shell.branch(status, once, lambda: None, node, (node.start_byte, head))
+    text = shell.script.text.cut(node.start_byte, head).flat
+    fills = _OF_ARGUMENTS.search(text) is not None or (node.type == "for_statement" and " in " not in text)
+    empty = [name for name, value in before.variables.items() if _is_empty(value)] if fills else []
+    filled: set[str] = set()
+
+    def observed() -> None:
+        once()
+        filled.update([name for name in empty if shell.state.variables.get(name) is not before.variables[name]])
+
+    shell.branch(status, observed, lambda: None, node, (node.start_byte, head))
     if shell.world is None and status.value is None and shell.state.control is None and not _unchanged(before, shell.state):
         # what a second round would change is unknown as well; its commands were seen in the first
         found, shell.found = shell.found, lambda _: None
-        shell.branch(status, once, lambda: None, node)
+        shell.branch(status, observed, lambda: None, node)
         shell.found = found
+    if empty:
+        shell.fill(node, filled)
+
+
+def _is_empty(value: Value | None) -> bool:
+    return isinstance(value, TracedText) and not value.flat and value is not UNSET
 
 
 def _unchanged(before: State, after: State) -> bool:
