@@ -74,7 +74,7 @@ CASES = {
     ),
     "empty values that an argument loop fills": (
         (
-            'M=""; Q=\'\'; while [ $# -gt 0 ]; do case "$1" in -m) M="$2"; shift;; -q) Q=$2; shift;; *) exit 1;; esac; shift; done; '
+            'M=""; Q=; while [ $# -gt 0 ]; do case "$1" in -m) M="$2"; shift;; -q) Q=$2; shift;; *) exit 1;; esac; shift; done; '
             'vllm serve "$M" --n "$Q"'
         ),
         ["${M} --n ${Q}"],
