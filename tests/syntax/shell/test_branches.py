@@ -74,7 +74,7 @@ CASES = {
     ),
     "empty values that an argument loop fills": (
         (
-            'M=""; Q=; while [ $# -gt 0 ]; do case "$1" in -m) M="$2"; shift;; -q) Q=$2; shift;; *) exit 1;; esac; shift; done; '
+            'M=; Q=; while [ $# -gt 0 ]; do case "$1" in -m) M="$2"; shift;; -q) Q=$2; shift;; *) exit 1;; esac; shift; done; '
             'vllm serve "$M" --n "$Q"'
         ),
         ["${M} --n ${Q}"],
@@ -102,6 +102,26 @@ CASES = {
     "joined arguments in one value": ('N="$*"; vllm serve m --n $N --end', ["m --n ${N} --end"]),
     "arguments in a local value": ('f() { local N=${@:2}; vllm serve "$1" --n "$N" --end; }; f m "$@"', ["m --n ${N} --end"]),
     "known arguments in one value": ('f() { local N="$*"; vllm serve m --n $N; }; f 1 2', ["m --n 1 2"]),
+    "a branch for an empty value that is never empty": (
+        'if [ -n "$D" ]; then C="a"; else C="b"; fi; if [ -n "$C" ]; then vllm serve m --n x; else vllm serve m; fi',
+        ["m --n x"],
+    ),
+    "an opposite test of a value that is never empty": (
+        'case $D in on) C="a$D" ;; *) C=${D}c ;; esac; if [ -z "$C" ]; then vllm serve m; else vllm serve m --n x; fi',
+        ["m --n x"],
+    ),
+    "a comparison of a value that is never empty": (
+        'C=a; [ -n "$D" ] && C=b; if [[ $C == "" ]]; then vllm serve m; fi; [ "$C" != "" ] && vllm serve m --n x',
+        ["m --n x"],
+    ),
+    "a bare test of a value that is never empty": (
+        'C=a; if [ -n "$D" ]; then C=b; fi; if [ "$C" ]; then vllm serve m --n x; else vllm serve m; fi',
+        ["m --n x"],
+    ),
+    "a value that may be empty": (
+        'if [ -n "$D" ]; then C="a"; else C="$E"; fi; if [ -n "$C" ]; then vllm serve m --n x; else vllm serve m; fi',
+        ["m --n x", "m"],
+    ),
 }
 
 

@@ -397,7 +397,16 @@ def _unsure(name: str, ours: Value | None, theirs: Value | None) -> Value:
     shown = text.shown if text is not None else ("${" + name + "}" if ours is None else "")
     if ours is None or theirs is None:
         perhaps = None  # the environment may have set it before
-    return TracedText((unknown("${" + name + "}", text.span() if text else None, shown, perhaps),))
+    piece = unknown("${" + name + "}", text.span() if text else None, shown, perhaps)
+    piece.filled = _is_filled(ours) and _is_filled(theirs)
+    return TracedText((piece,))
+
+
+def _is_filled(value: Value | None) -> bool:
+    """Whether a text is sure not to be empty."""
+    if not isinstance(value, TracedText):
+        return False
+    return any(piece.filled or (piece.expression is None and piece.text and not piece.assumed) for piece in value.pieces)
 
 
 def unsure_items(name: str, perhaps: TracedText | None = None) -> list[Word]:
