@@ -122,6 +122,12 @@ CASES = {
         'if [ -n "$D" ]; then C="a"; else C="$E"; fi; if [ -n "$C" ]; then vllm serve m --n x; else vllm serve m; fi',
         ["m --n x", "m"],
     ),
+    "a value that is required before": (': "${M:?give a model}"; vllm serve ${M:+--n $M}', ["--n ${M}"]),
+    "a value that is required in a word": ('echo "model: ${M:?}"; vllm serve m ${M:+--n "$M"}', ["m --n ${M}"]),
+    "a value that may be empty where it is required": (': "${M?}"; vllm serve m ${M:+--n "$M"}', ["m "]),
+    "a value that set -u requires": ('set -eu; echo "model: $M"; vllm serve ${M:+--n $M}', ["--n ${M}"]),
+    "a value that nounset requires": ('set -o nounset; echo "${M}"; vllm serve ${M:+--n $M}', ["--n ${M}"]),
+    "a value that set -u has not required": ('set -u; [ -n "${M:-}" ]; set +u; echo $M; vllm serve ${M:+--n $M}', [""]),
 }
 
 

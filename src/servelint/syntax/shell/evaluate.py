@@ -682,6 +682,12 @@ class Evaluator:
         value = self.state.variables.get(self.resolved(name))
         return None if value is None else value is not UNSET
 
+    def required(self, name: str, value: TracedText) -> TracedText:
+        """The unknown value of a plain `$name` that nothing sets: under `set -u` the script goes on only if it is set."""
+        if self.state.nounset:
+            self.assign(name, value)
+        return value
+
     def separators(self) -> str | None:
         """The value of IFS; None if it is not known."""
         value = self.state.variables.get("IFS")
