@@ -169,6 +169,13 @@ class TestEnvironment:
         assert argv(launch) == ["${MODEL}"]
         assert environment(launch) == {}
 
+    @pytest.mark.parametrize("line", ["ARG MODEL=", 'ARG MODEL=""', "ARG MODEL=''", "ARG MODEL=m\nARG MODEL="])
+    def test_an_empty_build_argument_is_for_the_build_to_fill(self, line: str) -> None:
+        text = f"FROM vllm/vllm-openai:v0.20.0\n{line}\nENV MODEL=$MODEL D=${{MODEL:-d}}\nENTRYPOINT vllm serve $MODEL --n $D\n"
+        launch = launch_in(text, "Dockerfile")
+        assert argv(launch) == ["${MODEL}", "--n", "d"]
+        assert environment(launch) == {"MODEL": "${MODEL}", "D": "d"}
+
     def test_what_is_set_where_it_is_run_is_not_known(self) -> None:
         launch = launch_in('FROM vllm/vllm-openai:v0.20.0\nCMD ["m"]\n', "Dockerfile")
         assert configs(launch, [])[0].operand("container.ipc").present is None

@@ -154,6 +154,7 @@ def test_base_image(text: str, expected: tuple[str | None, str | None]) -> None:
         ("ARG VERSION=0.20.0\nARG TAG=v$VERSION\nFROM vllm/vllm-openai:$TAG\n", "0.20.0"),
         ("FROM vllm/vllm-openai:${TAG:-v0.20.0}\n", "0.20.0"),
         ("ARG TAG\nFROM vllm/vllm-openai:${TAG}\n", None),
+        ('ARG TAG=""\nFROM vllm/vllm-openai:${TAG:-v0.20.0}\n', "0.20.0"),
         ("FROM vllm/vllm-openai:${TAG}\n", None),
     ],
 )

@@ -51,9 +51,10 @@ class Piece:
         assumed: Whether it is a default that the environment may override (`${V:-d}`).
         origin: The place in another file that it came from (a `.env`), if any.
         perhaps: The only text that an unknown may be, beside nothing (`${V:+--flag}`); None if it may be anything.
+        filled: Whether an unknown is sure not to be empty.
     """
 
-    __slots__ = ("assumed", "expression", "origin", "perhaps", "shown", "span", "text", "verbatim")
+    __slots__ = ("assumed", "expression", "filled", "origin", "perhaps", "shown", "span", "text", "verbatim")
 
     def __init__(
         self,
@@ -75,6 +76,7 @@ class Piece:
         self.assumed = assumed
         self.origin = origin
         self.perhaps = perhaps
+        self.filled = False
 
     def cut(self, start: int, end: int) -> Piece:
         """The part of this piece between two offsets of its text; an unknown is never cut."""
@@ -88,6 +90,7 @@ class Piece:
         new.verbatim = self.verbatim
         new.expression = new.shown = new.perhaps = None
         new.assumed = self.assumed
+        new.filled = False
         new.origin = self.origin
         return new
 
@@ -129,7 +132,7 @@ class TracedText:
         piece.span = Span(source, start, end)
         piece.verbatim = True
         piece.expression = piece.shown = piece.origin = piece.perhaps = None
-        piece.assumed = False
+        piece.assumed = piece.filled = False
         new = cls.__new__(cls)
         new.pieces, new.flat, new._starts = (piece,), text, None
         return new

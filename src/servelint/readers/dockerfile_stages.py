@@ -402,6 +402,14 @@ class Stage:
         return variable.value if variable is not None else self.args.get(name)
 
 
+def _keep(args: dict[str, TracedText], name: str, value: TracedText | None) -> None:
+    """Note the value of a build argument. An empty one (`ARG M=`) is there for `--build-arg` to fill: it is not known."""
+    if value is not None and value.flat:
+        args[name] = value
+    elif value is not None:
+        args.pop(name, None)
+
+
 def chosen(found: list[Stage], target: str | None) -> Stage | None:
     """The stage of a name or a number, else the last; None if there is none."""
     if target is not None:
@@ -441,8 +449,7 @@ class _Build:
                 self.begin(instruction)
             elif instruction.keyword == "ARG" and not self.stages:
                 for name, value in self.arguments(instruction, self.globals.get):
-                    if value is not None:
-                        self.globals[name] = value
+                    _keep(self.globals, name, value)
             elif self.stages and instruction.keyword in handlers:
                 handlers[instruction.keyword](self.stages[-1], instruction)
         return self.stages
@@ -475,9 +482,7 @@ class _Build:
 
     def arg(self, stage: Stage, instruction: Instruction) -> None:
         for name, value in self.arguments(instruction, stage.value):
-            value = self.globals.get(name) if value is None else value
-            if value is not None:
-                stage.args[name] = value
+            _keep(stage.args, name, self.globals.get(name) if value is None else value)
 
     def env(self, stage: Stage, instruction: Instruction) -> None:
         found = words(instruction.text, instruction.escape)

@@ -77,6 +77,8 @@ SCRIPTS = {
     "a loop that may go on": 'R=; for X in a b; do [ "$A" = on ] && continue; R="$R --$X"; done; vllm serve m $R',
     "a loop over arguments": 'R=(); for X in a b; do if [ "$A" = on ]; then R+=(--x "$X"); fi; done; vllm serve m "${R[@]}"',
     "launches in branches": 'R=--r; [ "$B" = on ] && R=--s; if [ "$A" = on ]; then exec vllm serve m $R --a; fi; exec vllm serve m $R --b',
+    "equal in all arms of a case": "case $A in on) P=--a; L=8 ;; off) P=--b; L=8 ;; *) exit 1 ;; esac; vllm serve m $P --n $L",
+    "a case that decides a later test": 'case $A in on) P=1 ;; off) Q=2 ;; *) exit 1 ;; esac; if [ "$A" = on ]; then vllm serve m --n "$P"; else vllm serve m --n "$Q"; fi',
     "a script that gives up": 'if [ -z "$A" ]; then echo usage; exit 1; fi; R=; [ "$B" = on ] && R=--x; vllm serve m $R',
     "a variable of the environment": 'if [ "$A" = on ]; then export VLLM_USE_V1=0; fi; vllm serve m',
     "a heredoc": 'if [ "$A" = on ]; then D=cuda; else D=cpu; fi; read -r R <<EOF\n--device $D\nEOF\nvllm serve m $R',

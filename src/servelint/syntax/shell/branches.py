@@ -31,6 +31,11 @@ _COMBINED_AT_MOST = 3
 """Conditions that are decided in every combination; of more, each is decided the other way by itself."""
 
 
+def names(test: str) -> list[str]:
+    """The variables that the text of a test may name."""
+    return list(dict.fromkeys([match.group(1) or match.group(2) for match in _NAMES.finditer(test)]))
+
+
 class Decision:
     """An undecided condition.
 
@@ -39,15 +44,17 @@ class Decision:
         assumed: Whether a default decides it.
         path: The conditions that must be decided so that the script gets to it, each with its outcome.
         optional: Whether all that it changes is that a secret is passed if one is given.
+        fills: The empty variables that a loop over the script's arguments, which it decides, gives values.
     """
 
-    __slots__ = ("assumed", "main", "optional", "path")
+    __slots__ = ("assumed", "fills", "main", "optional", "path")
 
     def __init__(self, main: bool, assumed: bool, path: tuple[tuple[Key, bool], ...]) -> None:
         self.main = main
         self.assumed = assumed
         self.path = path
         self.optional = False
+        self.fills: tuple[str, ...] = ()
 
 
 class World:

@@ -172,10 +172,14 @@ def _set(shell: Evaluator, words: list[Word]) -> Status:
         on = shown[0] == "-"
         if "a" in shown[1:]:
             shell.state.all_exported = on
+        if "u" in shown[1:]:
+            shell.state.nounset = on
         at += 1
         if shown.endswith("o") and at < len(words):
             if words[at].shown == "allexport":
                 shell.state.all_exported = on
+            elif words[at].shown == "nounset":
+                shell.state.nounset = on
             at += 1
     else:
         return SUCCESS

@@ -43,7 +43,7 @@ def _assigned(shell: Evaluator, made: Assignment) -> tuple[str, Value]:
         return name, _item(shell, name, made.index, made.value, made.adds)
     if made.array:
         return name, _array(shell, name, made, before if made.adds else None, isinstance(before, dict))
-    text = made.value.value(shell)
+    text = _single(made.value.value(shell), name)
     if not made.adds and (isinstance(before, TracedText) or before is None):
         return name, TracedText.join((text,))
     if isinstance(before, dict) or (isinstance(before, list) and before and before[0].many):
@@ -55,6 +55,13 @@ def _assigned(shell: Evaluator, made: Assignment) -> tuple[str, Value]:
     if isinstance(before, TracedText):
         return name, TracedText.join((before, text))
     return name, TracedText.join((TracedText((unknown("${" + name + "}", text.span(), shown=""),)), text))
+
+
+def _single(text: TracedText, name: str) -> TracedText:
+    """A value that is made of arguments that are not known: one unknown text, where the arguments are any number of words."""
+    if not text.pieces or any(piece.expression is None or piece.shown or piece.perhaps for piece in text.pieces):
+        return text
+    return TracedText((unknown("${" + name + "}", text.span()),))
 
 
 def _item(shell: Evaluator, name: str, index: TracedText, raw: Raw, append: bool) -> Value:

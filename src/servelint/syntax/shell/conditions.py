@@ -200,8 +200,9 @@ def _unary(operator: str, text: TracedText, scope: Scope) -> Status:
     if operator in ("-z", "-n"):
         rest = text.flat.replace(HOLE, "")
         # part of it is unknown: what is known makes it long enough; a variable that nothing sets is empty
-        empty = (not rest) if rest or text.known else None
-        status = Status(empty, likely=True, assumed=text.assumed)
+        filled = any(piece.filled for piece in text.pieces)
+        empty = (not rest and not filled) if rest or filled or text.known else None
+        status = Status(empty, likely=True, assumed=text.assumed and not filled)
         return status if operator == "-z" else status.negated()
     if operator == "-v":
         name = text.value
@@ -215,6 +216,8 @@ def _compare(operator: str, left: TracedText, right: list[tuple[TracedText, bool
     assumed = left.assumed or any(text.assumed for text, _ in right)
     known = left.known and all(text.known for text, _ in right)
     # a variable that nothing sets is empty in a run without it
+    if operator in ("=", "==", "!=") and any(piece.filled for piece in left.pieces) and not any(text.flat for text, _ in right):
+        return Status(operator == "!=")
     one, parts = left.flat.replace(HOLE, ""), [(text.flat.replace(HOLE, ""), quoted) for text, quoted in right]
     if operator in ("=", "==", "!="):
         pattern = parameters.read_pattern(parts)

@@ -7,6 +7,7 @@ leave different are unknown afterwards, shown as in the branch of a run without 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 
@@ -51,6 +52,7 @@ _VARIABLES_A_STEP = 50
 _LENGTH_AT_MOST = 20_000
 _ITEMS_AT_MOST = 1_000
 _SLASH = TracedText.of("/")
+_WORD = re.compile(r"[^\s;&|<>()`$\"']+")
 _NAME = TracedText((unknown("$(basename $0)", None),))
 _HANDLERS: dict[str, Callable[[Evaluator, Node], Status]] = {
     "command": commands.command,
@@ -265,11 +267,18 @@ class Evaluator:
         self.evaluated: Span | None = None
 
     def uncalled(self) -> None:
-        """Follow the functions that the script does not call: a script that sources the file may call them."""
+        """Follow the functions that the script does not call: a script that sources the file may call them.
+
+        Those that another one may call come last, if that one has not called them: it gives them their arguments.
+        """
         state = self.state
         self.on_path = False
-        for name, (script, _) in list(state.functions.items()):
-            if name not in self.called and not script.elsewhere:
+        own = {name: body.text for name, (script, body) in state.functions.items() if not script.elsewhere}
+        left = [name for name in own if name not in self.called]
+        used = {name: set(_WORD.findall(own[name])) - {name} for name in left}
+        inner = set().union(*used.values())
+        for name in sorted(left, key=inner.__contains__):
+            if name not in self.called:
                 self.state = state.copy()
                 self.state.control = None
                 self.call(name, None)
@@ -315,6 +324,7 @@ class Evaluator:
         no: Callable[[], object],
         node: Node,
         test: tuple[int, int] | None = None,
+        subject: TracedText | None = None,
     ) -> None:
         """Run the branch that a condition selects.
 
@@ -328,11 +338,13 @@ class Evaluator:
             no: Runs the other branch.
             node: The statement.
             test: The offsets of the condition; None for the whole statement.
+            subject: What it tests, as written, where that stands elsewhere.
         """
         if self.state.control is not None:
             return
         start = self.state
         world = self.world
+        certain = status.certain
         if world is not None:
             key = self._key(node)
             if not status.certain:
@@ -342,7 +354,7 @@ class Evaluator:
         if status.certain:
             self.state = start.copy()
             (yes if status.value else no)()
-            if self.state.control == FAIL:
+            if certain and self.state.control == FAIL:
                 # a script that gives up without arguments still starts an engine with them
                 self.state = start
             return
@@ -356,7 +368,11 @@ class Evaluator:
             self.state = start.copy()
             self.on_path = on_path and outcome == status.likely
             self.path.append((key, outcome))
+            tested = self.script.text.cut(*test) if subject is None and test is not None else subject
+            denied = self._deny(tested) if decision.assumed and outcome != status.likely and tested is not None else {}
             way()
+            variables = self.state.variables
+            variables.update({name: default for name, (default, new) in denied.items() if variables.get(name) is new})
             self.path.pop()
             ends.append(self.state)
         self.on_path = on_path
@@ -376,6 +392,37 @@ class Evaluator:
             self.steps += taken.size // _VARIABLES_A_STEP
         self.state = taken if decided else join(taken, other)
         self.reads = reads
+
+    def fill(self, loop: Node, filled: set[str]) -> None:
+        """Set the empty variables that a loop over the arguments fills to unknown ones: they are empty only without arguments.
+
+        Args:
+            loop: The loop.
+            filled: Those that one round has set; in a world, one round sets only some.
+        """
+        known = self.world.mains if self.world is not None else self.decisions
+        decision = known.get(self._key(loop))
+        if decision is None:
+            return
+        if self.world is None:
+            decision.fills = tuple(sorted(filled))
+        for name in decision.fills:
+            if self.world is None or name not in filled:
+                self.state.variables[name] = TracedText((unknown("${" + name + "}", None),))
+
+    def _deny(self, tested: TracedText) -> dict[str, tuple[Value, Value]]:
+        """Set the tested variables that have a default to unknown ones, where the script gets only without the default.
+
+        Returns:
+            Name to the default and to the unknown value.
+        """
+        denied: dict[str, tuple[Value, Value]] = {}
+        for name in branches.names(tested.flat):
+            default = self.state.variables.get(name)
+            if isinstance(default, TracedText) and default.assumed:
+                denied[name] = default, TracedText((unknown("${" + name + "}", None),))
+                self.state.variables[name] = denied[name][1]
+        return denied
 
     def _key(self, node: Node) -> Key:
         """A name for a statement: with the calls that lead to it, each of which may decide it another way."""
@@ -634,6 +681,12 @@ class Evaluator:
         self.read_of(self.resolved(name))
         value = self.state.variables.get(self.resolved(name))
         return None if value is None else value is not UNSET
+
+    def required(self, name: str, value: TracedText) -> TracedText:
+        """The unknown value of a plain `$name` that nothing sets: under `set -u` the script goes on only if it is set."""
+        if self.state.nounset:
+            self.assign(name, value)
+        return value
 
     def separators(self) -> str | None:
         """The value of IFS; None if it is not known."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from servelint.core.launch import Word
@@ -13,9 +14,11 @@ from servelint.syntax.shell.state import (
     EXIT,
     FAIL,
     SUCCESS,
+    UNSET,
     UNSURE,
     State,
     Status,
+    Value,
     changed,
     join,
     same,
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from servelint.syntax.shell.evaluate import Evaluator
 
 _ITERATIONS_AT_MOST = 16
+_OF_ARGUMENTS = re.compile(r"\bgetopts\b|\$[#@*1]|\$\{[#@*1]\b|\$\{[@*]")
+"""In the head of a loop over the arguments of the script."""
 
 
 def subshell(shell: Evaluator, node: Node) -> Status:
@@ -125,8 +130,19 @@ def case_statement(shell: Evaluator, node: Node) -> Status:
     return UNSURE
 
 
-def _case_items(shell: Evaluator, raw: TracedText, subject: TracedText, items: list[Node], falls: bool = False) -> None:
-    """The items of a `case` from an index on. `falls`: the item before ended with `;&`."""
+def _case_items(
+    shell: Evaluator, raw: TracedText, subject: TracedText, items: list[Node], falls: bool = False, last: bool = False
+) -> None:
+    """The items of a `case` from an index on.
+
+    Args:
+        shell: The evaluator.
+        raw: What is tested, as written.
+        subject: Its value.
+        items: The items.
+        falls: Whether the item before ended with `;&`.
+        last: Whether it is not known if an item before is the one.
+    """
     if not items:
         return
     item, rest = items[0], items[1:]
@@ -142,8 +158,12 @@ def _case_items(shell: Evaluator, raw: TracedText, subject: TracedText, items: l
         if end in (";&", ";;&") and shell.state.control is None:
             _case_items(shell, raw, subject, rest, falls=end == ";&")
 
+    if last and status.certain and status.value:
+        chosen()  # where it gives up, the items before do not
+        return
     test = (values[0].start_byte, values[-1].end_byte) if values else None
-    shell.branch(status, chosen, lambda: _case_items(shell, raw, subject, rest), item, test)
+    last = last or not status.certain
+    shell.branch(status, chosen, lambda: _case_items(shell, raw, subject, rest, last=last), item, test, raw)
 
 
 def for_statement(shell: Evaluator, node: Node) -> Status:
@@ -265,12 +285,27 @@ def _perhaps(shell: Evaluator, status: Status, once: Callable[[], object], node:
     head = next(
         (child.start_byte for child in node.children if child.type in ("do_group", "compound_statement")), node.end_byte
     )
-    shell.branch(status, once, lambda: None, node, (node.start_byte, head))
+    text = shell.script.text.cut(node.start_byte, head).flat
+    fills = _OF_ARGUMENTS.search(text) is not None or (node.type == "for_statement" and " in " not in text)
+    empty = [name for name, value in before.variables.items() if _is_empty(value)] if fills else []
+    filled: set[str] = set()
+
+    def observed() -> None:
+        once()
+        filled.update([name for name in empty if shell.state.variables.get(name) is not before.variables[name]])
+
+    shell.branch(status, observed, lambda: None, node, (node.start_byte, head))
     if shell.world is None and status.value is None and shell.state.control is None and not _unchanged(before, shell.state):
         # what a second round would change is unknown as well; its commands were seen in the first
         found, shell.found = shell.found, lambda _: None
-        shell.branch(status, once, lambda: None, node)
+        shell.branch(status, observed, lambda: None, node)
         shell.found = found
+    if empty:
+        shell.fill(node, filled)
+
+
+def _is_empty(value: Value | None) -> bool:
+    return isinstance(value, TracedText) and not value.flat and value is not UNSET
 
 
 def _unchanged(before: State, after: State) -> bool:

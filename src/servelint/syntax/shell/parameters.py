@@ -37,6 +37,9 @@ if TYPE_CHECKING:
         def separators(self) -> str | None:
             """What splits words (IFS); None if it is not known."""
 
+        def required(self, name: str, value: TracedText) -> TracedText:
+            """The unknown value of a plain parameter that nothing sets."""
+
         def assign(self, name: str, value: TracedText, index: str | None = None) -> None:
             """Set a variable, or an item of an array."""
 
@@ -314,7 +317,10 @@ def _operate(
             return TracedText((unknown(whole.shown, whole.span(), shown="", perhaps=scope.expand(operand, quoted)),))
         return Operand(operand, False) if there else EMPTY
     if known is None:
-        return _unknown(whole, target[0] if operator in (":?", "?") else None)
+        found = _unknown(whole, target[0] if operator in (":?", "?") else None)
+        if operator == ":?" and target[1] is None:
+            scope.assign(target[0], found)  # the script goes on only with a value
+        return found
     return known if operator in (":?", "?") else _changed(operator, operand, known, whole, scope)
 
 

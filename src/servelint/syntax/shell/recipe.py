@@ -299,7 +299,7 @@ class _Parameter(_Part):
         found: TracedText | list[Word] | parameters.Operand
         if inner.plain:
             known = scope.variable(inner.name)
-            found = TracedText((unknown("${" + inner.name + "}", raw.span(self.start, self.end)),)) if known is None else known
+            found = known if known is not None else self._required(raw, scope)
         else:
             whole = raw.cut(self.start, self.end)
             found = parameters.evaluate(raw.cut(self.low, self.high), whole, scope, self.quoted, inner)
@@ -312,6 +312,10 @@ class _Parameter(_Part):
             self._operand(found, raw, scope, fields)
         else:
             self._list(found, raw.flat[self.low : self.high], scope, fields)
+
+    def _required(self, raw: TracedText, scope: Scope) -> TracedText:
+        name = self.inner.name
+        return scope.required(name, TracedText((unknown("${" + name + "}", raw.span(self.start, self.end)),)))
 
     def _list(self, found: list[Word], inner: str, scope: Scope, fields: Fields) -> None:
         quoted = self.quoted

@@ -217,6 +217,7 @@ class State:
         aliases: Name references (`declare -n`) and their variables.
         typed: Variables with an attribute that changes what is assigned (`declare -i`, `-l`, `-u`).
         all_exported: Whether `set -a` is on.
+        nounset: Whether `set -u` is on.
         sourced: Whether a sourced file that is not known may have set more.
         files: The files that are known.
         folder: Where relative paths start; None if that is not known.
@@ -225,7 +226,7 @@ class State:
 
     __slots__ = (
         "aliases", "all_exported", "args", "control", "depends", "doubtful", "exported", "files", "folder", "functions",
-        "installed", "levels", "shares", "sourced", "status", "typed", "variables",
+        "installed", "levels", "nounset", "shares", "sourced", "status", "typed", "variables",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -241,7 +242,7 @@ class State:
         self.status = SUCCESS
         self.aliases: dict[str, str] = {}
         self.typed: frozenset[str] = frozenset()
-        self.all_exported = False
+        self.all_exported = self.nounset = False
         self.sourced = False
         self.files = Files(None)
         self.folder: TracedText | None = HERE
@@ -262,6 +263,7 @@ class State:
         new.aliases = self.aliases
         new.typed = self.typed
         new.all_exported = self.all_exported
+        new.nounset = self.nounset
         new.sourced = self.sourced
         new.files = self.files
         new.folder = self.folder
@@ -397,7 +399,16 @@ def _unsure(name: str, ours: Value | None, theirs: Value | None) -> Value:
     shown = text.shown if text is not None else ("${" + name + "}" if ours is None else "")
     if ours is None or theirs is None:
         perhaps = None  # the environment may have set it before
-    return TracedText((unknown("${" + name + "}", text.span() if text else None, shown, perhaps),))
+    piece = unknown("${" + name + "}", text.span() if text else None, shown, perhaps)
+    piece.filled = _is_filled(ours) and _is_filled(theirs)
+    return TracedText((piece,))
+
+
+def _is_filled(value: Value | None) -> bool:
+    """Whether a text is sure not to be empty."""
+    if not isinstance(value, TracedText):
+        return False
+    return any(piece.filled or (piece.expression is None and piece.text and not piece.assumed) for piece in value.pieces)
 
 
 def unsure_items(name: str, perhaps: TracedText | None = None) -> list[Word]:
