@@ -1,0 +1,238 @@
+"""Checks of what each GPU holds of quantized weights: tensor parallelism must cut them where their scales allow it.
+
+A scale of block-quantized FP8 stands for 128 rows by 128 columns, one of AWQ for 128 rows. The engines refuse a shard that ends
+within a block when they build the layer. Which checkpoints have blocks is known of those whose config.json is known, and of
+those that a publisher makes in one way. A folder's name alone is a hint.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from servelint.engines import ENGINES
+from servelint.engines.config import Config
+from servelint.judge.checks import product, whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.models.architecture import Architecture
+
+_PUBLISHED = re.compile(r"qwen/qwen3[^/]*-fp8|stepfun-ai/step-3\.5-flash-fp8")
+"""Names under which a publisher has FP8 in blocks alone."""
+_PUBLISHERS = ("qwen", "deepseek-ai", "minimaxai", "stepfun-ai")
+_GROUPED = {"qwen2.5-vl-72b-instruct-awq": "qwen", "internvl3-78b-awq": "opengvlab"}
+"""AWQ checkpoints that keep an inner size which few sizes divide -> the publisher.
+
+Sources: QwenLM/Qwen3-VL#831, vllm-project/vllm#21695.
+
+Qwen2.5-72B-Instruct-AWQ and its GPTQ do not: their inner size is padded.
+"""
+_METHODS = ("fp8", "deepseek_v4_fp8")
+_WITH_EXPERTS = ("moe-a2a-backend", "enable-ep-moe", "enable-deepep-moe", "moe-dp-size", "moe-data-parallel-size")
+
+
+def blocks(config: Config) -> dict[str, str] | None:
+    """A shard of block-quantized FP8 that ends within a block, of a checkpoint that is known.
+
+    Source: validate_fp8_block_shape in vllm/model_executor/layers/quantization/utils/fp8_utils.py and create_weights of
+    Fp8MoEMethod in fp8.py (vllm-0.6.6 to 0.33.0); create_weights in srt/layers/quantization/fp8.py (sglang-0.4.3.post4 to
+    0.5.23).
+    """
+    model = _stored(config) or _of_hub(config)
+    return _across(config, model) if model is not None else None
+
+
+def blocks_by_name(config: Config) -> dict[str, str] | None:
+    """As `blocks`, of a folder that has the name of such a checkpoint."""
+    model = _of_folder(config) if _stored(config) is None else None
+    return _across(config, model) if model is not None else None
+
+
+def groups(config: Config) -> dict[str, str] | None:
+    """A shard of AWQ weights that ends within a group, of a checkpoint that is known.
+
+    Source: create_weights of AWQLinearMethod in vllm/model_executor/layers/quantization/awq.py (vllm-0.6.6 to 0.23.0), of
+    BaseAWQLinearMethod in auto_awq.py (vllm-0.33.0). AWQ's Marlin gives such layers to it.
+    """
+    return _across_groups(config, by_name=False)
+
+
+def groups_by_name(config: Config) -> dict[str, str] | None:
+    """As `groups`, of a folder that has the name of such a checkpoint."""
+    return _across_groups(config, by_name=True)
+
+
+def _across_groups(config: Config, *, by_name: bool) -> dict[str, str] | None:
+    from servelint.models.architecture import find
+    from servelint.models.catalog import last_part
+
+    name, size = _name(config), whole(config, "tensor-parallel-size")
+    last = last_part(name) if name is not None else ""
+    publisher = _GROUPED.get(last)
+    if name is None or publisher is None or size is None or _stored(config) is not None:
+        return None
+    if by_name is (name.lower() == f"{publisher}/{last}") or (by_name and _repository(config) is not None):
+        return None
+    model = find(f"{publisher}/{last}")
+    return _said(model, "inner size", model.dense, size, 128, {"dense mlp": (model.dense, 1)}) if model is not None else None
+
+
+# -- which model
+
+
+def _name(config: Config) -> str | None:
+    found = config.operand("model").value
+    return found if isinstance(found, str) else None
+
+
+def _repository(config: Config) -> str | None:
+    found = config.operand("model.repository").value
+    return found if isinstance(found, str) else None
+
+
+def _stored(config: Config) -> Architecture | None:
+    """The model by the config.json in its folder."""
+    from servelint.models import checkpoint, folder
+
+    name, launch = _name(config), config.launch
+    opened = folder.files_of(launch) if launch.folder is not None or launch.open is not None else None
+    return checkpoint.read(name, opened) if name is not None and opened is not None else None
+
+
+def _of_hub(config: Config) -> Architecture | None:
+    name = _repository(config)
+    return _in_blocks(name.lower()) if name is not None else None
+
+
+def _of_folder(config: Config) -> Architecture | None:
+    from servelint.models.catalog import last_part
+
+    name = _name(config)
+    if name is None or _repository(config) is not None:
+        return None
+    found = (_in_blocks(f"{publisher}/{last_part(name)}") for publisher in _PUBLISHERS)
+    return next((one for one in found if one is not None), None)
+
+
+@lru_cache(maxsize=64)
+def _in_blocks(name: str) -> Architecture | None:
+    """The model of a repository that certainly holds FP8 in blocks."""
+    from servelint.models.architecture import find
+    from servelint.models.catalog import config_of
+
+    if _PUBLISHED.fullmatch(name) is None and not (config_of(name) or {}).get("quantization_config"):
+        return None
+    return find(name)
+
+
+# -- how it is cut
+
+
+def _across(config: Config, model: Architecture) -> dict[str, str] | None:
+    """The part of a model whose shards are no whole blocks; None if each is one, or if how it is cut is not known."""
+    kinds = [one for one in model.quantization.formats if one.scheme == "fp8-block"]
+    given = config.operand("quantization")
+    if model.quantization.method not in _METHODS or not kinds or (given.present is not False and given.value != "fp8"):
+        return None
+    size = whole(config, ENGINES[config.launch.engine].tensor_parallel_operand)
+    if size is None or size < 2:
+        return None
+    experts = model.experts
+    sizes = {"dense mlp": model.dense}
+    if experts is not None:
+        sizes.update({"experts": experts.intermediate, "shared experts": experts.shared})
+    cut = (_in_vllm if config.launch.engine == "vllm" else _in_sglang)(config, model, size)
+    parts = {group: (inner, cut[group] // size or 1) for group, inner in sizes.items() if inner and cut.get(group)}
+    block = kinds[-1].group
+    for group, (inner, _) in parts.items():
+        if not _fits(inner, cut[group], block) and inner % cut[group] == 0 and _holds(model, group):
+            label = {"dense mlp": "inner size", "experts": "size of an expert"}.get(group, "size of the shared experts")
+            found = _said(model, label, inner, cut[group], block, parts)
+            whole_experts = "--enable-expert-parallel"
+            alone = all(_fits(one, cut[other], block) for other, (one, _) in parts.items() if other != "experts")
+            if found is not None and group == "experts" and alone and config.launch.engine == "vllm" and _has(config):
+                found["advice"] += f", or add {whole_experts}, which leaves experts whole"
+            return found
+    return None
+
+
+def _has(config: Config) -> bool:
+    catalog = config.catalog
+    if catalog is None or config.index is None:
+        return False
+    return catalog.table(config.index).find("--enable-expert-parallel") is not None
+
+
+def _in_vllm(config: Config, model: Architecture, size: int) -> dict[str, int]:
+    """Into how many shards vLLM cuts each part. Experts that expert parallelism shares out are whole.
+
+    From 0.29.0 on scales of experts are refined to smaller blocks (fused_moe/oracle/fp8.py), and shared ones may be computed
+    with them. DeepSeek V4's shared experts are padded from 0.24.0 on (vllm/models/deepseek_v4/nvidia/model.py).
+    """
+    replicas = product(config, ("data-parallel-size", "prefill-context-parallel-size"))
+    found = {"dense mlp": size}
+    if config.at_least("0.29.0") is not False:
+        return found
+    if replicas is not None and config.operand("enable-expert-parallel").present is False:
+        found["experts"] = size * replicas
+    if replicas == 1 and (model.model_type != "deepseek_v4" or config.at_least("0.24.0") is False):
+        found["shared experts"] = size
+    return found
+
+
+def _in_sglang(config: Config, model: Architecture, size: int) -> dict[str, int]:
+    """Into how many shards SGLang cuts each part.
+
+    FlashInfer's TensorRT-LLM kernels, which are chosen on Blackwell, have the experts' shards padded (sglang-0.5.10
+    srt/layers/moe/fused_moe_triton/layer.py). Shared experts may be computed with the others, but not Step 3.5's. AITER's
+    kernels pad as well.
+    """
+    vendor, capability = config.operand("gpu.vendor").value, config.operand("gpu.capability").value
+    if config.operand("env.SGLANG_USE_AITER").present is not False or vendor not in (None, "nvidia"):
+        return {}
+    ranks, found = whole(config, "effective.ep-size"), {}
+    older = isinstance(capability, int | float) and capability < 10 and config.operand("moe-runner-backend").present is False
+    unpadded = older or config.at_least("0.5.7") is False
+    plain = all(config.operand(name).present is False for name in _WITH_EXPERTS)
+    if plain and unpadded and ranks is not None and ranks > 0:
+        found["experts"] = max(size // ranks, 1)
+    if config.operand("effective.dp-attention").value is False and config.operand("moe-dense-tp-size").present is False:
+        found["dense mlp"] = size
+        apart = model.model_type.startswith("step3") or (unpadded and model.model_type != "deepseek_v4")
+        if plain and ranks == 1 and apart:
+            found["shared experts"] = size
+    return found
+
+
+def _fits(inner: int, shards: int, block: int) -> bool:
+    return inner % (shards * block) == 0
+
+
+def _holds(model: Architecture, group: str) -> bool:
+    """Whether matrices of a group are in blocks: those that the checkpoint's lists leave out are not."""
+    from servelint.models.matrices import matrices
+    from servelint.models.quantization import Formats
+
+    formats = Formats(model.quantization)
+    return any(one.group == group and one.split and formats.of(one).scheme == "fp8-block" for one in matrices(model))
+
+
+def _said(
+    model: Architecture, label: str, inner: int, shards: int, block: int, parts: dict[str, tuple[int, int]]
+) -> dict[str, str] | None:
+    """The fields of a message about a size that is cut into shards; None if each is a whole number of blocks."""
+    if inner % shards or _fits(inner, shards, block):
+        return None
+    smaller = [
+        one
+        for one in range(1, shards)
+        if (not model.heads or model.heads % one == 0) and all(_fits(each, one * more, block) for each, more in parts.values())
+    ]
+    return {
+        "part": f"{label} of {inner}",
+        "shard": str(inner // shards),
+        "shards": str(shards),
+        "block": str(block),
+        "advice": f"a tensor parallel size of {smaller[-1]}" if smaller else "another checkpoint",
+    }

@@ -1,0 +1,141 @@
+"""Shards of quantized weights that end within a block or a group."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from servelint.core.launch import Launch
+from servelint.core.settings import Settings
+from servelint.core.source import Source
+from servelint.engines.config import Config, configs
+from servelint.files.siblings import Neighbours
+from servelint.lint import check_launches
+from servelint.readers import read
+from tests.judging import fields, holds
+from tests.launching import launch_in
+
+
+def config(text: str, release: str) -> Config:
+    return configs(launch_in(text, "run.sh"), [release])[0]
+
+
+def vllm(words: str, release: str = "0.10.2") -> Config:
+    return config(f"vllm serve {words}", release)
+
+
+def sglang(words: str, release: str = "0.5.2") -> Config:
+    return config(f"python -m sglang.launch_server --model-path {words}", release)
+
+
+@pytest.mark.parametrize(
+    ("words", "release", "shard"),
+    [
+        ("Qwen/Qwen3-30B-A3B-FP8 -tp 4", "0.10.2", "192"),
+        ("Qwen/Qwen3-30B-A3B-FP8 -tp 2 -dp 2", "0.10.2", "192"),
+        ("Qwen/Qwen3-235B-A22B-FP8 -tp 8", "0.28.0", "192"),
+        ("Qwen/Qwen3-235B-A22B-FP8 -tp 8", "0.29.0", None),  # scales of experts are refined
+        ("Qwen/Qwen3-235B-A22B-FP8 -tp 8 --enable-expert-parallel", "0.10.2", None),
+        ("Qwen/Qwen3-235B-A22B-FP8 -tp 8 $EXTRA", "0.10.2", None),
+        ("Qwen/Qwen3-32B-FP8 -tp 16", "0.33.0", "1600"),
+        ("Qwen/Qwen3-32B-FP8 -tp 8", "0.33.0", None),
+        ("Qwen/Qwen3-4B-FP8 -tp 8", "0.11.0", "1216"),
+        ("deepseek-ai/DeepSeek-V3 -tp 32", "0.6.6", "576"),
+        ("deepseek-ai/DeepSeek-V3 -tp 16", "0.6.6", None),
+        ("deepseek-ai/DeepSeek-V4-Pro -tp 16", "0.20.0", "192"),
+        ("deepseek-ai/DeepSeek-V4-Pro -tp 16", "0.24.0", None),  # shared experts are padded
+        ("MiniMaxAI/MiniMax-M2.7 -tp 8", "0.25.0", "192"),
+        ("zai-org/GLM-4.5-Air-FP8 -tp 8", "0.25.0", None),  # a scale for each channel
+        ("RedHatAI/Qwen3-30B-A3B-FP8-dynamic -tp 4", "0.10.2", None),
+        ("Qwen/Qwen3-30B-A3B -tp 4", "0.10.2", None),
+        ("Qwen/Qwen3-30B-A3B-FP8 -tp 4 --quantization gptq", "0.10.2", None),
+    ],
+)
+def test_fp8_blocks_in_vllm(words: str, release: str, shard: str | None) -> None:
+    found = fields("vllm/fp8-blocks-cut", vllm(words, release))
+    assert (found["shard"] if found is not None else None) == shard
+
+
+@pytest.mark.parametrize(
+    ("words", "release", "shard"),
+    [
+        ("Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8 --tp 8", "0.4.9.post3", "320"),
+        ("Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8 --tp 8 --ep-size 2", "0.5.2", None),
+        ("Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8 --tp 8 --moe-a2a-backend deepep", "0.5.2", None),
+        ("Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8 --tp 8", "0.5.12", None),  # padded on Blackwell
+        ("deepseek-ai/DeepSeek-V3.1 --tp 32 --dp 8 --enable-dp-attention", "0.5.2", "64"),
+        ("deepseek-ai/DeepSeek-R1 --tp 32", "0.4.4.post1", "576"),
+        ("stepfun-ai/Step-3.5-Flash-FP8 --tp 4", "0.5.12", "320"),
+        ("Qwen/Qwen3-32B-FP8 --tp 16", "0.5.23", "1600"),
+        ("Qwen/Qwen3-32B-FP8 --tp 16 --moe-dense-tp-size 1", "0.5.23", None),
+    ],
+)
+def test_fp8_blocks_in_sglang(words: str, release: str, shard: str | None) -> None:
+    found = fields("sglang/fp8-blocks-cut", sglang(words, release))
+    assert (found["shard"] if found is not None else None) == shard
+
+
+def test_an_older_gpu_has_no_padded_shards() -> None:
+    text, name = "python -m sglang.launch_server --model-path Qwen/Qwen3-30B-A3B-FP8 --tp 4\n", "sglang/fp8-blocks-cut"
+    source = Source("run.sh", text)
+    for gpu, known in (("h100", True), ("b200", False), (None, False)):
+        settings = Settings(engine_versions={"sglang": "0.5.12"}, gpu=gpu)
+        found = check_launches(source, read(source, Neighbours(None)).launches, settings)
+        assert (name in [one.rule for one in found]) is known
+
+
+def test_a_folder_is_a_hint() -> None:
+    found = vllm("/models/Qwen3-30B-A3B-FP8 -tp 4")
+    assert not holds("vllm/fp8-blocks-cut", found)
+    assert holds("vllm/fp8-blocks-cut-of-folder", found)
+    assert holds("sglang/fp8-blocks-cut-of-folder", sglang("/data/Qwen3-Coder-480B-A35B-Instruct-FP8/ --tp 8"))
+    assert not holds("vllm/fp8-blocks-cut-of-folder", vllm("house/Qwen3-30B-A3B-FP8 -tp 4"))
+
+
+def _of(folder: Path, **quantization: object) -> Launch:
+    data = {
+        "model_type": "qwen3_moe", "architectures": ["Qwen3MoeForCausalLM"], "num_hidden_layers": 2, "hidden_size": 2048,
+        "intermediate_size": 6144, "moe_intermediate_size": 768, "num_experts": 128, "num_experts_per_tok": 8,
+        "num_attention_heads": 32, "num_key_value_heads": 4, "vocab_size": 151936,
+        "quantization_config": {"quant_method": "fp8", **quantization},
+    }  # fmt: skip
+    (folder / "model").mkdir(exist_ok=True)
+    (folder / "model" / "config.json").write_text(json.dumps(data))
+    launch = launch_in("vllm serve ./model -tp 4", "run.sh")
+    launch.folder = str(folder)
+    return launch
+
+
+def test_a_config_in_a_folder_decides(tmp_path: Path) -> None:
+    found = configs(_of(tmp_path, weight_block_size=[128, 128]), ["0.10.2"])[0]
+    assert holds("vllm/fp8-blocks-cut", found)
+    assert not holds("vllm/fp8-blocks-cut-of-folder", found)
+    assert not holds("vllm/fp8-blocks-cut", configs(_of(tmp_path), ["0.10.2"])[0])
+    assert not holds("vllm/fp8-blocks-cut", configs(_of(tmp_path, weight_block_size=[64, 64]), ["0.10.2"])[0])
+
+
+def test_the_advice_fits() -> None:
+    found = fields("vllm/fp8-blocks-cut", vllm("Qwen/Qwen3-30B-A3B-FP8 -tp 4"))
+    assert found is not None
+    assert found["advice"] == "a tensor parallel size of 2, or add --enable-expert-parallel, which leaves experts whole"
+    found = fields("vllm/fp8-blocks-cut", vllm("Qwen/Qwen3-32B-FP8 -tp 16"))
+    assert found is not None
+    assert found["advice"] == "a tensor parallel size of 8"
+
+
+@pytest.mark.parametrize(
+    ("words", "rule"),
+    [
+        ("Qwen/Qwen2.5-VL-72B-Instruct-AWQ -tp 2", "vllm/awq-groups-cut"),
+        ("OpenGVLab/InternVL3-78B-AWQ -tp 4", "vllm/awq-groups-cut"),
+        ("./InternVL3-78B-AWQ -tp 2", "vllm/awq-groups-cut-of-folder"),
+        ("Qwen/Qwen2.5-VL-72B-Instruct-AWQ", None),
+        ("Qwen/Qwen2.5-72B-Instruct-AWQ -tp 2", None),  # its inner size is padded
+        ("house/Qwen2.5-VL-72B-Instruct-AWQ -tp 2", None),
+    ],
+)
+def test_awq_groups(words: str, rule: str | None) -> None:
+    found = [one for one in ("vllm/awq-groups-cut", "vllm/awq-groups-cut-of-folder") if holds(one, vllm(words))]
+    assert found == ([rule] if rule is not None else [])
