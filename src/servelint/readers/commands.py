@@ -123,6 +123,7 @@ def _passed_on(words: list[Word], context: CommandContext) -> list[Launch]:
         not re.match(r"[\w./~]", name)
         or name.startswith("python")
         or name in UNHEARD
+        or _ASSIGNMENT.match(words[0].text.flat) is not None  # where a shell would take it, it has taken it
         or _NO_STARTERS.fullmatch(name.removesuffix(".sh"))
     ):
         return []

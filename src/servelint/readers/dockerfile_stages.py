@@ -474,9 +474,6 @@ class _Build:
                 found.append((name, value or TracedText((unknown("${" + name + "}", word.span()),))))
             else:
                 default = expand(word.cut(len(name) + 1), lookup, instruction.escape).softened() if sign else None
-                if default is not None and not default.flat:
-                    # whoever builds the image is to give it
-                    default = TracedText((unknown("${" + name + "}", word.span()),))
                 found.append((name, default))
         return found
 

@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from servelint.core.finding import Finding
-from servelint.core.settings import DEFAULT
+from servelint.core.settings import DEFAULT, Settings
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
 from servelint.lint import check_launches
@@ -20,7 +20,7 @@ RULES = frozenset(
 
 def findings(text: str, name: str) -> list[Finding]:
     source = Source(name, dedent(text).removeprefix("\n"))
-    found = check_launches(source, read(source, Neighbours(None)).launches, DEFAULT)
+    found = check_launches(source, read(source, Neighbours(None)).launches, Settings(profile="strict"))
     return [finding for finding in found if finding.rule.removeprefix("container/") in RULES]
 
 
