@@ -33,7 +33,7 @@ _NAMES_AT_MOST = 40
 _NEAR = 0.7
 """How near a word must be to be suggested, from 0 to 1."""
 
-_NUMBER = re.compile(r"-(?:\d+|\d*\.\d+)")
+_NUMBER = r"-(?:\d+|\d*\.\d+)"
 
 
 def fail(message: str) -> NoReturn:
@@ -274,7 +274,7 @@ class Command(click.Command):
                 return
             found = self._option(word)
             value = "" if found is None or found.is_flag else next(words, "")
-            if len(value) > 1 and value[0] == "-" and " " not in value and _NUMBER.fullmatch(value) is None:
+            if len(value) > 1 and value[0] == "-" and " " not in value and re.fullmatch(_NUMBER, value) is None:
                 raise UsageError(f"{word} needs a value", context)
 
     def get_help(self, context: click.Context) -> str:

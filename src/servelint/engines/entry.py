@@ -10,7 +10,7 @@ from servelint.engines.registry import ENGINES, Engine, Start, derived
 
 _PYTHON = r"python(?:\d(?:\.\d+)?)?(?:\.exe)?"
 _PYTHON_FLAGS_WITH_VALUE = ("-W", "-X")
-_WHICH = re.compile(r"(?:\$\(|`)\s*(?:which|command\s+-v|type\s+-[pP])\s+([\w.-]+)\s*(?:\)|`)")
+_WHICH = r"(?:\$\(|`)\s*(?:which|command\s+-v|type\s+-[pP])\s+([\w.-]+)\s*(?:\)|`)"
 _HELP = frozenset(("--help", "-h", "--version", "-v"))
 
 
@@ -70,7 +70,7 @@ def _command() -> re.Pattern[str]:
 def program(word: Word) -> str | None:
     """The file name of the program that a word names; None if that part of the word is not known."""
     base = word.text.flat.rpartition("/")[2]
-    if base == HOLE and len(word.text.pieces) == 1 and (asked := _WHICH.fullmatch(word.text.pieces[0].expression or "")):
+    if base == HOLE and len(word.text.pieces) == 1 and (asked := re.fullmatch(_WHICH, word.text.pieces[0].expression or "")):
         return asked.group(1)  # `python "$(which vllm)" serve`
     return None if HOLE in base else base.partition("@")[0]  # uvx takes a release with it: vllm@0.19.1
 

@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 ReleaseKey = tuple[tuple[int, ...], int, int, int, int, int]
 
-_RELEASE = re.compile(
+_RELEASE = (
     r"[vb]?(?P<numbers>\d+(?:\.\d+)*)(?:[-_.]?(?P<pre>a|b|rc)(?P<pre_number>\d*))?"
-    r"(?:[-_.]?post(?P<post>\d*))?(?:[-_.]?dev(?P<dev>\d*))?(?:\+[a-z0-9.]+)?",
-    re.IGNORECASE,
+    r"(?:[-_.]?post(?P<post>\d*))?(?:[-_.]?dev(?P<dev>\d*))?(?:\+[a-z0-9.]+)?"
 )
 _PRE = {"a": 0, "b": 1, "rc": 2}
 _FINAL = 3
@@ -35,12 +34,13 @@ def release_key(release: str) -> ReleaseKey | None:
 
     (numbers without trailing zeros, pre-release phase, pre-release number, post number, has no dev, dev number)
     """
-    match = _RELEASE.fullmatch(release.strip())
+    text = release.strip()
+    numbers = text.split(".")
+    if text.isascii() and all(number.isdigit() for number in numbers):
+        return _numbers(numbers), _FINAL, 0, -1, 1, 0
+    match = re.fullmatch(_RELEASE, text, re.IGNORECASE)
     if match is None:
         return None
-    numbers = [int(number[:18]) for number in match.group("numbers").split(".")]
-    while len(numbers) > 1 and numbers[-1] == 0:
-        numbers.pop()
     pre, post, dev = match.group("pre"), match.group("post"), match.group("dev")
     if pre is not None:
         phase = _PRE[pre.lower()]
@@ -49,7 +49,7 @@ def release_key(release: str) -> ReleaseKey | None:
     else:
         phase = _FINAL
     return (
-        tuple(numbers),
+        _numbers(match.group("numbers").split(".")),
         phase,
         int((match.group("pre_number") or "0")[:18]) if pre is not None else 0,
         -1 if post is None else int((post or "0")[:18]),
@@ -97,6 +97,13 @@ def _published() -> dict[str, list[str]]:
     return published
 
 
+def _numbers(parts: list[str]) -> tuple[int, ...]:
+    numbers = [int(part[:18]) for part in parts]
+    while len(numbers) > 1 and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)
+
+
 def known_releases(engine: str) -> list[str]:
     """The releases of an engine that servelint knows, oldest first; empty for an engine it does not follow."""
     return _published().get(engine, [])
@@ -116,15 +123,13 @@ it, as far as servelint knows, so that it is probably mistyped."""
 
 _LARGEST = 99
 """A minor or patch number that is larger, and larger than four times the newest's, has probably lost a dot."""
-_BUILD = re.compile(
-    r"(?:cu\d+|cuda[\d.]*|cpu|rocm[\d.]*|xpu|tpu|computecanada)?(?:\.(?:cxx11)?abi(?:true|false))?", re.IGNORECASE
-)
+_BUILD = r"(?i)(?:cu\d+|cuda[\d.]*|cpu|rocm[\d.]*|xpu|tpu|computecanada)?(?:\.(?:cxx11)?abi(?:true|false))?"
 """Labels behind the `+` of a version that only say what a published release is built for."""
 
 
 def is_published_build(label: str) -> bool:
     """Whether the label behind the `+` of a version is one of the project's own."""
-    return _BUILD.fullmatch(label) is not None
+    return re.fullmatch(_BUILD, label) is not None
 
 
 class Placed:

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.core.settings import Settings
 
-_IGNORE = re.compile(r"#\s*servelint:\s*ignore(?:\[([^\]\n]*)\])?[^\n]*")
+_IGNORE = r"#\s*servelint:\s*ignore(?:\[([^\]\n]*)\])?[^\n]*"
 
 SIGN = "servelint:"
 """What every one of them has."""
@@ -36,7 +36,7 @@ def ignores(source: Source) -> list[Ignore]:
     if SIGN not in source.text:
         return []
     found: list[Ignore] = []
-    for match in _IGNORE.finditer(source.text):
+    for match in re.finditer(_IGNORE, source.text):
         patterns: list[tuple[str, Span]] = []
         if match.group(1) is not None:
             for part in re.finditer(r"[^,\s]+", match.group(1)):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Path = tuple["str | int", ...]
 """Keys from the outermost in; the elements of an array are numbered from 0."""
 
-_AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_AT = r" \(at (?:line (\d+), column (\d+)|end of document)\)$"
 
 
 class Document:
@@ -100,7 +100,7 @@ def parse(source: Source) -> Document | Problem:
         return Document(source, tomllib.loads(source.text))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         message = str(error)
-        at = _AT.search(message)
+        at = re.search(_AT, message)
         line, column = source.position(len(source.text))
         if isinstance(error, RecursionError):
             line, column, message = 1, 1, "nested too deep"
@@ -244,7 +244,7 @@ class _Scan:
 
 
 _ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b", '"': '"', "\\": "\\"}
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|(.))")
+_ESCAPE = r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|(.))"
 
 
 def _unquoted(written: str) -> str:
@@ -256,4 +256,4 @@ def _unquoted(written: str) -> str:
         digits: Any = match[1] or match[2] or match[3]
         return chr(int(digits, 16)) if digits else _ESCAPES.get(match[4], match[4])
 
-    return _ESCAPE.sub(value, written[1:-1])
+    return re.sub(_ESCAPE, value, written[1:-1])

@@ -14,10 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_KEY = re.compile(r":(?:\s+[&!]\S+)*(?:\s+#.*)?$")
+_KEY = r":(?:\s+[&!]\S+)*(?:\s+#.*)?$"
 _UNFINISHED = re.compile(r"(?:&&|\|\||(?<!: )\|)$")
 _OPENS = re.compile(r"(?:\b(?:then|do|else)|[{(])$")
-_CLOSES = re.compile(r"\s*(?:fi|done|else|elif)\b|\s*[})]")
+_CLOSES = r"\s*(?:fi|done|else|elif)\b|\s*[})]"
 _FLAG = re.compile(r"\s*(?:-\s+)?[\"']?(?:-e|--env)[\"']?,?")  # of a docker run whose words are a list
 _SETTING = re.compile(r"\s*(?:-\s+)?(\w+)(?::\s+|=)(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s,;&|\[\]{}\"'#$]*)")
 _HEADS = ("environment:", "env:")
@@ -168,14 +168,14 @@ def _first_line(source: Source, line: int, last: int) -> int | None:
     end = source.line_text(last)
     if before.endswith(("\\", "^", "`")) and not end.endswith(("\\", "^", "`")):
         return None
-    if _UNFINISHED.search(before) or (_OPENS.search(before) and _CLOSES.match(after)):
+    if _UNFINISHED.search(before) or (_OPENS.search(before) and re.match(_CLOSES, after)):
         return None
     if before.rstrip().endswith(",") and not end.rstrip().endswith(","):
         return None
     if _indent(after) > _indent(text) and not end.endswith(("\\", "^", "`")) and not _OPENS.search(before):
         return None  # its value goes on there
     siblings = [other for other in (before, after) if other and _indent(other) == _indent(text) and _item(other) == _item(text)]
-    if siblings or not _KEY.search(before):
+    if siblings or not re.search(_KEY, before):
         return line
     return line - 1 if before.strip() in _HEADS and source.line_text(line - 1).rstrip() == before else None
 

@@ -132,19 +132,19 @@ def _file(named: Word, launch: Launch) -> list[Unresolved]:
 
 
 _REASONS = (
-    (re.compile(r"\$\{?[@*1-9]"), "the arguments of the script are not known"),
-    (re.compile(r"\$\(\(|\$\["), "the result is not known"),
-    (re.compile(r"[$<>]\(|`"), "the output of a command is not known"),
-    (re.compile(r"\{\{|\{%|<%|\$\{\{|\$\[\[|@@?\w|%\w+%|__\w"), "a template fills it in"),
-    (re.compile(r"<[^>]*>|\[[^\]]*\]|\.\.\.|\u2026"), "it is a placeholder"),
+    (r"\$\{?[@*1-9]", "the arguments of the script are not known"),
+    (r"\$\(\(|\$\[", "the result is not known"),
+    (r"[$<>]\(|`", "the output of a command is not known"),
+    (r"\{\{|\{%|<%|\$\{\{|\$\[\[|@@?\w|%\w+%|__\w", "a template fills it in"),
+    (r"<[^>]*>|\[[^\]]*\]|\.\.\.|\u2026", "it is a placeholder"),
 )
-_NAME = re.compile(r"\$(?:env:|\{|\()?[#!]?([A-Za-z_][\w.]*)")
+_NAME = r"\$(?:env:|\{|\()?[#!]?([A-Za-z_][\w.]*)"
 
 
 def reason(expression: str) -> str:
     """Why an expression has no value, as a sentence."""
-    found = next((why for pattern, why in _REASONS if pattern.match(expression)), None)
-    name = _NAME.match(expression)
+    found = next((why for pattern, why in _REASONS if re.match(pattern, expression)), None)
+    name = re.match(_NAME, expression)
     return found or (f"{name.group(1)} has no value in this file" if name is not None else "its value is not known")
 
 

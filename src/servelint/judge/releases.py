@@ -259,14 +259,14 @@ def may_be_a_fork(launch: Launch) -> bool:
     return bool(launch.release.build) or (launch.image is not None and images.identify(launch.image).house)
 
 
-_PUBLISHED = re.compile(r"(?:(?:g[0-9a-f]{6,}|d\d{8}|cu\d+|rocm[\d.]*|cpu|xpu|tpu|precompiled)(?:\.|$))*")
+_PUBLISHED = r"(?:(?:g[0-9a-f]{6,}|d\d{8}|cu\d+|rocm[\d.]*|cpu|xpu|tpu|precompiled)(?:\.|$))*"
 """Local labels of versions that name a commit of the engine, a date or what it is built for."""
 
 
 def is_changed_build(release: str) -> bool:
     """Whether a version has a local label by which it is somebody's own build: 0.20.2rc1.dev249+mybuild."""
     label = release.partition("+")[2]
-    return bool(label) and _PUBLISHED.fullmatch(label) is None
+    return bool(label) and re.fullmatch(_PUBLISHED, label) is None
 
 
 def release_name(launch: Launch, releases: Releases) -> str:

@@ -90,12 +90,12 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
 
 NO_NAME = "-"
 """What a text is called that has no name."""
-_MAPPING = re.compile(r"(?m)^(?:- |[\w\"'.-]+[ \t]*:(?:[ \t]|$))")
+_MAPPING = r"(?m)^(?:- |[\w\"'.-]+[ \t]*:(?:[ \t]|$))"
 
 
 def _unnamed(source: Source, beside: Neighbours) -> Reading:
     """Read a text without a name or a shape: by the first format that it may have and in which it starts something."""
-    if _MAPPING.search(source.text) is not None:
+    if re.search(_MAPPING, source.text) is not None:
         found = _yaml(source, beside)
         if found.launches:
             return found

@@ -71,7 +71,7 @@ _LISTENS_NOWHERE = frozenset((
     "ulimit", "uv", "wait", "yum",
 ))  # fmt: skip
 """Programs that a script may run before an engine, and that open no port and take no GPU."""
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
+_ASSIGNMENT = r"([A-Za-z_]\w*)="
 
 
 def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list[Launch]:
@@ -98,18 +98,31 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
     return script_file(words[0], words[1:], context, depth) or _passed_on(words, context)
 
 
-_NO_STARTERS = re.compile(
-    r"(?:abort|alert|annotate|assert|banner|bench|check|cowsay|debug|describe|die|doc|echo|err|expect|explain|fail|figlet|find|"
-    r"fatal|has|have|header|heading|help|highlight|info|is_|is-|kill|log|man|message|msg|need|note|notice|notify|pgrep|pkill|"
-    r"print|prompt|puts|require|say|section|show|skip|spd-say|step|stop|success|title|trace|usage|verbose|wait_|wall|warn|write)"
-    r".*|.*(?:_?log|_?msg|echo|print|[-_]?kill)|.*_(?:exists|found|missing|running)"
-    r"|(?:\.?/.*/)?(?:a?make|ack|ag|ansible|apropos|aspell|awk|brew|bundle|cargo|choco|conda|crontab|emerge|expr|gawk|gem|git|gh|go|"
-    r"helm|hub|info|initctl|java|jq|just|launchctl|logger|make|mamba|mawk|node|npm|npx|open|pacman|perl|php|pip[\d.]*|rg|ruby|"
-    r"sbatch|service|snap|supervisorctl|task|tee|terraform|test|tldr|type|vi|vim|whatis|where|whereis|whereami|xdg-open|yarn|zypper"
-    r"|yq|\[+)",
-    re.IGNORECASE,
-)
-"""Names of programs and functions that print, look for or stop what their words name."""
+_SPEAKING = (
+    "abort", "alert", "annotate", "assert", "banner", "bench", "check", "cowsay", "debug", "describe", "die", "doc", "echo",
+    "err", "expect", "explain", "fail", "fatal", "figlet", "find", "has", "have", "header", "heading", "help", "highlight",
+    "info", "is-", "is_", "kill", "log", "man", "message", "msg", "need", "note", "notice", "notify", "pgrep", "pkill", "print",
+    "prompt", "puts", "require", "say", "section", "show", "skip", "spd-say", "step", "stop", "success", "title", "trace",
+    "usage", "verbose", "wait_", "wall", "warn", "write",
+)  # fmt: skip
+_SPEAKING_ENDS = ("log", "msg", "echo", "print", "kill", "_exists", "_found", "_missing", "_running")
+_NO_STARTERS = frozenset((
+    "ack", "ag", "amake", "ansible", "apropos", "aspell", "awk", "brew", "bundle", "cargo", "choco", "conda", "crontab",
+    "emerge", "expr", "gawk", "gem", "gh", "git", "go", "helm", "hub", "info", "initctl", "java", "jq", "just", "launchctl",
+    "logger", "make", "mamba", "mawk", "node", "npm", "npx", "open", "pacman", "perl", "php", "rg", "ruby", "sbatch", "service",
+    "snap", "supervisorctl", "task", "tee", "terraform", "test", "tldr", "type", "vi", "vim", "whatis", "where", "whereami",
+    "whereis", "xdg-open", "yarn", "yq", "zypper",
+))  # fmt: skip
+
+
+def _starts_nothing(name: str) -> bool:
+    """Whether a program or function, by its name, prints, looks for or stops what its words name."""
+    lower = name.lower()
+    if lower.startswith(_SPEAKING) or lower.endswith(_SPEAKING_ENDS):
+        return True
+    base = lower.rpartition("/")[2] if lower.startswith(("/", "./")) and lower.count("/") > 1 else lower
+    pip = base.startswith("pip") and not base[3:].strip("0123456789.")
+    return base in _NO_STARTERS or pip or (base != "" and not base.strip("["))
 
 
 def _passed_on(words: list[Word], context: CommandContext) -> list[Launch]:
@@ -123,8 +136,8 @@ def _passed_on(words: list[Word], context: CommandContext) -> list[Launch]:
         not re.match(r"[\w./~]", name)
         or name.startswith("python")
         or name in UNHEARD
-        or _ASSIGNMENT.match(words[0].text.flat) is not None  # where a shell would take it, it has taken it
-        or _NO_STARTERS.fullmatch(name.removesuffix(".sh"))
+        or re.match(_ASSIGNMENT, words[0].text.flat) is not None  # where a shell would take it, it has taken it
+        or _starts_nothing(name.removesuffix(".sh"))
     ):
         return []
     # what a script does with its words is read there
@@ -136,7 +149,7 @@ def _passed_on(words: list[Word], context: CommandContext) -> list[Launch]:
             if found is not None and (separated or found.end - at > 1 or words[found.end].text.flat.startswith("-")):
                 return [_launch(words, at, found, context.with_(site=context.site, env=context.env, open_env=True))]
         flat = words[at].text.flat
-        direct = direct and (flat.startswith("-") or flat.isdigit() or _ASSIGNMENT.match(flat) is not None)
+        direct = direct and (flat.startswith("-") or flat.isdigit() or re.match(_ASSIGNMENT, flat) is not None)
     return []
 
 
@@ -160,7 +173,7 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
     container = context.container
     for at in range(1, len(words)):
         flat = words[at].text.flat
-        assignment = _ASSIGNMENT.match(flat)
+        assignment = re.match(_ASSIGNMENT, flat)
         pinned = installs.requirement(words[at])
         if pinned is not None and pinned[1].how == "pip":
             claims[pinned[0]] = pinned[1]
@@ -284,7 +297,7 @@ def without_shell(words: list[Word], context: CommandContext, depth: int) -> lis
         return []
     if re.search(r"\s", first.strip()) and not first.startswith(("/", "-")):
         return not_started("one-word", words[0], words, context, depth)
-    if len(words) > 1 and (first in _SHELL_ONLY or _ASSIGNMENT.match(first)):
+    if len(words) > 1 and (first in _SHELL_ONLY or re.match(_ASSIGNMENT, first)):
         return not_started("no-shell", words[0], words, context, depth)
     return []
 
@@ -292,7 +305,7 @@ def without_shell(words: list[Word], context: CommandContext, depth: int) -> lis
 def without_shell_text(text: TracedText, words: list[Word], context: CommandContext) -> list[Launch]:
     """The same for a text that no shell reads, and its words."""
     first = words[0].value if words else None
-    if first is None or not (first in _SHELL_ONLY or _ASSIGNMENT.match(first)) or not entry.mentions(text.flat):
+    if first is None or not (first in _SHELL_ONLY or re.match(_ASSIGNMENT, first)) or not entry.mentions(text.flat):
         return []
     return not_started("no-shell", words[0], text, context, 0)
 
@@ -465,7 +478,7 @@ def script_launches(
     return started_here
 
 
-_BETWEEN = re.compile(r"(?:\s|\\|#[^\n]*(?:\n|$))*")
+_BETWEEN = r"(?:\s|\\|#[^\n]*(?:\n|$))*"
 
 
 def _without_image(waiting: list[tuple[list[Word], Span]], ran: Invocation) -> list[Word] | None:
@@ -485,7 +498,7 @@ def _without_image(waiting: list[tuple[list[Word], Span]], ran: Invocation) -> l
         before, site = waiting.pop()
         gap = site.source.text[site.end : ran.site.start] if ran.site.source is site.source else "-"
         head = words[0].text if words else None
-        goes_on = head is not None and _BETWEEN.fullmatch(gap) is not None and not head.flat.startswith((".", "/"))
+        goes_on = head is not None and re.fullmatch(_BETWEEN, gap) is not None and not head.flat.startswith((".", "/"))
         if head is not None and goes_on and (head.flat.startswith("-") or containers.identified(head).engine is not None):
             return [*before, *words]
     tool = entry.program(words[0]) if words else None

@@ -46,7 +46,7 @@ _APPTAINER_SWITCHES = frozenset((
 ))  # fmt: skip
 _APPTAINER_SHORT_SWITCHES = frozenset("cCdefinpqsuvw")
 _APPTAINER_NAMES = {"B": "--bind", "H": "--home", "o": "--overlay", "S": "--scratch", "W": "--workdir"}
-_IMAGE_NAME = re.compile(r"im(?:a)?ge?|container|repo", re.IGNORECASE)
+_IMAGE_NAME = r"(?i)im(?:a)?ge?|container|repo"
 
 
 class ContainerRun:
@@ -167,17 +167,17 @@ def _short(words: list[Word], at: int, options: list[tuple[str, Word | None]], a
 def _is_image(words: list[Word], at: int) -> bool:
     """Whether an unquoted unknown word stands for the image rather than for options."""
     expression = words[at].text.pieces[0].expression or ""
-    if _IMAGE_NAME.search(expression):
+    if re.search(_IMAGE_NAME, expression):
         return True
     rest = [word.text.flat for word in words[at + 1 :]]
     plain = [flat for flat in rest if not flat.startswith("-") and HOLE not in flat and ("/" in flat or ":" in flat)]
     return not plain and not any(
-        _IMAGE_NAME.search(piece.expression or "") for word in words[at + 1 :] for piece in word.text.pieces
+        re.search(_IMAGE_NAME, piece.expression or "") for word in words[at + 1 :] for piece in word.text.pieces
     )
 
 
 _GIVING = frozenset(("--device", "--runtime", "--privileged", "--device-cgroup-rule", "--volumes-from", "--env-file", "--nv"))
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
+_ASSIGNMENT = r"([A-Za-z_]\w*)="
 
 
 def container(words: list[Word], context: CommandContext, depth: int) -> list[Launch] | None:
@@ -260,7 +260,7 @@ def _container_env(run: ContainerRun, context: CommandContext) -> tuple[dict[str
         open_env = open_env or read is None
         env.update(read or {})
     for word in run.values("--env"):
-        assignment = _ASSIGNMENT.match(word.text.flat)
+        assignment = re.match(_ASSIGNMENT, word.text.flat)
         if assignment is not None:
             env[assignment.group(1)] = Variable(assignment.group(1), word.text.cut(assignment.end()), word.site)
         elif word.value is not None and word.value.isidentifier():

@@ -21,7 +21,7 @@ _ODD = re.compile(rf"\A\s*::(?=[A-Za-z])|##(?=[A-Za-z]*\[)|[{_UNSEEN}]")
 """Starts of commands in CI logs, and invisible characters. `::name::` is a command of GitHub at the start of a line, `##[name]`
 and `##vso[name]` are commands of GitHub and Azure anywhere."""
 _SAFE = "!#$%&*+,/:;=?@~"
-_MARKUP = re.compile(r"[\\\\`*\[\]<>&|]|(?<![^\W_])_|_(?![^\W_])")
+_MARKUP = r"[\\\\`*\[\]<>&|]|(?<![^\W_])_|_(?![^\W_])"
 
 
 def clean(text: str) -> str:
@@ -100,7 +100,7 @@ def plain(text: str) -> str:
     >>> plain("write [x](y) for kv_cache, *or* `z`")
     'write \\[x\\](y) for kv_cache, \\*or\\* \\`z\\`'
     """
-    return _MARKUP.sub(lambda found: "\\" + found.group(), clean(text))
+    return re.sub(_MARKUP, lambda found: "\\" + found.group(), clean(text))
 
 
 def link(says: str, address: str) -> str:
@@ -136,7 +136,7 @@ def code(text: str) -> str:
 
 # -- JSON
 
-_COMMAND = re.compile(r"##(?=[A-Za-z]*\[)")
+_COMMAND = r"##(?=[A-Za-z]*\[)"
 
 
 def encoded(data: Any, indent: int | None = None, *, secrets: bool = False) -> str:
@@ -156,7 +156,7 @@ def encoded(data: Any, indent: int | None = None, *, secrets: bool = False) -> s
 
     if not text.isascii() or "\x7f" in text:
         text = "".join([char if char == "\n" or char.isprintable() else escaped(char) for char in text])
-    return _COMMAND.sub("\\\\u0023#", text) if "##" in text else text
+    return re.sub(_COMMAND, "\\\\u0023#", text) if "##" in text else text
 
 
 def json_list(items: list[str]) -> str:

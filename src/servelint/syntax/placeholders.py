@@ -25,30 +25,48 @@ _IN_COMMAND = (
     r"|(?<=[ \t])\[[A-Za-z][^\[\]\n\"'`$=:]{0,80}\](?=[ \t]*(?:$|\\|[\w-]))"
 )
 _FENCED = (
-    r"(?<!\w)(__+)[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*\1(?![\w.])|(?<![\w@])(@{1,2})[A-Za-z]\w*\2(?![\w@])"
-    r"|(?<![\w%])%[A-Za-z_]\w*%(?![\w%])|\$[A-Za-z_]\w*\$|\[\[[A-Za-z][^\[\]\n\"']{0,60}\]\]|<<[ \t]?[A-Za-z_][\w. -]{0,60}>>"
-    r"|#{2,}[A-Za-z_]\w*#{2,}|(?<!\w)~[A-Za-z_]\w*~(?!\w)|(?<![\w${])\$\{\{[^{}\n]{1,80}\}\}"
+    (("__",), r"(?<!\w)(?P<low>__+)[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*(?P=low)(?![\w.])"),
+    (("@",), r"(?<![\w@])(?P<at>@{1,2})[A-Za-z]\w*(?P=at)(?![\w@])"),
+    (("%",), r"(?<![\w%])%[A-Za-z_]\w*%(?![\w%])"),
+    (("$",), r"\$[A-Za-z_]\w*\$"),
+    (("[[",), r"\[\[[A-Za-z][^\[\]\n\"']{0,60}\]\]"),
+    (("<<",), r"<<[ \t]?[A-Za-z_][\w. -]{0,60}>>"),
+    (("##",), r"#{2,}[A-Za-z_]\w*#{2,}"),
+    (("~",), r"(?<!\w)~[A-Za-z_]\w*~(?!\w)"),
+    (("${{",), r"(?<![\w${])\$\{\{[^{}\n]{1,80}\}\}"),
 )
-_NAMED = (
+_WORDED = (
     r"(?<![A-Za-z0-9_])(?i:your[-_][a-z0-9][\w-]*|[a-z][a-z0-9_-]*[-_]here|change[-_]?me|replace[-_]?(?:me|this|with)(?:[-_]\w+)*"
     r"|to-?do|tbd|fixme|fill[-_]?me(?:[-_]in)?)(?![A-Za-z0-9_])"
-    r"|(?<![A-Za-z0-9_])(?:YOUR[A-Z]{2,}|REPLACE_\w+|INSERT_\w+|x{3,}|X{3,}|[vV]?[XY]\.[XYZ]\.[XYZ])(?![A-Za-z0-9_])"
+    r"|(?<![A-Za-z0-9_])(?:YOUR[A-Z]{2,}|REPLACE_\w+|INSERT_\w+)(?![A-Za-z0-9_])"
 )
+_CROSSED = r"(?<![A-Za-z0-9_])(?:x{3,}|X{3,}|[vV]?[XY]\.[XYZ]\.[XYZ])(?![A-Za-z0-9_])"
 _IN_JSON = r"(?<=[:\[,])[ ]*(?:\[[A-Za-z][\w -]*\]|\{[A-Za-z]\w*\}|_{2,}|\?{2,}|N)(?=[ ]*[,}\]])"
 _WHOLE = r"\$\([A-Za-z_]\w*\)|\[[^\W\d][^\[\]\n\"':{}]{0,80}\]|_{2,}|\?{2,}|N|<[^<>\n]{1,80}>"
+_WHOLE_BEGINS = ("$(", "[", "_", "?", "N", "<")
 _OF_A_TOKENIZER = (
     r"</?(?:think|thinking|reasoning|answer|tool_calls?|function|response|s|pad|unk|mask|[be]os|image|video|audio)>"
 )
 """Texts of a tokenizer, which look like placeholders."""
-_SEVERAL = re.compile(r"\.{3}|…|^\[|(?:\b|_)(?:args|arguments|flags|options)\b", re.IGNORECASE)
+_SEVERAL = r"(?i)\.{3}|…|^\[|(?:\b|_)(?:args|arguments|flags|options)\b"
 _MARKS = "<{[.…"
 _GENERIC = frozenset(("count", "file", "host", "id", "list", "model", "n", "name", "num", "path", "port", "size", "value"))
 _SIGNS = ("<", "{", "[", "#", "%(", "%{", "@{")
-_WHOLE_SIGNS = frozenset("_@%$[<#~{.…?xXN")
-_WORDS = re.compile(r"your|here|change|replace|do|tbd|fixme|fill|insert", re.IGNORECASE)
+_WORDS = ("your", "here", "change", "replace", "do", "tbd", "fixme", "fill", "insert")
+_IN_VALUE = (
+    (("[", "{", "__", "??", "N"), _IN_JSON),
+    *_FENCED,
+    (_WORDS, _WORDED),
+    (("xxx", ".x", ".y", ".z"), _CROSSED),
+    (("<%", "{%", "#{", "@{", "%{", "%("), _TAGS),
+    (("<",), ANGLE),
+    (("{",), _CURLY),
+    (("...", "…"), _DOTS),
+)
+"""Notations in a value, in the order in which they are tried, each with texts of which one is in all that is written so."""
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.MULTILINE)
 
@@ -70,17 +88,17 @@ def in_command(text: TracedText) -> TracedText:
 def in_value(text: TracedText) -> TracedText:
     """A value, a word of an argv or an image with an unknown for each placeholder."""
     flat = text.flat
-    if not _WHOLE_SIGNS.intersection(flat) and _WORDS.search(flat) is None:
-        return text
     start = flat.find("=") + 1 if flat.startswith("-") else 0
-    whole = _compiled(_WHOLE).fullmatch(flat, start)
+    whole = _compiled(_WHOLE).fullmatch(flat, start) if flat.startswith(_WHOLE_BEGINS, start) else None
     if (
         whole is not None
         and _compiled(_OF_A_TOKENIZER).fullmatch(flat, start) is None
         and (flat[start] != "$" or text.written is not None)
     ):  # `$$(A)` is `$(A)` by intent
         return _from(text, start)
-    return _without(text, rf"{_IN_JSON}|{_FENCED}|{_NAMED}|{_TAGS}|{_IN_PAGE}")
+    lower = flat.lower()
+    there = [pattern for signs, pattern in _IN_VALUE if any(sign in flat or sign in lower for sign in signs)]
+    return _without(text, "|".join(there)) if there else text
 
 
 def _from(text: TracedText, start: int) -> TracedText:
@@ -90,11 +108,12 @@ def _from(text: TracedText, start: int) -> TracedText:
 
 
 def _without(text: TracedText, pattern: str) -> TracedText:
-    kept = _compiled(_OF_A_TOKENIZER)
-    return text.sub(
-        _compiled(pattern),
-        lambda match: None if HOLE in match.group() or kept.fullmatch(match.group()) else text.unknown(match),
-    )
+    def unknown(match: re.Match[str]) -> TracedText | None:
+        found = match.group()
+        kept = HOLE in found or (found[0] == "<" and _compiled(_OF_A_TOKENIZER).fullmatch(found) is not None)
+        return None if kept else text.unknown(match)
+
+    return text.sub(_compiled(pattern), unknown)
 
 
 def disguised(flat: str) -> str:
@@ -107,7 +126,7 @@ def counted(word: Word) -> Word:
     expression = _alone(word.text.pieces)
     if expression is None:
         return word
-    many = _SEVERAL.search(expression) is not None and not (expression[0] in ".…" and word.site != word.text.span())
+    many = re.search(_SEVERAL, expression) is not None and not (expression[0] in ".…" and word.site != word.text.span())
     return word if many == word.many else Word(word.text, word.site, many)
 
 

@@ -69,7 +69,7 @@ _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
 _SIGNS = ("&", "!")
 """What an anchor and a tag begin with."""
-_INSIDE_PLAIN = re.compile(r"(?m:^%.*)|(?<![^\s,\[\]{}])!\S*|(?<=[^\s,\[\]{}\"'])(?:\?|:(?=[^\s,\[\]{}?]))")
+_INSIDE_PLAIN = r"(?m:^%.*)|(?<![^\s,\[\]{}])!\S*|(?<=[^\s,\[\]{}\"'])(?:\?|:(?=[^\s,\[\]{}?]))"
 """A colon or a question mark that may stand in a plain scalar; directives and tags, which keep theirs."""
 _ENDS_PLAIN = frozenset(("", " ", "\t", "\r", "\n", ",", "?", "[", "]", "{", "}"))
 """What a colon before it ends a plain scalar between brackets, or is refused there by every libyaml."""
@@ -178,7 +178,7 @@ def _extend_shielded(nodes: list[Node], source: Source, text: str, nodes_at_most
     """
     free = list(islice((char for char in map(chr, range(0xE000, 0xF900)) if char not in text), 2))
     shields = dict(zip(":?", free, strict=False))
-    shielded = _INSIDE_PLAIN.sub(lambda match: shields.get(match.group(), match.group()), text)
+    shielded = re.sub(_INSIDE_PLAIN, lambda match: shields.get(match.group(), match.group()), text)
     for left in reversed(range(_READINGS_AT_MOST)):
         nodes.clear()
         try:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 _TRUE, _FALSE = ("true", "1", "yes", "y"), ("false", "0", "no", "n")
-_GEMMA4_ASSISTANT = re.compile(r"gemma-?4.*assistant")
+_GEMMA4_ASSISTANT = r"gemma-?4.*assistant"
 _ROCM_WORDS = ("rocm", "mi30x", "mi35x", "mi300", "mi325", "mi350", "mi355")
 
 
@@ -44,7 +44,7 @@ def gemma4_assistant_draft(config: Config) -> Operand:
     draft = config.operand("speculative-draft-model-path")
     if not isinstance(draft.value, str):
         return draft
-    return Operand(True, _GEMMA4_ASSISTANT.search(draft.value.lower()) is not None, draft.text, draft.site)
+    return Operand(True, re.search(_GEMMA4_ASSISTANT, draft.value.lower()) is not None, draft.text, draft.site)
 
 
 def speculative_algorithm_known(config: Config) -> Operand:

@@ -18,7 +18,7 @@ from servelint.judge.checks import whole
 from servelint.models import Family, is_known_parser, parsers_of
 
 _FALLBACKS = ("TransformersForCausalLM", "TransformersModel")
-_OTHER_TRANSFORMERS = re.compile(r"install\b.*\btransformers\b", re.IGNORECASE | re.DOTALL)
+_OTHER_TRANSFORMERS = r"(?is)install\b.*\btransformers\b"
 
 
 def too_new(config: Config) -> dict[str, str] | None:
@@ -89,7 +89,7 @@ def _loads_weights(config: Config) -> bool:
 
 def names_transformers(text: str) -> bool:
     """Whether a file installs Transformers, of whatever release."""
-    return "transformers" in text.lower() and _OTHER_TRANSFORMERS.search(text) is not None
+    return "transformers" in text.lower() and re.search(_OTHER_TRANSFORMERS, text) is not None
 
 
 def _readable(config: Config) -> bool:

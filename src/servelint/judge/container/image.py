@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from servelint.judge.parser.violation import Options
 
 
-_MOVING = re.compile(r"(?:.*[-_.])?(?:latest|nightly|main|master|dev|edge|stable|head|rolling)(?:[-_.].*)?", re.IGNORECASE)
+_MOVING = r"(?i)(?:.*[-_.])?(?:latest|nightly|main|master|dev|edge|stable|head|rolling)(?:[-_.].*)?"
 _VARIABLE = r"\$(?:\{\w+\}|\w+)"
-_DATED = re.compile(r"\d{6,}|[0-9a-f]{7,}|\d+\.\d+|20\d\d[-_.]\d\d?[-_.]\d\d?")
-_LOCAL = re.compile(r"localhost/|[^/]+$")
+_DATED = r"\d{6,}|[0-9a-f]{7,}|\d+\.\d+|20\d\d[-_.]\d\d?[-_.]\d\d?"
+_LOCAL = r"localhost/|[^/]+$"
 """Names of images that no registry has: those of official images have no slash either, and none of them is an engine's."""
 
 
@@ -40,14 +40,14 @@ def _unpinned(config: Config, image: TracedText, options: Options) -> list[Viola
         name, tag = flat, ""
     if name != name.lower():
         return []  # image names are lower case: this is a placeholder
-    if (tag and (not _MOVING.fullmatch(tag) or _DATED.search(tag))) or allowed(options, "unpinned-image", flat):
+    if (tag and (not re.fullmatch(_MOVING, tag) or re.search(_DATED, tag))) or allowed(options, "unpinned-image", flat):
         return []
     engine = config.launch.engine
     release = newest(engine)
     own = images.identify(TracedText.of(name)).claim
     known = release is not None and not images.identify(TracedText.of(name)).house and own.rolling
     tag_of = ENGINES[engine].release_tag
-    local = _LOCAL.match(name) is not None
+    local = re.match(_LOCAL, name) is not None
     better = "the tag of one release" if local else "the tag of one release, or a digest (@sha256:...)"
     better = f"{name}:{tag_of.format(release)}" if known and tag_of and not local else better
     start = len(name) + 1 if tag else 0

@@ -405,7 +405,7 @@ def _content(setting: Setting) -> object:
 
 
 _QUOTES = ("'", '"')
-_UNQUOTED = re.compile(r"[\w./:=@%+-]+", re.ASCII)
+_UNQUOTED = r"(?a)[\w./:=@%+-]+"
 
 
 def word_violations(config: Config) -> list[Violation]:
@@ -513,6 +513,6 @@ def _literal_quotes(config: Config) -> list[Violation]:
             continue
         message = f"the value of {setting.spelling} is {flat}: the quotes are part of it, since no shell removes them here"
         advice = "write the value without these quotes"
-        change = written_at(text.written, flat[1:-1]) if _UNQUOTED.fullmatch(flat[1:-1]) else None
+        change = written_at(text.written, flat[1:-1]) if re.fullmatch(_UNQUOTED, flat[1:-1]) else None
         found.append(Violation("literal-quotes", span, message, advice, "quotes and all", change=change))
     return found

@@ -142,7 +142,7 @@ def _variables_read(catalog: Catalog, index: int) -> tuple[str, ...]:
 # -- values
 
 
-_INTEGER = re.compile(r"\s*[-+]?\d+(?:_\d+)*\s*")
+_INTEGER = r"\s*[-+]?\d+(?:_\d+)*\s*"
 _WHOLE, _SWITCH, _TRUE = "a whole number", "1 or 0", "true or 1"
 _MEANT = {"true": "1", "yes": "1", "on": "1", "y": "1", "t": "1", "enable": "1", "enabled": "1"}
 _MEANT |= {"false": "0", "no": "0", "off": "0", "n": "0", "f": "0", "disable": "0", "disabled": "0"}
@@ -205,7 +205,7 @@ def _reads(text: str, wanted: str) -> bool:
     if wanted == _TRUE:
         return text.strip().lower() not in _NOT_READ_AS_TRUE
     if wanted in (_WHOLE, _SWITCH):
-        return _INTEGER.fullmatch(text) is not None
+        return re.fullmatch(_INTEGER, text) is not None
     try:
         float(text)
     except ValueError:

@@ -58,7 +58,7 @@ def replacement(engine: str, name: str) -> Replacement | None:
 
 _ON = ("true", "1", "yes", "on")
 _OFF = ("false", "0", "no", "off")
-_PLAIN = re.compile(r"[\w./:=@%+-]+", re.ASCII)
+_PLAIN = r"(?a)[\w./:=@%+-]+"
 
 
 def written_in(fault: Fault) -> Span | None:
@@ -121,7 +121,7 @@ def two_words(fault: Fault) -> Change | None:
     """The change that splits a word into an option and its value."""
     word = fault.word
     option, _, value = word.text.flat.partition(" ") if word is not None else ("", "", "")
-    if word is None or not word.text.known or _PLAIN.fullmatch(value.strip()) is None:
+    if word is None or not word.text.known or re.fullmatch(_PLAIN, value.strip()) is None:
         return None
     return Change(instead=([word], [option, value.strip()]))
 

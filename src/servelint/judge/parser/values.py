@@ -385,7 +385,7 @@ def _unknown_key(view: ReleaseView, spelling: str, key: str, keys: Keys, text: T
 # -- fields of an engine's config class: the conversions of pydantic's lax mode, choices and bounds
 
 
-_INTEGER = re.compile(r"\s*[-+]?\d[\d_]*(?:\.0*)?\s*")
+_INTEGER = r"\s*[-+]?\d[\d_]*(?:\.0*)?\s*"
 _TRUTH = frozenset(("0", "off", "f", "false", "n", "no", "1", "on", "t", "true", "y", "yes"))
 _BOUNDS = (
     ("ge", "at least", operator.ge),
@@ -434,7 +434,7 @@ def _fits(kind: str, value: str | float | bool) -> bool:
     if kind == "str":
         return isinstance(value, str)
     if kind == "int":
-        return _INTEGER.fullmatch(value) is not None if isinstance(value, str) else float(value).is_integer()
+        return re.fullmatch(_INTEGER, value) is not None if isinstance(value, str) else float(value).is_integer()
     if kind == "float":
         return not isinstance(value, str) or _number(value) is not None
     if kind == "bool":

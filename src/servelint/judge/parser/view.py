@@ -123,7 +123,7 @@ def _same_words(name: str, other: str, cutoff: float) -> bool:
     return _scores(left, cutoff * 0.75).of(right) > 0
 
 
-_DIGITS = re.compile(r"\d+")
+_DIGITS = r"\d+"
 
 
 def misspelt(value: str, known: Iterable[str]) -> str | None:
@@ -136,7 +136,7 @@ def misspelt(value: str, known: Iterable[str]) -> str | None:
     found: list[tuple[int, str]] = []
     for one in known:
         other = _plain(one)
-        if abs(len(other) - len(plain)) <= most and _DIGITS.findall(other) == _DIGITS.findall(plain):
+        if abs(len(other) - len(plain)) <= most and re.findall(_DIGITS, other) == re.findall(_DIGITS, plain):
             edits = _edits(plain, other, most)
             # of a short value two letters that are exchanged, no other letter
             if edits <= most and (len(plain) > 3 or sorted(plain) == sorted(other)):
