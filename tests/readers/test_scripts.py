@@ -315,6 +315,24 @@ def test_line_ends(end: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("start", "words"),
+    [
+        ("", ["m", "--port", "80"]),
+        ("#!/bin/bash\n", ["m", "--port", "80"]),
+        ("#!/usr/bin/env bash\n", ["m", "--port", "80"]),
+        ("#!/bin/sh\n", ["m", "--port", "80", "\\"]),
+    ],
+)
+def test_a_backslash_that_ends_the_file(start: str, words: list[str]) -> None:
+    """Bash drops it, other shells keep it."""
+    assert argv(script(start + "vllm serve m --port 80 \\")) == words
+
+
+def test_an_escaped_backslash_that_ends_the_file() -> None:
+    assert argv(script("vllm serve m --port 80\\\\")) == ["m", "--port", "80\\"]
+
+
+@pytest.mark.parametrize(
     "broken",
     ["vllm serve m 'not closed", "if true; then vllm serve m", "vllm serve m $((", "vllm serve m ${X", "vllm serve m )"],
 )
