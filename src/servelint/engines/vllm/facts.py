@@ -342,7 +342,7 @@ FACTS = {
     "async-scheduling": Fact(async_scheduling, "bool", "scheduling is asynchronous"),
     "longest-prompt": Fact(longest_prompt, "number", "tokens of the longest prompt: --max-model-len, or the model's context"),
     "model-argument": Fact(
-        model_argument, "text", "how the model is named: word (the first one), option (--model) or file (--config)"
+        model_argument, "text", "how the model is named: word (the first), option (--model), file (--config)"
     ),
     "tool-call-parser-known": Fact(tool_call_parser_known, "bool", "the release has the tool-call parser"),
     "reasoning-parser-known": Fact(reasoning_parser_known, "bool", "the release has the reasoning parser"),
