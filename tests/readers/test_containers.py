@@ -136,3 +136,21 @@ def test_an_image_whose_first_word_chooses_the_program(tag: str, first: str, sta
 def test_a_container_that_is_created_and_then_started() -> None:
     launch = launch_in("docker create --name v --gpus all vllm/vllm-openai:v0.19.0 --model m\ndocker start -a v\n", "run.sh")
     assert (argv(launch), launch.release.release) == (["--model", "m"], "0.19.0")
+
+
+@pytest.mark.parametrize(
+    ("options", "engine"),
+    [
+        ("$VLLM_IMAGE", "vllm"),
+        ('"${SGLANG_DOCKER_IMAGE}"', "sglang"),
+        ("${LLAMA_CPP_IMAGE}", "llama.cpp"),
+        ('--name vllm-main "$IMAGE"', "vllm"),
+        ('--name vllm-router "$IMAGE"', None),
+        ('"$VLLM_BENCH_IMAGE"', None),
+        ('"$IMAGE"', None),
+        ("--name vllm registry.local/web:1", None),
+    ],
+)
+def test_an_image_that_a_variable_holds(options: str, engine: str | None) -> None:
+    found = launches_in(f"docker run -d {options} --model m --port 80\n", "run.sh")
+    assert [(launch.engine, launch.release.release) for launch in found] == ([(engine, None)] if engine else [])

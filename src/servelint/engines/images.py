@@ -209,3 +209,13 @@ def _house_engine(name: str) -> Engine | None:
         return None
     named = [engine for engine in ENGINES.values() if engine.image_names]
     return next((engine for engine in named if re.search(rf"(?:^|[-_./])(?:{engine.image_names})(?:$|[-_.])", name)), None)
+
+
+def of_names(names: list[str]) -> Image:
+    """What an image holds whose own name is not known, by the names of its variable and of its container: `VLLM_IMAGE`."""
+    for name in names:
+        word = f"_{re.sub(r'[^A-Z0-9]+', '_', name.upper())}_"
+        engine = next((one for one in ENGINES.values() if any(f"_{own}_" in word for own in one.argument_variables)), None)
+        if engine is not None and re.search(_NO_SERVER, name.lower()) is None:
+            return Image(engine.id, ReleaseClaim(), None, house=True)
+    return Image(None, ReleaseClaim(), None, house=True)

@@ -211,6 +211,9 @@ def container(words: list[Word], context: CommandContext, depth: int) -> list[La
         settings["privileged"] = TracedText.of("true")
     container = Container(run.image.text, settings, *_gpus(run, verb))
     image = images.identify(run.image.text)
+    if image.engine is None and run.image.text.flat == HOLE:
+        name = run.last("--name")
+        image = images.of_names([run.image.text.pieces[0].expression or "", name.flat if name is not None else ""])
     site = context.site or span_of(words)
     inner = CommandContext(context.source, context.name, site, env, container, image.claims, context.env_file, open_env)
     inner.runtime = partial(_runtime, run, verb, context)
