@@ -159,6 +159,15 @@ class TestVariables:
         ]
         assert not any(word.text.known for word in launch.argv if "$" in word.shown or "`" in word.shown)
 
+    def test_an_unknown_stands_where_it_is_used(self) -> None:
+        """Also under `set -u`, where its first use says that it has a value."""
+        launch, marks = marked_script("""
+            set -u
+            echo "model: $MODEL"
+            vllm serve "⟦${MODEL}⟧" --port ⟦$PORT⟧
+        """)
+        assert [word.text.span() for word in launch.argv if not word.text.known] == marks
+
     def test_all_arguments_of_the_script(self) -> None:
         launch = script('vllm serve m "$@"')
         assert launch.argv[1].many

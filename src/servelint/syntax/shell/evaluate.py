@@ -692,7 +692,7 @@ class Evaluator:
     def required(self, name: str, value: TracedText) -> TracedText:
         """The unknown value of a plain `$name` that nothing sets: under `set -u` the script goes on only if it is set."""
         if self.state.nounset:
-            self.assign(name, value)
+            self.assign(name, value.placed(None))  # where it is used next is another place
         return value
 
     def separators(self) -> str | None:
