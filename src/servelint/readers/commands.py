@@ -394,6 +394,7 @@ def script_launches(
     outside = context.open
     environment = {name: variable.value for name, variable in context.env.items() if variable.value is not None}
     found = Alternatives()
+    called: set[str] = set()
     texts: dict[tuple[Span | None, str], tuple[str, TracedText]] = {}
 
     def wrote(path: TracedText, text: TracedText) -> None:
@@ -457,6 +458,7 @@ def script_launches(
             decisions=found.decisions if world is None else None,
             world=world,
             wrote=wrote if world is None else None,
+            called=called,
         )
 
     budget, context.budget = context.budget, context.budget or Budget()

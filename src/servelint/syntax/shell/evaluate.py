@@ -152,6 +152,7 @@ def evaluate(
     decisions: dict[Key, branches.Decision] | None = None,
     world: branches.World | None = None,
     wrote: Callable[[TracedText, TracedText], None] | None = None,
+    called: set[str] | None = None,
 ) -> list[TracedText]:
     """Walk a script and report each command that it may run.
 
@@ -166,6 +167,7 @@ def evaluate(
         unheard: Programs that `found` is not called for.
         decisions: Takes the conditions that cannot be decided.
         world: Decides them; without it, branches are joined.
+        called: Takes the names of the functions that the walk calls. Those in it are not followed by themselves.
         wrote: Called with the path and the text of each file that it writes and that is no shell script.
 
     Returns:
@@ -191,6 +193,9 @@ def evaluate(
         shell.bound = bounds.STEPS_OF_OTHERS
     try:
         shell.visit(shell.script.root)
+        if called is not None:
+            shell.called |= called  # a function whose call a branch leaves out is not one that the file only offers
+            called |= shell.called
         shell.uncalled()
     except RecursionError:
         bounds.NESTED.reached(shell.anchor or text.extent())  # what was found before stands
