@@ -237,7 +237,7 @@ def test_a_type_that_the_pinned_transformers_does_not_have(text: str, release: s
 @pytest.mark.parametrize(
     ("image", "refused"),
     [
-        ("vllm/vllm-openai:v0.14.0", True),
+        ("--entrypoint '' vllm/vllm-openai:v0.14.0", True),
         ("scitrera/dgx-spark-vllm:0.14.0-t5", False),
         ("house/vllm-openai:v0.14.0-transformers5", False),
     ],
