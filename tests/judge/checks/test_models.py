@@ -235,13 +235,13 @@ def test_a_type_that_the_pinned_transformers_does_not_have(text: str, release: s
 
 
 @pytest.mark.parametrize(
-    ("image", "refused"),
+    ("command", "refused"),
     [
-        ("--entrypoint '' vllm/vllm-openai:v0.14.0", True),
-        ("scitrera/dgx-spark-vllm:0.14.0-t5", False),
-        ("house/vllm-openai:v0.14.0-transformers5", False),
+        ("vllm/vllm-openai:v0.18.0 --model", True),
+        ("scitrera/dgx-spark-vllm:0.18.0-t5 vllm serve", False),
+        ("house/vllm-openai:v0.18.0-transformers5 vllm serve", False),
     ],
 )
-def test_an_image_of_others_may_have_another_transformers(image: str, refused: bool) -> None:
-    found = config(f"docker run --gpus all {image} vllm serve zai-org/GLM-4.7-Flash", "0.14.0")
+def test_an_image_of_others_may_have_another_transformers(command: str, refused: bool) -> None:
+    found = config(f"docker run --gpus all {command} nvidia/NVIDIA-Nemotron-Nano-9B-v2", "0.18.0")
     assert (fields("vllm/config-needs-remote-code", found) is not None) is refused
