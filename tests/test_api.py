@@ -120,3 +120,18 @@ def test_the_package_offers_just_these() -> None:
         assert getattr(servelint, name).__doc__
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         servelint.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("version", ["0.331", "33.0"])
+def test_a_mistyped_release_is_refused_by_all(version: str) -> None:
+    """One message, whatever is asked."""
+    refusal = f'"{version}" is not a release of vLLM; did you mean'
+    with pytest.raises(ValueError, match=refusal):
+        servelint.check_command("vllm", ["m"], version=version)
+    with pytest.raises(ValueError, match=refusal):
+        servelint.plan_memory("vllm", ["m"], version=version)
+
+
+def test_a_plan_for_a_newer_release_says_so() -> None:
+    plan = servelint.plan_memory("vllm", ["Qwen/Qwen3-8B"], version="0.99", gpu="h100")
+    assert plan.notes[-1] == "vLLM 0.99 is newer than every release that servelint knows; it is judged as 0.33.0"

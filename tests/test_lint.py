@@ -108,6 +108,16 @@ class TestBadFiles:
                 "bad.yml:2:12: not valid YAML: mapping values are not allowed in this context",
             ),
             ("bad.yml", b"services: {a: \t\x01 vllm}\n", "bad.yml:1:16: not valid YAML: control characters are not allowed"),
+            (
+                "bad.yml",
+                b'on: push\njobs:\n  a: {env: {A: "${{ secrets.A }}", B: ${{ vllm }}}\n b: 1\n',
+                "bad.yml:4:2: not valid YAML: did not find expected ',' or '}'",
+            ),
+            (
+                "bad.yml",
+                b'- shell: "vllm serve {{ model }}"\n when: x\n',
+                "bad.yml:2:2: not valid YAML: did not find expected '-' indicator",
+            ),
             ("bad.yml", b"vllm: *nowhere\n", "bad.yml:1:7: not valid YAML: found undefined alias"),
             ("bad.json", b'{"num_speculative_tokens": }', "bad.json:1:28: not valid JSON: not a JSON value"),
             ("bad.sh", b"vllm serve \xff\n", "bad.sh:1:12: not valid UTF-8: byte 0xff"),

@@ -10,8 +10,8 @@ from servelint.core.result import Report
 from servelint.core.settings import DEFAULT, Settings
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
-from servelint.engines import ENGINE_NAMES, ENGINES, entry
-from servelint.engines.releases import NEVER, normalize, place, release_key
+from servelint.engines import ENGINES, entry
+from servelint.engines.releases import release_key, requested, unlisted_note
 from servelint.lint import check, check_launches
 from servelint.readers import read
 from servelint.settings.files import SettingsFiles
@@ -61,14 +61,7 @@ def check_command(
     launch = _launch(engine, argv, env)
     asked = settings or DEFAULT
     if version is not None:
-        try:
-            release = normalize(engine, version)
-        except ValueError as error:
-            raise ValueError(f"{error}; write 0.19.1") from None
-        placed = place(engine, release)
-        if placed is not None and placed.kind == NEVER:
-            raise ValueError(f"{version!r} is not a release of {ENGINE_NAMES[engine]}; write {' or '.join(placed.near)}")
-        asked = asked.with_release(engine, release)
+        asked = asked.with_release(engine, requested(engine, version))
     return check_launches(launch.source, [launch], asked)
 
 
@@ -95,7 +88,7 @@ def plan_memory(
         gpu_count: How many of them.
 
     Raises:
-        ValueError: servelint has no memory arithmetic for the engine.
+        ValueError: servelint has no memory arithmetic for the engine, or its makers never published the release.
 
     >>> plan_memory("vllm", ["vllm", "serve", "./no-such-model"], version="0.19.1", gpu="h100").verdict
     'unknown'
@@ -108,10 +101,11 @@ def plan_memory(
     verb, words = _split_verb(engine, argv)
     launch = _launch(engine, words, env, verb)
     named = version.removeprefix("v") if version is not None else None
-    known = {engine: named} if named is not None and _orders(named) else {}
+    known = {engine: requested(engine, named)} if named is not None and _orders(named) else {}
     found, _, note = start_plan(launch, Settings(gpu=gpu, gpu_count=gpu_count, engine_versions=known))
     if note is not None:
         found.notes.append(note if named is None else note.replace("no release is named", f"{named!r} is no release", 1))
+    found.notes += [note for one in known.values() if (note := unlisted_note(engine, one))]
     return found
 
 

@@ -238,7 +238,7 @@ class TestRefused:
     ("asked", "error"),
     [
         ({"engine": "tgi"}, "no command for the engine 'tgi'; use one of vllm, sglang"),
-        ({"release": "newest"}, "'newest' is not a release"),
+        ({"release": "newest"}, '"newest" is not a release of'),
         ({"model": ""}, "'' is no model"),
         ({"model": "--port"}, "'--port' is no model"),
         ({"method": "medusa"}, "'medusa' is no method; use one of mtp, eagle3, dflash"),

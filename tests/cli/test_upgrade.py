@@ -92,7 +92,7 @@ def test_a_file_that_cannot_be_read(workspace: Workspace) -> None:
     assert "bad.yml" in ran.err
 
 
-@pytest.mark.parametrize("target", ["vllm", "vllm=", "vllm=latest", "vllm=9.9.9", "ollama=1.0", "tgi=3.0.0", "=0.20.0"])
+@pytest.mark.parametrize("target", ["vllm", "vllm=", "vllm=9.9.9", "ollama=1.0", "tgi=3.0.0", "=0.20.0"])
 def test_a_target_that_makes_no_sense(target: str, workspace: Workspace) -> None:
     ran = workspace.run("upgrade", "--to", target)
     assert (ran.status, ran.out) == (2, "")
@@ -101,3 +101,12 @@ def test_a_target_that_makes_no_sense(target: str, workspace: Workspace) -> None
 
 def test_without_a_target(workspace: Workspace) -> None:
     assert workspace.run("upgrade").status == 2
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [("vllm=0.331", "did you mean 0.33.0?"), ("vllm=latest", "releases look like 0.19.1")],
+)
+def test_a_target_that_is_not_a_release(target: str, message: str, workspace: Workspace) -> None:
+    ran = workspace.run("upgrade", "--to", target)
+    assert (ran.status, f'"{target[5:]}" is not a release of vLLM; {message}' in ran.err) == (2, True)

@@ -27,6 +27,8 @@ def found(text: str, at: int = 0) -> tuple[str, int] | None:
         ("vllm@0.19.1 serve m", ("vllm", 2)),
         ("python -m vllm.entrypoints.openai.api_server --model m", ("vllm", 3)),
         ("python3.12 -m vllm.entrypoints.api_server", ("vllm", 3)),
+        ("python -m vllm.entrypoints.grpc_server --model m", ("vllm", 3)),
+        ("python -m vllm.entrypoints.launchers.grpc_server --model m", ("vllm", 3)),
         ("/opt/venv/bin/python3 -u -OO -X dev -W error -m vllm.entrypoints.openai.api_server", ("vllm", 9)),
         ("python -m vllm.entrypoints.cli.main serve m", ("vllm", 4)),
         ("python -m vllm serve m", ("vllm", 4)),

@@ -14,6 +14,9 @@ from tests.reporting import findings_in
         ("vllm serve m --compilation-config 3", "vllm/removed-later"),
         ("vllm serve m --enable-chunked-prefill true", "vllm/removed-later"),
         ("python3 -m sglang.launch_server --model-path m --cuda-graph-max-bs 128", "sglang/removed-later"),
+        ("llama-server -m m.gguf -fa", "llamacpp/removed-later"),
+        ("llama-server -m m.gguf --flash-attn --port 80", "llamacpp/removed-later"),
+        ("llama-server -m m.gguf --mlock", "llamacpp/removed-later"),
         ("vllm serve m --kv-cache-dtype fp16", "vllm/invalid-choice"),
         ("python3 -m vllm.entrypoints.api_server --model m --ray-address a:1", "vllm/unknown-option"),
     ],
@@ -25,3 +28,10 @@ def test_it_is_a_warning(line: str, rule: str) -> None:
 def test_one_refused_option_hides_no_other() -> None:
     line = "python3 -m sglang.launch_server --model-path m --draft-model-path d --num-speculative-tokens 4\n"
     assert [one.rule for one in findings_in(line)] == ["sglang/unknown-option", "sglang/option-of-other-engine"]
+
+
+@pytest.mark.parametrize(
+    "words", ["-fa on", "--fa", "--cache-type-k tq3_turbo", "-fa $MODE", "--option-of-a-fork 1", "--port 80 stray"]
+)
+def test_what_no_known_build_of_llama_cpp_takes_may_be_a_fork_s(words: str) -> None:
+    assert findings_in(f"llama-server -m m.gguf {words}\n") == []

@@ -174,9 +174,9 @@ def test_it_can_be_ignored_and_has_a_severity() -> None:
 
 
 def test_the_api_refuses_what_is_mistyped_and_judges_what_is_newer() -> None:
-    with pytest.raises(ValueError, match=r"'0\.331' is not a release of vLLM; write 0\.33\.0"):
+    with pytest.raises(ValueError, match=r'"0\.331" is not a release of vLLM; did you mean 0\.33\.0\?'):
         servelint.check_command("vllm", ["m"], version="0.331")
-    with pytest.raises(ValueError, match=r"write 0\.27\.1 or 0\.28\.0"):
+    with pytest.raises(ValueError, match=r"did you mean 0\.27\.1 or 0\.28\.0"):
         servelint.check_command("vllm", ["m"], version="0.27.5")
     findings = servelint.check_command("vllm", ["m", "--swap-space", "4"], version="0.99")
     assert [(one.rule, bool(one.assumption)) for one in findings] == [(OWN, False), ("vllm/removed-option", True)]

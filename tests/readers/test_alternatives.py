@@ -233,3 +233,31 @@ def test_scripts_in_other_files(name: str) -> None:
     launch = launch_in(OTHERS[name].replace("\\t", "\t"), name)
     assert shown(launch) == "m"
     assert ["--quantization" in shown(one) for one in launch.alternatives] == [True]
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [("for i in $(seq 1 $2); do", "done"), ('if [ -n "$ON" ]; then', "fi"), ('case "$3" in start)', ";; esac")],
+)
+def test_a_branch_without_the_call_leaves_no_alternative(start: str, end: str) -> None:
+    """A function that the script calls in a branch starts nothing where the branch is not taken."""
+    launch = launch_in(
+        f"""
+        spawn() {{
+          vllm serve "$1" --served-model-name "$2"
+        }}
+        {start}
+          if [[ "$1" == /* ]]; then NAME=local; else NAME=hub; fi
+          spawn "$1" "$NAME"
+        {end}
+        """,
+        "run.sh",
+    )
+    assert sorted(argv(one)[2] for one in launch.every) == ["hub", "local"]
+
+
+def test_a_function_that_only_other_scripts_call_keeps_its_alternatives() -> None:
+    launch = launch_in(
+        'serve() {\n  EXTRA=""\n  [ -n "$FAST" ] && EXTRA=--async-scheduling\n  vllm serve m $EXTRA\n}\n', "run.sh"
+    )
+    assert sorted(map(argv, launch.every)) == [["m"], ["m", "--async-scheduling"]]

@@ -6,7 +6,7 @@ import pytest
 
 from servelint.core.launch import Word
 from servelint.readers.containers import parse, verb_of
-from tests.launching import argv, launch_in
+from tests.launching import argv, launch_in, launches_in
 
 
 def words(text: str) -> list[Word]:
@@ -89,6 +89,8 @@ def test_the_last_of_an_option_counts() -> None:
         ("docker run x", ("run", 2)),
         ("docker exec x", ("exec", 2)),
         ("docker container run x", ("run", 3)),
+        ("docker create x", ("run", 2)),
+        ("podman container create x", ("run", 3)),
         ("docker --context gpu -D run x", ("run", 5)),
         ("docker -H ssh://gpu run x", ("run", 4)),
         ("nerdctl -n k8s.io run x", ("run", 4)),
@@ -97,6 +99,9 @@ def test_the_last_of_an_option_counts() -> None:
         ("docker-compose run x", ("exec", 2)),
         ("apptainer exec --nv x", ("apptainer", 2)),
         ("docker compose up x", None),
+        ("docker compose create x", None),
+        ("docker network create vllm", None),
+        ("docker volume create vllm", None),
         ("docker pull x", None),
         ("docker $VERB x", None),
         ("docker", None),
@@ -117,3 +122,35 @@ def test_options_of_a_variable_s_known_value() -> None:
     assert argv(launch) == ["--model", "m"]
     assert list(launch.env) == ["A"]
     assert not launch.open_env
+
+
+@pytest.mark.parametrize("tag", ["full", "full-cuda", "full-cuda-b5000"])
+@pytest.mark.parametrize(
+    ("first", "starts"), [("--server", True), ("-s", True), ("--run", False), ("--bench", False), ("", False)]
+)
+def test_an_image_whose_first_word_chooses_the_program(tag: str, first: str, starts: bool) -> None:
+    text = f"docker run ghcr.io/ggml-org/llama.cpp:{tag} {first} -m a.gguf --port 80\n"
+    assert [argv(launch) for launch in launches_in(text, "run.sh")] == ([["-m", "a.gguf", "--port", "80"]] if starts else [])
+
+
+def test_a_container_that_is_created_and_then_started() -> None:
+    launch = launch_in("docker create --name v --gpus all vllm/vllm-openai:v0.19.0 --model m\ndocker start -a v\n", "run.sh")
+    assert (argv(launch), launch.release.release) == (["--model", "m"], "0.19.0")
+
+
+@pytest.mark.parametrize(
+    ("options", "engine"),
+    [
+        ("$VLLM_IMAGE", "vllm"),
+        ('"${SGLANG_DOCKER_IMAGE}"', "sglang"),
+        ("${LLAMA_CPP_IMAGE}", "llama.cpp"),
+        ('--name vllm-main "$IMAGE"', "vllm"),
+        ('--name vllm-router "$IMAGE"', None),
+        ('"$VLLM_BENCH_IMAGE"', None),
+        ('"$IMAGE"', None),
+        ("--name vllm registry.local/web:1", None),
+    ],
+)
+def test_an_image_that_a_variable_holds(options: str, engine: str | None) -> None:
+    found = launches_in(f"docker run -d {options} --model m --port 80\n", "run.sh")
+    assert [(launch.engine, launch.release.release) for launch in found] == ([(engine, None)] if engine else [])

@@ -159,6 +159,15 @@ class TestVariables:
         ]
         assert not any(word.text.known for word in launch.argv if "$" in word.shown or "`" in word.shown)
 
+    def test_an_unknown_stands_where_it_is_used(self) -> None:
+        """Also under `set -u`, where its first use says that it has a value."""
+        launch, marks = marked_script("""
+            set -u
+            echo "model: $MODEL"
+            vllm serve "⟦${MODEL}⟧" --port ⟦$PORT⟧
+        """)
+        assert [word.text.span() for word in launch.argv if not word.text.known] == marks
+
     def test_all_arguments_of_the_script(self) -> None:
         launch = script('vllm serve m "$@"')
         assert launch.argv[1].many
@@ -315,11 +324,84 @@ def test_line_ends(end: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("start", "words"),
+    [
+        ("", ["m", "--port", "80"]),
+        ("#!/bin/bash\n", ["m", "--port", "80"]),
+        ("#!/usr/bin/env bash\n", ["m", "--port", "80"]),
+        ("#!/bin/sh\n", ["m", "--port", "80", "\\"]),
+    ],
+)
+def test_a_backslash_that_ends_the_file(start: str, words: list[str]) -> None:
+    """Bash drops it, other shells keep it."""
+    assert argv(script(start + "vllm serve m --port 80 \\")) == words
+
+
+def test_an_escaped_backslash_that_ends_the_file() -> None:
+    assert argv(script("vllm serve m --port 80\\\\")) == ["m", "--port", "80\\"]
+
+
+@pytest.mark.parametrize(
     "broken",
     ["vllm serve m 'not closed", "if true; then vllm serve m", "vllm serve m $((", "vllm serve m ${X", "vllm serve m )"],
 )
 def test_a_broken_script_is_read_as_far_as_it_goes(broken: str) -> None:
     assert argv(script(broken)) == ["m"]
+
+
+class TestWrittenFiles:
+    """Units and manifests that a script writes, or hands to the program that starts them."""
+
+    UNIT = "[Service]\nExecStart=/usr/bin/vllm serve m --port ⟦81⟧\n"
+    COMPOSE = "services:\n  v:\n    image: vllm/vllm-openai:v0.19.0\n    command: --model m --port ⟦81⟧\n"
+    POD = (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: v}\nspec:\n  containers:\n    - name: v\n"
+        '      image: vllm/vllm-openai:v0.19.0\n      args: [--model, m, --port, "⟦81⟧"]\n'
+    )
+
+    @pytest.mark.parametrize(
+        ("command", "text"),
+        [
+            ("cat > /etc/systemd/system/vllm.service", UNIT),
+            ("cat >/etc/systemd/system/$NAME.service", UNIT),
+            ("sudo tee /etc/systemd/system/vllm.service > /dev/null", UNIT),
+            ("sudo -E tee vllm.service", UNIT),
+            ("cat > /etc/supervisor/conf.d/v.conf", "[program:v]\ncommand=vllm serve m --port ⟦81⟧\n"),
+            ("cat > docker-compose.yml", COMPOSE),
+            ("docker compose -f - up -d", COMPOSE),
+            ("cat > pod.yaml", POD),
+            ("kubectl apply -f -", POD),
+            ("kubectl -n llm create -f-", POD),
+            ("k3s kubectl apply -f -", POD),
+        ],
+    )
+    @pytest.mark.parametrize("quote", ["", "'"])
+    def test_are_read_as_the_files_that_they_are(self, command: str, text: str, quote: str) -> None:
+        launch, marks = marked_launch(f"#!/bin/bash\n{command} <<{quote}EOF{quote}\n{text}EOF\n", "run.sh")
+        assert argv(launch)[-2:] == ["--port", "81"]
+        assert spans(launch.argv)[-1] == marks[0]
+
+    def test_a_pipe(self) -> None:
+        assert argv(script(f"cat <<EOF | kubectl apply -f -\n{self.POD.replace('⟦', '').replace('⟧', '')}EOF\n"))[1] == "m"
+
+    def test_variables_of_the_script(self) -> None:
+        unit = '[Service]\nExecStart=vllm serve "$MODEL" --port $PORT --api-key $1\n'
+        launch, marks = marked_launch(f"PORT=⟦81⟧\ncat > v.service <<EOF\n{unit}EOF\n", "run.sh")
+        assert argv(launch) == ["${MODEL}", "--port", "81", "--api-key", "${1}"]
+        assert spans(launch.argv)[2] == marks[0]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "cat > README.md <<EOF\n```\nvllm serve m\n```\nEOF\n",
+            "cat > notes.txt <<EOF\nvllm serve m\nEOF\n",
+            "cat > serve.yaml <<EOF\nmodel: m\nmax-num-seqs: 4\nEOF\n",
+            f"kubectl delete -f - <<EOF\n{POD.replace('⟦', '').replace('⟧', '')}EOF\n",
+            "cat > v.service <<EOF\n[Service]\nExecStart=/usr/bin/true\nEOF\n",
+        ],
+    )
+    def test_what_starts_none(self, text: str) -> None:
+        assert launches_in(text, "run.sh") == []
 
 
 class TestTemplate:

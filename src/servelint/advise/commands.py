@@ -18,7 +18,7 @@ from servelint.core.finding import SEVERITIES, Finding
 from servelint.core.settings import Settings
 from servelint.engines import catalog
 from servelint.engines.registry import ENGINES
-from servelint.engines.releases import known_releases, normalize
+from servelint.engines.releases import known_releases, requested
 from servelint.speculation import drafts
 from servelint.speculation.cases import ADVISED
 
@@ -371,10 +371,7 @@ def release_of(engine: str, release: str | None) -> str:
         raise ValueError(f"no command for the engine {engine!r}; use one of {', '.join(ADVISED)}")
     if release is None:
         return known_releases(engine)[-1]
-    try:
-        return normalize(engine, release)
-    except ValueError as error:
-        raise ValueError(f"{error}; write {known_releases(engine)[-1]}") from None
+    return requested(engine, release)
 
 
 def _valid(model: str, method: str | None, tokens: int, draft: str | None, gpu: str | None, gpu_count: int) -> None:

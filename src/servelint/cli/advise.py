@@ -9,6 +9,7 @@ from servelint.advise.recommendation import Objective, UseCase, recommend
 from servelint.cli import options
 from servelint.cli.command import Options, argument, command, fail, option, whole_number
 from servelint.cli.output import plural, print_stderr, write_text
+from servelint.engines.releases import unlisted_note
 from servelint.speculation import gains
 from servelint.speculation.cases import ADVISED
 
@@ -164,6 +165,8 @@ def run(serving: Serving, load: Load, drafting: Drafting, launching: Launching, 
         )
     except ValueError as error:
         fail(str(error))
+    if serving.release is not None and (note := unlisted_note(serving.engine, found.release)):
+        print_stderr(f"servelint: {note}")
     if writing.format == "json":
         from servelint.report.advice import advice_data
         from servelint.report.clean import encoded

@@ -158,11 +158,11 @@ def settings(*groups: Options, judging: bool = True, trust: Trust = EVERYTHING) 
 
 def _warn_of_releases(layer: Layer) -> None:
     """Print a warning for each release of an option or a variable that servelint does not know."""
-    from servelint.settings.keys import release_warning
+    from servelint.engines.releases import unlisted_note
 
     value = layer.values.get("engine-versions")
     for engine, release in (value.value if value is not None else {}).items():
-        warning = release_warning(engine, release)
+        warning = unlisted_note(engine, release)
         if warning:
             print_stderr(f"servelint: {warning}")
 

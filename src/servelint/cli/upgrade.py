@@ -11,6 +11,7 @@ from servelint.cli.output import plural, print_problems, print_stderr, write_jso
 from servelint.core.finding import Finding
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
+from servelint.engines.releases import requested
 from servelint.memory.plan import UNKNOWN
 from servelint.report.clean import clean
 from servelint.upgrade import ChangedDefault, Upgrade, upgrade
@@ -45,7 +46,10 @@ def run(inputs: Inputs, target: Target, hardware: Hardware, settings: SettingsOp
     """Print the changes."""
     engine, _, release = target.to.partition("=")
     catalog = catalogs.load(engine) if engine in ENGINE_NAMES else None
-    release = release.removeprefix("v")
+    try:
+        release = requested(engine, release) if catalog is not None and release else release
+    except ValueError as error:
+        fail(f"--to: {error}")
     if catalog is None or catalog.index(release) is None:
         fail(f"--to {target.to}: write ENGINE=RELEASE with a release of servelint engines list")
     settings_files = options.settings(inputs, hardware, settings, writing)

@@ -38,6 +38,8 @@ _BUILD = (
 """How a tag goes on behind the release where the engine's makers built the image for some system or processor."""
 _PULLED = re.compile(r"(?:.*/)?(?:[\w.-]+\+)*(?P<name>[\w.-]+?)[_+](?P<tag>v?\d[\w.-]*)\.(?:sif|simg|sqsh|squashfs)")
 """The files that `apptainer pull` and `enroot import` make: `vllm-openai_v0.19.1.sif`, `vllm+vllm-openai+v0.19.1.sqsh`."""
+_NUMBERED = r"(?:^|[-_.])(?P<release>b\d{4,6})(?=[-_.]|$)"
+"""A numbered build in any tag: `full-b8667-rocm-6.3.3`, `llama.cpp-b6356_rocm6.4.3_server`."""
 _VARIANT = r"-(?:cu(?:da)?\d+|efa|amd64|arm64|aarch64|gpu|cpu|a[235]|310p|openeuler)(?:-.*)?$"
 """What builds of one release for several devices have behind it."""
 _NO_SERVER = r"router|gateway|proxy|bench|client|exporter|operator|omni|ascend|mock|simulator"
@@ -52,14 +54,16 @@ class Image:
         claim: the engine's release as the tag names it.
         entrypoint: the program that the image starts, with its verbs; () if it starts whatever the command says, None if it
             is not known. If it changed, and the claim names no release, that of the newest release.
+        chosen_by: the words one of which must come first for the server to start; () if none has to.
         house: whether someone else than the engine's makers built the image, who may have changed the engine.
     """
 
-    __slots__ = ("claim", "engine", "entrypoint", "house")
+    __slots__ = ("chosen_by", "claim", "engine", "entrypoint", "house")
 
     def __init__(
         self, engine: str | None, claim: ReleaseClaim, entrypoint: tuple[str, ...] | None, *, house: bool = False
     ) -> None:
+        self.chosen_by: tuple[str, ...] = ()
         self.house = house
         self.engine = engine
         self.claim = claim
@@ -83,7 +87,11 @@ def identify(image: TracedText) -> Image:
     name = flat[:end] if colon == -1 else flat[:colon]
     tag = image.cut(colon + 1, end) if colon != -1 else None
     found = _family(name)
-    return _of_family(*found, tag, pinned=digest != -1) if found is not None else _of_house(name.rpartition("/")[2], tag)
+    held = _of_family(*found, tag, pinned=digest != -1) if found is not None else _of_house(name.rpartition("/")[2], tag)
+    if held.engine is not None and tag is not None:
+        pattern, words = ENGINES[held.engine].choosing_images
+        held.chosen_by = words if pattern and re.search(pattern, tag.flat) else ()
+    return held
 
 
 @derived
@@ -106,7 +114,11 @@ def _of_family(engine: Engine, family: ImageFamily, tag: TracedText | None, *, p
     if family.without and tag is not None and re.search(family.without, tag.flat) is not None:
         return Image(None, ReleaseClaim(), None, house=family.own_tags)
     if family.only and (tag is None or re.search(family.only, tag.flat) is None):
-        return Image(engine.id, ReleaseClaim(), None, house=family.own_tags)
+        match = re.match(family.tags, tag.flat) if tag is not None and family.tags else None
+        if tag is None or match is None:
+            return Image(engine.id, ReleaseClaim(), None, house=family.own_tags)
+        span = tag.span(*match.span("release"))
+        return Image(engine.id, ReleaseClaim(match.group("release"), "image", span), None, house=family.own_tags)
     claim = _claim(engine.id, family, tag, pinned=pinned)
     return Image(engine.id, claim, _entrypoint(family.entrypoint, claim.release), house=family.own_tags)
 
@@ -170,6 +182,10 @@ def _of_house(name: str, tag: TracedText | None) -> Image:
     engine = _house_engine(name)
     if engine is None or tag is None:
         return Image(engine.id if engine is not None else None, ReleaseClaim(), None, house=True)
+    numbered = re.search(_NUMBERED, tag.flat) if engine.numbered_builds else None
+    if numbered is not None:
+        span = tag.span(*numbered.span("release"))
+        return Image(engine.id, ReleaseClaim(numbered.group("release"), "image", span), None, house=True)
     match = re.match(_HOUSE_RELEASE, tag.flat) if engine.house_tags and re.match(engine.house_tags, name) else None
     if match is not None and _is_release(engine, match.group("release")):
         span = tag.span(match.start("release"), match.end("release"))
@@ -193,3 +209,13 @@ def _house_engine(name: str) -> Engine | None:
         return None
     named = [engine for engine in ENGINES.values() if engine.image_names]
     return next((engine for engine in named if re.search(rf"(?:^|[-_./])(?:{engine.image_names})(?:$|[-_.])", name)), None)
+
+
+def of_names(names: list[str]) -> Image:
+    """What an image holds whose own name is not known, by the names of its variable and of its container: `VLLM_IMAGE`."""
+    for name in names:
+        word = f"_{re.sub(r'[^A-Z0-9]+', '_', name.upper())}_"
+        engine = next((one for one in ENGINES.values() if any(f"_{own}_" in word for own in one.argument_variables)), None)
+        if engine is not None and re.search(_NO_SERVER, name.lower()) is None:
+            return Image(engine.id, ReleaseClaim(), None, house=True)
+    return Image(None, ReleaseClaim(), None, house=True)

@@ -6,7 +6,7 @@ from servelint.engines.registry import Dialect, Engine, EntryPoint, ImageFamily,
 
 _SERVER = (EntryPoint("llama-server"),)
 _DOCS = "https://github.com/ggml-org/llama.cpp/blob/master/docs/docker.md"
-_TAGS = r"^server(?:-[a-z][a-z0-9]*)*-(?P<release>b\d+)$"
+_TAGS = r"^(?:server|full)(?:-[a-z][a-z0-9]*)*-(?P<release>b\d+)$"
 
 
 class LlamaCpp(Engine):
@@ -30,6 +30,7 @@ class LlamaCpp(Engine):
         ),
         ImageFamily("ggerganov/llama.cpp", _DOCS, entrypoint=_SERVER, only="^server", without="^light", tags=_TAGS),
     )
+    choosing_images = (r"^full(?:-|$)", ("--server", "-s"))  # .devops/tools.sh
     image_names = r"llama-server|[a-z]*llama\.cpp|llamacpp|[a-z]*llama-cpp"
     not_image_names = r"llama-?cpp-python|llama-?\.?cpp-(?:rpc|worker)"
 

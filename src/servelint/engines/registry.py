@@ -254,6 +254,8 @@ class Engine:
     """Pattern of the words by which the name of any other image (a house image) says that it holds the engine."""
     not_image_names: str = ""
     """Pattern of image names that have such a word and hold no server."""
+    choosing_images: tuple[str, tuple[str, ...]] = ("", ())
+    """Pattern of the tags of images whose first word chooses one of several programs, and the words that choose the server."""
     house_tags: str = ""
     """Pattern of the names of house images whose tags are releases of the engine."""
     release_tag: str = ""

@@ -170,6 +170,34 @@ def place(engine: str, release: str) -> Placed | None:
     return Placed(NEVER if final else BETWEEN, around)
 
 
+def requested(engine: str, written: str) -> str:
+    """The release that a person names, without the v of its tag; also one that is newer than all that are known.
+
+    Raises:
+        ValueError: It is not a release, or one that the engine's makers never published.
+    """
+    name = ENGINES[engine].name
+    try:
+        found = normalize(engine, written)
+    except ValueError:
+        like = "b9180" if ENGINES[engine].numbered_builds else "0.19.1"
+        raise ValueError(f'"{written}" is not a release of {name}; releases look like {like}') from None
+    placed = place(engine, found)
+    if placed is not None and placed.kind == NEVER:
+        raise ValueError(f'"{written}" is not a release of {name}; did you mean {" or ".join(placed.near)}?')
+    return found
+
+
+def unlisted_note(engine: str, release: str) -> str:
+    """A sentence on a release that servelint does not know; "" for one that it knows."""
+    placed = place(engine, release)
+    if placed is None or placed.kind == KNOWN:
+        return ""
+    where = "not in the catalog" if placed.kind == BETWEEN else f"{placed.kind} than every release that servelint knows"
+    near = " and ".join(placed.near)
+    return f"{ENGINES[engine].name} {release} is {where}; it is judged {'by' if len(placed.near) > 1 else 'as'} {near}"
+
+
 def _cataloged(engine: str) -> list[str]:
     from servelint.engines import catalog  # which needs the keys of this module
 

@@ -40,6 +40,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from servelint.engines.catalog import Catalog
+
 _TAKEN_AWAY = ("removed-option", "removed-env")
 
 
@@ -241,7 +243,8 @@ def _removed_later(
     Such a finding is no claim about the release that the launch runs on.
     """
     rule = index.parser.get("removed-later")
-    latest = newest(launch.engine)
+    catalog = configs[-1].catalog
+    latest = newest(launch.engine) or (catalog.releases[-1] if catalog is not None else None)
     if rule is None or latest is None or releases.rolling or launch.fragment or releases.unlisted is not None:
         return []
     if not releases.exact and may_be_a_fork(launch):
@@ -258,8 +261,20 @@ def _removed_later(
         # what any of the releases takes that may run it, the newest does not
         gone += [one for one in each[-1] if latest not in known and one.refused and one.rule not in _TAKEN_AWAY]
         gone += _back_at_last(launch, each[-1])
+    if not newest(launch.engine):  # not every build is known: what none takes may be another program's
+        gone = [one for one in gone if not one.new and _taken_before(one, launch, catalog)]
     # what repairs it under the newer release may not exist in this one
     return [_violated(rule, one.without_fix(), configs[-1], releases) for one in gone if one.span not in found]
+
+
+def _taken_before(violation: Violation, launch: Launch, catalog: Catalog | None) -> bool:
+    """Whether an earlier release takes what the newest refuses."""
+    for release in catalog.releases[-2::-1] if catalog is not None else ():
+        if (violation.rule, violation.span) not in {
+            (one.rule, one.span) for one in violations(configs_of(launch, [release])[0])
+        }:
+            return True
+    return False
 
 
 def _loses(config: Config, after: str) -> bool:

@@ -193,8 +193,17 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
 
         helm.attach(source, neighbours)
     launches, known = read_documents(source, documents, neighbours)
-    shown = problem is not None and (known or _TEMPLATE not in source.text or re.search(named("compose").shape, source.text))
+    shown = problem is not None and (known or not _has_actions(source.text) or re.search(named("compose").shape, source.text))
     return Reading(source, launches, [problem] if problem is not None and shown else [])
+
+
+_QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'")
+_ACTION = re.compile(r"(?<!\$)\{\{")
+
+
+def _has_actions(text: str) -> bool:
+    """Whether a text has template actions where YAML does not take them for text: outside quotes, and not `${{ ... }}`."""
+    return _TEMPLATE in text and _ACTION.search(_QUOTED.sub("", text)) is not None
 
 
 def _names_engine(source: Source, neighbours: Neighbours) -> bool:

@@ -407,6 +407,14 @@ def script_launches(
     outside = context.open
     environment = {name: variable.value for name, variable in context.env.items() if variable.value is not None}
     found = Alternatives()
+    called: set[str] = set()
+    texts: dict[tuple[Span | None, str], tuple[str, TracedText]] = {}
+
+    def wrote(path: TracedText, text: TracedText) -> None:
+        if len(texts) < bounds.WRITTEN.most:
+            texts.setdefault((text.extent(), path.flat), (path.flat.rpartition("/")[2], text))
+        else:
+            bounds.WRITTEN.reached(path)
 
     def started(ran: Invocation, around: CommandContext, waiting: list[tuple[list[Word], Span]]) -> list[Launch]:
         env = dict(around.env)
@@ -441,6 +449,8 @@ def script_launches(
         waiting: list[tuple[list[Word], Span]] = []
 
         def on_command(ran: Invocation) -> dict[str, ReleaseClaim]:
+            if world is None and ran.stdin is not None and _takes_manifest(ran.words):
+                texts.setdefault((ran.stdin.extent(), "-"), ("-.yaml", ran.stdin))
             if len(found.first) > bounds.LAUNCHES.most:
                 return {}  # the reading says so
             installed = installs.claims(ran.words)
@@ -460,6 +470,8 @@ def script_launches(
             unheard=UNHEARD,
             decisions=found.decisions if world is None else None,
             world=world,
+            wrote=wrote if world is None else None,
+            called=called,
         )
 
     budget, context.budget = context.budget, context.budget or Budget()
@@ -469,6 +481,11 @@ def script_launches(
         around.explores, around.budget = False, Budget()
         found.explore(lambda world: walk(around, world, None), context.source.path)
     started_here = found.launches()
+    if texts:
+        from servelint.readers import embedded
+
+        for name, written in texts.values():
+            started_here += embedded.of_written(name, written, context.source)
     for script in scripts:
         if not any(script is one for one in context.ran) and not bounds.SCRIPTS.passed(depth + 1, script):
             # nothing here runs it: what does may set anything
@@ -476,6 +493,16 @@ def script_launches(
                 script, CommandContext(context.source, context.name, open_env=True), None, depth + 1
             )
     return started_here
+
+
+_TAKE_MANIFESTS = frozenset(("docker", "docker-compose", "helm", "k3s", "kubectl", "microk8s", "oc", "podman"))
+
+
+def _takes_manifest(words: list[Word]) -> bool:
+    """Whether a command starts what its standard input says: `kubectl apply -f -`, `docker compose -f - up`."""
+    shown = [word.text.flat for word in words]
+    program = shown[0].rpartition("/")[2].partition(".")[0]
+    return program in _TAKE_MANIFESTS and not {"-", "-f-"}.isdisjoint(shown) and {"delete", "down"}.isdisjoint(shown)
 
 
 _BETWEEN = r"(?:\s|\\|#[^\n]*(?:\n|$))*"

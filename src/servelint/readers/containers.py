@@ -81,6 +81,7 @@ def verb_of(words: list[Word], at: int) -> tuple[str, int] | None:
     """Find what a container tool does, its global options stepped over.
 
     A service of a compose file (`docker compose run SERVICE ...`) counts as a running container: its image is not named.
+    `docker create` prepares the container that `docker start` runs.
 
     Returns:
         ("run", "exec" or "apptainer", index after it), None for anything else.
@@ -90,6 +91,8 @@ def verb_of(words: list[Word], at: int) -> tuple[str, int] | None:
     at += 1
     while at < len(words):
         value = words[at].value
+        if value == "create" and not compose:
+            return "run", at + 1
         if value in ("run", "exec"):
             kind = "apptainer" if tool in ("apptainer", "singularity") else "exec" if compose else value
             return kind, at + 1
@@ -208,6 +211,9 @@ def container(words: list[Word], context: CommandContext, depth: int) -> list[La
         settings["privileged"] = TracedText.of("true")
     container = Container(run.image.text, settings, *_gpus(run, verb))
     image = images.identify(run.image.text)
+    if image.engine is None and run.image.text.flat == HOLE:
+        name = run.last("--name")
+        image = images.of_names([run.image.text.pieces[0].expression or "", name.flat if name is not None else ""])
     site = context.site or span_of(words)
     inner = CommandContext(context.source, context.name, site, env, container, image.claims, context.env_file, open_env)
     inner.runtime = partial(_runtime, run, verb, context)
@@ -316,6 +322,10 @@ def in_container(
         return meant
     if image.engine is None or not _implied(image, command):
         return []
+    if image.chosen_by:
+        if command[0].value not in image.chosen_by:
+            return []
+        command = command[1:]
     # a house image that starts `vllm` or `sglang` itself is given the verb
     argv = command[1:] if command and command[0].value == "serve" and image.entrypoint is None else command
     launch = context.launch(image.engine, argv, site_of(command, context))

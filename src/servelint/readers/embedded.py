@@ -8,6 +8,7 @@ from copy import copy
 from servelint.core.launch import Branch, Container, Launch, Port, Probe, ReleaseClaim, Runtime, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Piece, TracedText
+from servelint.readers.registry import YAML, recognise
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Node
 
@@ -96,6 +97,25 @@ class _Mover:
                 perhaps=self.text(piece.perhaps) if piece.perhaps is not None else None,
             )
         ]
+
+
+_WRITTEN = (YAML, "supervisor", "systemd")
+
+
+def of_written(name: str, text: TracedText, source: Source) -> list[Launch]:
+    """The launches of a file that a script writes, which is a unit or a manifest.
+
+    Args:
+        name: The file's name.
+        text: What it writes, with the characters of the script.
+        source: The script.
+    """
+    from servelint import readers
+
+    inner = Source(name, text.flat)
+    if not readers.mentions_engine(inner.text.encode()) or recognise(inner) not in _WRITTEN:
+        return []
+    return moved([launch for launch in readers.read(inner).launches if not launch.fragment], inner, text, source)
 
 
 Read = Callable[[Source, list[Node]], list[Launch]]

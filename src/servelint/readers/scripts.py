@@ -32,6 +32,8 @@ SHELL = Format(
     read="read_shell",
 )
 
+_BASH = re.compile(r"#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?bash(?:\s|$)|(?!#!)")
+_LAST_BACKSLASH = re.compile(r"(?<!\\)(?:\\\\)*(\\)\Z")
 _TEMPLATE = re.compile(r"\.(?:j2|jinja2?|tmpl|tpl|gotmpl|template)$", re.IGNORECASE)
 _VALUES = re.compile(r"\{\{-?\s*\$?\.Values\.")
 _BLOCK = re.compile(r"^[ \t]*\{%-?\s*(?:if|for|set)\b[^\n]*%\}", re.MULTILINE)
@@ -39,7 +41,9 @@ _BLOCK = re.compile(r"^[ \t]*\{%-?\s*(?:if|for|set)\b[^\n]*%\}", re.MULTILINE)
 
 def read_shell(source: Source, neighbours: Neighbours) -> list[Launch]:
     """Read the launches of a script. One that is a template is read with its holes as unknowns."""
-    text = TracedText.at(source, 0, len(source.text))
+    # bash drops a backslash that ends a file; dash makes it a part of the last word
+    lost = _LAST_BACKSLASH.search(source.text) if _BASH.match(source.text) else None
+    text = TracedText.at(source, 0, lost.start(1) if lost else len(source.text))
     if len(text) > bounds.SCRIPT.most:
         from servelint.readers import cluster_list
 

@@ -12,8 +12,7 @@ import sys
 
 from servelint.core.finding import SEVERITIES
 from servelint.core.settings import FORMATS, PROFILES
-from servelint.engines import ENGINE_NAMES, ENGINES
-from servelint.engines.releases import BETWEEN, KNOWN, NEVER, normalize, place
+from servelint.engines import ENGINE_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,29 +128,6 @@ def engine(name: str) -> str:
         hint = suggestion(name, list(ENGINE_NAMES))
         raise ValueError(f'"{name}" is not an engine; use one of {", ".join(ENGINE_NAMES)}{hint}')
     return name
-
-
-def release(name: str, written: str) -> str:
-    """A release of an engine, without the v of its tag; one that is newer than all that are known, too."""
-    try:
-        found = normalize(name, written)
-    except ValueError:
-        like = "b9180" if ENGINES[name].numbered_builds else "0.19.1"
-        raise ValueError(f'"{written}" is not a release of {ENGINE_NAMES[name]}; releases look like {like}') from None
-    placed = place(name, found)
-    if placed is not None and placed.kind == NEVER:
-        raise ValueError(f'"{written}" is not a release of {ENGINE_NAMES[name]}; did you mean {" or ".join(placed.near)}?')
-    return found
-
-
-def release_warning(name: str, written: str) -> str:
-    """A sentence on a release that servelint does not know; "" for one that it knows."""
-    placed = place(name, written)
-    if placed is None or placed.kind == KNOWN:
-        return ""
-    where = "not in the catalog" if placed.kind == BETWEEN else f"{placed.kind} than every release that servelint knows"
-    near = " and ".join(placed.near)
-    return f"{ENGINE_NAMES[name]} {written} is {where}; it is judged {'by' if len(placed.near) > 1 else 'as'} {near}"
 
 
 def gpu(name: str) -> str:

@@ -10,6 +10,7 @@ from servelint.core.numbers import is_whole
 from servelint.core.problem import Problem
 from servelint.core.settings import matches
 from servelint.core.trust import EVERYTHING, RuleFolder, Trust
+from servelint.engines.releases import requested
 from servelint.files.project import PYPROJECT, SIZE_AT_MOST, TABLE, shown
 from servelint.settings import keys
 from servelint.settings.keys import KEYS, MEANT, PATHS, PATTERNS, PER_PATH, RULE, RULE_KEYS, Key, suggestion
@@ -265,7 +266,7 @@ class _Reader:
             if not isinstance(written, str):
                 self.wrong(place, f'the release of {name} is a text, not {_type(written)}: write {name} = "{written}"')
             else:
-                release = self._checked(place, keys.release, name, written)
+                release = self._checked(place, requested, name, written)
                 found.update({name: release} if release is not None else {})
         return found
 
@@ -422,7 +423,7 @@ def _release(text: str) -> tuple[str, str]:
     name, equals, release = text.partition("=")
     if not equals:
         raise ValueError(f'"{text}" names no release; write ENGINE=RELEASE, such as vllm=0.19.1')
-    return keys.engine(name), keys.release(name, release)
+    return keys.engine(name), requested(name, release)
 
 
 # -- the rules that layers name

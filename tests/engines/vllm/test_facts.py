@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from servelint.engines.config import configs
@@ -238,3 +240,20 @@ class TestAsyncScheduling:
     )
     def test_by_method_and_release(self, words: str, release: str | None, expected: object) -> None:
         assert fact("async-scheduling", words, release) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("vllm serve m", "word"),
+        ("vllm serve --model m", "option"),
+        ("vllm serve --port 80 --model=m", "option"),
+        ("vllm serve --config serve.yaml", "file"),
+        ("vllm serve --config serve.yaml --model m", "option"),
+    ],
+)
+def test_how_the_model_is_named(command: str, expected: str, tmp_path: Path) -> None:
+    """The engine warns of --model on the command line, and not of `model` in the file that --config names."""
+    (tmp_path / "serve.yaml").write_text("model: Qwen/Qwen3-8B\n")
+    config = configs(launch_in(command, "run.sh", tmp_path), ["0.33.0"])[0]
+    assert config.operand("effective.model-argument").value == expected

@@ -232,3 +232,16 @@ def test_a_config_that_sglang_cannot_read(words: str, release: str, needs: str |
 def test_a_type_that_the_pinned_transformers_does_not_have(text: str, release: str, needs: str | None) -> None:
     found = fields("sglang/config-needs-newer-transformers", config(text, release))
     assert (found or {}).get("transformers") == needs
+
+
+@pytest.mark.parametrize(
+    ("command", "refused"),
+    [
+        ("vllm/vllm-openai:v0.18.0 --model", True),
+        ("scitrera/dgx-spark-vllm:0.18.0-t5 vllm serve", False),
+        ("house/vllm-openai:v0.18.0-transformers5 vllm serve", False),
+    ],
+)
+def test_an_image_of_others_may_have_another_transformers(command: str, refused: bool) -> None:
+    found = config(f"docker run --gpus all {command} nvidia/NVIDIA-Nemotron-Nano-9B-v2", "0.18.0")
+    assert (fields("vllm/config-needs-remote-code", found) is not None) is refused

@@ -360,3 +360,10 @@ spec:
 def test_what_a_node_gives_a_pod_by_itself(field: str, missing: bool) -> None:
     rules = [one.rule for one in findings_in(POD.format(field=field), "pod.yaml")]
     assert ("container/no-gpu" in rules) is missing
+
+
+def test_a_key_that_an_option_and_its_variable_hold_is_reported_once() -> None:
+    text = 'export VLLM_API_KEY="${VLLM_API_KEY:-house-4711-blue}"\nvllm serve m --api-key "$VLLM_API_KEY"\n'
+    assert [one.rule for one in findings_in(text, "serve.sh") if "plain-text" in one.rule] == [
+        "container/api-key-in-plain-text"
+    ]

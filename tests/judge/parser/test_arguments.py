@@ -169,6 +169,14 @@ class TestOptionThatTheReleaseLacks:
         after = fixed(only("vllm", with_model("vllm", text), "0.27.1"))
         assert kinds("vllm", after.removeprefix("vllm serve "), "0.27.1") == []
 
+    @pytest.mark.parametrize(
+        ("option", "advice"),
+        [("--mlock", "write --load-mode mlock"), ("--no-mmap", "delete it, or use llama.cpp b10867 or earlier")],
+    )
+    def test_what_the_last_release_names_instead(self, option: str, advice: str) -> None:
+        """A notice speaks of the option that is on: what it names would be the opposite of one that is off."""
+        assert only("llama.cpp", f"-m m.gguf {option}", "b11434").advice == advice
+
     def test_an_option_of_llama_cpp_takes_no_equals_sign(self) -> None:
         finding = only("llama.cpp", "-m m.gguf --ctx-size=8", "b11434")
         assert finding.rule == "llamacpp/unknown-option"
@@ -249,6 +257,23 @@ class TestValuesThatAreMissingOrTooMany:
             ("lmdeploy", "0.18.0", "other", "unexpected-argument", "other", "'other' belongs to no option"),
             ("vllm", "0.27.1", "'--dtype auto'", "one-word", "--dtype auto", "--dtype and its value are one word"),
             ("sglang", "0.5.12", "'--dtype auto'", "one-word", "--dtype auto", "--dtype and its value are one word"),
+            (
+                "vllm",
+                "0.27.1",
+                "'--dtype auto --port 80'",
+                "one-word",
+                "--dtype auto --port 80",
+                "several options are one word",
+            ),
+            (
+                "llama.cpp",
+                "b11434",
+                "-fa --port 80",
+                "missing-value",
+                "-fa",
+                "-fa takes a value in llama.cpp b11434, which takes --port",
+            ),
+            ("llama.cpp", "b11434", "-fa", "missing-value", "-fa", "-fa takes a value in llama.cpp b11434 and has none"),
         ],
     )
     def test_is_refused(self, engine: str, release: str, text: str, kind: str, span: str, message: str) -> None:
@@ -634,3 +659,16 @@ class TestAdvice:
             if old is not None and not old.takes_value and new is not None and new.takes_value:
                 bare.append(spelling)
         assert bare == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'ARGS=" --model-path m --tp-size 4"\npython3 -m sglang.launch_server "$ARGS"\n',
+        'python3 -m sglang.launch_server "--model-path m --port=80"\n',
+        "docker run --gpus all lmsysorg/sglang:v0.5.12 python3 -m sglang.launch_server '--model m --port 80 --tp 2'\n",
+    ],
+)
+def test_a_command_line_in_one_word_is_one_finding(text: str) -> None:
+    """The model that it names is not missing besides."""
+    assert [one.rule for one in findings_in(text, "run.sh") if one.severity == "error"] == ["sglang/one-word"]

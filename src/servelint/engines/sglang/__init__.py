@@ -68,6 +68,13 @@ class SGLang(Engine):
             own_tags=True,
             tags=r"^(?P<release>\d+\.\d+\.\d+)-gpu-",
         ),
+        ImageFamily(
+            "scitrera/dgx-spark-sglang",
+            "https://hub.docker.com/r/scitrera/dgx-spark-sglang",
+            entrypoint=(),
+            own_tags=True,
+            tags=r"^(?P<release>\d+\.\d+\.\d+(?:rc\d+)?(?:\.post\d+)?)(?:-t\d+)?$",
+        ),
         ImageFamily("rocm/sgl-dev", "https://hub.docker.com/r/rocm/sgl-dev", own_tags=True),
     )
     image_names = r"sglang"

@@ -36,6 +36,11 @@ class VLLM(Engine):
             scripts=("vllm/entrypoints/openai/api_server.py",),
             takes_model=False,
         ),
+        Start(
+            modules=("vllm.entrypoints.grpc_server", "vllm.entrypoints.launchers.grpc_server"),
+            takes_model=False,
+            launcher="grpc",
+        ),
         Start(modules=("huggingfaceserver",), takes_model=False, launcher="huggingfaceserver"),
         Start(modules=("dynamo.vllm",), takes_model=False, launcher="dynamo"),
     )
@@ -106,6 +111,20 @@ class VLLM(Engine):
             own_tags=True,
             tags=r"^(?P<release>\d+\.\d+\.\d+)-xpu$",
         ),
+        ImageFamily(
+            "scitrera/dgx-spark-vllm",
+            "https://hub.docker.com/r/scitrera/dgx-spark-vllm",
+            entrypoint=(),
+            own_tags=True,
+            tags=r"^(?P<release>\d+\.\d+\.\d+(?:rc\d+)?)(?:-t\d+)?$",
+        ),
+        ImageFamily(
+            "mixa3607/vllm-gfx906",
+            "https://hub.docker.com/r/mixa3607/vllm-gfx906",
+            entrypoint=(),
+            own_tags=True,
+            tags=r"^(?P<release>\d+\.\d+\.\d+)-rocm-\d",
+        ),
         ImageFamily("intel/llm-scaler-vllm", "https://github.com/intel/llm-scaler", entrypoint=(), own_tags=True),
         ImageFamily(
             "opea/vllm-gaudi", "https://hub.docker.com/r/opea/vllm-gaudi", suffixes=("-ut",), entrypoint=(), own_tags=True
@@ -139,6 +158,12 @@ class VLLM(Engine):
         ),
     )
     launchers = {
+        # answers no HTTP; the engine's options are those of AsyncEngineArgs
+        "grpc": Launcher(
+            "https://github.com/vllm-project/vllm/blob/v0.14.1/vllm/entrypoints/grpc_server.py",
+            own=("port",),
+            switches=("disable-log-stats-server",),
+        ),
         "huggingfaceserver": Launcher(
             "https://github.com/kserve/kserve/blob/v0.16.0/python/huggingfaceserver/huggingfaceserver/__main__.py",
             # options of kserve.model_server, and its own

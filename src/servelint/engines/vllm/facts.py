@@ -265,11 +265,14 @@ def longest_prompt(config: Config) -> Operand:
 
 
 def model_argument(config: Config) -> Operand:
-    """How the model is named: by --model alone, or by the first word."""
+    """How the model is named: by --model alone, by the file that --config names, or by the first word."""
     arguments, model = config.reading.arguments, config.reading.model
     if not arguments.complete or model is None:
         return UNKNOWN
-    return Operand(True, "option" if not arguments.positionals and config.setting("model") is not None else "word", model)
+    if arguments.positionals or config.setting("model") is None:
+        return Operand(True, "word", model)
+    given = any(word.text.flat.partition("=")[0] == "--model" for word in config.launch.argv)
+    return Operand(True, "option" if given else "file", model)
 
 
 def unknown_variable(config: Config) -> Operand:
@@ -338,7 +341,9 @@ FACTS = {
     "prefix-caching": Fact(prefix_caching, "bool", "prefix caching is on"),
     "async-scheduling": Fact(async_scheduling, "bool", "scheduling is asynchronous"),
     "longest-prompt": Fact(longest_prompt, "number", "tokens of the longest prompt: --max-model-len, or the model's context"),
-    "model-argument": Fact(model_argument, "text", "how the model is named: word (the first one) or option (--model)"),
+    "model-argument": Fact(
+        model_argument, "text", "how the model is named: word (the first), option (--model), file (--config)"
+    ),
     "tool-call-parser-known": Fact(tool_call_parser_known, "bool", "the release has the tool-call parser"),
     "reasoning-parser-known": Fact(reasoning_parser_known, "bool", "the release has the reasoning parser"),
     "quantization-known": Fact(quantization_known, "bool", "the release has the quantization method"),

@@ -101,6 +101,8 @@ def _readable(config: Config) -> bool:
         return True  # the repository may bring its own; without a tokenizer an older engine runs beside a later Transformers
     from servelint.engines.releases import knows, newest_transformers
 
+    if config.launch.image is not None and images.identify(config.launch.image).house:
+        return True  # whoever built the image has chosen the Transformers in it
     newest = newest_transformers(config.launch.engine, key, image=config.launch.release.how == "image")
     return newest is None or knows(newest, family.transformers)
 

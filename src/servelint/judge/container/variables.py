@@ -74,7 +74,7 @@ def _key_variables() -> tuple[str, ...]:
 
 def _server_keys(config: Config, options: Options) -> list[Violation]:
     """Keys of the server in plain text."""
-    found: list[Violation] = []
+    found: dict[object, Violation] = {}
     texts = [(setting.spelling, setting.value) for setting in config.reading.arguments.every if setting.name in OPTIONS]
     texts += [(name, config.launch.env[name].value) for name in _key_variables() if name in config.launch.env]
     for name, text in texts:
@@ -86,8 +86,9 @@ def _server_keys(config: Config, options: Options) -> list[Violation]:
         engine = ENGINE_NAMES[config.launch.engine]
         message = f"{name} has {mask_of(text.flat)} {how}: whoever reads this file may call the {engine} server"
         advice = "take it from a secret store, or from a variable without a default (${API_KEY:?}), and change the key"
-        found.append(Violation("api-key-in-plain-text", text.span(), message, advice, "a key of the server"))
-    return found
+        violation = Violation("api-key-in-plain-text", text.span(), message, advice, "a key of the server")
+        found.setdefault(text.span() or name, violation)  # an option may take the variable's value
+    return list(found.values())
 
 
 def _tokens(config: Config, options: Options) -> list[Violation]:

@@ -20,6 +20,7 @@ from servelint.judge.parser.repairs import (
     instead_of,
     setting_named,
     setting_of,
+    swallowed,
     switched_off,
     titled,
     titled_switch,
@@ -32,7 +33,9 @@ from servelint.judge.parser.violation import Violation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from servelint.engines.catalog import Option
 
 
 def violations(view: ReleaseView) -> list[Violation]:
@@ -42,6 +45,7 @@ def violations(view: ReleaseView) -> list[Violation]:
         if fault.kind == "unexpected-argument" and fault.spelling in _OPERATORS:
             faults = faults[: at + 1]  # what follows is part of the same mistake
             break
+    faults = _in_one_word(view, _after_swallowed(view, faults))
     again = _started_again(view.config)
     if again:
         faults = [
@@ -52,12 +56,38 @@ def violations(view: ReleaseView) -> list[Violation]:
     return [*found, *_deprecated(view), *_repeated(view), *_back_again(view)]
 
 
+def _after_swallowed(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
+    """The faults without the words that an option would have for a value, were it not taken for a value itself."""
+    argv = view.config.launch.argv
+    values = [one.value_word for one in view.config.reading.arguments.every if swallowed(view, one)]
+    after = [argv[at + 1] for at, word in enumerate(argv[:-1]) if any(word is one for one in values)]
+    return [one for one in faults if one.kind != "unexpected-argument" or not any(one.word is word for word in after)]
+
+
+def _in_one_word(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
+    """The faults without the options that a word of several options holds, where the parser does not look for them."""
+    packed = [one.word.text.flat for one in faults if one.word is not None and one.kind in _PACKED and _holds_options(one.word)]
+    inside = [option.partition("=")[0] for flat in packed for option in flat.split() if option.startswith("-")]
+    table = view.catalog.table(view.index)
+    named = {found.name for option in inside if (found := table.find(option)) is not None}
+    return [one for one in faults if one.kind != "missing-argument" or one.spelling.lstrip("-") not in named]
+
+
+_PACKED = ("one-word", "unexpected-argument", "unknown-option")
+_SEVERAL = re.compile(r"\s*-{1,2}[A-Za-z][\w.-]*[\s=]\s*\S.*\s-{1,2}[A-Za-z]", re.DOTALL)
+
+
+def _holds_options(word: Word) -> bool:
+    return _SEVERAL.match(word.text.flat) is not None
+
+
 _OPERATORS = frozenset(("&&", "||", "|", ";", "&", ">", ">>", "2>", "2>&1", "&>", "<"))
 """What only a shell understands."""
 
 
-def _missing_value(_view: ReleaseView, fault: Fault) -> Violation:
-    message = f"{fault.spelling} takes a value and has none"
+def _missing_value(view: ReleaseView, fault: Fault) -> Violation:
+    always = all(option.takes_value for _, _, option in view.catalog.spelled(fault.spelling))
+    message = f"{fault.spelling} takes a value{'' if always else f' in {view.release}'} and has none"
     return Violation("missing-value", fault.span, message, "give it a value", "without a value")
 
 
@@ -79,6 +109,8 @@ def _unexpected_value(view: ReleaseView, fault: Fault) -> Violation:
 
 
 def _one_word(view: ReleaseView, fault: Fault) -> Violation:
+    if fault.word is not None and _holds_options(fault.word):
+        return _all_in_one(view, fault)
     return Violation(
         "one-word",
         fault.span,
@@ -88,6 +120,16 @@ def _one_word(view: ReleaseView, fault: Fault) -> Violation:
         change=two_words(fault),
         title=f"write {fault.spelling} and its value as two words",
         safe=True,
+    )
+
+
+def _all_in_one(view: ReleaseView, fault: Fault) -> Violation:
+    return Violation(
+        "one-word",
+        fault.span,
+        f"several options are one word, which {view.release} takes for an argument",
+        "make a word of each: leave out the quotes in a shell, or use an array; in a list, an item for each",
+        "one word",
     )
 
 
@@ -155,6 +197,8 @@ def _twice(words: list[Word]) -> Violation:
 
 
 def _argument(view: ReleaseView, fault: Fault) -> Violation:
+    if fault.word is not None and _holds_options(fault.word):
+        return _all_in_one(view, fault)
     shown = fault.word.text.shown if fault.word is not None else fault.spelling
     if fault.spelling in _OPERATORS:
         message = f"no shell reads this command: {shown!r} and what follows are arguments, which {view.release} refuses"
@@ -178,11 +222,12 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
     if runs:
         life = Life(view.catalog, runs, view.index)
         gone = life.before is not None
+        otherwise = f"delete it, or use {life.use(view.name)}"
         return Violation(
             "removed-option" if gone else "option-not-yet",
             fault.span,
             f"{fault.spelling} {life.written(view.name)}; {view.release} refuses it",
-            instead.text if instead is not None and gone else f"delete it, or use {life.use(view.name)}",
+            instead.text if instead is not None and gone else _successor(fault.spelling, runs, gone) or otherwise,
             "not an option of this release",
             change=instead_of(view, instead, setting_of(view, fault.word)) if gone else None,
             title=titled(instead, fault.spelling),
@@ -209,6 +254,17 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
         title=f"write {close}" if close else "",
         new=other is None and instead is None and close is None,
     )
+
+
+_NAMED_INSTEAD = re.compile(r"\buse (--[a-z][\w-]*(?: [\w+.-]+)??)(?: instead)?\.?$", re.IGNORECASE)
+
+
+def _successor(spelling: str, runs: Sequence[tuple[int, int, Option]], gone: bool) -> str:
+    """What the last release that had an option said is to be used in its place; a notice speaks of the option that is on."""
+    off = spelling.startswith(("--no-", "-n"))
+    notice = max(runs, key=lambda run: run[1])[2].deprecated if gone and not off else ""
+    named = _NAMED_INSTEAD.search(" ".join(notice.split())) if notice else None
+    return f"write {named.group(1)}" if named is not None else ""
 
 
 def _other_engine(engine: str, spelling: str) -> str | None:

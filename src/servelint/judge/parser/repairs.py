@@ -153,6 +153,12 @@ def _switch(view: ReleaseView, setting: Setting, off: bool, words: list[Word]) -
     return Change(words=words)
 
 
+def swallowed(view: ReleaseView, setting: Setting) -> bool:
+    """Whether the value of an option is the next option: some parsers take the next word, whatever it looks like."""
+    flat = setting.value.flat if setting.value is not None and setting.option is not None and setting.option.choices else ""
+    return view.record.dialect.next_word and flat.startswith("-") and view.catalog.table(view.index).find(flat) is not None
+
+
 def after_switch(view: ReleaseView, fault: Fault) -> Change | None:
     """The change of a switch with a word `true` or `false` behind it."""
     setting = _before(view, fault)

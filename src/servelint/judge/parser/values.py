@@ -13,7 +13,7 @@ from servelint.engines.argv import Setting
 from servelint.engines.catalog import LIST, Catalog, Keys, Option
 from servelint.engines.conversions import Refused, convert, is_known
 from servelint.fixes.change import Change, written_at
-from servelint.judge.parser.repairs import instead_of, mended_json, replacement, titled
+from servelint.judge.parser.repairs import instead_of, mended_json, replacement, swallowed, titled
 from servelint.judge.parser.view import Life, ReleaseView, elsewhere, listed, misspelt, similar
 from servelint.judge.parser.violation import Violation
 from servelint.syntax import json
@@ -188,6 +188,11 @@ def _is_missing(folder: str | None, template: str) -> bool:
 def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: TracedText, word: Word) -> Violation:
     """A value that is none of the choices, though it may be one in another release."""
     place = text.span() or word.site
+    if swallowed(view, setting):
+        message = f"{setting.spelling} takes a value in {view.release}, which takes {text.flat} for it"
+        return Violation(
+            "missing-value", setting.word.site, message, f"write {setting.spelling} {choices[0]}", "without a value"
+        )
     message = f"{text.flat or 'an empty value'} is no choice of {setting.spelling} in {view.release}"
     runs = [run for run in view.catalog.spelled(setting.spelling) if run[2].choices is not None]
     known = [run for run in runs if text.flat in (run[2].choices or ()) and run[2].name == setting.name]

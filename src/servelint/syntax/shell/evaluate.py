@@ -151,6 +151,8 @@ def evaluate(
     unheard: frozenset[str] = frozenset(),
     decisions: dict[Key, branches.Decision] | None = None,
     world: branches.World | None = None,
+    wrote: Callable[[TracedText, TracedText], None] | None = None,
+    called: set[str] | None = None,
 ) -> list[TracedText]:
     """Walk a script and report each command that it may run.
 
@@ -165,6 +167,8 @@ def evaluate(
         unheard: Programs that `found` is not called for.
         decisions: Takes the conditions that cannot be decided.
         world: Decides them; without it, branches are joined.
+        called: Takes the names of the functions that the walk calls. Those in it are not followed by themselves.
+        wrote: Called with the path and the text of each file that it writes and that is no shell script.
 
     Returns:
         The shell scripts that it writes into files.
@@ -180,6 +184,7 @@ def evaluate(
         bounds.NESTED.reached(text)
         return []
     shell.unheard = unheard
+    shell.wrote = wrote
     shell.decisions = decisions if decisions is not None else {}
     if world is not None:
         shell.steps_at_most, shell.bound = world.steps, bounds.STEPS_OF_WORLDS
@@ -188,6 +193,9 @@ def evaluate(
         shell.bound = bounds.STEPS_OF_OTHERS
     try:
         shell.visit(shell.script.root)
+        if called is not None:
+            shell.called |= called  # a function whose call a branch leaves out is not one that the file only offers
+            called |= shell.called
         shell.uncalled()
     except RecursionError:
         bounds.NESTED.reached(shell.anchor or text.extent())  # what was found before stands
@@ -248,6 +256,7 @@ class Evaluator:
         self.steps_at_most = bounds.STEPS.most
         self.bound = bounds.STEPS
         self.unheard: frozenset[str] = frozenset()
+        self.wrote: Callable[[TracedText, TracedText], None] | None = None
         self.state.variables.update(environment)
         self.state.exported = frozenset(environment)
         self.steps = 0
@@ -540,6 +549,8 @@ class Evaluator:
                 self.scripts.append(text)
             else:
                 bounds.WRITTEN.reached(path)
+        elif text is not None and not append and self.wrote is not None:
+            self.wrote(path, text)
         self.state.files = self.state.files.after(self.key(path), text, append)
 
     # -- commands
@@ -589,7 +600,8 @@ class Evaluator:
             return
         shown = [word.shown for word in words]
         if shown[0] == "sudo":
-            words, shown = words[1:], shown[1:]
+            program = next((at for at, one in enumerate(shown) if at and not one.startswith("-")), len(shown))
+            words, shown = words[program:], shown[program:]
         if shown[:1] == ["tee"]:
             append = "-a" in shown or "--append" in shown
             for word in words[1:]:
@@ -685,7 +697,7 @@ class Evaluator:
     def required(self, name: str, value: TracedText) -> TracedText:
         """The unknown value of a plain `$name` that nothing sets: under `set -u` the script goes on only if it is set."""
         if self.state.nounset:
-            self.assign(name, value)
+            self.assign(name, value.placed(None))  # where it is used next is another place
         return value
 
     def separators(self) -> str | None:

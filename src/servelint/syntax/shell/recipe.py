@@ -299,7 +299,16 @@ class _Parameter(_Part):
         found: TracedText | list[Word] | parameters.Operand
         if inner.plain:
             known = scope.variable(inner.name)
-            found = known if known is not None else self._required(raw, scope)
+            if known is None:
+                found = self._required(raw, scope)
+            elif (
+                len(known.pieces) == 1
+                and known.pieces[0].span is None
+                and known.pieces[0].expression == "${" + inner.name + "}"
+            ):
+                found = known.placed(raw.span(self.start, self.end))  # what `set -u` required before
+            else:
+                found = known
         else:
             whole = raw.cut(self.start, self.end)
             found = parameters.evaluate(raw.cut(self.low, self.high), whole, scope, self.quoted, inner)
