@@ -185,8 +185,12 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
 
         text = cluster_list.thinned_yaml(source.text)
         most = bounds.CLUSTER_NODES if text is not None else most
-    if _TEMPLATE in source.text and not _names_engine(source, neighbours):
-        return Reading(source, [], [])
+    if _TEMPLATE in source.text:
+        if not _names_engine(source, neighbours):
+            return Reading(source, [], [])
+        found = _filled(source, neighbours)
+        if found:
+            return Reading(source, found, [])
     documents, problem = yaml.documents(source, text, most)
     if yaml.mask_of(source) is not None:
         from servelint.readers import helm
@@ -195,6 +199,23 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
     launches, known = read_documents(source, documents, neighbours)
     shown = problem is not None and (known or _TEMPLATE not in source.text or re.search(named("compose").shape, source.text))
     return Reading(source, launches, [problem] if problem is not None and shown else [])
+
+
+def _filled(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """The launches of a chart's template as the chart's own values fill it."""
+    from servelint.readers import embedded, helm
+    from servelint.syntax import yaml
+
+    text = helm.filled(source, neighbours)
+    if text is None:
+        return []
+    inner = Source(source.path, text.flat, source.encoding)
+    documents, problem = yaml.documents(inner)
+    if problem is not None:
+        return []
+    if yaml.mask_of(inner) is not None:
+        helm.attach(inner, neighbours)
+    return embedded.moved(read_documents(inner, documents, neighbours)[0], inner, text, source)
 
 
 def _names_engine(source: Source, neighbours: Neighbours) -> bool:

@@ -426,6 +426,44 @@ def attach(source: Source, neighbours: Neighbours) -> None:
         mask.lookup, mask.truth = known, known.truth
 
 
+_HELPERS = (
+    "_helpers.tpl", "helpers.tpl", "_helper.tpl", "_common.tpl", "_pod.tpl", "_deployment.tpl", "_container.tpl", "_env.tpl",
+    "_args.tpl", "_names.tpl", "_images.tpl", "_image.tpl", "_vllm.tpl",
+)  # fmt: skip
+"""Files in which charts keep their helpers. A folder is never listed."""
+
+
+def filled(source: Source, neighbours: Neighbours) -> TracedText | None:
+    """A template of a chart as Helm writes it with the chart's own values; what these do not tell stays as it is written.
+
+    None for another file, and for one in which nothing is known.
+    """
+    above = _chart_above(source)
+    beside = neighbours.read(above + "values.yaml") if above else None
+    own = _own_file(neighbours, above) if beside is not None else None
+    documents = yaml.documents(beside)[0] if beside is not None and own is not None else []
+    if beside is None or own is None or not documents:
+        return None
+    from servelint.syntax import go_templates
+
+    try:
+        values = go_templates.loaded(beside, documents[0])
+        chart = go_templates.loaded(*own)
+        template = go_templates.Template(source)
+        helpers = dict(template.helpers)
+        for name in _HELPERS:
+            helper = neighbours.read(f"{above}templates/{name}")
+            if helper is not None and not source.path.endswith(name):
+                helpers.update(go_templates.Template(helper).helpers)
+    except go_templates.Unknown:
+        return None
+    if not isinstance(values, dict) or not isinstance(chart, dict):
+        return None
+    named = {key[:1].upper() + key[1:]: value for key, value in chart.items()}
+    text = go_templates.Renderer(values, named, helpers).render(template)
+    return text if text is not None and text.flat != source.text else None
+
+
 def _own_file(neighbours: Neighbours, above: str) -> tuple[Source, Node] | None:
     """The Chart.yaml of a chart."""
     source = neighbours.read(above + "Chart.yaml")
