@@ -254,6 +254,8 @@ class Engine:
     """Pattern of the words by which the name of any other image (a house image) says that it holds the engine."""
     not_image_names: str = ""
     """Pattern of image names that have such a word and hold no server."""
+    model_variables: tuple[str, ...] = ()
+    """Variables that give its program the model, so that an image with one of them needs no words."""
     house_tags: str = ""
     """Pattern of the names of house images whose tags are releases of the engine."""
     release_tag: str = ""

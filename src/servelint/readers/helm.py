@@ -88,7 +88,7 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
 class Own:
     """The chart whose own values a file holds: what lies beside them."""
 
-    __slots__ = ("_templates", "version")
+    __slots__ = ("_templates", "chart", "version")
 
     def __init__(self, neighbours: Neighbours) -> None:
         beside = _own_file(neighbours, "")
@@ -97,6 +97,8 @@ class Own:
             if beside is not None
             else []
         )
+        self.chart = beside
+        """The chart's own file."""
         given = yaml.entries(beside[1]).get("appVersion") if beside is not None else None
         used = any("AppVersion" in text for text in self._templates)
         self.version = yaml.text(beside[0], given[1]) if beside is not None and given is not None and used else None
@@ -129,7 +131,7 @@ def values(source: Source, document: Node, label: str = "", own: Own | None = No
         chart = _chart_of(root)
         if chart is not None and id(root) not in known:
             known.add(id(root))
-            found += _of_chart(source, chart, root, path)
+            found += _of_chart(source, chart, root, path, own.chart if own is not None else None)
     if id(document) not in known:
         found += helm_chart.of_unknown_chart(source, document, "", known, own)
     secrets = _secrets(source, document) if found else ()
@@ -221,7 +223,7 @@ def _chart_of(root: Node) -> Data | None:
     return None
 
 
-def _of_chart(source: Source, chart: Data, root: Node, path: str) -> list[Launch]:
+def _of_chart(source: Source, chart: Data, root: Node, path: str, own: tuple[Source, Node] | None = None) -> list[Launch]:
     from servelint.readers.helm_chart import Entry, Reader
 
     whole = Entry(source, root, root, root, path, None)
@@ -230,7 +232,7 @@ def _of_chart(source: Source, chart: Data, root: Node, path: str) -> list[Launch
     mask = yaml.mask_of(source)
     before = mask.lookup if mask is not None else None
     if mask is not None and chart.get("templates"):
-        mask.lookup = Known(source, root)
+        mask.lookup = Known(source, root, own)
     found: list[Launch] = []
     try:
         for entries in chart["entries"]:

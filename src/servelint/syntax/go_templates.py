@@ -1,8 +1,8 @@
 """Go templates of a Helm chart, filled with the chart's own values as far as these tell what they write.
 
-What only an installation knows (`.Release.Name`, a helper of a library, `lookup`) stays in the text as it is written, an `if` that
-depends on it with all its branches, so that the result is a template as well. Nothing is executed: the functions of Sprig that
-charts use to write containers are a table here.
+What only an installation knows (`.Release.Name`, a helper of a library, `lookup`) stays in the text as it is written, an `if`
+that depends on it with all its branches, so that the result is a template as well. Nothing is executed: the functions of Sprig
+that charts use to write containers are a table here.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ _SPECIAL = re.compile(r'["\\\n\t\r]')
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _SIMPLE = re.compile(r"[A-Za-z/][\w./@-]*")
 _VERB = re.compile(r"%[-+# 0]*\d*(?:\.\d+)?([a-zA-Z%])")
+_CHANGING = frozenset(("merge", "mergeOverwrite", "mustMerge", "mustMergeOverwrite", "set", "unset"))
+"""Functions that change their first argument."""
 _STEPS_AT_MOST = 20_000
 _DEPTH_AT_MOST = 30
 _CHARACTERS_AT_MOST = 400_000
@@ -69,7 +71,7 @@ class Scalar:
 
 
 def loaded(source: Source, node: Node) -> Any:
-    """The data of a YAML node: dict, list, TracedText or Scalar. Raises Unknown for what Helm refuses, and for a very large one."""
+    """The data of a YAML node: dict, list, TracedText or Scalar. Raises Unknown for what Helm refuses or is very large."""
     left = [_NODES_AT_MOST]
     return _loaded(source, node, left, 0)
 
@@ -277,7 +279,10 @@ class Renderer:
             self._source, self._at = before
         span = Span(source, action.start, action.end)
         return TracedText(
-            [piece if piece.span is not None and piece.span.source is source else piece.replaced(span) for piece in found.pieces]
+            [
+                piece if piece.span is not None and piece.span.source is source else piece.replaced(span)
+                for piece in found.pieces
+            ]
         )
 
     def _forget(self, inside: str, scope: list[Values]) -> None:
@@ -303,7 +308,7 @@ class Renderer:
             for opening, body in node.arms:
                 parts.append(TracedText.at(source, opening.start, opening.end))
                 inner = _UNKNOWN if node.kind in ("range", "with") and opening is node.arms[0][0] else dot
-                fresh = {name: _UNKNOWN for name in re.findall(r"\$\w+", opening.inside.partition(":=")[0])}
+                fresh = dict.fromkeys(re.findall(r"\$\w+", opening.inside.partition(":=")[0]), _UNKNOWN)
                 parts.append(self._body(source, body, inner, [*scope, fresh if ":=" in opening.inside else {}]))
         finally:
             self._doubtful -= 1
@@ -403,12 +408,12 @@ class Renderer:
             return value if binds else _NOTHING
         return _Expression(self, tokens, dot, scope).whole()
 
-    def call(self, name: str, args: list[Any], dot: Any) -> Any:
+    def call(self, name: str, args: list[Any]) -> Any:
         """The value of a function."""
         self._step()
-        if name in ("set", "unset", "merge", "mergeOverwrite", "mustMergeOverwrite", "mustMerge"):
-            if self._doubtful or not args or not isinstance(args[0], dict) or args[0] is self.root.get("Values"):
-                raise _GivesUp
+        own = bool(args) and isinstance(args[0], dict) and args[0] is not self.root["Values"]
+        if name in _CHANGING and (self._doubtful or not own):
+            raise _GivesUp
         if name == "include" and len(args) == 2:
             return self._include(plain_text(args[0]), args[1])
         if name == "tpl" and len(args) == 2:
@@ -506,7 +511,7 @@ class _Expression:
         args += piped or []
         if any(arg is _UNKNOWN for arg in args) and not lazy:
             raise Unknown
-        found = self.renderer.call(text, args, self.dot)
+        found = self.renderer.call(text, args)
         if found is _UNKNOWN:
             raise Unknown
         return found
@@ -540,7 +545,7 @@ class _Expression:
         elif kind == "name":
             value = {"true": Scalar(True), "false": Scalar(False), "nil": None}.get(text, _UNKNOWN)
             if value is _UNKNOWN:
-                value = self.renderer.call(text, [], self.dot)
+                value = self.renderer.call(text, [])
         else:
             raise Unknown
         while self.at < len(self.tokens) and self.tokens[self.at][0] == "field" and not self.tokens[self.at][2]:
@@ -662,7 +667,9 @@ def to_yaml(value: Any) -> TracedText:
 
 def _flow(value: Any) -> TracedText:
     if isinstance(value, dict):
-        inside = [TracedText.join((_quoted(TracedText.of(key)), TracedText.of(": "), _flow(value[key]))) for key in sorted(value)]
+        inside = [
+            TracedText.join((_quoted(TracedText.of(key)), TracedText.of(": "), _flow(value[key]))) for key in sorted(value)
+        ]
         return _between("{", inside, "}")
     if isinstance(value, list):
         return _between("[", [_flow(item) for item in value], "]")
@@ -829,7 +836,9 @@ def _kind(value: Any) -> str:
     if isinstance(value, Scalar):
         number = "float64" if isinstance(value.value, float) else "int"
         return "bool" if isinstance(value.value, bool) else "invalid" if value.value is None else number
-    return "map" if isinstance(value, dict) else "slice" if isinstance(value, list) else "invalid" if value is None else "string"
+    return (
+        "map" if isinstance(value, dict) else "slice" if isinstance(value, list) else "invalid" if value is None else "string"
+    )
 
 
 def _is_kind(kind: Any, value: Any) -> Scalar:
@@ -872,11 +881,8 @@ def _replaced(old: Any, new: Any, text: Any) -> TracedText:
 
 
 def _whole(value: Any) -> Scalar:
-    if isinstance(value, Scalar) and type(value.value) is int:
-        return value
     number = int(_number(value))
-    text = written(value) if isinstance(value, TracedText) and value.flat == str(number) else None
-    return Scalar(number, text)
+    return Scalar(number, written(value) if plain_text(value) == str(number) else None)
 
 
 def _counted(value: Any) -> Scalar:
@@ -923,9 +929,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "and": _all,
     "append": lambda items, item: [*items, item],
     "b64dec": lambda text: TracedText.of(base64.b64decode(plain_text(text), validate=True).decode()),
-    "b64enc": lambda text: TracedText.of(base64.b64encode(plain_text(text).encode()).decode()),
     "coalesce": _either,
-    "compact": lambda items: [item for item in items if truth(item)],
     "concat": lambda *lists: [item for one in lists for item in one],
     "contains": _truths(lambda part, text: part in text),
     "deepCopy": _copied,
@@ -936,11 +940,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "empty": lambda value: Scalar(not truth(value)),
     "eq": _equal,
     "first": lambda items: items[0],
-    "float64": lambda value: Scalar(_number(value), written(value)),
     "fromJson": _parsed,
     "fromJsonArray": _parsed,
     "fromYaml": _parsed,
-    "fromYamlArray": _parsed,
     "ge": lambda one, other: Scalar(_number(one) >= _number(other)),
     "get": lambda values, key: values.get(plain_text(key), EMPTY),
     "gt": lambda one, other: Scalar(_number(one) > _number(other)),
@@ -961,54 +963,45 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "list": lambda *items: list(items),
     "lower": _mapped(str.lower),
     "lt": lambda one, other: Scalar(_number(one) < _number(other)),
-    "max": _math(max),
     "merge": _merged(False),
     "mergeOverwrite": _merged(True),
-    "min": _math(min),
     "mod": _math(lambda one, other: one % other),
     "mul": _math(lambda one, other: one * other),
-    "mustMerge": _merged(False),
-    "mustMergeOverwrite": _merged(True),
     "ne": lambda one, other: Scalar(not _equal(one, other).value),
     "nindent": lambda count, text: _indented(count, text, "\n"),
     "not": lambda value: Scalar(not truth(value)),
     "omit": lambda values, *keys: {key: one for key, one in values.items() if key not in map(plain_text, keys)},
     "or": _either,
     "pick": lambda values, *keys: {key: one for key, one in values.items() if key in list(map(plain_text, keys))},
-    "pluck": lambda key, *all_values: [one[plain_text(key)] for one in all_values if plain_text(key) in one],
-    "prepend": lambda items, item: [item, *items],
     "printf": _printed,
     "quote": lambda *values: _joined(TracedText.of(" "), [_quoted(written(value)) for value in values]),
     "replace": _replaced,
     "required": _required,
     "rest": lambda items: items[1:],
-    "reverse": lambda items: items[::-1],
     "set": _set,
     "sortAlpha": lambda items: sorted(items, key=plain_text),
     "splitList": _split,
     "squote": lambda value: TracedText.join((TracedText.of("'"), written(value), TracedText.of("'"))),
     "sub": _math(lambda one, other: one - other),
     "ternary": _choice,
-    "title": _mapped(str.title),
     "toJson": _flow,
-    "toPrettyJson": _flow,
     "toRawJson": _flow,
     "toString": written,
     "toStrings": lambda items: [written(item) for item in items],
     "toYaml": to_yaml,
-    "toYamlPretty": to_yaml,
     "trim": _strip,
-    "trimAll": lambda marks, text: _strip(text) if not plain_text(marks).strip() else TracedText.of(plain_text(text).strip(plain_text(marks))),
+    "trimAll": lambda marks, text: (
+        _strip(text) if not plain_text(marks).strip() else TracedText.of(plain_text(text).strip(plain_text(marks)))
+    ),
     "trimPrefix": _without_prefix,
     "trimSuffix": _without_suffix,
     "trunc": _truncated,
     "tuple": lambda *items: list(items),
     "typeIs": _is_kind,
-    "uniq": lambda items: [item for index, item in enumerate(items) if plain_text(item) not in [plain_text(one) for one in items[:index]]],
+    "uniq": lambda items: [
+        item for index, item in enumerate(items) if plain_text(item) not in [plain_text(one) for one in items[:index]]
+    ],
     "until": lambda count: _range_of(list(range(int(_number(count))))),
-    "untilStep": lambda start, stop, step: _range_of(list(range(*[int(_number(one)) for one in (start, stop, step)]))),
     "upper": _mapped(str.upper),
-    "values": lambda values: [values[key] for key in sorted(values)],
-    "without": lambda items, *others: [item for item in items if plain_text(item) not in map(plain_text, others)],
 }
 """The functions of Helm and Sprig. A wrong number of arguments, or one of another kind, makes the result unknown."""

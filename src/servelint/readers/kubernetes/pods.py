@@ -172,7 +172,11 @@ def _injected(file: File, one: Object) -> dict[str, Variable]:
     if one.kind != "LeaderWorkerSet" or size is None or yaml.scalar(size[1]) is None:
         return {}
     value = expand(yaml.text(file.source, size[1]), no_variable).softened()
-    return {"LWS_GROUP_SIZE": Variable("LWS_GROUP_SIZE", value, yaml.span(file.source, size[1]))}
+    site = yaml.span(file.source, size[1])
+    found = {"LWS_GROUP_SIZE": Variable("LWS_GROUP_SIZE", value, site)}
+    for name in ("LWS_WORKER_INDEX", "LWS_LEADER_ADDRESS"):
+        found[name] = Variable(name, TracedText((unknown(f"$({name})", site),)), site)
+    return found
 
 
 # -- containers
@@ -249,6 +253,8 @@ def _listed(source: Source, fields: Entries, key: str) -> list[Word] | None:
         return None
     node = fields[key][1]
     items, found = yaml.written_items(source, node) if yaml.is_sequence(node) else None, yaml.listed(source, node)
+    if yaml.is_sequence(node) and not node.value:
+        return None  # as if it were not given
     if items is None:
         # Kubernetes refuses a string; some operators split it
         return split(yaml.text(source, node)) if found is None else found
