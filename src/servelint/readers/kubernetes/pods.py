@@ -172,11 +172,7 @@ def _injected(file: File, one: Object) -> dict[str, Variable]:
     if one.kind != "LeaderWorkerSet" or size is None or yaml.scalar(size[1]) is None:
         return {}
     value = expand(yaml.text(file.source, size[1]), no_variable).softened()
-    site = yaml.span(file.source, size[1])
-    found = {"LWS_GROUP_SIZE": Variable("LWS_GROUP_SIZE", value, site)}
-    for name in ("LWS_WORKER_INDEX", "LWS_LEADER_ADDRESS"):
-        found[name] = Variable(name, TracedText((unknown(f"$({name})", site),)), site)
-    return found
+    return {"LWS_GROUP_SIZE": Variable("LWS_GROUP_SIZE", value, yaml.span(file.source, size[1]))}
 
 
 # -- containers
