@@ -153,7 +153,7 @@ class TestParts:
         assert argv(launch) == [model, "--port", "1"]
 
     def test_a_condition_that_nobody_knows_leaves_both_open(self, tmp_path: Path) -> None:
-        (launch,) = rendered(tmp_path, self.SCRIPT.replace("CONDITION", 'hasPrefix "a" .Values.kind'), "kind: a\nmore: [--x]\n")
+        (launch,) = rendered(tmp_path, self.SCRIPT.replace("CONDITION", 'lookup "v1" "Pod" .Values.kind "x"'), "kind: a\nmore: [--x]\n")
         assert [word.text.known for word in launch.argv if word.shown in ("/models/a", "org/b")] == [False, False]
 
     @pytest.mark.parametrize(("more", "count"), [("[]", 2), ("[--a]", 3)])

@@ -74,8 +74,7 @@ def one_each(launches: list[Launch]) -> list[Launch]:
     """Return each launch once: the first run of a command in a loop or a function, and one launch for each container."""
     first: dict[tuple[int, str, int, int], Launch] = {}
     for launch in launches:
-        place = (launch.site.start, launch.site.end)
-        key = (id(launch.source), launch.name, *((0, 0) if launch.name and launch.likely else place))
+        key = (id(launch.source), launch.name, *((0, 0) if launch.name else (launch.site.start, launch.site.end)))
         if key not in first or (launch.likely and not first[key].likely):
             first[key] = launch
     return list(first.values())

@@ -466,6 +466,15 @@ def filled(source: Source, neighbours: Neighbours) -> TracedText | None:
     return text if text is not None and text.flat != source.text else None
 
 
+def held_by_values(source: Source, neighbours: Neighbours) -> set[tuple[str, ...]]:
+    """The engine and the words of each launch that the own values of a template's chart hold."""
+    beside = values_beside(source, neighbours)
+    documents = yaml.documents(beside)[0] if beside is not None else []
+    if beside is None or not documents:
+        return set()
+    return {(launch.engine, *[word.shown for word in launch.argv]) for launch in values(beside, documents[0])}
+
+
 def _own_file(neighbours: Neighbours, above: str) -> tuple[Source, Node] | None:
     """The Chart.yaml of a chart."""
     source = neighbours.read(above + "Chart.yaml")

@@ -40,7 +40,7 @@ class TestSkyPilot:
             """,
             "task.yaml",
         )
-        assert argv(launch) == ["Qwen/Qwen3-8B", "--tensor-parallel-size", "${SKYPILOT_NUM_GPUS_PER_NODE}"]
+        assert argv(launch) == ["Qwen/Qwen3-8B", "--tensor-parallel-size", "8"]
         assert launch.container is not None
         assert [launch.container.settings["gpu_product"].span(), spans(launch.argv)[0]] == marks
         assert machine(launch) == ("H100", 8)
