@@ -84,7 +84,7 @@ def _loaded(source: Source, node: Node, left: list[int], depth: int) -> Any:
         return {key: _loaded(source, value, left, depth + 1) for key, (_, value) in yaml.entries(node).items()}
     if not yaml.is_scalar(node):
         return [_loaded(source, item, left, depth + 1) for item in yaml.items(node) or []]
-    text = yaml.text(source, node)
+    text = yaml.text(source, node, verbatim=True)  # what is a template is for `tpl`
     if not text.known:
         return text.softened()
     try:
