@@ -153,8 +153,13 @@ class TestParts:
         assert argv(launch) == [model, "--port", "1"]
 
     def test_a_condition_that_nobody_knows_leaves_both_open(self, tmp_path: Path) -> None:
-        (launch,) = rendered(tmp_path, self.SCRIPT.replace("CONDITION", 'hasPrefix "a" .Values.kind'), "kind: a\nmore: [--x]\n")
-        assert [word.text.known for word in launch.argv if word.shown in ("/models/a", "org/b")] == [False, False]
+        condition = 'lookup "v1" "Pod" .Values.kind "x"'
+        (launch,) = rendered(tmp_path, self.SCRIPT.replace("CONDITION", condition), "kind: a\nmore: [--x]\n")
+        model, *others = launch.argv
+        assert not model.text.known
+        assert "/models/a" in model.shown
+        assert "org/b" in model.shown
+        assert [word.shown for word in others] == ["--port", "1", "--x"]
 
     @pytest.mark.parametrize(("more", "count"), [("[]", 2), ("[--a]", 3)])
     def test_items_of_an_empty_list(self, tmp_path: Path, more: str, count: int) -> None:
@@ -252,3 +257,72 @@ def test_braces_for_another_program_are_shown_as_it_reads_them() -> None:
     )
     assert argv(launch) == ["--model={{ .Path }}", "{{ .Values.x }}"]
     assert not launch.argv[0].text.known
+
+
+class TestFilled:
+    """Templates that the chart's own values fill."""
+
+    def test_words_of_a_list(self, tmp_path: Path) -> None:
+        text = HEAD + IMAGE + "      args:\n        {{- toYaml .Values.args | nindent 8 }}\n"
+        (launch,) = rendered(tmp_path, text, VALUES + "args: [--model, org/m, --port, '80']\n")
+        assert argv(launch) == ["--model", "org/m", "--port", "80"]
+
+    def test_an_option_that_is_off_is_no_word(self, tmp_path: Path) -> None:
+        text = (
+            HEAD
+            + IMAGE
+            + (
+                "      args:\n        - --model={{ .Values.model }}\n        {{- if .Values.quantization }}\n"
+                "        - --quantization={{ .Values.quantization }}\n        {{- end }}\n"
+            )
+        )
+        (launch,) = rendered(tmp_path, text, VALUES + 'quantization: ""\n')
+        assert argv(launch) == ["--model=org/m"]
+
+    def test_a_launch_for_each_entry(self, tmp_path: Path) -> None:
+        text = (
+            "{{- range .Values.models }}\n---\napiVersion: v1\nkind: Pod\n"
+            "metadata: {name: '{{ .name }}'}\nspec:\n  containers:\n"
+            "    - name: vllm\n      image: vllm/vllm-openai:v0.19.0\n      args: [--model, '{{ .name }}']\n{{- end }}\n"
+        )
+        found = rendered(tmp_path, text, "models: [{name: org/a}, {name: org/b}]\n")
+        assert [argv(launch) for launch in found] == [["--model", "org/a"], ["--model", "org/b"]]
+
+    def test_options_of_a_mapping(self, tmp_path: Path) -> None:
+        text = (
+            HEAD
+            + ENGINE
+            + (
+                '      args:\n        {{- range $key, $value := .Values.options }}\n        - "--{{ $key }}"\n'
+                "        - {{ $value | quote }}\n"
+                "        {{- end }}\n"
+            )
+        )
+        (launch,) = rendered(tmp_path, text, "options: {port: 80, model: m}\n")
+        assert argv(launch) == ["--model", "m", "--port", "80"]
+
+    def test_no_gpu_in_the_values_of_a_chart_says_nothing(self, tmp_path: Path) -> None:
+        text = (
+            HEAD + ENGINE + "      args: [--model, m]\n      resources:\n        {{- toYaml .Values.resources | nindent 8 }}\n"
+        )
+        (launch,) = rendered(tmp_path, text, "resources: {}\n")
+        assert launch.container is not None
+        assert launch.container.reserved is None
+
+    def test_variables_of_the_chart_s_config_map(self, tmp_path: Path) -> None:
+        (tmp_path / "templates").mkdir()
+        (tmp_path / "templates" / "configmap.yaml").write_text(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}-env\n"
+            "data:\n  MODEL_ID: {{ .Values.model | quote }}\n"
+        )
+        (tmp_path / "values.yaml").write_text(VALUES)
+        (tmp_path / "Chart.yaml").write_text("name: chart\n")
+        text = HEAD + (
+            "      image: ghcr.io/huggingface/text-generation-inference:3.0.0\n"
+            "      envFrom: [{configMapRef: {name: '{{ .Release.Name }}-env'}}]\n"
+        )
+        source = Source("templates/pod.yaml", text)
+        (launch,) = read(source, Neighbours(str(tmp_path / "templates"), "templates")).launches
+        value = launch.env["MODEL_ID"].value
+        assert value is not None
+        assert value.flat == "org/m"

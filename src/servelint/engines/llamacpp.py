@@ -37,7 +37,7 @@ class LlamaCpp(Engine):
     words = (b"llama-server", b"llama.cpp", b"llamacpp")
     stems = ("llama",)
     yaml_keys = ("llamacpp", "llamaCpp", "llama")
-    platforms = {"kubeai": "llamacpp", "llmaz": "llamacpp"}
+    platforms = {"kubeai": "llamacpp", "llmaz": "llamacpp", "llmkube": "llamacpp"}
 
     dialect = Dialect(underscores=True, abbreviations=False, equals=False, next_word=True)
 

@@ -256,6 +256,8 @@ class Engine:
     """Pattern of image names that have such a word and hold no server."""
     choosing_images: tuple[str, tuple[str, ...]] = ("", ())
     """Pattern of the tags of images whose first word chooses one of several programs, and the words that choose the server."""
+    model_variables: tuple[str, ...] = ()
+    """Variables that give its program the model, so that an image with one of them needs no words."""
     house_tags: str = ""
     """Pattern of the names of house images whose tags are releases of the engine."""
     release_tag: str = ""

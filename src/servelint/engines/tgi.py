@@ -26,10 +26,11 @@ class TGI(Engine):
         ImageFamily("huggingface/tgi-gaudi", "https://github.com/huggingface/tgi-gaudi", entrypoint=_LAUNCHER, own_tags=True),
     )
     image_names = r"text-generation-inference"
+    model_variables = ("MODEL_ID",)
 
     words = (b"text-generation-launcher", b"text-generation-inference")
     stems = ("text-generation",)
-    platforms = {"llmaz": "tgi"}
+    platforms = {"llmaz": "tgi", "llmkube": "tgi"}
 
     argument_variables = ("TGI",)
 

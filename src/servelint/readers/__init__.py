@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _TEMPLATE = "{{"
 _CHART_WORDS = (b"{{", b"containers:", b"image:", b".values.")
 """What a chart's template has whose engine may only be named in the chart's values."""
+_RESOURCES = re.compile(r"\{\{[^{}\n]*(?:accelerator|gpu|resources)", re.IGNORECASE)
+"""An action of a chart's template that writes the resources of a container."""
 _ALIAS = r"(?m)(?:[:,\[{-]|^)[ \t]*\*\w"
 _KEYS_AT_MOST = 10_000
 _LARGE = 1 << 17
@@ -193,6 +195,10 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
 
         helm.attach(source, neighbours)
     launches, known = read_documents(source, documents, neighbours)
+    if _TEMPLATE in source.text:
+        filled = _filled(source, neighbours, shown=bool(launches))
+        if filled:
+            return Reading(source, filled, [])
     shown = problem is not None and (known or not _has_actions(source.text) or re.search(named("compose").shape, source.text))
     return Reading(source, launches, [problem] if problem is not None and shown else [])
 
@@ -204,6 +210,35 @@ _ACTION = re.compile(r"(?<!\$)\{\{")
 def _has_actions(text: str) -> bool:
     """Whether a text has template actions where YAML does not take them for text: outside quotes, and not `${{ ... }}`."""
     return _TEMPLATE in text and _ACTION.search(_QUOTED.sub("", text)) is not None
+
+
+def _filled(source: Source, neighbours: Neighbours, *, shown: bool) -> list[Launch]:
+    """The launches of a chart's template as the chart's own values fill it.
+
+    shown: whether the template shows a launch itself; if not, one that the values hold whole is left to their file
+    """
+    from servelint.readers import embedded, helm
+    from servelint.syntax import yaml
+
+    text = helm.filled(source, neighbours)
+    if text is None:
+        return []
+    inner = Source(source.path, text.flat, source.encoding)
+    documents, problem = yaml.documents(inner)
+    if problem is not None:
+        return []
+    if yaml.mask_of(inner) is not None:
+        helm.attach(inner, neighbours)
+    launches = read_documents(inner, documents, neighbours)[0]
+    if launches and not shown:
+        held = helm.held_by_values(source, neighbours)
+        launches = [launch for launch in launches if (launch.engine, *[word.shown for word in launch.argv]) not in held]
+    if _RESOURCES.search(source.text) is not None:
+        for launch in launches:
+            # the values of an installation ask for GPUs, those of the chart often do not
+            if launch.container is not None and launch.container.reserved is False:
+                launch.container.gpus = launch.container.reserved = None
+    return embedded.moved(launches, inner, text, source)
 
 
 def _names_engine(source: Source, neighbours: Neighbours) -> bool:

@@ -95,7 +95,7 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
             return ran
     if head is None or head in WRAPPERS or _runs_module(words, 0):
         return _wrapped(words, head, context, depth)
-    return script_file(words[0], words[1:], context, depth) or _passed_on(words, context)
+    return script_file(words[0], words[1:], context, depth) or _passed_on(words, context, depth)
 
 
 _SPEAKING = (
@@ -125,7 +125,7 @@ def _starts_nothing(name: str) -> bool:
     return base in _NO_STARTERS or pip or (base != "" and not base.strip("["))
 
 
-def _passed_on(words: list[Word], context: CommandContext) -> list[Launch]:
+def _passed_on(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
     """The command that a program which is not known is given to run: `./wait.sh db:5432 -- vllm serve`, `with-env vllm serve`.
 
     What the program sets is not known. Its command starts after its options, or after `--` or `exec`.
@@ -148,6 +148,8 @@ def _passed_on(words: list[Word], context: CommandContext) -> list[Launch]:
             found = entry.find(words, at)
             if found is not None and (separated or found.end - at > 1 or words[found.end].text.flat.startswith("-")):
                 return [_launch(words, at, found, context.with_(site=context.site, env=context.env, open_env=True))]
+            if script and entry.program(words[at]) in SHELLS and (words[at + 1].value or "").startswith("-"):
+                return shell_launches(words[at:], context.with_(site=context.site, env=context.env, open_env=True), depth + 1)
         flat = words[at].text.flat
         direct = direct and (flat.startswith("-") or flat.isdigit() or re.match(_ASSIGNMENT, flat) is not None)
     return []

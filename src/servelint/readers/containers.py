@@ -10,6 +10,7 @@ from servelint.core.launch import Container, Launch, OpenedFile, ReleaseClaim, V
 from servelint.core.numbers import is_whole
 from servelint.core.text import HOLE, TracedText
 from servelint.engines import entry, images
+from servelint.engines.registry import ENGINES
 from servelint.readers import commands
 from servelint.readers.context import CommandContext, site_of, span_of
 
@@ -320,7 +321,7 @@ def in_container(
         return found or commands.without_shell(words, context, depth)
     if image.entrypoint == () and (meant := commands.without_shell(words, context, depth)):
         return meant
-    if image.engine is None or not _implied(image, command):
+    if image.engine is None or not (_implied(image, command) or _configured(image, command, context)):
         return []
     if image.chosen_by:
         if command[0].value not in image.chosen_by:
@@ -342,6 +343,13 @@ def _alone(words: list[Word], launch: Launch, context: CommandContext) -> bool:
 def identified(name: TracedText | None) -> images.Image:
     """What the name of an image says; nothing where there is none."""
     return images.identify(name) if name is not None else images.Image(None, ReleaseClaim(), None)
+
+
+def _configured(image: images.Image, command: list[Word], context: CommandContext) -> bool:
+    """Whether an image of someone else is given its model by a variable that the engine's own program reads."""
+    if command or image.entrypoint is not None or image.engine is None:
+        return False
+    return any(name in context.env for name in ENGINES[image.engine].model_variables)
 
 
 def _implied(image: images.Image, command: list[Word]) -> bool:

@@ -88,7 +88,7 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
 class Own:
     """The chart whose own values a file holds: what lies beside them."""
 
-    __slots__ = ("_templates", "version")
+    __slots__ = ("_templates", "chart", "version")
 
     def __init__(self, neighbours: Neighbours) -> None:
         beside = _own_file(neighbours, "")
@@ -97,6 +97,8 @@ class Own:
             if beside is not None
             else []
         )
+        self.chart = beside
+        """The chart's own file."""
         given = yaml.entries(beside[1]).get("appVersion") if beside is not None else None
         used = any("AppVersion" in text for text in self._templates)
         self.version = yaml.text(beside[0], given[1]) if beside is not None and given is not None and used else None
@@ -129,7 +131,7 @@ def values(source: Source, document: Node, label: str = "", own: Own | None = No
         chart = _chart_of(root)
         if chart is not None and id(root) not in known:
             known.add(id(root))
-            found += _of_chart(source, chart, root, path)
+            found += _of_chart(source, chart, root, path, own.chart if own is not None else None)
     if id(document) not in known:
         found += helm_chart.of_unknown_chart(source, document, "", known, own)
     secrets = _secrets(source, document) if found else ()
@@ -221,7 +223,7 @@ def _chart_of(root: Node) -> Data | None:
     return None
 
 
-def _of_chart(source: Source, chart: Data, root: Node, path: str) -> list[Launch]:
+def _of_chart(source: Source, chart: Data, root: Node, path: str, own: tuple[Source, Node] | None = None) -> list[Launch]:
     from servelint.readers.helm_chart import Entry, Reader
 
     whole = Entry(source, root, root, root, path, None)
@@ -230,7 +232,7 @@ def _of_chart(source: Source, chart: Data, root: Node, path: str) -> list[Launch
     mask = yaml.mask_of(source)
     before = mask.lookup if mask is not None else None
     if mask is not None and chart.get("templates"):
-        mask.lookup = Known(source, root)
+        mask.lookup = Known(source, root, own)
     found: list[Launch] = []
     try:
         for entries in chart["entries"]:
@@ -424,6 +426,53 @@ def attach(source: Source, neighbours: Neighbours) -> None:
         above = _chart_above(source)
         known = Known(beside, documents[0], _own_file(neighbours, above), neighbours.read(above + "templates/_helpers.tpl"))
         mask.lookup, mask.truth = known, known.truth
+
+
+_HELPERS = (
+    "_helpers.tpl", "helpers.tpl", "_helper.tpl", "_common.tpl", "_pod.tpl", "_deployment.tpl", "_container.tpl", "_env.tpl",
+    "_args.tpl", "_names.tpl", "_images.tpl", "_image.tpl", "_vllm.tpl",
+)  # fmt: skip
+"""Files in which charts keep their helpers. A folder is never listed."""
+
+
+def filled(source: Source, neighbours: Neighbours) -> TracedText | None:
+    """A template of a chart as Helm writes it with the chart's own values; what these do not tell stays as it is written.
+
+    None for another file, and for one in which nothing is known.
+    """
+    above = _chart_above(source)
+    beside = neighbours.read(above + "values.yaml") if above else None
+    own = _own_file(neighbours, above) if beside is not None else None
+    documents = yaml.documents(beside)[0] if beside is not None and own is not None else []
+    if beside is None or own is None or not documents:
+        return None
+    from servelint.syntax import go_templates
+
+    try:
+        values = go_templates.loaded(beside, documents[0])
+        chart = go_templates.loaded(*own)
+        template = go_templates.Template(source)
+        helpers = dict(template.helpers)
+        for name in _HELPERS:
+            helper = neighbours.read(f"{above}templates/{name}")
+            if helper is not None and not source.path.endswith(name):
+                helpers.update(go_templates.Template(helper).helpers)
+    except go_templates.Unknown:
+        return None
+    if not isinstance(values, dict) or not isinstance(chart, dict):
+        return None
+    named = {key[:1].upper() + key[1:]: value for key, value in chart.items()}
+    text = go_templates.Renderer(values, named, helpers).render(template)
+    return text if text is not None and text.flat != source.text else None
+
+
+def held_by_values(source: Source, neighbours: Neighbours) -> set[tuple[str, ...]]:
+    """The engine and the words of each launch that the own values of a template's chart hold."""
+    beside = values_beside(source, neighbours)
+    documents = yaml.documents(beside)[0] if beside is not None else []
+    if beside is None or not documents:
+        return set()
+    return {(launch.engine, *[word.shown for word in launch.argv]) for launch in values(beside, documents[0])}
 
 
 def _own_file(neighbours: Neighbours, above: str) -> tuple[Source, Node] | None:

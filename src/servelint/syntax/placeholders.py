@@ -101,6 +101,14 @@ def in_value(text: TracedText) -> TracedText:
     return _without(text, "|".join(there)) if there else text
 
 
+_SUBSTITUTED = r"(?<!\$)\$\{[A-Za-z_]\w*(?::?[-?+=][^{}\n]*)?\}"
+
+
+def substituted(text: TracedText) -> TracedText:
+    """A value whose reader knows no variables with an unknown for each `${NAME}`: a program fills it in before."""
+    return _without(text, _SUBSTITUTED) if "${" in text.flat else text
+
+
 def _from(text: TracedText, start: int) -> TracedText:
     """A text that is unknown from an offset on."""
     rest = text.cut(start)

@@ -165,3 +165,17 @@ def test_one_whose_replacement_is_set_already() -> None:
 def test_one_whose_option_is_set_already() -> None:
     finding = only("vllm", "m --attention-backend FLASHINFER", "0.27.1", {"VLLM_ATTENTION_BACKEND": "FLASHINFER"})
     assert finding.advice == "delete it: --attention-backend is set already"
+
+
+def test_one_that_the_script_passes_on() -> None:
+    from tests.launching import launch_in
+
+    text = (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  containers:\n    - name: a\n"
+        "      image: vllm/vllm-openai:v0.19.0\n      command: [sh, -c, 'exec vllm serve m --host $VLLM_HOST']\n"
+        "      env: [{name: VLLM_HOST, value: 0.0.0.0}]\n"
+    )
+    launch = launch_in(text, "pod.yaml")
+    value = launch.env["VLLM_HOST"].value
+    assert value is not None
+    assert any(piece.span == value.span() for word in launch.argv for piece in word.text.pieces)

@@ -235,3 +235,45 @@ class TestKthena:
 
     def test_another_type_is_no_engine_known_here(self) -> None:
         assert launches_in(BOOSTER.replace("TYPE", "MindIE"), "b.yaml") == []
+
+
+SERVICE = """\
+apiVersion: inference.llmkube.dev/v1alpha1
+kind: InferenceService
+metadata: {name: s}
+spec:
+  modelRef: m
+"""
+
+
+class TestLLMKube:
+    def test_llama_cpp_without_a_runtime(self) -> None:
+        text = SERVICE + (
+            "  image: ghcr.io/ggml-org/llama.cpp:server-cuda-b5000\n  contextSize: 4096\n"
+            "  jinja: true\n  flashAttention: true\n"
+            "  noWarmup: false\n  extraArgs: [--alias, a]\n"
+        )
+        launch = launch_in(text, "service.yaml")
+        assert launch.engine == "llama.cpp"
+        assert argv(launch)[1:] == ["--ctx-size", "4096", "--flash-attn", "on", "--jinja", "--alias", "a"]
+        assert release(launch) == ("b5000", "image")
+
+    def test_vllm(self) -> None:
+        text = SERVICE + "  runtime: vllm\n  vllmConfig: {maxModelLen: 8192, enablePrefixCaching: true}\n"
+        launch = launch_in(text, "service.yaml")
+        assert launch.engine == "vllm"
+        assert argv(launch)[1:] == ["--max-model-len", "8192", "--enable-prefix-caching"]
+
+    def test_sglang(self) -> None:
+        launch = launch_in(SERVICE + "  runtime: sglang\n  sglangConfig: {tensorParallelSize: 2}\n", "service.yaml")
+        assert (launch.engine, argv(launch)[1:]) == ("sglang", ["--tp", "2"])
+
+    def test_a_runtime_that_is_not_known(self) -> None:
+        assert launches_in(SERVICE + "  runtime: personaplex\n", "service.yaml") == []
+
+    def test_envs_of_a_whole_graph_reach_its_services(self) -> None:
+        text = GRAPH.replace("spec:\n", "spec:\n  envs: [{name: GLOO_SOCKET_IFNAME, value: eth0}]\n", 1)
+        text = text.replace("RUNTIME", "vllm-runtime").replace("MODULE", "dynamo.vllm").replace("ARGS", "[--model, m]")
+        found = environment(launch_in(text, "graph.yaml"))
+        assert found["GLOO_SOCKET_IFNAME"] == "eth0"
+        assert found["VLLM_LOGGING_LEVEL"] == "DEBUG"

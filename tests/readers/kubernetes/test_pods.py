@@ -451,3 +451,28 @@ def test_environment_reaches_the_launch() -> None:
     launch = launch_in(pod("image: vllm/vllm-openai:v0.20.0\nenv:\n  - {name: HF_HOME, value: /cache}"), FILE)
     assert environment(launch) == {"HF_HOME": "/cache"}
     assert not launch.open_env
+
+
+def test_a_script_of_the_image_in_front_of_a_shell() -> None:
+    text = (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  containers:\n    - name: a\n      image: house/llm:1\n"
+        "      command: [/opt/entrypoint.sh, bash, -c]\n      args: ['pip list && vllm serve m --port 80']\n"
+    )
+    assert argv(launch_in(text, FILE)) == ["m", "--port", "80"]
+
+
+def test_an_empty_command_is_none() -> None:
+    text = (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  containers:\n    - name: a\n"
+        "      image: vllm/vllm-openai:v0.19.0\n      command: []\n      args: [--model, m]\n"
+    )
+    assert argv(launch_in(text, FILE)) == ["--model", "m"]
+
+
+def test_a_variable_that_names_the_image_s_engine() -> None:
+    text = (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  containers:\n    - name: a\n"
+        "      image: ${VLLM_IMAGE}\n      args: [--model, m]\n"
+    )
+    assert argv(launch_in(text, FILE)) == ["--model", "m"]
+    assert launches_in(text.replace("VLLM_IMAGE", "VLLM_ROUTER_IMAGE"), FILE) == []

@@ -40,12 +40,27 @@ class TestSkyPilot:
             """,
             "task.yaml",
         )
-        assert argv(launch) == ["Qwen/Qwen3-8B", "--tensor-parallel-size", "${SKYPILOT_NUM_GPUS_PER_NODE}"]
+        assert argv(launch) == ["Qwen/Qwen3-8B", "--tensor-parallel-size", "8"]
         assert launch.container is not None
         assert [launch.container.settings["gpu_product"].span(), spans(launch.argv)[0]] == marks
         assert machine(launch) == ("H100", 8)
-        assert environment(launch) == {"MODEL": "Qwen/Qwen3-8B", "HF_TOKEN": None}
+        assert environment(launch) == {"MODEL": "Qwen/Qwen3-8B", "HF_TOKEN": None, "SKYPILOT_NUM_GPUS_PER_NODE": "8"}
         assert (launch.name, lines(launch)) == ("run", (8, 9))
+
+    def test_what_the_task_says_of_its_nodes(self) -> None:
+        launch = sky("""
+            num_nodes: 2
+            resources: {accelerators: {H100: 8}}
+            run: vllm serve m -tp $SKYPILOT_NUM_GPUS_PER_NODE -pp ${SKYPILOT_NUM_NODES}
+        """)
+        assert argv(launch) == ["m", "-tp", "8", "-pp", "2"]
+
+    def test_a_choice_of_machines_has_no_number(self) -> None:
+        launch = sky("""
+            resources: {accelerators: {L4: 1, A100: 2}}
+            run: vllm serve m -tp $SKYPILOT_NUM_GPUS_PER_NODE
+        """)
+        assert argv(launch) == ["m", "-tp", "${SKYPILOT_NUM_GPUS_PER_NODE}"]
 
     def test_setup_names_the_release_wherever_it_stands(self) -> None:
         launch = sky("""

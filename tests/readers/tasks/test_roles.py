@@ -49,3 +49,14 @@ class TestRoles:
     def test_a_template_elsewhere_has_none(self, tmp_path: Path) -> None:
         files = {"defaults/main.yml": "model: org/m\n"}
         assert words(tmp_path, files, "files/llm.service.j2")[0] == "{{ model }}"
+
+    def test_variables_of_all_hosts(self, tmp_path: Path) -> None:
+        role = tmp_path / "roles" / "llm"
+        role.mkdir(parents=True)
+        (tmp_path / "group_vars").mkdir()
+        (tmp_path / "group_vars" / "all.yml").write_text("model: org/g\nport: 1\n")
+        assert words(role, {"defaults/main.yml": "model: org/d\nport: 2\n"}) == ["org/g", "--port", "1"]
+
+    def test_quoted_by_the_role(self, tmp_path: Path) -> None:
+        unit = UNIT.replace("{{ model }}", "{{ model | quote }}")
+        assert words(tmp_path, {"defaults/main.yml": "model: org/m\nport: 1\n"}, text=unit) == ["org/m", "--port", "1"]

@@ -84,7 +84,7 @@ class SGLang(Engine):
     words = (b"sglang", b"mem-fraction-static")  # files of options name no engine
     stems = ("sglang",)
     yaml_keys = ("sglang",)
-    platforms = dict.fromkeys(("aibrix", "dynamo", "kserve", "kthena", "kubeai", "llmaz"), "sglang")
+    platforms = dict.fromkeys(("aibrix", "dynamo", "kserve", "kthena", "kubeai", "llmaz", "llmkube"), "sglang")
     identified_by_options = True
 
     config_file = True

@@ -156,6 +156,13 @@ class VLLM(Engine):
             own_tags=True,
             tags=r"^(?P<release>\d+\.\d+\.\d+)-(?:gpu|cpu|neuronx?)-",
         ),
+        ImageFamily(
+            "pytorch-inference-vllm-neuronx",
+            "https://github.com/aws-neuron/deep-learning-containers",
+            entrypoint=(),
+            own_tags=True,
+            tags=r"^(?P<release>\d+\.\d+\.\d+)-neuronx?-",
+        ),
     )
     launchers = {
         # answers no HTTP; the engine's options are those of AsyncEngineArgs
@@ -217,7 +224,7 @@ class VLLM(Engine):
     yaml_keys = ("vllm",)
     platforms = {
         **dict.fromkeys(("aibrix", "dynamo", "huggingface", "kserve", "kubeai", "llm-d", "llm-inference-service"), "vllm"),
-        **dict.fromkeys(("kthena", "llmaz", "production-stack", "ray"), "vllm"),
+        **dict.fromkeys(("kthena", "llmaz", "llmkube", "production-stack", "ray"), "vllm"),
     }
     identified_by_options = True
 

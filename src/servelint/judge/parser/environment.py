@@ -85,8 +85,8 @@ def _variable(view: ReleaseView, name: str, variable: Variable, known: dict[str,
     instead = in_place_of(view, name)
     if runs is None:
         close = similar(name, _variables_read(view.catalog, view.index))
-        if close is None:
-            return None  # a script beside the engine may read it
+        if close is None or _is_passed_on(view, variable):
+            return None  # a script beside the engine may read it, or this one does
         there = close in view.config.launch.env
         advice = f"delete it: {close} is set already" if there else f"write {close}, if that is meant"
         return Violation(
@@ -123,6 +123,13 @@ def _variable(view: ReleaseView, name: str, variable: Variable, known: dict[str,
         title=f"delete {name}" if gone or instead is None else text,
         safe=gone,
     )
+
+
+def _is_passed_on(view: ReleaseView, variable: Variable) -> bool:
+    """Whether the script that starts the engine puts the variable's value into its words."""
+    span = variable.value.span() if variable.value is not None else None
+    words = view.config.launch.argv if span is not None else []
+    return any(span in (piece.span, piece.origin) for word in words for piece in word.text.pieces)
 
 
 def _as_option(view: ReleaseView, instead: Replacement | None, variable: Variable) -> Change | None:

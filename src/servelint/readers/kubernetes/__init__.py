@@ -29,7 +29,8 @@ FORMAT = Format(
     20,
     title="Kubernetes",
     about="containers at any depth of any object, `$(VAR)`, ConfigMaps with scripts and variables, LeaderWorkerSet, KServe, "
-    "KubeAI, Ray, Dynamo, llmaz, llm-d, OME, kthena, patches and kustomizations, HelmRelease and Argo CD, JSON and lists",
+    "KubeAI, Ray, Dynamo, llmaz, LLMKube, llm-d, OME, kthena, patches and kustomizations, HelmRelease and Argo CD, JSON and "
+    "lists",
     syntax=YAML,
     shape=r"(?m)^[\"']?(?:apiVersion|kind)[\"']?[ \t]*:",
     words=("name: huggingface", "uri: hf://", 'uri: "hf://', "kind: playground", "engine_kwargs", "model_loading_config"),
@@ -44,6 +45,7 @@ _OPERATORS = (
     ("llmaz", "inference.llmaz.io/", ("BackendRuntime", "Playground")),
     ("aibrix", "model.aibrix.ai/", ("ModelClaim",)),
     ("kthena", "workload.serving.volcano.sh/", ("ModelBooster",)),
+    ("llmkube", "inference.llmkube.dev/", ("InferenceService",)),
     ("llm_d", "llm-d.ai/", ("ModelService",)),
     ("helm_release", "helm.toolkit.fluxcd.io/", ("HelmRelease",)),
     ("helm_release", "argoproj.io/", ("Application",)),

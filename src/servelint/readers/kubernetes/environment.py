@@ -57,11 +57,11 @@ def of_container(file: File, fields: Entries) -> Environment:
 def _from(file: File, source: Entries, environment: Environment) -> None:
     """One item of `envFrom`: the ConfigMap's or Secret's data where it stands in this file."""
     prefix = string(source, "prefix") or ""
-    for field, known in (("configMapRef", file.config_maps), ("secretRef", file.secrets)):
+    for field, known in (("configMapRef", file.config_map), ("secretRef", file.secrets.get)):
         if field not in source:
             continue
-        data = known.get(string(section(source, field), "name") or "")
-        environment.open = environment.open or data is None or known is file.secrets
+        data = known(string(section(source, field), "name") or "")
+        environment.open = environment.open or data is None or field == "secretRef"
         for key, value in (data or {}).items():
             name = prefix + key
             if _NAME.fullmatch(name):
@@ -85,10 +85,10 @@ def _one(file: File, fields: Entries, environment: Environment) -> None:
 
 def _referred(file: File, source: Entries) -> TracedText | None:
     """The value of a `valueFrom`, where the ConfigMap or Secret stands in this file."""
-    for field, known in (("configMapKeyRef", file.config_maps), ("secretKeyRef", file.secrets)):
+    for field, known in (("configMapKeyRef", file.config_map), ("secretKeyRef", file.secrets.get)):
         reference = section(source, field)
         if reference:
-            return known.get(string(reference, "name") or "", {}).get(string(reference, "key") or "")
+            return (known(string(reference, "name") or "") or {}).get(string(reference, "key") or "")
     return None
 
 

@@ -61,7 +61,9 @@ class File:
         neighbours: The files beside it; None where they do not matter.
     """
 
-    __slots__ = ("config_maps", "left", "named", "neighbours", "objects", "read", "scripts", "secrets", "source", "used")
+    __slots__ = (
+        "_beside", "config_maps", "left", "named", "neighbours", "objects", "read", "scripts", "secrets", "source", "used",
+    )  # fmt: skip
 
     def __init__(self, source: Source, documents: list[Node], neighbours: Neighbours | None = None) -> None:
         self.source = source
@@ -76,7 +78,21 @@ class File:
         self.scripts = [(one, self._data(one, "data")) for one in self.objects if one.kind == "ConfigMap"]
         meant = {id(one) for one in own}
         self.config_maps = {one.name: data for one, data in self.scripts if id(one) in meant}
+        self._beside: dict[str, dict[str, TracedText]] | None = None
         self.secrets = {one.name: self._data(one, "stringData") for one in own if one.kind == "Secret"}
+
+    def config_map(self, name: str) -> dict[str, TracedText] | None:
+        """The data of a ConfigMap of this file, or of one that a kustomization or a chart puts beside it; None without one."""
+        if name in self.config_maps:
+            return self.config_maps[name]
+        if self._beside is None:
+            self._beside = {}
+            for path in dict.fromkeys([*kustomized(self.neighbours), *_CONFIG_MAPS]) if self.neighbours is not None else ():
+                other = self.neighbours.read(path) if self.neighbours is not None and path not in KUSTOMIZATIONS else None
+                if other is not None and "ConfigMap" in other.text and self.neighbours is not None:
+                    theirs = File(*in_chart(other, self.neighbours))
+                    self._beside = {**theirs.config_maps, **self._beside}
+        return self._beside.get(name)
 
     def once_more(self, container: Node) -> bool:
         """Whether a container is to be read; one that aliases repeat is read some times."""
@@ -91,6 +107,20 @@ class File:
             for key, (_, value) in section(one.fields, field).items()
             if (plain := yaml.scalar(value)) is not None and len(plain) <= _SCALAR_AT_MOST
         }
+
+
+_CONFIG_MAPS = ("configmap.yaml", "configmap.yml", "config-map.yaml", "configmaps.yaml", "cm.yaml", "config.yaml")
+"""Where a chart or a folder of manifests keeps its ConfigMap, beside the objects that use it."""
+
+
+def in_chart(source: Source, neighbours: Neighbours) -> tuple[Source, list[Node]]:
+    """A file beside another one and its documents; a template of a chart is filled with the chart's own values."""
+    if HIDDEN in source.text:
+        from servelint.readers import helm
+
+        text = helm.filled(source, neighbours)
+        source = Source(source.path, text.flat) if text is not None else source
+    return source, yaml.documents(source)[0]
 
 
 def _of_one_namespace(objects: list[Object]) -> list[Object]:

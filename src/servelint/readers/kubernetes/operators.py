@@ -9,7 +9,7 @@ from functools import partial
 from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
 from servelint.core.numbers import whole_number
 from servelint.core.source import Source
-from servelint.core.text import TracedText, unknown
+from servelint.core.text import Piece, TracedText, unknown
 from servelint.engines import entry, images
 from servelint.engines.registry import Engine, called, started_by
 from servelint.readers import embedded, helm
@@ -17,8 +17,19 @@ from servelint.readers.commands import script_launches
 from servelint.readers.containers import identified
 from servelint.readers.context import CommandContext
 from servelint.readers.kubernetes import environment, nodes, pods, runtime
-from servelint.readers.kubernetes.objects import File, Object, Overrides, joined_lists, kustomized, listed, section, string
+from servelint.readers.kubernetes.objects import (
+    File,
+    Object,
+    Overrides,
+    in_chart,
+    joined_lists,
+    kustomized,
+    listed,
+    section,
+    string,
+)
 from servelint.syntax import yaml, yaml_values
+from servelint.syntax.placeholders import substituted
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
 from servelint.syntax.yaml_values import KUBERNETES
@@ -198,7 +209,9 @@ def _served_model(file: File, one: Object, model: Entries, overrides: Overrides 
         return pods.of_container(pods.Pod(file, predictor, label, overrides), label, model)
     runtime = _runtime_of(file, one)
     if runtime is None:
-        return _of_other_file(file, predictor, model, label) or _unseen_runtime(file, predictor, model, label, overrides)
+        return _of_other_file(file, predictor, model, label, one.name) or _unseen_runtime(
+            file, predictor, model, label, overrides
+        )
     spec = section(runtime.fields, "spec")
     server = _server(spec)
     merged: Entries = {**server, **{key: model[key] for key in ("image", "resources") if key in model}}
@@ -207,7 +220,10 @@ def _served_model(file: File, one: Object, model: Entries, overrides: Overrides 
             merged[key] = (server[key][0], joined_lists(server[key][1], model[key][1]))
         elif key in model:
             merged[key] = model[key]
-    return pods.of_container(pods.Pod(file, {**spec, **predictor}, label, overrides), label, merged)
+    found = pods.of_container(pods.Pod(file, {**spec, **predictor}, label, overrides), label, merged)
+    for launch in found:
+        launch.argv = _of_service(launch.argv, one.name)
+    return found
 
 
 def _server(spec: Entries) -> Entries:
@@ -228,7 +244,25 @@ _RUNTIME_FILES = (
 """Where a repository keeps the runtime of a name that an InferenceService uses, beside the service."""
 
 
-def _of_other_file(file: File, predictor: Entries, model: Entries, label: str) -> list[Launch]:
+_SERVICE_NAME = re.compile(r"\{\{\s*\.Name\s*\}\}")
+
+
+def _of_service(words: list[Word], name: str) -> list[Word]:
+    """Words of a runtime with the name of the service that uses it in the place of `{{.Name}}`."""
+    found: list[Word] = []
+    name = "" if "{{" in name else name
+    for word in words:
+        pieces: list[Piece] = []
+        for piece in word.text.pieces:
+            own = piece.expression is not None and _SERVICE_NAME.fullmatch(piece.expression) is not None and name
+            pieces.append(Piece(name, piece.span) if own else piece)
+        text = TracedText(pieces)
+        text = text.sub(_SERVICE_NAME, lambda _: TracedText.of(name)) if name else text
+        found.append(Word(text, word.site, word.many))
+    return found
+
+
+def _of_other_file(file: File, predictor: Entries, model: Entries, label: str, service: str) -> list[Launch]:
     """The launch of a model whose runtime stands in another file: the runtime's words, then the model's."""
     name = string(model, "runtime") or ""
     if file.neighbours is None or not _NAME.fullmatch(name):
@@ -236,10 +270,9 @@ def _of_other_file(file: File, predictor: Entries, model: Entries, label: str) -
     beside = [*_RUNTIME_FILES, *kustomized(file.neighbours)]
     for path in beside:
         other = file.neighbours.read(path.format(name) if "{}" in path else path)
-        if other is None or "ServingRuntime" not in other.text or name not in other.text:
+        if other is None or "ServingRuntime" not in other.text:
             continue
-        documents, _ = yaml.documents(other)
-        theirs = File(other, documents)
+        theirs = File(*in_chart(other, file.neighbours))
         runtime = next((theirs.named[kind, name] for kind in _RUNTIMES if (kind, name) in theirs.named), None)
         if runtime is None:
             continue
@@ -255,7 +288,7 @@ def _of_other_file(file: File, predictor: Entries, model: Entries, label: str) -
         found = pods.of_container(pod, label, server)
         for launch in found:
             launch.source, launch.site = file.source, pods.extent(file.source, nodes)
-            launch.argv = [*launch.argv, *(args or [])]
+            launch.argv = [*_of_service(launch.argv, service), *(args or [])]
             launch.env = {**launch.env, **given.variables}
             image = pods.image_of(own, model) if "image" in model else launch.image
             launch.container = pods.container_of(own, model, image, complete=False)
@@ -452,6 +485,7 @@ def _llm_config(source: Source, fields: Entries, env: dict[str, Variable], worke
     loading, settings = section(fields, "model_loading_config"), section(fields, "engine_kwargs")
     named = next((loading[key][1] for key in ("model_source", "model_id") if string(loading, key) is not None), None)
     argv = [] if named is None or "model" in settings else [Word(yaml.text(source, named), yaml.span(source, named))]
+    words = [Word(substituted(word.text), word.site, word.many) for word in [*argv, *of_mapping(source, settings)]]
     env = {**env, **_env_vars(source, fields)}
     container = worker.container
     if string(fields, "accelerator_type") is not None:
@@ -462,14 +496,14 @@ def _llm_config(source: Source, fields: Entries, env: dict[str, Variable], worke
             container = Container(container.image, {**container.settings, **product}, container.gpus, container.reserved)
     context = CommandContext(source, "", None, env, container, worker.claims, open_env=True)
     site = pods.extent(source, [fields[key] for key in _ENGINE_KEYS if key in fields])
-    return context.launch(engine.id, [*argv, *of_mapping(source, settings)], site)
+    return context.launch(engine.id, words, site)
 
 
 def _env_vars(source: Source, fields: Entries) -> dict[str, Variable]:
     """What a `runtime_env` sets."""
     found: dict[str, Variable] = {}
     for name, (key, value) in section(fields, "runtime_env", "env_vars").items():
-        text: TracedText | None = yaml.text(source, value) if yaml.scalar(value) is not None else None
+        text: TracedText | None = substituted(yaml.text(source, value)) if yaml.scalar(value) is not None else None
         found[name] = Variable(name, text, yaml.span(source, key))
     return found
 

@@ -1,4 +1,4 @@
-"""Objects of platforms that put a container together from several objects: Dynamo, llmaz, llm-d, AIBrix and kthena."""
+"""Objects of platforms that put a container together from several objects: Dynamo, llmaz, LLMKube, llm-d, AIBrix and kthena."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ def dynamo(file: File, one: Object, images: Overrides | None) -> list[Launch]:
     found: list[Launch] = []
     for name, (_, node) in (services or {"": (one.node, one.node)}).items():
         service = yaml.entries(node)
+        if services and "envs" in spec:
+            key, envs = spec["envs"]
+            service = {**service, "envs": (key, joined_lists(envs, service["envs"][1]) if "envs" in service else envs)}
         path = f"{one.label}.services.{name}" if services else one.label
         for fields, below in pods.walk(file, node, path):
             pod = pods.Pod(file, fields, below, images)
@@ -123,6 +126,67 @@ def _model(file: File, engine: Engine, entry: tuple[Node, Node] | None) -> list[
     site = yaml.span(file.source, entry[1])
     option = [Word(TracedText.of("--" + engine.model_option), yaml.span(file.source, entry[0]))] if engine.model_option else []
     return [*option, Word(text.cut(scheme.end()) if scheme is not None else text, site)]
+
+
+_LLMKUBE = {
+    "": (
+        ("contextSize", "--ctx-size"), ("parallelSlots", "--parallel"), ("flashAttention", "--flash-attn on"),
+        ("jinja", "--jinja"), ("cacheTypeK", "--cache-type-k"), ("cacheTypeV", "--cache-type-v"),
+        ("moeCPUOffload", "--cpu-moe"), ("moeCPULayers", "--n-cpu-moe"), ("noKvOffload", "--no-kv-offload"),
+        ("batchSize", "--batch-size"), ("uBatchSize", "--ubatch-size"), ("noWarmup", "--no-warmup"),
+        ("reasoningBudget", "--reasoning-budget"),
+    ),
+    "vllmConfig": (
+        ("tensorParallelSize", "--tensor-parallel-size"), ("maxModelLen", "--max-model-len"),
+        ("quantization", "--quantization"), ("dtype", "--dtype"), ("kvCacheDtype", "--kv-cache-dtype"),
+        ("enablePrefixCaching", "--enable-prefix-caching"), ("enableChunkedPrefill", "--enable-chunked-prefill"),
+        ("attentionBackend", "--attention-backend"), ("enableExpertParallel", "--enable-expert-parallel"),
+        ("maxNumBatchedTokens", "--max-num-batched-tokens"), ("gpuMemoryUtilization", "--gpu-memory-utilization"),
+        ("cpuOffloadGB", "--cpu-offload-gb"),
+    ),
+    "sglangConfig": (
+        ("tensorParallelSize", "--tp"), ("quantization", "--quantization"), ("kvCacheDtype", "--kv-cache-dtype"),
+        ("attentionBackend", "--attention-backend"), ("toolCallParser", "--tool-call-parser"),
+        ("reasoningParser", "--reasoning-parser"),
+    ),
+}  # fmt: skip
+"""Where an InferenceService of LLMKube has settings -> (key, option) of each, as its controller passes them.
+
+https://github.com/defilantech/LLMKube internal/controller: runtime_llamacpp_args.go and its likes for the other runtimes
+"""
+
+
+def llmkube(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+    """The launch of an InferenceService of LLMKube, which is llama.cpp's where no other runtime is named."""
+    spec = section(one.fields, "spec")
+    engine = called("llmkube", string(spec, "runtime") or "llamacpp")
+    if "modelRef" not in spec:
+        return []
+    pod = pods.Pod(file, spec, one.label, images)
+    pod.complete = False
+    if "command" in spec or "args" in spec:
+        return pods.of_container(pod, one.label, spec)
+    if engine is None:
+        return []
+    where = "" if engine.platforms["llmkube"] == "llamacpp" else f"{string(spec, 'runtime')}Config"
+    given = section(spec, where) if where else spec
+    words: list[Word] = []
+    for key, option in _LLMKUBE.get(where, ()):
+        value = string(given, key)
+        if value in (None, "", "false"):
+            continue
+        site = yaml.span(file.source, given[key][0])
+        words += [Word(TracedText.of(word, site), site) for word in option.split()]
+        if value != "true":
+            words.append(Word(yaml.text(file.source, given[key][1]), yaml.span(file.source, given[key][1])))
+    environs = environment.of_container(file, spec)
+    _, more = pods.words(file.source, _renamed(spec, "extraArgs", "args"), environs)
+    image = pods.image_of(pod, spec)
+    context = CommandContext(
+        file.source, one.label, None, environs.variables, Container(image, open=True), identified(image).claims, open_env=True
+    )
+    nodes = [spec[key] for key in ("modelRef", "extraArgs", where, "contextSize") if key in spec]
+    return [context.launch(engine.id, [pods.unseen(), *words, *(more or [])], pods.extent(file.source, nodes))]
 
 
 def aibrix(file: File, one: Object, images: Overrides | None) -> list[Launch]:

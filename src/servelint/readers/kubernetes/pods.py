@@ -249,6 +249,8 @@ def _listed(source: Source, fields: Entries, key: str) -> list[Word] | None:
         return None
     node = fields[key][1]
     items, found = yaml.written_items(source, node) if yaml.is_sequence(node) else None, yaml.listed(source, node)
+    if yaml.is_sequence(node) and not node.value:
+        return None  # as if it were not given
     if items is None:
         # Kubernetes refuses a string; some operators split it
         return split(yaml.text(source, node)) if found is None else found

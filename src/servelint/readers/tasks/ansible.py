@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from servelint.core import bounds
 from servelint.core.launch import Container, Launch, Word
 from servelint.core.source import Source, Span
-from servelint.engines import images
+from servelint.engines import entry, images
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.containers import in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
-from servelint.readers.tasks import Environment, each, optional, run, section, text, variables, words
+from servelint.readers.tasks import Environment, each, optional, run, section, text, variables, verbatim, words
 from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
@@ -46,6 +46,7 @@ def _playbook(source: Source, document: Node) -> list[Launch]:
     for count, (task, env) in enumerate(_tasks(source, document, {}, 0)):
         if bounds.TASKS.passed(count + 1, yaml.span(source, next(iter(task.values()))[0]) if task else None):
             break
+        found += _written(source, task)
         module = _module(task)
         if module is None:
             continue
@@ -58,6 +59,25 @@ def _playbook(source: Source, document: Node) -> list[Launch]:
         else:
             found += _command(source, name, task, module, kind, own)
     return found
+
+
+def _written(source: Source, task: Entries) -> list[Launch]:
+    """The launches of a file that a task writes out (`copy` with `content`), by what its name and its shape say it is."""
+    for key in task:
+        if key.rpartition(".")[2] not in ("copy", "blockinfile"):
+            continue
+        fields = section(task, key)
+        path = optional(source, fields, "dest", "path")
+        held = next((fields[name][1] for name in ("content", "block") if name in fields), None)
+        if path is None or held is None or yaml.scalar(held) is None:
+            continue
+        content = verbatim(source, held)
+        if content.known and entry.mentions(content.flat):
+            from servelint.readers import embedded, read
+
+            inner = Source(path.shown, content.flat)
+            return embedded.moved(read(inner).launches, inner, content, source)
+    return []
 
 
 def _module(task: Entries) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.launch import Container, Launch, Word
+from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.numbers import is_whole
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
@@ -39,6 +39,7 @@ DSTACK = Format(
 )
 
 _SKY = frozenset(("envs", "file_mounts", "num_nodes", "resources", "secrets", "service", "setup", "workdir"))
+_SKY_GPUS = "SKYPILOT_NUM_GPUS_PER_NODE"
 _DSTACK = frozenset(("dev-environment", "service", "task"))
 _MEMORY = re.compile(r"[\d.]*(?:GB|MB|TB)?(?:\.\.[\d.]*(?:GB|MB|TB)?)?\+?", re.IGNORECASE)
 _VENDORS = frozenset(("amd", "google", "intel", "nvidia", "tenstorrent"))
@@ -66,6 +67,9 @@ def _sky(source: Source, document: Node) -> list[Launch]:
     named = named.cut(len("docker:")) if named is not None and named.flat.startswith("docker:") else None
     image = identified(named)
     machine = _machine(named, *_accelerators(source, wanted))
+    for name, given in (("SKYPILOT_NUM_NODES", optional(source, fields, "num_nodes")), (_SKY_GPUS, _gpus(machine))):
+        if given is not None:
+            env.setdefault(name, Variable(name, given, given.span()))
     context = CommandContext(source, "run", None, env, machine, image.claims)
     installed: Claims = {}
     found: list[Launch] = []
@@ -74,6 +78,14 @@ def _sky(source: Source, document: Node) -> list[Launch]:
             context.name = key
             found += run(script(source, fields[key][1]), context, installed)
     return found
+
+
+def _gpus(machine: Container | None) -> TracedText | None:
+    """How many GPUs a machine has, where the task says it."""
+    product = machine.settings.get("gpu_product") if machine is not None else None
+    if machine is None or not machine.gpus or product is None:
+        return None
+    return TracedText.of(str(machine.gpus), product.span())
 
 
 def _machine(image: TracedText | None, product: TracedText | None, count: int | None) -> Container | None:

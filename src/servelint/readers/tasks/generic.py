@@ -33,6 +33,7 @@ from servelint.readers.tasks import (
     words,
 )
 from servelint.syntax import yaml
+from servelint.syntax.placeholders import substituted
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
 
@@ -152,7 +153,10 @@ class _Walk:
     def environment(self, fields: Entries, outer: Environment) -> Environment:
         for name, (_, value) in fields.items():
             if _ENVIRONMENT.fullmatch(name) and yaml.scalar(value) is None:
-                outer = {**outer, **environment(self.source, value)}
+                own = environment(self.source, value)
+                for one in own.values():
+                    one.value = substituted(one.value) if one.value is not None else None
+                outer = {**outer, **own}
         return outer
 
     def image(self, fields: Entries) -> TracedText | None:

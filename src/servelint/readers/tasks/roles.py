@@ -10,9 +10,21 @@ from servelint.core.text import TracedText
 from servelint.files.siblings import Neighbours
 from servelint.syntax import yaml
 
-_FILES = ("../defaults/main.yml", "../defaults/main.yaml", "../vars/main.yml", "../vars/main.yaml")
-"""From the weakest on: a role's variables come before its defaults."""
-_NAMED = re.compile(r"\{\{-?\s*(?P<name>[A-Za-z_]\w*)\s*(?:\|\s*(?:default|d)\s*\([^()]*\)\s*)?-?\}\}")
+_GROUPS = tuple(
+    f"../../../{above}group_vars/all{name}"
+    for above in ("inventory/", "")
+    for name in (".yml", ".yaml", "/main.yml", "/all.yml", "/vars.yml", "/defaults.yml")
+)
+"""Where a playbook beside the folder of roles, and its inventory, say what holds for all hosts."""
+_FILES = (
+    "../defaults/main.yml", "../defaults/main.yaml", *_GROUPS, "../vars/main.yml", "../vars/main.yaml",
+)  # fmt: skip
+"""From the weakest on: a role's defaults, the variables of groups, the role's variables."""
+_NAMED = re.compile(
+    r"\{\{-?\s*(?P<name>[A-Za-z_]\w*)\s*(?P<filters>(?:\|\s*(?:(?:default|d)\s*\([^()]*\)|quote|string|int|float|trim)\s*)*)-?\}\}"
+)
+_PLAIN = re.compile(r"[\w@%+=:,./-]+")
+"""A text that `quote` leaves as it is."""
 
 
 def lookup(source: Source, neighbours: Neighbours) -> Callable[[str], TracedText | None] | None:
@@ -34,6 +46,8 @@ def lookup(source: Source, neighbours: Neighbours) -> Callable[[str], TracedText
     def value(expression: str) -> TracedText | None:
         named = _NAMED.fullmatch(expression)
         given = found.get(named.group("name")) if named is not None else None
+        if named is not None and given is not None and "quote" in named.group("filters") and not _PLAIN.fullmatch(given.flat):
+            return None
         return given if given is not None and given.flat else None
 
     return value if found else None

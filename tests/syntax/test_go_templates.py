@@ -1,0 +1,186 @@
+"""Go templates filled with the values of their chart."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.core.source import Source
+from servelint.syntax import yaml
+from servelint.syntax.go_templates import Renderer, Template, Unknown, loaded
+
+VALUES = """\
+model: org/m
+tag: ""
+count: 2
+ratio: 0.90
+on: "yes"
+off: false
+none: null
+nested: {a: {b: deep}}
+args: [--x, "1", "a b"]
+options: {zeta: 9, alpha: "7", empty: ""}
+models:
+  - {name: one, size: 1}
+  - {name: two, size: 2}
+written: "{{ .Values.model }}:{{ .Chart.AppVersion }}"
+"""
+HELPERS = """\
+{{- define "name" -}}
+{{ .Values.model | replace "/" "-" }}
+{{- end -}}
+{{- define "image" -}}
+{{- if .digest -}}{{ .repository }}@{{ .digest }}{{- else -}}{{ printf "%s:%s" .repository .tag }}{{- end -}}
+{{- end -}}
+{{- define "release" -}}{{ .Release.Name }}{{- end -}}
+"""
+
+
+def filled(text: str, values: str = VALUES) -> str | None:
+    source = Source("values.yaml", values)
+    documents, _ = yaml.documents(source)
+    helpers = Template(Source("_helpers.tpl", HELPERS)).helpers
+    chart = {"AppVersion": loaded(Source("", "v1"), yaml.documents(Source("", "v1"))[0][0])}
+    template = Template(Source("templates/a.yaml", text))
+    found = Renderer(loaded(source, documents[0]), chart, {**helpers, **template.helpers}).render(template)
+    return found.flat if found is not None else None
+
+
+class TestActions:
+    @pytest.mark.parametrize(
+        ("action", "text"),
+        [
+            (".Values.model", "org/m"),
+            ("$.Values.nested.a.b", "deep"),
+            (".Values.absent", ""),
+            (".Values.none", ""),
+            (".Values.ratio", "0.90"),
+            (".Values.tag | default .Chart.AppVersion", "v1"),
+            (".Values.model | quote", '"org/m"'),
+            ("default 3 .Values.absent", "3"),
+            ("coalesce .Values.tag .Values.none .Values.model", "org/m"),
+            ('printf "%s-%d" .Values.model 4', "org/m-4"),
+            ('ternary "a" "b" .Values.off', "b"),
+            ('join " " .Values.args', "--x 1 a b"),
+            ("(index .Values.models 1).name", "two"),
+            ('index .Values.options "zeta"', "9"),
+            ('get .Values.options "alpha" | int', "7"),
+            ("len .Values.args", "3"),
+            ("add .Values.count 1", "3"),
+            ('trimPrefix "org/" .Values.model', "m"),
+            (".Values.model | trunc 3 | upper", "ORG"),
+            ('include "name" .', "org-m"),
+            ('include "image" (dict "repository" "r" "tag" "t")', "r:t"),
+            ('include "image" (dict "repository" "r" "digest" "d")', "r@d"),
+            ("tpl .Values.written .", "org/m:v1"),
+            ("toJson .Values.nested", '{"a": {"b": "deep"}}'),
+            ('b64dec "eA=="', "x"),
+            ('required "is missing" .Values.model', "org/m"),
+            ("/* a comment */", ""),
+            ('dig "a" "c" "other" .Values.nested', "other"),
+            ("or .Values.tag .Values.model", "org/m"),
+            ("and .Values.model .Values.count", "2"),
+            ('splitList "/" .Values.model | last', "m"),
+        ],
+    )
+    def test_known(self, action: str, text: str) -> None:
+        assert filled("<{{ " + action + " }}>") == f"<{text}>"
+
+    @pytest.mark.parametrize(
+        "action",
+        [
+            ".Release.Name",
+            ".Values.absent.below",
+            'include "of.a.library" .',
+            'include "release" .',
+            'lookup "v1" "Secret" "a" "b"',
+            'required "is missing" .Values.tag',
+            ".Values.nested",
+            ".Values.model .Values.tag",
+            "unheardOf .Values.model",
+            "eq .Values.model .Values.count",
+            "index .Values.args 9",
+            ".Capabilities.KubeVersion",
+            "quote .Values.nested",
+            "a b c (",
+        ],
+    )
+    def test_what_is_not_known_stays(self, action: str) -> None:
+        text = "<{{ " + action + " }}>"
+        assert filled(text) == text
+
+    def test_white_space(self) -> None:
+        assert filled("a  \n  {{- .Values.model -}}  \n b") == "aorg/mb"
+        assert filled("a\n  {{- .Release.Name -}}  \n b") == "a\n  {{- .Release.Name -}}  \n b"
+
+    def test_lists_and_mappings_as_yaml(self) -> None:
+        text = "args:\n  {{- toYaml .Values.args | nindent 2 }}\nenv:\n{{ toYaml .Values.options | indent 2 }}\n"
+        found = filled(text)
+        assert found is not None
+        assert found == 'args:\n  - "--x"\n  - "1"\n  - "a b"\nenv:\n  alpha: "7"\n  empty: ""\n  zeta: 9\n'
+        assert yaml.documents(Source("", found))[1] is None
+
+
+class TestParts:
+    @pytest.mark.parametrize(
+        ("condition", "holds"),
+        [
+            (".Values.model", True),
+            (".Values.tag", False),
+            (".Values.off", False),
+            ("not .Values.off", True),
+            ("and .Values.model (eq (int .Values.count) 2)", True),
+            ('or .Values.tag (hasKey .Values "ratio")', True),
+            ("and .Release.Name .Values.off", False),
+            ('contains "rg" .Values.model', True),
+            ("gt (int .Values.count) 3", False),
+            ("empty .Values.none", True),
+            ('has "--x" .Values.args', True),
+        ],
+    )
+    def test_if(self, condition: str, holds: bool) -> None:
+        assert filled("{{ if " + condition + " }}a{{ else }}b{{ end }}") == ("a" if holds else "b")
+
+    def test_else_if(self) -> None:
+        text = '{{- if .Values.tag }}a{{ else if eq .Values.model "org/m" }}b{{ else }}c{{ end }}'
+        assert filled(text) == "b"
+
+    def test_what_hangs_on_the_installation_stays_with_its_branches(self) -> None:
+        text = "{{ if .Release.IsInstall }}{{ .Values.model }}{{ else }}{{ .Values.count }}{{ end }}"
+        assert filled(text) == "{{ if .Release.IsInstall }}org/m{{ else }}2{{ end }}"
+
+    def test_range(self) -> None:
+        assert filled("{{ range .Values.models }}{{ .name }}={{ $.Values.count }};{{ end }}") == "one=2;two=2;"
+        assert filled("{{ range $i, $one := .Values.models }}{{ $i }}{{ $one.size }} {{ end }}") == "01 12 "
+        assert filled("{{ range .Values.absent }}a{{ else }}b{{ end }}") == "b"
+
+    def test_keys_of_a_mapping_are_sorted(self) -> None:
+        assert (
+            filled("{{ range $key, $value := .Values.options }}{{ $key }}={{ $value }} {{ end }}") == "alpha=7 empty= zeta=9 "
+        )
+
+    def test_with(self) -> None:
+        assert filled("{{ with .Values.nested }}{{ .a.b }}{{ end }}") == "deep"
+        assert filled("{{ with .Values.tag }}a{{ else }}b{{ end }}") == "b"
+
+    def test_variables(self) -> None:
+        assert filled("{{ $a := 1 }}{{ if .Values.model }}{{ $a = 2 }}{{ end }}{{ $a }}") == "2"
+        text = '{{ $root := . }}{{ $one := index $root.Values "nested" }}{{ $one.a.b }}'
+        assert filled(text) == "deep"
+
+    def test_a_variable_that_an_open_branch_may_set(self) -> None:
+        found = filled("{{ $a := 1 }}{{ if .Release.IsInstall }}{{ $a = 2 }}{{ end }}{{ $a }}")
+        assert found is not None
+        assert found.endswith("{{ $a }}")
+
+    def test_a_change_of_the_values_gives_all_up(self) -> None:
+        assert filled('{{ $_ := set .Values "model" "x" }}{{ .Values.model }}') is None
+
+    @pytest.mark.parametrize("text", ["{{ if .Values.model }}a", "a{{ end }}", "{{ else }}"])
+    def test_parts_without_an_end(self, text: str) -> None:
+        with pytest.raises(Unknown):
+            Template(Source("", text))
+
+    def test_work_is_bounded(self) -> None:
+        loop = "{{ range until 900 }}{{ range until 900 }}{{ range until 900 }}{{ . }}{{ end }}{{ end }}{{ end }}"
+        assert filled(loop) is None
+        assert filled('{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}') is not None
