@@ -18,6 +18,14 @@ _RANKS = 4096
 _HIDDEN_STATES = ("mtp", "eagle", "eagle3")
 """Methods that draft from hidden states, with which scheduling stays asynchronous (vllm/config/vllm.py)."""
 _NOTHING = ("", "None", "null")
+_MAY_CUT_GRAPHS = (
+    "kv-transfer-config",
+    "compilation-config.mode",
+    "all2all-backend",
+    "speculative-config.num_speculative_tokens_per_batch_size",
+)
+"""Settings with which a release may capture decoding in pieces, or not at all."""
+_BACKENDS = ("attention-backend", "attention-config.backend", "env.VLLM_ATTENTION_BACKEND")
 
 
 class ReleaseRules(Release):
@@ -50,6 +58,10 @@ class ReleaseRules(Release):
             (vllm/platforms/interface.py).
         mla_128: with latent attention it is also a multiple of 128: from 0.27.0.
         mamba2_drafts: draft tokens widen the convolution state of Mamba-2 too: from 0.17.0 (layers/mamba/mamba_utils.py).
+        sequences: every sequence needs a block of each layer with state: no more than are captured, of layers with a delta
+            rule, from 0.11.0 ("captured", an assertion of causal_conv1d_update in layers/mamba/ops/causal_conv1d.py), none
+            from 0.18.0, whose captures shrink to the blocks, and all of them from 0.20.0 ("all",
+            CompilationConfig.resolve_cudagraph_mode_and_sizes in vllm/config/compilation.py).
         fp8_of_model: --kv-cache-dtype auto takes the dtype that the checkpoint names: from 0.14.0 (vllm/utils/torch_utils.py).
     """
 
@@ -73,6 +85,9 @@ class ReleaseRules(Release):
         self.mla_128 = self.since("0.27.0")
         self.mamba2_drafts = self.since("0.17.0")
         self.fp8_of_model = self.since("0.14.0")
+        self.sequences = (
+            "all" if self.since("0.20.0") else "captured" if self.since("0.11.0") and not self.since("0.18.0") else ""
+        )
 
 
 class CudaGpu:
@@ -315,6 +330,40 @@ class VllmSettings:
             return requested
         executor = self.config.operand("distributed-executor-backend").value
         return executor in (None, "mp", "uni") and (self.drafts == 0 or self.method in _HIDDEN_STATES or self.method is None)
+
+    @property
+    def full_graphs(self) -> bool | None:
+        """Whether decoding is captured as a whole, None where that depends on what is not known here.
+
+        The mode is FULL_AND_PIECEWISE by default for layers with state (MambaModelConfig in vllm/model_executor/models/config.py,
+        0.11.0, and OPTIMIZATION_LEVEL_02 in vllm/config/vllm.py), and becomes PIECEWISE where a backend cannot capture drafts
+        (FlashInfer's with no TensorRT-LLM kernel) and for some KV connectors.
+        """
+        config = self.config
+        mode = config.operand("compilation-config.cudagraph_mode")
+        level = config.operand("optimization-level").value
+        if not self.graphs or level in (1, "1") or mode.value in ("PIECEWISE", 1):
+            return False
+        if self.perhaps_eager or (mode.present is not False and not isinstance(mode.value, str)):
+            return None
+        if self.sharded > 1 or any(config.operand(name).present is not False for name in _MAY_CUT_GRAPHS):
+            return None
+        return None if self.drafts and not self._captures_drafts() else True
+
+    def _captures_drafts(self) -> bool:
+        """Whether decoding with drafts is certainly captured as a whole: by FlashAttention, the default before Blackwell.
+
+        Layers with state do it from 0.20.0 (UNIFORM_BATCH in vllm/v1/attention/backends).
+        """
+        named = any(self.config.operand(name).present is not False for name in _BACKENDS)
+        plain = self.kv_dtype in ("auto", "bfloat16", "float16") and self.gpu.vendor == "nvidia" and not named
+        return plain and self.rules.since("0.20.0") and 8.0 <= (self.gpu.capability or 0.0) < 10 and self.method in _HIDDEN_STATES
+
+    @property
+    def largest_batch(self) -> int:
+        """The largest batch that is captured by default: 1, 2, 4, then multiples of 8, from 256 on of 16 (_set_cudagraph_sizes)."""
+        most = min(self.captured, self.sequences)
+        return most // 16 * 16 if most >= 256 else most // 8 * 8 if most >= 8 else 1 << (most.bit_length() - 1)
 
     @property
     def graphs_counted(self) -> bool:
