@@ -213,6 +213,7 @@ _WAYS: dict[str, Callable[[ServeOptions, Finding], bool]] = {
     "vllm/hybrid-mtp-drops-cached-block": _keep_block,
     "vllm/hybrid-mtp-prefix-caching": _no_prefix_caching,
     "vllm/max-model-len-above-kv-cache": _as_advised,
+    "vllm/max-num-seqs-above-states": _as_advised,
     "vllm/memory-does-not-start": _as_advised,
 }
 

@@ -151,8 +151,8 @@ class MemoryPlan:
         max_concurrency: how many requests of `max_model_len` tokens the KV cache holds at once.
         max_model_len: the longest request in tokens, as given or as the engine derives it.
         need_gib: what one request of `max_model_len` tokens takes of the KV cache.
-        sequences: how many sequences the engine decodes at once (--max-num-seqs, --max-running-requests or their default), where
-            each needs a block or a slot of a pool of states.
+        sequences: how many sequences the engine decodes at once, where each needs a block or a slot of a pool of states
+            (--max-num-seqs, --max-running-requests).
         state_pool: how many sequences that pool serves.
         largest_context: the largest `max_model_len` that would start.
         verdict: one of `VERDICTS`.

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.memory.plan import MemoryPlan
 
-_VERDICTS = ("refused", "too_long", "after_pools", "no_graphs", "kv_bytes", "may_run_out")
+_VERDICTS = ("refused", "too_long", "too_many", "after_pools", "no_graphs", "kv_bytes", "may_run_out")
 OF_THE_PLAN = frozenset("memory." + name for name in _VERDICTS)
 """Checks that report the verdict of a plan. Where no release is pinned they ask the plan over all (`planned_as_one`)."""
 
@@ -130,12 +130,13 @@ def _where(found: MemoryPlan) -> str:
 _LARGER = ("0.85", "0.90", "0.92", "0.95")
 _SMALLER = ("0.97", "0.95", "0.92", "0.90")
 _SHORTEST = 2048
+_SEQUENCES = (512, 384, 256, 192, 128, 96, 64, 48, 32, 16, 8, 4, 2, 1)
 
 
 def refused(config: Config) -> dict[str, str] | None:
     """Weights that certainly do not fit into the engine's share of the GPU, and what would fit."""
     found = _verdict(config, "refused")
-    if found is None or _is_too_long(found):
+    if found is None or _is_too_long(found) or _is_too_many(found):
         return None
     return {"where": _where(found), "reason": _reason(found) + _planned_as(found), "remedy": _remedy(config, found)}
 
@@ -163,6 +164,38 @@ def _is_too_long(found: MemoryPlan) -> bool:
     if kv is None or need is None or _not_free(found) or not ENGINES[found.engine].needs_one_request:
         return False
     return 0 < kv.mid < need
+
+
+def too_many(config: Config) -> dict[str, str] | None:
+    """More sequences than the layers with state have blocks for: vLLM refuses to capture CUDA graphs.
+
+    Source: resolve_cudagraph_mode_and_sizes in vllm-0.33.0 vllm/config/compilation.py; see servelint.memory.vllm.verdict.
+    """
+    found = _verdict(config, "refused")
+    if found is None or not _is_too_many(found) or found.state_pool is None:
+        return None
+    low, high = round(found.state_pool.low), round(found.state_pool.high)
+    return {
+        "where": _where(found),
+        "sequences": str(found.sequences),
+        "blocks": (f"about {low} to {high}" if low != high else str(low)) + _planned_as(found),
+        "remedy": _fewer(config, found),
+    }
+
+
+def _is_too_many(found: MemoryPlan) -> bool:
+    """Whether a plan refuses because more sequences are to be captured than there are blocks of states."""
+    return (found.refusal or "").startswith(("max_num_seqs (", "AssertionError: assert num_cache_lines"))
+
+
+def _fewer(config: Config, found: MemoryPlan) -> str:
+    """The largest number of sequences, as people write them, that certainly fits; else what else may help."""
+    pool = found.state_pool.low if found.state_pool is not None else 0.0
+    for count in _SEQUENCES:
+        other = changed(config, ("max-num-seqs", str(count))) if count < pool else None
+        if other is not None and other.verdict == "fits":
+            return f"--max-num-seqs {count} fits"
+    return _remedy(config, found)
 
 
 def _planned_as(found: MemoryPlan) -> str:

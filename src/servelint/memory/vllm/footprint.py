@@ -154,7 +154,8 @@ def _captured(settings: VllmSettings) -> Interval:
 
 def graphs_gib(settings: VllmSettings, model: Architecture) -> Interval:
     """GiB of CUDA graphs as GPUModelRunner.profile_cudagraph_memory estimates them, from 0.18.0."""
-    found = fitted.GRAPHS + fitted.GRAPHS_WIDEST.scaled(settings.captured / 512)
+    widest = fitted.GRAPHS_STATES if model.states else fitted.GRAPHS_WIDEST
+    found = fitted.GRAPHS + widest.scaled(settings.captured / 512)
     if model.indexer is not None:
         found = fitted.GRAPHS_LATENT
     return _perhaps(found, settings)
@@ -207,9 +208,7 @@ def sampler_gib(settings: VllmSettings, model: Architecture) -> Interval:
     rows = min(settings.sequences, settings.batched)
     gathered = fitted.SORTED_GATHERED if settings.tensor > 1 else 0.0
     logits = rows * model.vocab / GIB
-    sorts, masks, draws = (
-        logits * each for each in (fitted.SORTED_BYTES + gathered, fitted.MASKED_BYTES, fitted.DRAWN_BYTES)
-    )
+    sorts, masks, draws = (logits * each for each in (fitted.SORTED_BYTES + gathered, fitted.MASKED_BYTES, fitted.DRAWN_BYTES))
     least = masks * (1 - fitted.SAMPLER_SPREAD)
     given = settings.config.operand("env.VLLM_USE_FLASHINFER_SAMPLER").value
     if rules.since("0.21.0") or (rules.since("0.17.0") and given != "1"):

@@ -335,9 +335,9 @@ class VllmSettings:
     def full_graphs(self) -> bool | None:
         """Whether decoding is captured as a whole, None where that depends on what is not known here.
 
-        The mode is FULL_AND_PIECEWISE by default for layers with state (MambaModelConfig in vllm/model_executor/models/config.py,
-        0.11.0, and OPTIMIZATION_LEVEL_02 in vllm/config/vllm.py), and becomes PIECEWISE where a backend cannot capture drafts
-        (FlashInfer's with no TensorRT-LLM kernel) and for some KV connectors.
+        The mode is FULL_AND_PIECEWISE by default for layers with state (0.11.0 MambaModelConfig in
+        vllm/model_executor/models/config.py, later OPTIMIZATION_LEVEL_02 in vllm/config/vllm.py). It becomes PIECEWISE where a
+        backend cannot capture drafts (FlashInfer's with no TensorRT-LLM kernel) and for some KV connectors.
         """
         config = self.config
         mode = config.operand("compilation-config.cudagraph_mode")
@@ -357,11 +357,13 @@ class VllmSettings:
         """
         named = any(self.config.operand(name).present is not False for name in _BACKENDS)
         plain = self.kv_dtype in ("auto", "bfloat16", "float16") and self.gpu.vendor == "nvidia" and not named
-        return plain and self.rules.since("0.20.0") and 8.0 <= (self.gpu.capability or 0.0) < 10 and self.method in _HIDDEN_STATES
+        return (
+            plain and self.rules.since("0.20.0") and 8.0 <= (self.gpu.capability or 0.0) < 10 and self.method in _HIDDEN_STATES
+        )
 
     @property
     def largest_batch(self) -> int:
-        """The largest batch that is captured by default: 1, 2, 4, then multiples of 8, from 256 on of 16 (_set_cudagraph_sizes)."""
+        """The largest batch that is captured: of 1, 2, 4, then multiples of 8, from 256 on of 16 (_set_cudagraph_sizes)."""
         most = min(self.captured, self.sequences)
         return most // 16 * 16 if most >= 256 else most // 8 * 8 if most >= 8 else 1 << (most.bit_length() - 1)
 

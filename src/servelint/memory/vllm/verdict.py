@@ -225,9 +225,9 @@ def _too_many(settings: VllmSettings, cache: KvCache, kv: Interval) -> str:
         return "AssertionError: assert num_cache_lines >= batch"
     blocks = settings.blocks if settings.blocks is not None else cache.number_of_blocks(kv.mid * GIB)
     return (
-        f"max_num_seqs ({settings.sequences}) exceeds available Mamba cache blocks ({blocks}). Each decode sequence requires one "
-        f"Mamba cache block, so CUDA graph capture cannot proceed. Please lower max_num_seqs to at most {blocks} or increase "
-        "gpu_memory_utilization."
+        f"max_num_seqs ({settings.sequences}) exceeds available Mamba cache blocks ({blocks}). Each decode sequence requires "
+        "one Mamba cache block, so CUDA graph capture cannot proceed. "
+        f"Please lower max_num_seqs to at most {blocks} or increase gpu_memory_utilization."
     )
 
 
