@@ -46,7 +46,7 @@ LOGS = [
     (APRON, "Qwen/Qwen3.6-35B-A3B-FP8", "0.30.0", "h100", 34_821_447_352 / GIB, 1610, None),
     (RECIPE, "nvidia/Qwen3.8-27B-NVFP4", "0.30.0", "gb10", 11.6, 242, None),
 ]
-"""Where it is published, the launch, the release, the GPU, GiB of KV cache, blocks of states, and the tokens that it printed."""
+"""Where it is published, the launch, the release, the GPU, GiB of KV cache, blocks of states, and the tokens it printed."""
 
 
 class TestBlocks:
@@ -79,7 +79,7 @@ STARTS = [
     (APRON, "nvidia/NVIDIA-Nemotron-3.5-Lightning-30B-A3B-BF16", "0.30.0", "h100", 733),
     (APRON, "Qwen/Qwen3.6-35B-A3B-FP8", "0.30.0", "h100", 1610),
 ]
-"""The same of launches whose logs give no memory. KAITO's H100 are the NVL of Azure: with 80 GB the 27B cannot leave so much."""
+"""The same of launches whose logs give no memory. KAITO's H100 are the NVL of Azure: 80 GB do not leave so much of the 27B."""
 
 
 class TestPlans:
@@ -130,6 +130,14 @@ class TestPlans:
         assert planned(command + " --max-model-len 8192", "0.28.0").verdict == "refused"
         other = planned(command.replace("27B", "27B-FP8") + " --max-model-len 8192", "0.28.0", "rtx-5090")
         assert other.verdict != "refused" or not (other.refusal or "").startswith("max_num_seqs")
+
+    @pytest.mark.parametrize(("release", "verdict"), [("0.25.1", "refused"), ("0.28.0", "fits")])
+    def test_the_blocks_with_which_graphs_are_measured(self, release: str, verdict: str) -> None:
+        """512 tokens of captured batches need as many blocks of 52 MiB to 0.26; then 32 sequences of 8 tokens each need 32."""
+        drafts = speculating(method="mtp", num_speculative_tokens=7)
+        plan = planned(f"Qwen/Qwen3.6-27B-FP8 --max-num-seqs 32 --max-model-len 8192 {drafts}", release, "l40s")
+        assert plan.verdict == verdict
+        assert (plan.refusal is not None) == (verdict == "refused")
 
     def test_check_and_memory_agree(self) -> None:
         command = "vllm serve Qwen/Qwen3.6-27B --max-model-len 132000"

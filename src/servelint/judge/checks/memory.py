@@ -130,6 +130,7 @@ def _where(found: MemoryPlan) -> str:
 _LARGER = ("0.85", "0.90", "0.92", "0.95")
 _SMALLER = ("0.97", "0.95", "0.92", "0.90")
 _SHORTEST = 2048
+_MEASURED = "the blocks of states with which CUDA graphs are measured do not fit beside the weights"
 _SEQUENCES = (512, 384, 256, 192, 128, 96, 64, 48, 32, 16, 8, 4, 2, 1)
 
 
@@ -138,7 +139,8 @@ def refused(config: Config) -> dict[str, str] | None:
     found = _verdict(config, "refused")
     if found is None or _is_too_long(found) or _is_too_many(found):
         return None
-    return {"where": _where(found), "reason": _reason(found) + _planned_as(found), "remedy": _remedy(config, found)}
+    remedy = _fewer(config, found) if _MEASURED in found.notes else _remedy(config, found)
+    return {"where": _where(found), "reason": _reason(found) + _planned_as(found), "remedy": remedy}
 
 
 def too_long(config: Config) -> dict[str, str] | None:
@@ -190,7 +192,7 @@ def _is_too_many(found: MemoryPlan) -> bool:
 
 def _fewer(config: Config, found: MemoryPlan) -> str:
     """The largest number of sequences, as people write them, that certainly fits; else what else may help."""
-    pool = found.state_pool.low if found.state_pool is not None else 0.0
+    pool = min(found.state_pool.low, found.sequences or 0) if found.state_pool is not None else 0.0
     for count in _SEQUENCES:
         other = changed(config, ("max-num-seqs", str(count))) if count < pool else None
         if other is not None and other.verdict == "fits":
@@ -214,6 +216,8 @@ def _reason(found: MemoryPlan) -> str:
     budget = found.budget_gib if found.budget_gib is not None and kv is not None else total
     if _not_free(found):
         return f"it asks for {_gib(budget)} GiB, more than an empty GPU of {_gib(total)} GiB has free"
+    if _MEASURED in found.notes:
+        return _MEASURED
     if not ENGINES[found.engine].needs_one_request and kv is not None and kv.mid >= 0:
         return "no room is left for the states of one running request"
     if kv is not None and kv.mid > 0 and weights < budget:

@@ -46,7 +46,7 @@ GRAPHS_WIDEST = Interval(0.1, 0.6, 1.5)
 """GiB of CUDA graphs as vLLM estimates them, and what is added for the widest captures, of 512 tokens; narrower ones add their
 share. Fitted on the estimates of eight logs, where attention keeps keys and values: 0.2 to 1.6 at 512, 0.7 at 160, 0.08 at 8
 (club-3090 issue 617)."""
-GRAPHS_STATES = Interval(0.5, 1.6, 2.8)
+GRAPHS_STATES = Interval(0.1, 1.6, 2.8)
 """The same added where layers keep states, which are captured for every batch in two ways. Fitted on what five starts with
 1,024 sequences left: Qwen3.6-27B in FP8 and in bf16, Qwen3.6-35B in FP8 and in bf16 on Hopper (recipes pull request 551, KAITO
 pull request 2344), 5.2 to 6.3 GiB in all beside the weights, and Qwen3.6-35B on GB10, whose estimate was 0.93."""

@@ -82,6 +82,7 @@ def judge(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: 
     band = 0.0 if kv.known else near(total)
     least = max(need, 0.0)
     lines = _fill_states(plan, settings, model, cache, kv)
+    measured = _measuring_gib(settings, cache) + plan.parts[0].gib.low - free.high
     if plan.parts[0].gib.low > free.high:
         plan.verdict = REFUSED
         plan.refusal = OUT_OF_MEMORY
@@ -95,6 +96,10 @@ def judge(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: 
     elif lines and settings.full_graphs and kv.high + _encoder_gib(plan) < lines and lines - kv.mid >= band:
         plan.verdict = REFUSED
         plan.refusal = _too_many(settings, cache, kv)
+    elif measured > max(band, NEAR_GIB):
+        plan.verdict = REFUSED
+        plan.refusal = OUT_OF_MEMORY
+        plan.notes.append("the blocks of states with which CUDA graphs are measured do not fit beside the weights")
     elif settings.kv_bytes is None and _leaves_nothing(plan, settings, total):
         plan.verdict = OOM_RISK
         plan.notes.append(
@@ -103,6 +108,9 @@ def judge(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: 
         )
     elif kv.low < max(least, lines) or kv.mid - max(least, lines) < band or (settings.kv_bytes is None and budget > free.low):
         plan.verdict = TIGHT
+    elif measured > -NEAR_GIB:
+        plan.verdict = TIGHT
+        plan.notes.append("the blocks of states with which CUDA graphs are measured may not fit beside the weights")
     else:
         plan.verdict = _beside_fraction(plan, settings, model, cache, total)
 
@@ -132,6 +140,19 @@ def _fill_states(plan: MemoryPlan, settings: VllmSettings, model: Architecture, 
             f"{plan.state_pool.mid:.0f} are there: whether it is captured so is not known here"
         )
     return needed * cache.bytes_of_block / GIB
+
+
+def _measuring_gib(settings: VllmSettings, cache: KvCache) -> float:
+    """GiB of the KV cache with which the size of CUDA graphs is measured, whatever the fraction; minus infinity for none.
+
+    It has a block for each token of the largest batch that is captured, from 0.27.0 for each of its sequences
+    (GPUModelRunner._init_minimal_kv_cache_for_profiling in vllm/v1/worker/gpu_model_runner.py). With states a block is large.
+    """
+    states = any(one.kind == STATE for one in cache.kinds)
+    if not states or not settings.graphs_counted or settings.perhaps_eager or settings.gpu.vendor != "nvidia":
+        return -math.inf
+    blocks = min(settings.sequences, settings.captured) if settings.rules.since("0.27.0") else settings.captured
+    return blocks * cache.bytes_of_block / GIB
 
 
 def judge_without_cache(plan: MemoryPlan, settings: VllmSettings) -> None:
