@@ -280,6 +280,37 @@ def _shorter(config: Config, found: MemoryPlan) -> list[list[tuple[str, str]]]:
     return [[("max-model-len", str(longest // 1024 * 1024))]] if longest >= _SHORTEST else []
 
 
+# -- blocks of states
+
+
+def block_above_batch(config: Config) -> dict[str, str] | None:
+    """A block of states that is larger than a batch, which the release asserts against.
+
+    Source: validate_block_size in vllm-0.26.0 vllm/config/vllm.py, __post_init__ there in 0.17.0.
+    """
+    found = _block_above_batch(config)
+    known = config.operand("max-num-batched-tokens").present is True or config.operand("gpu.memory-gib").value is not None
+    return found if known else None
+
+
+def block_may_be_above_batch(config: Config) -> dict[str, str] | None:
+    """The same where the GPU is not known, and with it the size of a batch: 2,048 tokens below 70 GiB."""
+    known = config.operand("max-num-batched-tokens").present is not False or config.operand("gpu.memory-gib").value is not None
+    return _block_above_batch(config) if not known else None
+
+
+def _block_above_batch(config: Config) -> dict[str, str] | None:
+    arguments = config.reading.arguments
+    if not arguments.complete or arguments.possible:
+        return None
+    from servelint.memory.vllm import aligned_block
+
+    found = aligned_block(config)
+    if found is None or found[0] <= found[1]:
+        return None
+    return {"block": str(found[0]), "batched": str(found[1])}
+
+
 # -- launches that may run out of memory
 
 _SHARES_FOR_GRAPHS = ("0.95", "0.92", "0.90", "0.85")

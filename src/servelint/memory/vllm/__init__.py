@@ -5,9 +5,9 @@ from __future__ import annotations
 from servelint.engines import ENGINES
 from servelint.engines.config import Config
 from servelint.memory.plan import GIB, MemoryPlan
-from servelint.memory.vllm.cache import NoCache, Unsupported
+from servelint.memory.vllm.cache import STATE, NoCache, Unsupported
 from servelint.memory.vllm.footprint import weights_of
-from servelint.memory.vllm.layers import cache_of, known_dtype
+from servelint.memory.vllm.layers import cache_of, known_dtype, mode
 from servelint.memory.vllm.settings import VllmSettings
 from servelint.memory.vllm.verdict import add_notes, divide, fill, judge, judge_without_cache
 from servelint.models import architecture, folder
@@ -102,6 +102,24 @@ def capacity(config: Config, kv_gib: float) -> tuple[int, float] | None:
         return None
     blocks = cache.number_of_blocks(kv_gib * GIB)
     return cache.tokens(blocks, settings.length), cache.concurrency(blocks, settings.length)
+
+
+def aligned_block(config: Config) -> tuple[int, int] | None:
+    """Tokens of a block, and of a batch, where a state is kept at the end of each block (the mode "align").
+
+    None where the mode is another, or where the model or a setting that decides about it is not known. Tensor parallelism, drafts
+    and the dtype of the KV cache change the block; the GPU counts for the batch alone, where --max-num-batched-tokens is not given.
+    """
+    model = _model(config, _named(config))
+    settings = VllmSettings(config, model)
+    if model is None or not model.states or not settings.cached or settings.missing or mode(settings, model) != "align":
+        return None
+    try:
+        cache = cache_of(settings, model, None)
+    except (NoCache, Unsupported, ValueError):
+        return None
+    blocks = [one.block for one in cache.kinds if one.kind != STATE]
+    return (max(blocks), settings.batched) if blocks else None
 
 
 def _hidden(config: Config, settings: VllmSettings) -> list[str]:
