@@ -84,6 +84,8 @@ def parts_inside(settings: VllmSettings, model: Architecture) -> list[Part]:
     base = fitted.BASE
     if settings.tensor > 1 or settings.data > 1:
         base = base + fitted.TENSOR
+    if settings.rules.context_inside:
+        base = base + fitted.CONTEXT
     found = [_profiled(settings, model), Part("buffers", base, "fitted: what torch does not account for")]
     if model.low_rank is not None or (model.indexer is not None and any(one.mla is not None for one in model.attention)):
         origin = "what sparse attention gathers keys in, and its indexer"
@@ -138,7 +140,9 @@ def adapters_gib(settings: VllmSettings, model: Architecture) -> Interval:
 
 def parts_outside(settings: VllmSettings) -> list[Part]:
     """What is taken of the GPU beside the memory fraction."""
-    found = [Part("cuda context", fitted.CONTEXT, "fitted: the driver's own", inside=False)]
+    found = []
+    if not settings.rules.context_inside:
+        found.append(Part("cuda context", fitted.CONTEXT, "fitted: the driver's own", inside=False))
     if settings.graphs and not settings.graphs_counted:
         origin = "fitted: captured after the KV cache is allocated"
         found.append(Part("cuda graphs", _captured(settings), origin, inside=False))

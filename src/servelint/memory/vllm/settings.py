@@ -25,6 +25,13 @@ _MAY_CUT_GRAPHS = (
     "speculative-config.num_speculative_tokens_per_batch_size",
 )
 """Settings with which a release may capture decoding in pieces, or not at all."""
+_LEFT_TO_V0 = (
+    "speculative-config", "speculative-model", "load-format", "logits-processor-pattern", "preemption-mode", "dtype", "task",
+    "disable-async-output-proc", "scheduling-policy", "num-scheduler-steps", "scheduler-delay-factor", "cpu-offload-gb",
+    "guided-decoding-backend", "enable-prompt-adapter", "enable-prompt-embeds", "max-num-partial-prefills", "quantization",
+    "max-long-partial-prefills", "otlp-traces-endpoint", "collect-detailed-traces", "env.VLLM_ATTENTION_BACKEND",
+)  # fmt: skip
+"""Options some of whose values choose the V0 engine before 0.10.0."""
 _BACKENDS = ("attention-backend", "attention-config.backend", "env.VLLM_ATTENTION_BACKEND")
 
 
@@ -45,6 +52,8 @@ class ReleaseRules(Release):
         one_pool: layers of one kind with pages of several sizes make one group (UniformTypeKVCacheSpecs): from 0.11.0.
         printed: "GPU KV cache size" is int(concurrency * max_model_len): from 0.20.1. Before it is blocks // groups * block
             size.
+        context_inside: CUDA's context counts within the fraction, and nothing has to be free at the start: before 0.9.1
+            (determine_available_memory in vllm/v1/worker/gpu_worker.py).
         need: what is compared with the memory before a start: "layers", the sum over all layers (to 0.13.0); "first", the
             blocks of the first group alone (0.14.0 to 0.18.1); "groups", the blocks of all groups (from 0.19.0).
         null_block: one block is held back from that comparison: from 0.29.0.
@@ -77,6 +86,7 @@ class ReleaseRules(Release):
         self.printed = self.since("0.20.1")
         self.need = "groups" if self.since("0.19.0") else "first" if self.since("0.14.0") else "layers"
         self.null_block = self.since("0.29.0")
+        self.context_inside = not self.since("0.9.1")
         self.in_flight = self.since("0.26.0")
         self.state = "mode" if self.since("0.15.0") else "length" if self.since("0.11.1") else "one"
         self.all_mode = self.since("0.11.1") and not self.since("0.32.0")
@@ -244,15 +254,21 @@ class VllmSettings:
         """Source: EngineArgs._set_default_max_num_seqs_and_batched_tokens_args in vllm/engine/arg_utils.py, for a server.
 
         GPUs of 70 GiB and more, except the A100, get larger batches. From 0.28.0 those of 160 GiB get still larger ones. From
-        0.33.0 a GB10 counts as small.
+        0.33.0 a GB10 counts as small. Before 0.9.0 an A100 counts as large, before 0.8.5 only H100 and H200 do, and before
+        0.8.4 every GPU gets 1,024 sequences.
         """
         rules, gpu = self.rules, self.gpu
         large = gpu.large and not (rules.since("0.33.0") and gpu.capability == 12.1)
+        if not rules.since("0.8.5"):
+            large = (gpu.name or "").startswith(("h100", "h200"))
+        elif not rules.since("0.9.0"):
+            large = gpu.gib is not None and gpu.gib >= 70
         most = rules.since("0.28.0") and gpu.gib is not None and gpu.gib >= 160
         batched = self._positive("max-num-batched-tokens")
         sequences = self._positive("max-num-seqs")
         twice = 2 if self._words("performance-mode", "") == "throughput" else 1
-        requested = sequences if sequences is not None else (1024 if large or most else 256) * twice
+        many = large or most or not rules.since("0.8.4")
+        requested = sequences if sequences is not None else (1024 if many else 256) * twice
         default = (16384 if most else 8192 if large else 2048) * twice
         if batched is None and self.config.operand("enable-chunked-prefill").value is False:
             default = max(default, self.length or 0)
@@ -330,6 +346,20 @@ class VllmSettings:
             return requested
         executor = self.config.operand("distributed-executor-backend").value
         return executor in (None, "mp", "uni") and (self.drafts == 0 or self.method in _HIDDEN_STATES or self.method is None)
+
+    def first_engine(self, model: Architecture) -> bool:
+        """Whether the V1 engine certainly serves the launch before 0.10.0.
+
+        Source: _is_v1_supported_oracle in vllm/engine/arg_utils.py.
+        Models with states, drafts, a KV cache in 8 bits, GPUs before Ampere and some options are left to the V0 engine, whose
+        arithmetic is another.
+        """
+        config = self.config
+        known = config.operand("env.VLLM_USE_V1")
+        plain = self.kv_dtype == "auto" and not self.drafts and not model.states and self.pipeline == 1
+        new = self.gpu.vendor == "nvidia" and (self.gpu.capability or 0.0) >= 8.0
+        others = all(config.operand(name).present is False for name in _LEFT_TO_V0)
+        return plain and new and others and (known.present is False or known.value == "1")
 
     @property
     def full_graphs(self) -> bool | None:

@@ -87,7 +87,7 @@ def judge(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: 
         plan.verdict = REFUSED
         plan.refusal = OUT_OF_MEMORY
         plan.notes.append(f"the weights alone are more than the {free.mid:.1f} GiB that are free: loading them ends it")
-    elif settings.kv_bytes is None and budget > free.high:
+    elif settings.kv_bytes is None and budget > free.high and not settings.rules.context_inside:
         plan.verdict = REFUSED
         plan.refusal = _not_free(free.mid, total, settings.fraction)
     elif kv.high + _encoder_gib(plan) < least and least - kv.mid >= band:
