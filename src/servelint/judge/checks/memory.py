@@ -191,13 +191,18 @@ def _is_too_many(found: MemoryPlan) -> bool:
 
 
 def _fewer(config: Config, found: MemoryPlan) -> str:
-    """The largest number of sequences, as people write them, that certainly fits; else what else may help."""
+    """The largest number of sequences that certainly fits; else what else may help."""
+    return _enough(config, found) or _remedy(config, found)
+
+
+def _enough(config: Config, found: MemoryPlan) -> str | None:
+    """The largest number of sequences, as people write them, that certainly fits."""
     pool = min(found.state_pool.low, found.sequences or 0) if found.state_pool is not None else 0.0
     for count in _SEQUENCES:
         other = changed(config, ("max-num-seqs", str(count))) if count < pool else None
         if other is not None and other.verdict == "fits":
             return f"--max-num-seqs {count} fits"
-    return _remedy(config, found)
+    return None
 
 
 def _planned_as(found: MemoryPlan) -> str:
@@ -232,6 +237,10 @@ def _reason(found: MemoryPlan) -> str:
 def _remedy(config: Config, found: MemoryPlan) -> str:
     """The first change that certainly fits, and what it leaves; else the first that may fit."""
     perhaps = None
+    if found.state_pool is not None and found.sequences and found.state_pool.mid < found.sequences and not _is_too_long(found):
+        fewer = _enough(config, found)
+        if fewer is not None:
+            return fewer
     for change in _changes(config, found):
         other = changed(config, *change)
         if other is None or other.kv_gib is None or other.kv_gib.mid <= 0:
@@ -278,6 +287,35 @@ def _shorter(config: Config, found: MemoryPlan) -> list[list[tuple[str, str]]]:
     if isinstance(context, int):
         longest = min(longest, context)  # a longer one is refused for the model's sake
     return [[("max-model-len", str(longest // 1024 * 1024))]] if longest >= _SHORTEST else []
+
+
+# -- launches that may not start
+
+_LIKELY_GIB, _LIKELY_SHARE = 0.5, 0.02
+
+
+def may_not_start(config: Config) -> dict[str, str] | None:
+    """A start that is more likely refused than not, where the interval of the plan does not decide it."""
+    found = plan(config)
+    if found is None or found.verdict != "tight" or found.kv_gib is None:
+        return None
+    reason = _likely(found)
+    return {"where": _where(found), "reason": reason, "remedy": _remedy(config, found)} if reason is not None else None
+
+
+def _likely(found: MemoryPlan) -> str | None:
+    """What is lacking by the middle of the interval, in words; None if nothing certain enough is."""
+    kv, needed, pool = found.kv_gib, found.need_gib, found.state_pool
+    if kv is None or needed is None or not ENGINES[found.engine].needs_one_request:
+        return None
+    between = f"{_gib(kv.mid)} GiB ({_gib(kv.low)} to {_gib(kv.high)}) are left for the KV cache"
+    if needed - kv.mid >= _LIKELY_GIB and found.largest_context != found.max_model_len:
+        return f"about {between}, and one request of {found.max_model_len} tokens needs {_gib(needed)}"
+    certain = not any("is not known here" in note for note in found.notes)
+    if pool is not None and found.sequences and certain and pool.mid < found.sequences * (1 - _LIKELY_SHARE):
+        blocks = f"{pool.mid:.0f} blocks of states ({pool.low:.0f} to {pool.high:.0f})"
+        return f"about {blocks} are left, and each of {found.sequences} sequences needs one"
+    return None
 
 
 # -- blocks of states
