@@ -93,7 +93,7 @@ def test_a_context_that_is_advised_is_one_that_the_model_has(workspace: Workspac
     ran = workspace.run(*command)
     advised = [int(number) for number in re.findall(r"--max-model-len (\d+) leaves?", ran.out)]
     assert max(advised, default=0) <= 262144
-    line = ["vllm", "serve", "Qwen/Qwen3.6-27B-FP8", "--max-num-seqs", "256"]
-    line = shlex.join([*line, "--max-model-len", str(advised[0] if advised else 8192)])
+    words = ["vllm", "serve", "Qwen/Qwen3.6-27B-FP8", "--max-num-seqs", "256"]
+    line = shlex.join([*words, "--max-model-len", str(advised[0] if advised else 8192)])
     checked = workspace.run("check", "--gpu", "h100", "--engine-version", "vllm=0.33.0", "--format", "json", "--command", line)
     assert [one["rule"] for one in checked.data["findings"] if one["severity"] == "error"] == []
