@@ -43,7 +43,7 @@ def main() -> None:
             case = one.case
             cells = [
                 f"{case.model or 'not told'}, {case.gpu}",
-                f"{one.told}, {case.tokens or 'not told'}",
+                f"{one.method}, {case.tokens or 'not told'}",
                 str(case.concurrency),
             ]
             print("| " + " | ".join([*cells, f"{one.gain:.2f}", *map(shown, found)]) + " |")

@@ -10,6 +10,7 @@ not there is left out:
     python -m venv venv/hf-mem && venv/hf-mem/bin/pip install hf-mem
     python -m venv venv/aiconfigurator && venv/aiconfigurator/bin/pip install aiconfigurator-core
     python -m venv venv/vramscout && venv/vramscout/bin/pip install vramscout
+    python -m venv venv/llm-d-planner && venv/llm-d-planner/bin/pip install 'llm-d-planner[estimation]'
 
 No network is used. What an estimator would have fetched of a model is handed to it (estimators/checkpoint.py says from where),
 and what it cannot read of the engine's settings is told it as the engine takes them: the memory fraction, the batch, the
@@ -43,7 +44,12 @@ from servelint.memory.vllm.settings import VllmSettings
 from servelint.models import catalog
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PEERS = {"hf-mem": "ask_hf_mem.py", "aiconfigurator": "ask_aiconfigurator.py", "vramscout": "ask_vramscout.py"}
+PEERS = {
+    "hf-mem": "ask_hf_mem.py",
+    "aiconfigurator": "ask_aiconfigurator.py",
+    "vramscout": "ask_vramscout.py",
+    "llm-d-planner": "ask_llm_d_planner.py",
+}
 LISTED = {
     "A100-80GB": "a100_sxm",
     "H100-80GB": "h100_sxm",
@@ -156,8 +162,11 @@ def lacks(name: str, row: dict[str, Any], asked: dict[str, Any]) -> str | None:
     if name == "hf-mem":
         unknown = {"tensor parallelism": asked["tensor"] > 1, "latent attention": asked["latent"], "states": asked["states"]}
         return next((notion for notion, needed in unknown.items() if needed), None)
-    if asked["decode"] > 1 and name == "aiconfigurator":
+    if asked["decode"] > 1 and name in ("aiconfigurator", "llm-d-planner"):
         return "decode context parallelism"
+    if name == "llm-d-planner":
+        unknown = {"SGLang": row["engine"] != "vllm", "states": asked["states"], "fp8 caches": asked["kv_short"] == "fp8"}
+        return next((notion for notion, needed in unknown.items() if needed), None)
     return "the GPU" if name == "aiconfigurator" and row["gpu"] not in LISTED else None
 
 

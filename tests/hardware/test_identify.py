@@ -37,6 +37,8 @@ from servelint.hardware import Fact, identify
         ("gb10", "gb10"),
         ("dgx-spark", "gb10"),
         ("NVIDIA GB10", "gb10"),
+        ("DGX Spark (GB10)", "gb10"),
+        ("Strix Halo gfx1151", "strix-halo"),
         ("gb200", "gb200"),
         ("NVIDIA B200", "b200"),
         ("b300", "b300"),

@@ -213,8 +213,12 @@ _WAYS: dict[str, Callable[[ServeOptions, Finding], bool]] = {
     "vllm/hybrid-mtp-drops-cached-block": _keep_block,
     "vllm/hybrid-mtp-prefix-caching": _no_prefix_caching,
     "vllm/max-model-len-above-kv-cache": _as_advised,
+    "vllm/max-num-seqs-above-states": _as_advised,
     "vllm/memory-does-not-start": _as_advised,
+    "vllm/memory-may-not-start": _as_advised,
 }
+_DOUBTS = ("vllm/memory-may-not-start", "vllm/state-block-above-default-batch")
+"""Rules whose findings are no reason not to start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,7 +450,7 @@ def _mended(options: ServeOptions, settings: Settings, trust_remote_code: bool) 
             break
         written = " ".join(word for word in options.written() if word not in before_words)
         before = faults
-    if faults:
+    if not all(finding.rule in _DOUBTS for finding in faults):
         raise Refused(options.engine, options.release, options.model, [_note(finding) for finding in faults])
     return [*notes, *[_note(finding) for finding in findings]]
 

@@ -22,7 +22,7 @@ from servelint.memory.plan import REFUSED, MemoryPlan
 STOPS = ("crash-at-start", "crash-at-load")
 """Impacts of findings after which the engine does not serve: it exits before it loads the weights, or while it does."""
 
-MEMORY_RULES = ("memory-does-not-start", "max-model-len-above-kv-cache")
+MEMORY_RULES = ("memory-does-not-start", "max-model-len-above-kv-cache", "max-num-seqs-above-states")
 """Names of the rules that say of a plan that it refuses."""
 
 

@@ -151,6 +151,9 @@ class MemoryPlan:
         max_concurrency: how many requests of `max_model_len` tokens the KV cache holds at once.
         max_model_len: the longest request in tokens, as given or as the engine derives it.
         need_gib: what one request of `max_model_len` tokens takes of the KV cache.
+        sequences: how many sequences the engine decodes at once, where each needs a block or a slot of a pool of states
+            (--max-num-seqs, --max-running-requests).
+        state_pool: how many sequences that pool serves.
         largest_context: the largest `max_model_len` that would start.
         verdict: one of `VERDICTS`.
         refusal: what the engine prints when it refuses, with the numbers of this plan.
@@ -174,6 +177,8 @@ class MemoryPlan:
     max_concurrency: float | None = None
     max_model_len: int | None = None
     need_gib: float | None = None
+    sequences: int | None = None
+    state_pool: Interval | None = None
     largest_context: int | None = None
     verdict: str = UNKNOWN
     refusal: str | None = None

@@ -40,6 +40,10 @@ def plan_text(plan: MemoryPlan) -> str:
         lines.append(
             f"  KV cache: {plan.kv_tokens:,} tokens as the engine prints it, {plan.max_concurrency:.2f} such requests at once"
         )
+    if plan.sequences is not None and plan.state_pool is not None:
+        pool = plan.state_pool
+        between = f" ({pool.low:,.0f} to {pool.high:,.0f})" if not pool.known else ""
+        lines.append(f"  states: a pool for {pool.mid:,.0f}{between} sequences, and {plan.sequences:,} are allowed at once")
     if plan.refusal:
         lines.append(f"  it says: {plan.refusal}")
     lines += [f"  {one.severity}[{one.rule}]: {one.sentence}" for one in plan.findings]
@@ -108,6 +112,8 @@ def plan_data(plan: MemoryPlan) -> dict[str, Any]:
         "versions": plan.releases,
         **{name: getattr(plan, name) for name in ("model", "gpu", "gpu_count", "gpu_gib", "budget_gib", "weights_gib")},
         **_cache_data(plan),
+        "sequences": plan.sequences,
+        "state_pool": _interval(plan.state_pool),
         **{name: getattr(plan, name) for name in ("max_model_len", "need_gib", "largest_context", "verdict", "refusal")},
         "parts": [
             {"name": part.name, "gib": _interval(part.gib), "origin": part.origin, "inside": part.inside} for part in plan.parts

@@ -226,7 +226,8 @@ def _times(one: float, other: float) -> float:
 def covariance(one: Case, mine: Prior, other: Case, its: Prior) -> float:
     """How much the arithmetic's error in one case says about that in another: the product of both deviations for equal cases.
 
-    `mine` and `its` are what the arithmetic expects of the two cases.
+    `mine` and `its` are what the arithmetic expects of the two cases. What it leaves out weighs alike only in steps that are
+    about equally long.
     """
     if one.method != other.method and {one.method, other.method} != {"mtp", "eagle"}:
         return 0.0
@@ -238,6 +239,8 @@ def covariance(one: Case, mine: Prior, other: Case, its: Prior) -> float:
     alike *= _near(one.concurrency, other.concurrency, 2.0)
     alike *= _near(1 + one.drafted, 1 + other.drafted, 1.0)
     alike *= _near(one.context, other.context, 3.0)
+    if mine.step and its.step:
+        alike *= _near(mine.step, its.step, 1.5)
     return alike * mine.deviation * its.deviation
 
 
@@ -252,7 +255,7 @@ def _same_model(one: Case, other: Case) -> float:
         return 1.0 if one.model == other.model else 0.5
     if (mine.model_type, mine.layers, mine.hidden) == (its.model_type, its.layers, its.hidden):
         return 1.0
-    return 0.7 if (mine.experts is None) == (its.experts is None) else 0.5
+    return 0.7 if (mine.experts is None) == (its.experts is None) else 0.35  # whose errors lie in the experts
 
 
 def _same_gpu(one: Case, other: Case) -> bool:

@@ -37,6 +37,14 @@ Llama-3.1-8B on an L40 with 16 requests (1, 3 and 5 tokens). Infinity would be a
 LAYER, RANKS = 10e-6, 100e-6
 """Seconds that a layer takes beside memory and compute: its kernels, and on several GPUs their waiting for each other. Fitted
 on EAGLE-3.1 of Kimi-K2.6 on 4 GB200 (1, 4 and 16 requests), where most of a step goes there."""
+DRAFTED_STEP, PASS = 0.85e-3, 0.35e-3
+"""Seconds that drafts add to a step beside what they read and compute: the sampling, what is accepted and the inputs of the
+next pass, for which the host waits; and the launch of each pass of the draft. They matter where a step is short: a small model,
+a fast GPU, few requests. EAGLE of Llama-3-8B on an H100 with 2 and 4 tokens (vllm-project/vllm#16035) takes 1.2 and 0.6 ms that
+memory and compute do not explain, that of Llama-3.1-8B on an L40 in a later release about 0.5 and 0.1 ms."""
+_ONE_PASS = (BLOCK, MEDUSA, LOOKUP)
+_ANY_BANDWIDTH = 1000.0
+"""The GB/s of a GPU that is not known."""
 _EAGLES = {
     "meta-llama/Llama-3.1-8B-Instruct": ("yuhuili/EAGLE3-LLaMA3.1-Instruct-8B",),
     "meta-llama/Llama-3.3-70B-Instruct": ("yuhuili/EAGLE3-LLaMA3.3-Instruct-70B",),
@@ -156,7 +164,7 @@ def traffic(model: Architecture, *, kv_bits: int = 16, draft: Architecture | Non
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Seconds of a step. Of a GPU that is not known they are in units of its memory's speed, without the prompts.
+    """Seconds of a step. Of a GPU that is not known they are those of a middling one, without the prompts.
 
     Attributes:
         before: a step without drafts.
@@ -188,13 +196,13 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int) -> Steps
     """How long the steps of a case take on `count` GPUs.
 
     A step with drafts verifies those of all requests at once, and each pass of the draft reads the draft and a head. Of a GPU
-    that is not known only the memory counts, whose speed cancels out of every ratio.
+    that is not known only the memory and what drafts add to a step count.
     """
     facts = traffic_of(case, model)
     speeds = [gpu.facts.get(name, 0) if gpu is not None else 0 for name in ("bandwidth-gbs", "bf16-tflops")]
     bandwidth, flops = (float(speed) for speed in speeds)
     if not bandwidth:
-        bandwidth, flops = 1000.0, 0.0
+        bandwidth, flops = _ANY_BANDWIDTH, 0.0
     delivered, computed = 1e9 * bandwidth * MEMORY * count, 1e12 * flops * COMPUTE * count
     slower = COMPUTE / OF_BLOCKS if case.method == BLOCK else 1.0
     requests, drafted = case.concurrency, case.drafted
@@ -208,6 +216,7 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int) -> Steps
 
     passes = 1 if case.method == BLOCK else drafted
     after = step(1 + drafted) + passes * (facts.drafting(requests) / delivered + fixed)
+    after += DRAFTED_STEP + (1 if case.method in _ONE_PASS else drafted) * PASS
     prompts = 2 * facts.active * case.input * requests / computed if case.input and computed else 0.0
     return Steps(step(1), after, prompts, case.output or 256, case.length)
 
@@ -239,12 +248,14 @@ class Prior:
         deviation: its standard deviation.
         counted: model and GPU are known, so that the arithmetic counts.
         prompts: the share of the time that is spent on prompts.
+        step: seconds of a step without drafts, 0 where model or GPU are not known.
     """
 
     mean: float
     deviation: float
     counted: bool
     prompts: float
+    step: float
 
 
 def prior(case: Case) -> Prior | None:
@@ -253,10 +264,11 @@ def prior(case: Case) -> Prior | None:
         return None
     deviations = [_DEVIATIONS[case.method]]
     gpu, count = case.gpus
-    prompts = 0.0
+    prompts = step = 0.0
     if case.architecture is not None:
         found = steps(case, case.architecture, gpu, count)
         mean, prompts = found.gain, found.on_prompts
+        step = found.before if gpu is not None else 0.0
     else:
         mean = case.length / (1 + _COST[case.method] * case.drafted)
         deviations.append(_UNKNOWN_MODEL)
@@ -270,4 +282,4 @@ def prior(case: Case) -> Prior | None:
     deviations.append(_PROMPTS * prompts)
     counted = case.architecture is not None and gpu is not None
     less = 0.0 if counted else _UNCOUNTED * math.log2(case.concurrency)
-    return Prior(math.log(mean) - less, math.sqrt(sum(one * one for one in deviations)), counted, prompts)
+    return Prior(math.log(mean) - less, math.sqrt(sum(one * one for one in deviations)), counted, prompts, step)

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.memory.plan import MemoryPlan
 
-_VERDICTS = ("refused", "too_long", "after_pools", "no_graphs", "kv_bytes", "may_run_out")
+_VERDICTS = ("refused", "too_long", "too_many", "after_pools", "no_graphs", "kv_bytes", "may_run_out")
 OF_THE_PLAN = frozenset("memory." + name for name in _VERDICTS)
 """Checks that report the verdict of a plan. Where no release is pinned they ask the plan over all (`planned_as_one`)."""
 
@@ -130,14 +130,17 @@ def _where(found: MemoryPlan) -> str:
 _LARGER = ("0.85", "0.90", "0.92", "0.95")
 _SMALLER = ("0.97", "0.95", "0.92", "0.90")
 _SHORTEST = 2048
+_MEASURED = "the blocks of states with which CUDA graphs are measured do not fit beside the weights"
+_SEQUENCES = (512, 384, 256, 192, 128, 96, 64, 48, 32, 16, 8, 4, 2, 1)
 
 
 def refused(config: Config) -> dict[str, str] | None:
     """Weights that certainly do not fit into the engine's share of the GPU, and what would fit."""
     found = _verdict(config, "refused")
-    if found is None or _is_too_long(found):
+    if found is None or _is_too_long(found) or _is_too_many(found):
         return None
-    return {"where": _where(found), "reason": _reason(found) + _planned_as(found), "remedy": _remedy(config, found)}
+    remedy = _fewer(config, found) if _MEASURED in found.notes else _remedy(config, found)
+    return {"where": _where(found), "reason": _reason(found) + _planned_as(found), "remedy": remedy}
 
 
 def too_long(config: Config) -> dict[str, str] | None:
@@ -165,6 +168,43 @@ def _is_too_long(found: MemoryPlan) -> bool:
     return 0 < kv.mid < need
 
 
+def too_many(config: Config) -> dict[str, str] | None:
+    """More sequences than the layers with state have blocks for: vLLM refuses to capture CUDA graphs.
+
+    Source: resolve_cudagraph_mode_and_sizes in vllm-0.33.0 vllm/config/compilation.py; see servelint.memory.vllm.verdict.
+    """
+    found = _verdict(config, "refused")
+    if found is None or not _is_too_many(found) or found.state_pool is None:
+        return None
+    low, high = round(found.state_pool.low), round(found.state_pool.high)
+    return {
+        "where": _where(found),
+        "sequences": str(found.sequences),
+        "blocks": (f"about {low} to {high}" if low != high else str(low)) + _planned_as(found),
+        "remedy": _fewer(config, found),
+    }
+
+
+def _is_too_many(found: MemoryPlan) -> bool:
+    """Whether a plan refuses because more sequences are to be captured than there are blocks of states."""
+    return (found.refusal or "").startswith(("max_num_seqs (", "AssertionError: assert num_cache_lines"))
+
+
+def _fewer(config: Config, found: MemoryPlan) -> str:
+    """The largest number of sequences that certainly fits; else what else may help."""
+    return _enough(config, found) or _remedy(config, found)
+
+
+def _enough(config: Config, found: MemoryPlan) -> str | None:
+    """The largest number of sequences, as people write them, that certainly fits."""
+    pool = min(found.state_pool.low, found.sequences or 0) if found.state_pool is not None else 0.0
+    for count in _SEQUENCES:
+        other = changed(config, ("max-num-seqs", str(count))) if count < pool else None
+        if other is not None and other.verdict == "fits":
+            return f"--max-num-seqs {count} fits"
+    return None
+
+
 def _planned_as(found: MemoryPlan) -> str:
     """Which releases the figures of a plan hold for, where no release is pinned."""
     first, last = found.releases[0], found.releases[-1]
@@ -181,6 +221,8 @@ def _reason(found: MemoryPlan) -> str:
     budget = found.budget_gib if found.budget_gib is not None and kv is not None else total
     if _not_free(found):
         return f"it asks for {_gib(budget)} GiB, more than an empty GPU of {_gib(total)} GiB has free"
+    if _MEASURED in found.notes:
+        return _MEASURED
     if not ENGINES[found.engine].needs_one_request and kv is not None and kv.mid >= 0:
         return "no room is left for the states of one running request"
     if kv is not None and kv.mid > 0 and weights < budget:
@@ -195,6 +237,10 @@ def _reason(found: MemoryPlan) -> str:
 def _remedy(config: Config, found: MemoryPlan) -> str:
     """The first change that certainly fits, and what it leaves; else the first that may fit."""
     perhaps = None
+    if found.state_pool is not None and found.sequences and found.state_pool.mid < found.sequences and not _is_too_long(found):
+        fewer = _enough(config, found)
+        if fewer is not None:
+            return fewer
     for change in _changes(config, found):
         other = changed(config, *change)
         if other is None or other.kv_gib is None or other.kv_gib.mid <= 0:
@@ -241,6 +287,66 @@ def _shorter(config: Config, found: MemoryPlan) -> list[list[tuple[str, str]]]:
     if isinstance(context, int):
         longest = min(longest, context)  # a longer one is refused for the model's sake
     return [[("max-model-len", str(longest // 1024 * 1024))]] if longest >= _SHORTEST else []
+
+
+# -- launches that may not start
+
+_LIKELY_GIB, _LIKELY_SHARE = 0.5, 0.02
+
+
+def may_not_start(config: Config) -> dict[str, str] | None:
+    """A start that is more likely refused than not, where the interval of the plan does not decide it."""
+    found = plan(config)
+    if found is None or found.verdict != "tight" or found.kv_gib is None:
+        return None
+    reason = _likely(found)
+    return {"where": _where(found), "reason": reason, "remedy": _remedy(config, found)} if reason is not None else None
+
+
+def _likely(found: MemoryPlan) -> str | None:
+    """What is lacking by the middle of the interval, in words; None if nothing certain enough is."""
+    kv, needed, pool = found.kv_gib, found.need_gib, found.state_pool
+    if kv is None or needed is None or not ENGINES[found.engine].needs_one_request:
+        return None
+    between = f"{_gib(kv.mid)} GiB ({_gib(kv.low)} to {_gib(kv.high)}) are left for the KV cache"
+    if needed - kv.mid >= _LIKELY_GIB and found.largest_context != found.max_model_len:
+        return f"about {between}, and one request of {found.max_model_len} tokens needs {_gib(needed)}"
+    certain = not any("is not known here" in note for note in found.notes)
+    if pool is not None and found.sequences and certain and pool.mid < found.sequences * (1 - _LIKELY_SHARE):
+        blocks = f"{pool.mid:.0f} blocks of states ({pool.low:.0f} to {pool.high:.0f})"
+        return f"about {blocks} are left, and each of {found.sequences} sequences needs one"
+    return None
+
+
+# -- blocks of states
+
+
+def block_above_batch(config: Config) -> dict[str, str] | None:
+    """A block of states that is larger than a batch, which the release asserts against.
+
+    Source: validate_block_size in vllm-0.26.0 vllm/config/vllm.py, __post_init__ there in 0.17.0.
+    """
+    found = _block_above_batch(config)
+    known = config.operand("max-num-batched-tokens").present is True or config.operand("gpu.memory-gib").value is not None
+    return found if known else None
+
+
+def block_may_be_above_batch(config: Config) -> dict[str, str] | None:
+    """The same where the GPU is not known, and with it the size of a batch: 2,048 tokens below 70 GiB."""
+    known = config.operand("max-num-batched-tokens").present is not False or config.operand("gpu.memory-gib").value is not None
+    return _block_above_batch(config) if not known else None
+
+
+def _block_above_batch(config: Config) -> dict[str, str] | None:
+    arguments = config.reading.arguments
+    if not arguments.complete or arguments.possible:
+        return None
+    from servelint.memory.vllm import aligned_block
+
+    found = aligned_block(config)
+    if found is None or found[0] <= found[1]:
+        return None
+    return {"block": str(found[0]), "batched": str(found[1])}
 
 
 # -- launches that may run out of memory

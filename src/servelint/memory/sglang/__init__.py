@@ -216,6 +216,9 @@ def _report(found: MemoryPlan, given: Inputs, pools: Pools) -> None:
         drafts = f", {held.drafts / GIB:.2f} GiB of it for tokens that are being verified" if held.drafts else ""
         origin = f"{held.slots} slots, {held.a_request} for a running request{drafts}"
         found.parts.append(Part("states", Interval.exact(pools.states_gib), origin))
+        found.state_pool = Interval.exact(float(held.requests))
+        asked = given.settings.requests
+        found.sequences = asked // given.settings.replicas if asked is not None else None
     if tokens <= 0:
         return
     found.kv_tokens = tokens

@@ -1,13 +1,13 @@
-"""vLLM's memory plan, for releases 0.10.0 to 0.33.0."""
+"""vLLM's memory plan, for releases 0.8.0 to 0.33.0; before 0.10.0 where the V1 engine serves."""
 
 from __future__ import annotations
 
 from servelint.engines import ENGINES
 from servelint.engines.config import Config
 from servelint.memory.plan import GIB, MemoryPlan
-from servelint.memory.vllm.cache import NoCache, Unsupported
+from servelint.memory.vllm.cache import STATE, NoCache, Unsupported
 from servelint.memory.vllm.footprint import weights_of
-from servelint.memory.vllm.layers import cache_of, known_dtype
+from servelint.memory.vllm.layers import cache_of, known_dtype, mode
 from servelint.memory.vllm.settings import VllmSettings
 from servelint.memory.vllm.verdict import add_notes, divide, fill, judge, judge_without_cache
 from servelint.models import architecture, folder
@@ -16,11 +16,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.models.architecture import Architecture
 
-_FIRST = "0.10.0"
-"""Earlier releases, and the V0 engine, have another arithmetic."""
+_FIRST, _ALONE = "0.8.0", "0.10.0"
+"""Earlier releases, and the V0 engine, have another arithmetic. From the second on the V1 engine serves what is planned."""
+EARLY = (_FIRST, "0.8.4", "0.8.5", "0.9.0", "0.9.1")
+"""Releases that changed the arithmetic before 0.10.0. They are planned where they are pinned: a launch of today names no V0."""
 CHANGES = (
-    _FIRST, "0.10.2", "0.11.0", "0.11.1", "0.12.0", "0.13.0", "0.14.0", "0.15.0", "0.17.0", "0.18.0", "0.19.0", "0.20.0",
-    "0.20.1", "0.22.0", "0.23.0", "0.26.0", "0.27.0", "0.28.0", "0.29.0", "0.32.0", "0.33.0",
+    _ALONE, "0.10.2", "0.11.0", "0.11.1", "0.12.0", "0.13.0", "0.14.0", "0.15.0", "0.17.0", "0.18.0", "0.19.0", "0.20.0",
+    "0.20.1", "0.21.0", "0.22.0", "0.23.0", "0.26.0", "0.27.0", "0.28.0", "0.29.0", "0.32.0", "0.33.0",
 )  # fmt: skip
 """Releases that changed the memory arithmetic."""
 
@@ -47,9 +49,15 @@ def plan(config: Config) -> MemoryPlan:
     if config.at_least(_FIRST) is not True:
         found.missing.append(f"the arithmetic of releases before {_FIRST}")
         return found
+    if config.at_least(_ALONE) is not True and not settings.first_engine(model):
+        found.missing.append("the arithmetic of the V0 engine")
+        return found
     since = config.since
     if since is not None and config.at_least(since) is False:
         found.missing.append(f"{config.release} does not know {model.architecture}, which came with {since}")
+        return found
+    if config.at_least(_ALONE) is not True and settings.images:
+        found.missing.append(f"what encoders of pictures take before {_ALONE}")
         return found
     if not known_dtype(settings.kv_dtype):
         found.missing.append(f"the size of a {settings.kv_dtype} KV cache")
@@ -102,6 +110,24 @@ def capacity(config: Config, kv_gib: float) -> tuple[int, float] | None:
         return None
     blocks = cache.number_of_blocks(kv_gib * GIB)
     return cache.tokens(blocks, settings.length), cache.concurrency(blocks, settings.length)
+
+
+def aligned_block(config: Config) -> tuple[int, int] | None:
+    """Tokens of a block, and of a batch, where a state is kept at the end of each block (the mode "align").
+
+    None where the mode is another, or where the model or a setting that decides about it is not known. Tensor parallelism,
+    drafts and the dtype of the KV cache change the block. The GPU counts for a batch whose size is not given.
+    """
+    model = _model(config, _named(config))
+    settings = VllmSettings(config, model)
+    if model is None or not model.states or not settings.cached or settings.missing or mode(settings, model) != "align":
+        return None
+    try:
+        cache = cache_of(settings, model, None)
+    except (NoCache, Unsupported, ValueError):
+        return None
+    blocks = [one.block for one in cache.kinds if one.kind != STATE]
+    return (max(blocks), settings.batched) if blocks else None
 
 
 def _hidden(config: Config, settings: VllmSettings) -> list[str]:

@@ -27,9 +27,10 @@ SORTED_BYTES = 36.5
 buffers. Fitted on gpt-oss-120b on one H100, the only log with this sampler."""
 SORTED_GATHERED = 5.0
 """Bytes more with tensor parallelism, where each rank gathers all logits: Qwen3-Next and MiniMax-M2.5."""
-MASKED_BYTES = 10.0
-"""Bytes per logit of the samplers that do not sort (FlashInfer's, and vLLM's Triton kernel from 0.17.0): logits in two dtypes
-and probabilities. Fitted on Qwen3.6-35B in bf16 on GB10 with 1,024 sequences, and on Qwen2-7B."""
+MASKED_BYTES, DRAWN_BYTES, COUNTED_BYTES = 10.0, 14.0, 18.0
+"""Bytes per logit of the samplers that do not sort, not fitted but counted: logits in two dtypes and probabilities
+(FlashInfer's), the random numbers that vLLM's own sampler divides them by, and the counts of tokens and log-probabilities of
+the second model runner."""
 SAMPLER_SPREAD = 0.15
 
 VISION_BYTES = Interval(14.0, 30.0, 46.0)
@@ -40,10 +41,15 @@ VISION_TOKENS = 16384
 """Tokens of the largest picture that Qwen's processors take (their longest_edge of 16,777,216 pixels), not a constant of
 vLLM."""
 
-GRAPHS = Interval(0.05, 0.1, 0.3)
+GRAPHS = Interval(0.0, 0.05, 0.3)
 GRAPHS_WIDEST = Interval(0.1, 0.6, 1.5)
 """GiB of CUDA graphs as vLLM estimates them, and what is added for the widest captures, of 512 tokens; narrower ones add their
-share. Fitted on the estimates of seven logs, where attention keeps keys and values: 0.2 to 1.6 at 512, 0.7 at 160."""
+share. Fitted on the estimates of eight logs, where attention keeps keys and values: 0.2 to 1.6 at 512, 0.7 at 160, 0.08 at 8
+(club-3090 issue 617)."""
+GRAPHS_STATES = Interval(0.1, 1.6, 2.8)
+"""The same added where layers keep states, which are captured for every batch in two ways. Fitted on what five starts with
+1,024 sequences left: Qwen3.6-27B in FP8 and in bf16, Qwen3.6-35B in FP8 and in bf16 on Hopper (recipes pull request 551, KAITO
+pull request 2344), 5.2 to 6.3 GiB in all beside the weights, and Qwen3.6-35B on GB10, whose estimate was 0.93."""
 GRAPHS_LATENT = Interval(3.5, 4.9, 7.0)
 """The same with sparse latent attention, which allocates its buffers there: GLM-5.1 on eight GPUs (4.8 and 5.1, 6.0 and 6.8
 with drafts)."""

@@ -84,6 +84,8 @@ def parts_inside(settings: VllmSettings, model: Architecture) -> list[Part]:
     base = fitted.BASE
     if settings.tensor > 1 or settings.data > 1:
         base = base + fitted.TENSOR
+    if settings.rules.context_inside:
+        base = base + fitted.CONTEXT
     found = [_profiled(settings, model), Part("buffers", base, "fitted: what torch does not account for")]
     if model.low_rank is not None or (model.indexer is not None and any(one.mla is not None for one in model.attention)):
         origin = "what sparse attention gathers keys in, and its indexer"
@@ -138,7 +140,9 @@ def adapters_gib(settings: VllmSettings, model: Architecture) -> Interval:
 
 def parts_outside(settings: VllmSettings) -> list[Part]:
     """What is taken of the GPU beside the memory fraction."""
-    found = [Part("cuda context", fitted.CONTEXT, "fitted: the driver's own", inside=False)]
+    found = []
+    if not settings.rules.context_inside:
+        found.append(Part("cuda context", fitted.CONTEXT, "fitted: the driver's own", inside=False))
     if settings.graphs and not settings.graphs_counted:
         origin = "fitted: captured after the KV cache is allocated"
         found.append(Part("cuda graphs", _captured(settings), origin, inside=False))
@@ -154,7 +158,8 @@ def _captured(settings: VllmSettings) -> Interval:
 
 def graphs_gib(settings: VllmSettings, model: Architecture) -> Interval:
     """GiB of CUDA graphs as GPUModelRunner.profile_cudagraph_memory estimates them, from 0.18.0."""
-    found = fitted.GRAPHS + fitted.GRAPHS_WIDEST.scaled(settings.captured / 512)
+    widest = fitted.GRAPHS_STATES if model.states else fitted.GRAPHS_WIDEST
+    found = fitted.GRAPHS + widest.scaled(settings.captured / 512)
     if model.indexer is not None:
         found = fitted.GRAPHS_LATENT
     return _perhaps(found, settings)
@@ -198,20 +203,29 @@ def sampler_gib(settings: VllmSettings, model: Architecture) -> Interval:
 
     It depends on whether the vocabulary is sorted (vllm/v1/sample/ops/topk_topp_sampler.py): not with
     VLLM_USE_FLASHINFER_SAMPLER; without it up to 0.11.0 not where FlashInfer is installed, from 0.11.1 to 0.16.0 always, from
-    0.17.0 for fewer than 8 sequences. Where it is not known the interval spans both.
+    0.17.0 for fewer than 8 sequences. Where it is not known the interval spans both. Since 0.17.0 vLLM's own sampler is one of
+    those that the profiled run calls: by default to 0.20.2, from 0.21.0 with one seeded request, which FlashInfer's cannot take
+    (GPUModelRunner._dummy_sampler_run). The second model runner, which serves by default from 0.33.0, keeps counts of tokens
+    instead of random numbers. On RTX Blackwell two published starts took as much as sorting takes, and no source says why.
     """
     rules = settings.rules
     rows = min(settings.sequences, settings.batched)
     gathered = fitted.SORTED_GATHERED if settings.tensor > 1 else 0.0
-    sorts = rows * model.vocab * (fitted.SORTED_BYTES + gathered) / GIB
-    masks = rows * model.vocab * fitted.MASKED_BYTES / GIB
+    logits = rows * model.vocab / GIB
+    sorts, masks, draws = (logits * each for each in (fitted.SORTED_BYTES + gathered, fitted.MASKED_BYTES, fitted.DRAWN_BYTES))
+    least = masks * (1 - fitted.SAMPLER_SPREAD)
     given = settings.config.operand("env.VLLM_USE_FLASHINFER_SAMPLER").value
-    if rules.since("0.17.0") or given == "1":
+    if rules.since("0.21.0") or (rules.since("0.17.0") and given != "1"):
+        most = logits * fitted.COUNTED_BYTES if rules.since("0.33.0") else draws * (1 + fitted.SAMPLER_SPREAD)
+        if (settings.gpu.capability or 0.0) >= 12 and not settings.gpu.unified:
+            most = sorts * (1 + fitted.SAMPLER_SPREAD)
+        return Interval(least, draws, most)
+    if given == "1":
         return Interval.around(masks, fitted.SAMPLER_SPREAD)
     if rules.since("0.11.1") or given == "0":
         return Interval.around(sorts, fitted.SAMPLER_SPREAD)
     either = sorts if rows > 512 else masks
-    return Interval(masks * (1 - fitted.SAMPLER_SPREAD), either, sorts * (1 + fitted.SAMPLER_SPREAD))
+    return Interval(least, either, sorts * (1 + fitted.SAMPLER_SPREAD))
 
 
 def encoder_gib(settings: VllmSettings, model: Architecture) -> Interval:

@@ -314,10 +314,10 @@ def _states(settings: VllmSettings, model: Architecture, kinds: list[Layers]) ->
     if not state_page:
         raise Unsupported("a state that is divided among more GPUs than it has heads")
     attention = [one for one in kinds if one.kind != STATE]
-    mode = _mode(settings, model)
+    kept = mode(settings, model)
     if not attention:
         return [
-            Layers(STATE, state.layers, settings.length or 1, size, states=_state_blocks(settings, state, mode))
+            Layers(STATE, state.layers, settings.length or 1, size, states=_state_blocks(settings, state, kept))
             for state, size in zip(model.states, sizes, strict=True)
         ]
     token = max(one.page // one.block for one in attention)
@@ -327,9 +327,9 @@ def _states(settings: VllmSettings, model: Architecture, kinds: list[Layers]) ->
         step = settings.block
     if latent and rules.mla_128:
         step = max(step, 128)
-    if mode == "align" and any(state.kind == "gdn" and _checkpoints(settings, state) for state in model.states):
+    if kept == "align" and any(state.kind == "gdn" and _checkpoints(settings, state) for state in model.states):
         step = lcm(step, _GDN_CHECKPOINTS)
-    if mode == "all":
+    if kept == "all":
         named = settings.config.operand("mamba-block-size").value
         chunk = _CHUNK_NEMOTRON if model.architecture.startswith("Nemotron") else _CHUNK
         step = lcm(named if isinstance(named, int) and named > 0 else chunk, step)
@@ -344,12 +344,12 @@ def _states(settings: VllmSettings, model: Architecture, kinds: list[Layers]) ->
     found = []
     for state in model.states:
         rank = _on_rank(settings, model, state.kind, state.layers)
-        per_block = block if mode in ("all", "align") else settings.length or block
-        found.append(Layers(STATE, state.layers, per_block, page, on_rank=rank, states=_state_blocks(settings, state, mode)))
+        per_block = block if kept in ("all", "align") else settings.length or block
+        found.append(Layers(STATE, state.layers, per_block, page, on_rank=rank, states=_state_blocks(settings, state, kept)))
     return found
 
 
-def _mode(settings: VllmSettings, model: Architecture) -> str:
+def mode(settings: VllmSettings, model: Architecture) -> str:
     """The cache mode of layers with state (MambaModelConfig): "none" without prefix caching, "all" or "align"."""
     if not settings.cached:
         return "none"

@@ -18,6 +18,21 @@ _RANKS = 4096
 _HIDDEN_STATES = ("mtp", "eagle", "eagle3")
 """Methods that draft from hidden states, with which scheduling stays asynchronous (vllm/config/vllm.py)."""
 _NOTHING = ("", "None", "null")
+_MAY_CUT_GRAPHS = (
+    "kv-transfer-config",
+    "compilation-config.mode",
+    "all2all-backend",
+    "speculative-config.num_speculative_tokens_per_batch_size",
+)
+"""Settings with which a release may capture decoding in pieces, or not at all."""
+_LEFT_TO_V0 = (
+    "speculative-config", "speculative-model", "load-format", "logits-processor-pattern", "preemption-mode", "dtype", "task",
+    "disable-async-output-proc", "scheduling-policy", "num-scheduler-steps", "scheduler-delay-factor", "cpu-offload-gb",
+    "guided-decoding-backend", "enable-prompt-adapter", "enable-prompt-embeds", "max-num-partial-prefills", "quantization",
+    "max-long-partial-prefills", "otlp-traces-endpoint", "collect-detailed-traces", "env.VLLM_ATTENTION_BACKEND",
+)  # fmt: skip
+"""Options some of whose values choose the V0 engine before 0.10.0."""
+_BACKENDS = ("attention-backend", "attention-config.backend", "env.VLLM_ATTENTION_BACKEND")
 
 
 class ReleaseRules(Release):
@@ -37,6 +52,8 @@ class ReleaseRules(Release):
         one_pool: layers of one kind with pages of several sizes make one group (UniformTypeKVCacheSpecs): from 0.11.0.
         printed: "GPU KV cache size" is int(concurrency * max_model_len): from 0.20.1. Before it is blocks // groups * block
             size.
+        context_inside: CUDA's context counts within the fraction, and nothing has to be free at the start: before 0.9.1
+            (determine_available_memory in vllm/v1/worker/gpu_worker.py).
         need: what is compared with the memory before a start: "layers", the sum over all layers (to 0.13.0); "first", the
             blocks of the first group alone (0.14.0 to 0.18.1); "groups", the blocks of all groups (from 0.19.0).
         null_block: one block is held back from that comparison: from 0.29.0.
@@ -50,6 +67,10 @@ class ReleaseRules(Release):
             (vllm/platforms/interface.py).
         mla_128: with latent attention it is also a multiple of 128: from 0.27.0.
         mamba2_drafts: draft tokens widen the convolution state of Mamba-2 too: from 0.17.0 (layers/mamba/mamba_utils.py).
+        sequences: every sequence needs a block of each layer with state: no more than are captured, of layers with a delta
+            rule, from 0.11.0 ("captured", an assertion of causal_conv1d_update in layers/mamba/ops/causal_conv1d.py), none
+            from 0.18.0, whose captures shrink to the blocks, and all of them from 0.20.0 ("all",
+            CompilationConfig.resolve_cudagraph_mode_and_sizes in vllm/config/compilation.py).
         fp8_of_model: --kv-cache-dtype auto takes the dtype that the checkpoint names: from 0.14.0 (vllm/utils/torch_utils.py).
     """
 
@@ -65,6 +86,7 @@ class ReleaseRules(Release):
         self.printed = self.since("0.20.1")
         self.need = "groups" if self.since("0.19.0") else "first" if self.since("0.14.0") else "layers"
         self.null_block = self.since("0.29.0")
+        self.context_inside = not self.since("0.9.1")
         self.in_flight = self.since("0.26.0")
         self.state = "mode" if self.since("0.15.0") else "length" if self.since("0.11.1") else "one"
         self.all_mode = self.since("0.11.1") and not self.since("0.32.0")
@@ -73,6 +95,9 @@ class ReleaseRules(Release):
         self.mla_128 = self.since("0.27.0")
         self.mamba2_drafts = self.since("0.17.0")
         self.fp8_of_model = self.since("0.14.0")
+        self.sequences = (
+            "all" if self.since("0.20.0") else "captured" if self.since("0.11.0") and not self.since("0.18.0") else ""
+        )
 
 
 class CudaGpu:
@@ -229,15 +254,21 @@ class VllmSettings:
         """Source: EngineArgs._set_default_max_num_seqs_and_batched_tokens_args in vllm/engine/arg_utils.py, for a server.
 
         GPUs of 70 GiB and more, except the A100, get larger batches. From 0.28.0 those of 160 GiB get still larger ones. From
-        0.33.0 a GB10 counts as small.
+        0.33.0 a GB10 counts as small. Before 0.9.0 an A100 counts as large, before 0.8.5 only H100 and H200 do, and before
+        0.8.4 every GPU gets 1,024 sequences.
         """
         rules, gpu = self.rules, self.gpu
         large = gpu.large and not (rules.since("0.33.0") and gpu.capability == 12.1)
+        if not rules.since("0.8.5"):
+            large = (gpu.name or "").startswith(("h100", "h200"))
+        elif not rules.since("0.9.0"):
+            large = gpu.gib is not None and gpu.gib >= 70
         most = rules.since("0.28.0") and gpu.gib is not None and gpu.gib >= 160
         batched = self._positive("max-num-batched-tokens")
         sequences = self._positive("max-num-seqs")
         twice = 2 if self._words("performance-mode", "") == "throughput" else 1
-        requested = sequences if sequences is not None else (1024 if large or most else 256) * twice
+        many = large or most or not rules.since("0.8.4")
+        requested = sequences if sequences is not None else (1024 if many else 256) * twice
         default = (16384 if most else 8192 if large else 2048) * twice
         if batched is None and self.config.operand("enable-chunked-prefill").value is False:
             default = max(default, self.length or 0)
@@ -315,6 +346,56 @@ class VllmSettings:
             return requested
         executor = self.config.operand("distributed-executor-backend").value
         return executor in (None, "mp", "uni") and (self.drafts == 0 or self.method in _HIDDEN_STATES or self.method is None)
+
+    def first_engine(self, model: Architecture) -> bool:
+        """Whether the V1 engine certainly serves the launch before 0.10.0.
+
+        Source: _is_v1_supported_oracle in vllm/engine/arg_utils.py.
+        Models with states, drafts, a KV cache in 8 bits, GPUs before Ampere and some options are left to the V0 engine, whose
+        arithmetic is another.
+        """
+        config = self.config
+        known = config.operand("env.VLLM_USE_V1")
+        plain = self.kv_dtype == "auto" and not self.drafts and not model.states and self.pipeline == 1
+        new = self.gpu.vendor == "nvidia" and (self.gpu.capability or 0.0) >= 8.0
+        others = all(config.operand(name).present is False for name in _LEFT_TO_V0)
+        return plain and new and others and (known.present is False or known.value == "1")
+
+    @property
+    def full_graphs(self) -> bool | None:
+        """Whether decoding is captured as a whole, None where that depends on what is not known here.
+
+        The mode is FULL_AND_PIECEWISE by default for layers with state (0.11.0 MambaModelConfig in
+        vllm/model_executor/models/config.py, later OPTIMIZATION_LEVEL_02 in vllm/config/vllm.py). It becomes PIECEWISE where a
+        backend cannot capture drafts (FlashInfer's with no TensorRT-LLM kernel) and for some KV connectors.
+        """
+        config = self.config
+        mode = config.operand("compilation-config.cudagraph_mode")
+        level = config.operand("optimization-level").value
+        if not self.graphs or level in (1, "1") or mode.value in ("PIECEWISE", 1):
+            return False
+        if self.perhaps_eager or (mode.present is not False and not isinstance(mode.value, str)):
+            return None
+        if self.sharded > 1 or any(config.operand(name).present is not False for name in _MAY_CUT_GRAPHS):
+            return None
+        return None if self.drafts and not self._captures_drafts() else True
+
+    def _captures_drafts(self) -> bool:
+        """Whether decoding with drafts is certainly captured as a whole: by FlashAttention, the default before Blackwell.
+
+        Layers with state do it from 0.20.0 (UNIFORM_BATCH in vllm/v1/attention/backends).
+        """
+        named = any(self.config.operand(name).present is not False for name in _BACKENDS)
+        plain = self.kv_dtype in ("auto", "bfloat16", "float16") and self.gpu.vendor == "nvidia" and not named
+        return (
+            plain and self.rules.since("0.20.0") and 8.0 <= (self.gpu.capability or 0.0) < 10 and self.method in _HIDDEN_STATES
+        )
+
+    @property
+    def largest_batch(self) -> int:
+        """The largest batch that is captured: of 1, 2, 4, then multiples of 8, from 256 on of 16 (_set_cudagraph_sizes)."""
+        most = min(self.captured, self.sequences)
+        return most // 16 * 16 if most >= 256 else most // 8 * 8 if most >= 8 else 1 << (most.bit_length() - 1)
 
     @property
     def graphs_counted(self) -> bool:

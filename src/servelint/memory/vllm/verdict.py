@@ -81,26 +81,78 @@ def judge(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: 
         kv = Interval.exact(settings.blocks * cache.bytes_of_block / GIB)
     band = 0.0 if kv.known else near(total)
     least = max(need, 0.0)
+    lines = _fill_states(plan, settings, model, cache, kv)
+    measured = _measuring_gib(settings, cache) + plan.parts[0].gib.low - free.high
     if plan.parts[0].gib.low > free.high:
         plan.verdict = REFUSED
         plan.refusal = OUT_OF_MEMORY
         plan.notes.append(f"the weights alone are more than the {free.mid:.1f} GiB that are free: loading them ends it")
-    elif settings.kv_bytes is None and budget > free.high:
+    elif settings.kv_bytes is None and budget > free.high and not settings.rules.context_inside:
         plan.verdict = REFUSED
         plan.refusal = _not_free(free.mid, total, settings.fraction)
     elif kv.high + _encoder_gib(plan) < least and least - kv.mid >= band:
         plan.verdict = REFUSED
         plan.refusal = _refusal(settings, cache, kv)
+    elif lines and settings.full_graphs and kv.high + _encoder_gib(plan) < lines and lines - kv.mid >= band:
+        plan.verdict = REFUSED
+        plan.refusal = _too_many(settings, cache, kv)
+    elif measured > max(band, NEAR_GIB):
+        plan.verdict = REFUSED
+        plan.refusal = OUT_OF_MEMORY
+        plan.notes.append("the blocks of states with which CUDA graphs are measured do not fit beside the weights")
     elif settings.kv_bytes is None and _leaves_nothing(plan, settings, total):
         plan.verdict = OOM_RISK
         plan.notes.append(
             f"--gpu-memory-utilization {settings.fraction:g} leaves {total - budget:.2f} GiB, less than CUDA's context and "
             "CUDA graphs take outside it: vLLM says at once that too little is free, or dies when it captures them"
         )
-    elif kv.low < least or kv.mid - least < band or (settings.kv_bytes is None and budget > free.low):
+    elif kv.low < max(least, lines) or kv.mid - max(least, lines) < band or (settings.kv_bytes is None and budget > free.low):
         plan.verdict = TIGHT
+    elif measured > -NEAR_GIB:
+        plan.verdict = TIGHT
+        plan.notes.append("the blocks of states with which CUDA graphs are measured may not fit beside the weights")
     else:
         plan.verdict = _beside_fraction(plan, settings, model, cache, total)
+
+
+def _fill_states(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: KvCache, kv: Interval) -> float:
+    """Fill in how many sequences the layers with state serve, and return the GiB of the KV cache that all sequences need.
+
+    A block of every layer is the state of one sequence. The GiB are 0 where the release does not compare them.
+    """
+    rules = settings.rules
+    if not any(one.kind == STATE for one in cache.kinds) or settings.full_graphs is False:
+        return 0.0
+    if rules.sequences == "captured":
+        needed = settings.largest_batch if any(state.kind in ("gdn", "kda") for state in model.states) else 0
+    else:
+        needed = settings.sequences if rules.sequences else 0
+    if not needed:
+        return 0.0
+    plan.sequences = needed
+    if settings.blocks is not None:
+        plan.state_pool = Interval.exact(settings.blocks)
+    else:
+        plan.state_pool = kv.map(lambda gib: float(cache.number_of_blocks(gib * GIB)))
+    if settings.full_graphs is None and plan.state_pool.low < needed:
+        plan.notes.append(
+            f"{needed} sequences need as many blocks of states where decoding is captured in full CUDA graphs, and about "
+            f"{plan.state_pool.mid:.0f} are there: whether it is captured so is not known here"
+        )
+    return needed * cache.bytes_of_block / GIB
+
+
+def _measuring_gib(settings: VllmSettings, cache: KvCache) -> float:
+    """GiB of the KV cache with which the size of CUDA graphs is measured, whatever the fraction; minus infinity for none.
+
+    It has a block for each token of the largest batch that is captured, from 0.27.0 for each of its sequences
+    (GPUModelRunner._init_minimal_kv_cache_for_profiling in vllm/v1/worker/gpu_model_runner.py). With states a block is large.
+    """
+    states = any(one.kind == STATE for one in cache.kinds)
+    if not states or not settings.graphs_counted or settings.perhaps_eager or settings.gpu.vendor != "nvidia":
+        return -math.inf
+    blocks = min(settings.sequences, settings.captured) if settings.rules.since("0.27.0") else settings.captured
+    return blocks * cache.bytes_of_block / GIB
 
 
 def judge_without_cache(plan: MemoryPlan, settings: VllmSettings) -> None:
@@ -186,6 +238,18 @@ def _beside_fraction(plan: MemoryPlan, settings: VllmSettings, model: Architectu
         plan.notes.append("NVFP4 on such a GPU has died in graph capture at any fraction; --enforce-eager started it")
         return TIGHT
     return FITS
+
+
+def _too_many(settings: VllmSettings, cache: KvCache, kv: Interval) -> str:
+    """The message where more sequences are to be captured than there are blocks of states."""
+    if settings.rules.sequences == "captured":
+        return "AssertionError: assert num_cache_lines >= batch"
+    blocks = settings.blocks if settings.blocks is not None else cache.number_of_blocks(kv.mid * GIB)
+    return (
+        f"max_num_seqs ({settings.sequences}) exceeds available Mamba cache blocks ({blocks}). Each decode sequence requires "
+        "one Mamba cache block, so CUDA graph capture cannot proceed. "
+        f"Please lower max_num_seqs to at most {blocks} or increase gpu_memory_utilization."
+    )
 
 
 def _no_memory(rules: ReleaseRules) -> str:
