@@ -46,6 +46,9 @@ FACTS = {
 }
 """fact -> its type and its meaning"""
 
+NUMBERS = frozenset(("layers", "hidden-size", "heads", "kv-heads", "experts", "vocabulary"))
+"""facts that the published config.json of a model gives where its family does not"""
+
 
 class Family:
     """What the name or the config.json of a model says.
@@ -148,6 +151,22 @@ def identify(model: TracedText) -> Family | None:
     """The family of a model by the name of its repository, folder or file, None if the name is unknown."""
     publisher, name = _parts(model)
     return None if HOLE in name or not name else _by_name(name, publisher)
+
+
+@lru_cache(maxsize=64)
+def described_number(name: str, fact: str) -> int | None:
+    """One of NUMBERS of a model whose config.json is known by its name, None if it is not."""
+    from servelint.models.catalog import lookup
+
+    found = lookup(name)
+    if found is None:
+        return None
+    if fact == "kv-heads":
+        kinds = {layer.kv_heads for layer in found.attention if layer.kind in ("full", "sliding", "chunked")}
+        return kinds.pop() if len(kinds) == 1 and all(layer.mla is None for layer in found.attention) else None
+    if fact == "experts":
+        return found.experts.count if found.experts is not None else None
+    return {"layers": found.layers, "hidden-size": found.hidden, "heads": found.heads, "vocabulary": found.vocab}[fact] or None
 
 
 def _parts(model: TracedText) -> tuple[str, str]:
