@@ -229,8 +229,10 @@ def _found(entry: dict[str, Any], match: re.Match[str], rest: str, publisher: st
         methods = known.data["publishers"].get(publisher, {})
         if "quantization" not in facts and "none" in methods:
             facts["quantization"] = "none"
-        if facts.get("quantization") in methods and facts["quantization"] != "none" and "static" not in words:
-            facts["quant-method"] = methods[facts["quantization"]]
+        form = str(facts.get("quantization"))
+        method = methods.get(f"{form}-dynamic" if "dynamic" in words else form, methods.get(form))
+        if method and "static" not in words:
+            facts["quant-method"] = method
     family = Family(entry["name"], {key: fact for key, fact in facts.items() if fact is not None}, size, entry)
     if not plain:
         family.tools = family.thinks = None  # further training may have taught it another format
