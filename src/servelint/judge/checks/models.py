@@ -18,6 +18,8 @@ from servelint.judge.checks import whole
 from servelint.models import Family, is_known_parser, parsers_of
 
 _FALLBACKS = ("TransformersForCausalLM", "TransformersModel")
+_WITHOUT_CODE = ("qwen/qwen3", "google/", "meta-llama/", "openai/", "zai-org/glm-")
+"""Repositories that bring no code: Transformers has it."""
 _OTHER_TRANSFORMERS = re.compile(r"install\b.*\btransformers\b", re.IGNORECASE | re.DOTALL)
 
 
@@ -49,6 +51,21 @@ def unreadable_config(config: Config) -> dict[str, str] | None:
     if _readable(config):
         return None
     return {"needs": f"Transformers {family.transformers} or its own code", "transformers": family.transformers}
+
+
+def fp8_latent_cache(config: Config) -> dict[str, str] | None:
+    """An FP8 KV cache, by the option or by the scales of a checkpoint that is known, which 0.14.0 takes for `auto`."""
+    given = config.operand("kv-cache-dtype")
+    if isinstance(given.value, str) and given.value.startswith("fp8"):
+        return {"by": "--kv-cache-dtype asks for"}
+    if (given.present is not False and given.value != "auto") or config.at_least("0.14.0") is not True:
+        return None
+    from servelint.models.catalog import config_of, lookup
+
+    name = config.operand("model.repository").value
+    found = lookup(name) if isinstance(name, str) and config_of(name) else None
+    cached = found.quantization.kv_cache if found is not None else None
+    return {"by": "the checkpoint's scales ask for"} if cached is not None and cached.startswith("fp8") else None
 
 
 def plain_weights(config: Config) -> dict[str, str] | None:
@@ -97,8 +114,12 @@ def _readable(config: Config) -> bool:
     family, key = config.family, config.key
     if family is None or family.transformers is None or key is None or names_transformers(config.launch.source.text):
         return True
-    if any(config.operand(name).present is not False for name in ("trust-remote-code", "skip-tokenizer-init")):
-        return True  # the repository may bring its own; without a tokenizer an older engine runs beside a later Transformers
+    if config.operand("skip-tokenizer-init").present is not False:
+        return True  # without a tokenizer an older engine runs beside a later Transformers
+    repository = config.operand("model.repository").value
+    bare = isinstance(repository, str) and repository.lower().startswith(_WITHOUT_CODE)
+    if not bare and config.operand("trust-remote-code").present is not False:
+        return True  # the repository may bring its own
     from servelint.engines.releases import knows, newest_transformers
 
     newest = newest_transformers(config.launch.engine, key, image=config.launch.release.how == "image")

@@ -51,6 +51,13 @@ def blocks_by_name(config: Config) -> dict[str, str] | None:
     return _across(config, model) if model is not None else None
 
 
+def in_blocks(config: Config) -> dict[str, str] | None:
+    """A checkpoint in FP8 blocks, by its config.json or its name."""
+    model = _stored(config) or _of_hub(config) or _of_folder(config)
+    found = model is not None and any(one.scheme == "fp8-block" for one in model.quantization.formats)
+    return {} if found and config.operand("quantization").value in (None, "fp8") else None
+
+
 def groups(config: Config) -> dict[str, str] | None:
     """A shard of AWQ weights that ends within a group, of a checkpoint that is known.
 
