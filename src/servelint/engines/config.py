@@ -487,6 +487,8 @@ class Config:
         value = family.fact(fact) if family is not None else None
         if value is None and fact in models.NUMBERS and model is not None and model.value and not self.reading.opened:
             value = models.described_number(model.value, fact)
+        if value is None and family is None and fact == "quantization" and model is not None and model.value:
+            value = models.named_format(model.value)
         return UNKNOWN if model is None or value is None else Operand(True, value, site=model.span())
 
     def _repository(self) -> Operand:

@@ -46,6 +46,7 @@ FACTS = {
 }
 """fact -> its type and its meaning"""
 
+_FORMAT_AT_END = r"[-_.](fp8|awq|gptq|nvfp4|mxfp4|gguf)(?:[-_](?:dynamic|block|int[48]|[48]bits?))?$"
 NUMBERS = frozenset(("layers", "hidden-size", "heads", "kv-heads", "experts", "vocabulary"))
 """facts that the published config.json of a model gives where its family does not"""
 
@@ -151,6 +152,12 @@ def identify(model: TracedText) -> Family | None:
     """The family of a model by the name of its repository, folder or file, None if the name is unknown."""
     publisher, name = _parts(model)
     return None if HOLE in name or not name else _by_name(name, publisher)
+
+
+def named_format(name: str) -> str | None:
+    """The format of the weights that the end of an unknown model's name stands for (MODEL-FP8), None if it says none."""
+    found = re.search(_FORMAT_AT_END, name.rstrip("/").lower())
+    return table().quantization([found.group(1)]) if found is not None else None
 
 
 @lru_cache(maxsize=64)
