@@ -233,7 +233,7 @@ def _found(entry: dict[str, Any], match: re.Match[str], rest: str, publisher: st
     if quantization is not None:
         facts["quantization"] = quantization
     if plain:
-        methods = known.data["publishers"].get(publisher, {})
+        methods = {**known.data["publishers"].get(publisher, {}), **entry.get("publishers", {}).get(publisher, {})}
         if "quantization" not in facts and "none" in methods:
             facts["quantization"] = "none"
         form = str(facts.get("quantization"))

@@ -129,7 +129,12 @@ def tiles(config: Config) -> dict[str, str] | None:
     if name is None or not name.lower().startswith(_IN_CHANNELS):
         return None
     model, size = lookup(name), whole(config, "tensor-parallel-size")
-    if model is None or model.quantization.scheme != "fp8" or size is None or config.operand("quantization").present is not False:
+    if (
+        model is None
+        or model.quantization.scheme != "fp8"
+        or size is None
+        or config.operand("quantization").present is not False
+    ):
         return None
     experts = model.experts
     sizes = {"inner size": model.dense, "size of the shared experts": experts.shared if experts is not None else 0}
