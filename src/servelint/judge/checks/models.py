@@ -34,6 +34,8 @@ def too_new(config: Config) -> dict[str, str] | None:
 def not_listed(config: Config) -> dict[str, str] | None:
     """A release that does not list the model's architecture, but may load it with its Transformers backend."""
     missing = _not_listed(config)
+    if _without_code(config) and config.operand("skip-tokenizer-init").present is None:
+        return None  # what is not known decides between the two
     return missing if missing is not None and too_new(config) is None else None
 
 
@@ -109,6 +111,12 @@ def names_transformers(text: str) -> bool:
     return "transformers" in text.lower() and _OTHER_TRANSFORMERS.search(text) is not None
 
 
+def _without_code(config: Config) -> bool:
+    """Whether the repository brings no code of its own."""
+    repository = config.operand("model.repository").value
+    return isinstance(repository, str) and repository.lower().startswith(_WITHOUT_CODE)
+
+
 def _readable(config: Config) -> bool:
     """Whether Transformers beside the release may know the model type; true if another release of it may be installed."""
     family, key = config.family, config.key
@@ -116,9 +124,7 @@ def _readable(config: Config) -> bool:
         return True
     if config.operand("skip-tokenizer-init").present is not False:
         return True  # without a tokenizer an older engine runs beside a later Transformers
-    repository = config.operand("model.repository").value
-    bare = isinstance(repository, str) and repository.lower().startswith(_WITHOUT_CODE)
-    if not bare and config.operand("trust-remote-code").present is not False:
+    if not _without_code(config) and config.operand("trust-remote-code").present is not False:
         return True  # the repository may bring its own
     from servelint.engines.releases import knows, newest_transformers
 
