@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from servelint import models
 from servelint.core.text import TracedText, unknown
 from servelint.engines import catalog as catalogs
 from servelint.engines import releases
@@ -84,12 +85,12 @@ def test_a_family_is_known_by_the_last_part_of_the_name(model: str, name: str) -
         "cerebras/Qwen3-Coder-REAP-25B-A3B",
         "meta-llama/Llama-Guard-3-8B",
         "Qwen/Qwen3.7-Max",
-        "Qwen/Qwen3.8-Flash-Next",
+        "Qwen/Qwen3.8-Flash-Mini",
         "Qwen/Qwen2.5-7B-Instruct-1M",
         "gradientai/Llama-3-8B-Instruct-262k",
         "house/Llama-3-8B-Vision",
         "house/Qwen3-8B-GLM-4.7-Distill",
-        "zai-org/GLM-5.3",
+        "zai-org/GLM-5.9",
         "house/phi-4-tuned",
     ],
 )
@@ -280,3 +281,55 @@ def test_types_are_those_of_the_configurations() -> None:
         family = identify(TracedText.of(name))
         if family is not None and config.get("architectures", [family.architecture]) == [family.architecture]:
             assert config["model_type"] in {kind, *odd}, name
+
+
+@pytest.mark.parametrize(
+    ("name", "fact", "expected"),
+    [
+        ("Qwen/Qwen2-VL-2B-Instruct", "heads", 12),
+        ("OpenGVLab/InternVL3-8B", "heads", 28),
+        ("OpenGVLab/InternVL3-8B", "kv-heads", 4),
+        ("/models/InternVL3-8B", "heads", 28),
+        ("deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B", "vocabulary", 151936),
+        ("Qwen/Qwen3-30B-A3B", "experts", 128),
+        ("Qwen/Qwen3-8B", "experts", None),
+        ("deepseek-ai/DeepSeek-V3", "kv-heads", None),  # latent attention has none
+        ("house/model", "heads", None),
+    ],
+)
+def test_numbers_of_a_published_config(name: str, fact: str, expected: int | None) -> None:
+    assert models.described_number(name, fact) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("house/MODEL-FP8", "fp8"),
+        ("/models/house-AWQ-4bit/", "awq"),
+        ("house/model-GPTQ-Int4", "gptq"),
+        ("house/model-fp8-tuned", None),
+        ("house/fp8", None),
+        ("house/model", None),
+    ],
+)
+def test_the_end_of_an_unknown_name(name: str, expected: str | None) -> None:
+    assert models.named_format(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("zai-org/GLM-4.5-Air-FP8", "compressed-tensors"),
+        ("zai-org/GLM-5-FP8", "fp8"),
+        ("house/GLM-4.5-Air-FP8", None),
+        ("RedHatAI/Qwen3-8B-FP8-dynamic", "compressed-tensors"),
+        ("RedHatAI/Qwen3-8B-FP8", None),
+        ("cyankiwi/Qwen3-8B-AWQ-4bit", "compressed-tensors"),
+        ("Qwen/Qwen3-8B-AWQ", "awq"),
+        ("MiniMaxAI/MiniMax-M2.7", "fp8"),
+    ],
+)
+def test_the_method_of_a_publisher(name: str, expected: str | None) -> None:
+    found = family(name)
+    assert found is not None
+    assert found.facts.get("quant-method") == expected

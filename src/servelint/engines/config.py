@@ -54,9 +54,10 @@ class Reading:
         taken: ids of (setting, word) whose value all of these releases accept, so that it is checked once only.
         json: option -> its value as JSON, or why it is not valid JSON.
         model: the model as the launch names it; None if it does not.
+        opened: the family is that of a config.json that was read.
     """
 
-    __slots__ = ("_family", "arguments", "by_keys", "json", "launch", "model", "taken")
+    __slots__ = ("_family", "arguments", "by_keys", "json", "launch", "model", "opened", "taken")
 
     def __init__(self, launch: Launch, arguments: Arguments) -> None:
         self.launch = launch
@@ -66,12 +67,15 @@ class Reading:
         self.json: dict[str, json.JsonNode | json.JsonFault | None] = {}
         self.model = self._model()
         self._family: list[models.Family | None] = []
+        self.opened = False
 
     @property
     def family(self) -> models.Family | None:
         """What is known of the model, by its config.json if that file can be read, or else by its name."""
         if not self._family:
-            self._family = [_family_of(self.launch, self.model) if self.model is not None else None]
+            found = _family_in_folder(self.launch, self.model) if self.model is not None else None
+            self.opened = found is not None
+            self._family = [found if found is not None or self.model is None else _identified(self.model)]
         return self._family[0]
 
     def _model(self) -> TracedText | None:
@@ -101,16 +105,18 @@ class Reading:
         return node if isinstance(node, json.JsonNode) else None
 
 
-def _family_of(launch: Launch, model: TracedText) -> models.Family | None:
+def _family_in_folder(launch: Launch, model: TracedText) -> models.Family | None:
+    if launch.folder is None and launch.open is None:
+        return None
+    from servelint.models import folder
+
+    opened = folder.files_of(launch)
+    return folder.read(model, opened) if opened is not None else None
+
+
+def _identified(model: TracedText) -> models.Family | None:
     from servelint import models
 
-    if launch.folder is not None or launch.open is not None:
-        from servelint.models import folder
-
-        opened = folder.files_of(launch)
-        found = folder.read(model, opened) if opened is not None else None
-        if found is not None:
-            return found
     return models.identify(model)
 
 
@@ -473,10 +479,16 @@ class Config:
         return Operand(True, variable.value.value, variable.value, variable.site)
 
     def _model(self, fact: str) -> Operand:
+        from servelint import models
+
         model, family = self.reading.model, self.family
         if fact == "repository":
             return self._repository()
         value = family.fact(fact) if family is not None else None
+        if value is None and fact in models.NUMBERS and model is not None and model.value and not self.reading.opened:
+            value = models.described_number(model.value, fact)
+        if value is None and family is None and fact == "quantization" and model is not None and model.value:
+            value = models.named_format(model.value)
         return UNKNOWN if model is None or value is None else Operand(True, value, site=model.span())
 
     def _repository(self) -> Operand:
@@ -494,6 +506,8 @@ class Config:
 
         family = models.identify(draft.text)
         value = family.fact(fact) if family is not None else None
+        if value is None and fact in models.NUMBERS:
+            value = models.described_number(draft.text.flat, fact)
         return UNKNOWN if value is None else Operand(True, value, site=draft.span)
 
     def _gpu(self, fact: str) -> Operand:

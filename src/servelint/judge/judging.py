@@ -162,11 +162,15 @@ def _selected(engine: str, settings: Settings) -> RuleIndex:
     return RuleIndex([rule.changed(settings.of_rule(rule.id)) for rule in book if settings.wants(rule.id, rule.profile)])
 
 
+_ASK_FOR_THE_MODEL = {"tensor-parallel-size", "tp", "tp-size", "num-shard", "speculative-config", "kv-cache-dtype"}
+"""Options beside which something is asked of models that no family claims: their published sizes, the end of their names."""
+
+
 def _there(launch: Launch, configs: list[Config]) -> set[str]:
     """What a launch has, by the names of Rule.needs: options, variables, a known model, a known GPU."""
     found = {name.partition(".")[0] for config in configs for name in config.reading.arguments.settings}
     found |= {"env." + name for name in launch.env}
-    if configs[-1].family is not None:
+    if configs[-1].family is not None or (configs[-1].reading.model is not None and found & _ASK_FOR_THE_MODEL):
         found.add("model.")
     container = launch.container
     of_container = container is not None and (container.gpus or "gpu_product" in container.settings)

@@ -46,6 +46,10 @@ FACTS = {
 }
 """fact -> its type and its meaning"""
 
+_FORMAT_AT_END = r"[-_.](fp8|awq|gptq|nvfp4|mxfp4|gguf)(?:[-_](?:dynamic|block|int[48]|[48]bits?))?$"
+NUMBERS = frozenset(("layers", "hidden-size", "heads", "kv-heads", "experts", "vocabulary"))
+"""facts that the published config.json of a model gives where its family does not"""
+
 
 class Family:
     """What the name or the config.json of a model says.
@@ -150,6 +154,28 @@ def identify(model: TracedText) -> Family | None:
     return None if HOLE in name or not name else _by_name(name, publisher)
 
 
+def named_format(name: str) -> str | None:
+    """The format of the weights that the end of an unknown model's name stands for (MODEL-FP8), None if it says none."""
+    found = re.search(_FORMAT_AT_END, name.rstrip("/").lower())
+    return table().quantization([found.group(1)]) if found is not None else None
+
+
+@lru_cache(maxsize=64)
+def described_number(name: str, fact: str) -> int | None:
+    """One of NUMBERS of a model whose config.json is known by its name, None if it is not."""
+    from servelint.models.catalog import lookup
+
+    found = lookup(name)
+    if found is None:
+        return None
+    if fact == "kv-heads":
+        kinds = {layer.kv_heads for layer in found.attention if layer.kind in ("full", "sliding", "chunked")}
+        return kinds.pop() if len(kinds) == 1 and all(layer.mla is None for layer in found.attention) else None
+    if fact == "experts":
+        return found.experts.count if found.experts is not None else None
+    return {"layers": found.layers, "hidden-size": found.hidden, "heads": found.heads, "vocabulary": found.vocab}[fact] or None
+
+
 def _parts(model: TracedText) -> tuple[str, str]:
     """The publisher ("" in a path) and the name of a model in lower case.
 
@@ -207,11 +233,13 @@ def _found(entry: dict[str, Any], match: re.Match[str], rest: str, publisher: st
     if quantization is not None:
         facts["quantization"] = quantization
     if plain:
-        methods = known.data["publishers"].get(publisher, {})
+        methods = {**known.data["publishers"].get(publisher, {}), **entry.get("publishers", {}).get(publisher, {})}
         if "quantization" not in facts and "none" in methods:
             facts["quantization"] = "none"
-        if facts.get("quantization") in methods and facts["quantization"] != "none" and "static" not in words:
-            facts["quant-method"] = methods[facts["quantization"]]
+        form = str(facts.get("quantization"))
+        method = methods.get(f"{form}-dynamic" if "dynamic" in words else form, methods.get(form))
+        if method and "static" not in words:
+            facts["quant-method"] = method
     family = Family(entry["name"], {key: fact for key, fact in facts.items() if fact is not None}, size, entry)
     if not plain:
         family.tools = family.thinks = None  # further training may have taught it another format

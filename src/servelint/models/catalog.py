@@ -34,8 +34,13 @@ _MORE = (
     "lm", "head",
 )  # fmt: skip
 """Words that say nothing about the model, beside those of families.json."""
-_BLOCKS = ("qwen/", "zai-org/", "deepseek-ai/", "minimaxai/", "xiaomimimo/", "inclusionai/", "stepfun-ai/")
-"""Publishers whose FP8 has a scale for each block of 128 by 128."""
+_BLOCKS = ("qwen/", "zai-org/glm-5", "deepseek-ai/", "minimaxai/", "xiaomimimo/", "inclusionai/", "stepfun-ai/")
+"""Publishers whose FP8 has a scale for each block of 128 by 128.
+
+Z.ai's has since GLM-5 (config.json of zai-org/GLM-5-FP8). Of GLM-4.5 to 4.7 it has one for each channel, in the format of
+compressed-tensors: on a GPU without FP8 vLLM repacks such weights for Marlin, and does not look at blocks (zai-org/GLM-4.5#94).
+"""
+_CHANNELS = "zai-org/glm-4."
 _FORMATS = {
     "awq": ("awq", Format("int4", 4, 128, True)),
     "gptq": ("gptq", Format("int4", 4, 128, True)),
@@ -237,6 +242,8 @@ def _format_in_name(rest: str, words: list[str], name: str) -> Quantization | No
         main = Format("int", odd, main.group, main.zeros)
     if found == "fp8" and name.lower().startswith(_BLOCKS) and "dynamic" not in words:
         main = Format("fp8-block", 8, 128)
+    if found == "fp8" and name.lower().startswith(_CHANNELS):
+        method = "compressed-tensors"
     if found == "bitsandbytes" and "8bit" in words:
         main = Format("bnb8", 8)
     return Quantization(method, (main,))

@@ -30,7 +30,8 @@ def compose(image: str, command: str) -> str:
         ("vllm serve Qwen/Qwen3.6-27B", "0.11.0", "0.17.0"),  # which does not go with Transformers 5
         ("vllm serve Qwen/Qwen3.6-27B", "0.16.1rc1", None),  # 0.17.0, which has it, is the next that is known
         ("vllm serve Qwen/Qwen3.6-27B", "0.14.2.dev3", "0.17.0"),
-        ("vllm serve Qwen/Qwen3.6-27B --trust-remote-code", "0.16.0", None),
+        ("vllm serve house/Qwen3.6-27B --trust-remote-code", "0.16.0", None),
+        ("vllm serve Qwen/Qwen3.6-27B --trust-remote-code", "0.16.0", "0.17.0"),  # its repository brings no code
         ("vllm serve Qwen/Qwen3.6-27B $EXTRA", "0.16.0", None),
         ("vllm serve Qwen/Qwen3-8B --trust-remote-code", "0.6.6", "0.8.4"),
         ("pip install -U transformers\nvllm serve Qwen/Qwen3.6-27B", "0.16.0", None),
@@ -67,7 +68,8 @@ def test_too_new_for_an_image(image: str, release: str, expected: bool) -> None:
         ("vllm serve Qwen/Qwen3-8B", "0.8.2", True),
         ("vllm serve Qwen/Qwen3-8B", "0.7.1", False),
         ("vllm serve Qwen/Qwen3.6-27B", "0.16.0", False),
-        ("vllm serve Qwen/Qwen3.6-27B --trust-remote-code", "0.16.0", True),
+        ("vllm serve house/Qwen3.6-27B --trust-remote-code", "0.16.0", True),
+        ("vllm serve Qwen/Qwen3.6-27B --trust-remote-code", "0.16.0", False),  # a repository without code
         ("vllm serve Qwen/Qwen3-8B", "0.8.4", False),
         ("vllm serve house/model", "0.8.2", False),
     ],
@@ -190,6 +192,17 @@ def test_quantization_mismatch(text: str, release: str, expected: str | None) ->
         ("vllm serve openai/gpt-oss-20b -q $METHOD", "0.33.0", "t4", None),
         ("vllm serve Qwen/Qwen3-8B-AWQ", "0.33.0", "v100", "7.5"),
         ("vllm serve Qwen/Qwen3-8B-GPTQ-Int4", "0.33.0", "v100", None),
+        ("vllm serve RedHatAI/Qwen3-8B-quantized.w4a16", "0.11.2", "t4", "8.0"),
+        ("vllm serve RedHatAI/Qwen3-8B-quantized.w4a16", "0.12.0", "t4", None),
+        ("vllm serve RedHatAI/Qwen3-8B-quantized.w4a16", "0.33.0", "v100", "7.5"),
+        ("vllm serve RedHatAI/Qwen3-8B-quantized.w8a8", "0.11.2", "t4", None),
+        ("vllm serve RedHatAI/Qwen3-8B-FP8-dynamic", "0.14.1", "t4", "8.0"),
+        ("vllm serve RedHatAI/Qwen3-8B-FP8-dynamic", "0.16.0", "t4", None),
+        ("vllm serve RedHatAI/Qwen3-8B-FP8", "0.14.1", "t4", None),  # the older ones are of another method
+        ("vllm serve cpatonn/Qwen3-8B-AWQ-4bit", "0.11.2", "t4", "8.0"),
+        ("vllm serve ./Qwen3-8B-AWQ -q compressed-tensors", "0.11.2", "t4", "8.0"),
+        ("vllm serve ./Qwen3-8B-AWQ -q compressed-tensors", "0.11.2", "a100", None),
+        ("vllm serve ./house -q compressed-tensors", "0.11.2", "t4", None),
         ("python -m sglang.launch_server --model-path m --quantization modelopt_fp4", "0.5.12", "h100", "10.0"),
         ("python -m sglang.launch_server --model-path m --quantization modelopt_fp4", "0.5.13", "h100", None),
     ],
@@ -245,3 +258,20 @@ def test_a_type_that_the_pinned_transformers_does_not_have(text: str, release: s
 def test_an_image_of_others_may_have_another_transformers(command: str, refused: bool) -> None:
     found = config(f"docker run --gpus all {command} nvidia/NVIDIA-Nemotron-Nano-9B-v2", "0.18.0")
     assert (fields("vllm/config-needs-remote-code", found) is not None) is refused
+
+
+@pytest.mark.parametrize(
+    ("words", "release", "expected"),
+    [
+        ("zai-org/GLM-4.7-Flash --kv-cache-dtype fp8", "0.16.0", "--kv-cache-dtype asks for"),
+        ("nvidia/DeepSeek-V3.1-NVFP4", "0.14.0", "the checkpoint's scales ask for"),
+        ("nvidia/DeepSeek-V3.1-NVFP4 --kv-cache-dtype auto", "0.14.0", "the checkpoint's scales ask for"),
+        ("nvidia/DeepSeek-V3.1-NVFP4", "0.13.0", None),
+        ("nvidia/DeepSeek-V3.1-NVFP4 --kv-cache-dtype bfloat16", "0.14.0", None),
+        ("nvidia/DeepSeek-V3.1-NVFP4 --kv-cache-dtype $KV", "0.14.0", None),
+        ("/models/DeepSeek-V3.1-NVFP4", "0.14.0", None),
+        ("deepseek-ai/DeepSeek-V3", "0.14.0", None),
+    ],
+)
+def test_fp8_latent_cache(words: str, release: str, expected: str | None) -> None:
+    assert (run_check("models.fp8_latent_cache", config(f"vllm serve {words}", release)) or {}).get("by") == expected

@@ -77,7 +77,9 @@ def test_adaptive_steps(steps: str, release: str, candidates: str | None) -> Non
     assert found == ({"candidates": candidates} if candidates else None)
 
 
-@pytest.mark.parametrize(("decode", "expected"), [("fa3", None), ("flashmla", {}), ("$BACKEND", None)])
+@pytest.mark.parametrize(
+    ("decode", "expected"), [("fa3", None), ("flashmla", {"prefill": "fa3", "decode": "flashmla"}), ("$BACKEND", None)]
+)
 def test_split_attention(decode: str, expected: dict[str, str] | None) -> None:
     words = f"--prefill-attention-backend fa3 --decode-attention-backend {decode} --speculative-algorithm EAGLE"
     assert fields("sglang/spec-with-split-attention", config(words, release="0.5.1")) == expected

@@ -139,3 +139,61 @@ def test_the_advice_fits() -> None:
 def test_awq_groups(words: str, rule: str | None) -> None:
     found = [one for one in ("vllm/awq-groups-cut", "vllm/awq-groups-cut-of-folder") if holds(one, vllm(words))]
     assert found == ([rule] if rule is not None else [])
+
+
+@pytest.mark.parametrize(
+    ("words", "shard"),
+    [
+        ("Qwen/Qwen3-235B-A22B-GPTQ-Int4 -tp 8", "192"),
+        ("Qwen/Qwen3-30B-A3B-GPTQ-Int4 -tp 2 -dp 2", "192"),
+        ("/models/Qwen3-30B-A3B-GPTQ-Int4 -tp 4 -q gptq_marlin", "192"),
+        ("Qwen/Qwen3-235B-A22B-GPTQ-Int4 -tp 4", None),
+        ("Qwen/Qwen3-235B-A22B-GPTQ-Int4 -tp 8 --enable-expert-parallel", None),
+        ("Qwen/Qwen3-235B-A22B-GPTQ-Int4 -tp 8 -q fp8", None),
+        ("Qwen/Qwen3-235B-A22B-GPTQ-Int4 -tp 7", None),
+        ("Qwen/Qwen3-235B-A22B -tp 8", None),
+        ("Qwen/Qwen3-32B-AWQ -tp 8", None),
+        ("house/Qwen3-235B-A22B-GPTQ-Int4 -tp 8", None),
+        ("house/model -tp 8", None),
+    ],
+)
+def test_experts_in_int4(words: str, shard: str | None) -> None:
+    found = fields("vllm/int4-experts-cut", vllm(words, "0.9.1"))
+    assert (found["shard"] if found is not None else None) == shard
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ("zai-org/GLM-4.5-Air-FP8 -tp 8", "inner size of 10944"),
+        ("zai-org/GLM-4.5-Air-FP8 -tp 2", None),
+        ("zai-org/GLM-4.5-FP8 -tp 8", None),
+        ("zai-org/GLM-4.5-Air -tp 8", None),
+        ("zai-org/GLM-4.5-Air-FP8 -tp 8 -q fp8", None),
+        ("/models/GLM-4.5-Air-FP8 -tp 8", None),
+        ("Qwen/Qwen3-32B-FP8 -tp 8", None),  # in blocks
+    ],
+)
+def test_tiles_of_fp8_in_channels(words: str, part: str | None) -> None:
+    found = vllm(words, "0.11.0")
+    found.launch.gpu = "a100"
+    read_fields = fields("vllm/fp8-tiles-cut", found)
+    assert (read_fields["part"] if read_fields is not None else None) == part
+
+
+@pytest.mark.parametrize(
+    ("words", "known"),
+    [
+        ("Qwen/Qwen3-8B-FP8", True),
+        ("deepseek-ai/DeepSeek-V3", True),
+        ("/data/Qwen3-8B-FP8", True),
+        ("Qwen/Qwen3-8B-FP8 --quantization fp8", True),
+        ("zai-org/GLM-4.5-Air-FP8", False),
+        ("RedHatAI/Qwen3-8B-FP8-dynamic", False),
+        ("Qwen/Qwen3-8B", False),
+    ],
+)
+def test_fp8_in_blocks(words: str, known: bool) -> None:
+    found = sglang(words, "0.4.7")
+    found.launch.gpu = "rtx-3090"
+    assert holds("sglang/fp8-blocks-before-ada", found) is known

@@ -329,9 +329,36 @@ def number_out_of_range(config: Config) -> Operand:
     return config.operand(found[0]) if found is not None else ABSENT
 
 
+_SCHEMES = {
+    "int4": ("0.12.0", 8.0, 7.5),
+    "awq": ("0.12.0", 8.0, 7.5),
+    "fp8": ("0.15.0", 8.0, 7.5),
+    "nvfp4": ("0.15.0", 8.0, 7.5),
+}
+"""Format of the weights -> a release, and the compute capability of its scheme before it and from it on.
+
+Source: get_min_capability in vllm/model_executor/layers/quantization/compressed_tensors/schemes (compressed_tensors_wNa16.py,
+compressed_tensors_w8a16_fp8.py, which a GPU without FP8 gets, compressed_tensors_w4a16_nvfp4.py), vllm-0.6.6 to 0.33.0. Those
+of 0.15.0 and 0.15.1 were not read: the lower number is taken.
+"""
+
+
+def scheme_capability(config: Config) -> Operand:
+    """The compute capability of the method, or of the scheme that weights of compressed-tensors are in."""
+    found = least_capability(config)
+    method = quantization_method(config)
+    form = config.operand("model.quantization").value
+    if method.value != "compressed-tensors" or not isinstance(found.value, int | float) or form not in _SCHEMES:
+        return found
+    release, before, after = _SCHEMES[str(form)]
+    later = config.at_least(release)
+    least = after if later is not False else before
+    return Operand(True, max(found.value, least), site=found.span)
+
+
 FACTS = {
     "quantization": Fact(quantization_method, "text", "the quantization method: the option's, or that of the checkpoint"),
-    "least-capability": Fact(least_capability, "number", "the compute capability that the quantization method asks for"),
+    "least-capability": Fact(scheme_capability, "number", "the compute capability that the quantization method asks for"),
     "speculation": Fact(speculation, "bool", "speculative decoding is on"),
     "speculative-method": Fact(speculative_method, "text", "the method of speculative decoding under its present name"),
     "speculative-alias": Fact(speculative_alias, "text", "the present name of a method that is written under a deprecated one"),

@@ -19,6 +19,8 @@ from servelint.models import Family, is_known_parser, parsers_of
 
 _FALLBACKS = ("TransformersForCausalLM", "TransformersModel")
 _OTHER_TRANSFORMERS = r"(?is)install\b.*\btransformers\b"
+_WITHOUT_CODE = ("qwen/qwen3", "google/", "meta-llama/", "openai/", "zai-org/glm-")
+"""Repositories that bring no code: Transformers has it."""
 
 
 def too_new(config: Config) -> dict[str, str] | None:
@@ -32,6 +34,8 @@ def too_new(config: Config) -> dict[str, str] | None:
 def not_listed(config: Config) -> dict[str, str] | None:
     """A release that does not list the model's architecture, but may load it with its Transformers backend."""
     missing = _not_listed(config)
+    if _without_code(config) and config.operand("skip-tokenizer-init").present is None:
+        return None  # what is not known decides between the two
     return missing if missing is not None and too_new(config) is None else None
 
 
@@ -49,6 +53,21 @@ def unreadable_config(config: Config) -> dict[str, str] | None:
     if _readable(config):
         return None
     return {"needs": f"Transformers {family.transformers} or its own code", "transformers": family.transformers}
+
+
+def fp8_latent_cache(config: Config) -> dict[str, str] | None:
+    """An FP8 KV cache, by the option or by the scales of a checkpoint that is known, which 0.14.0 takes for `auto`."""
+    given = config.operand("kv-cache-dtype")
+    if isinstance(given.value, str) and given.value.startswith("fp8"):
+        return {"by": "--kv-cache-dtype asks for"}
+    if (given.present is not False and given.value != "auto") or config.at_least("0.14.0") is not True:
+        return None
+    from servelint.models.catalog import config_of, lookup
+
+    name = config.operand("model.repository").value
+    found = lookup(name) if isinstance(name, str) and config_of(name) else None
+    cached = found.quantization.kv_cache if found is not None else None
+    return {"by": "the checkpoint's scales ask for"} if cached is not None and cached.startswith("fp8") else None
 
 
 def plain_weights(config: Config) -> dict[str, str] | None:
@@ -92,13 +111,21 @@ def names_transformers(text: str) -> bool:
     return "transformers" in text.lower() and re.search(_OTHER_TRANSFORMERS, text) is not None
 
 
+def _without_code(config: Config) -> bool:
+    """Whether the repository brings no code of its own."""
+    repository = config.operand("model.repository").value
+    return isinstance(repository, str) and repository.lower().startswith(_WITHOUT_CODE)
+
+
 def _readable(config: Config) -> bool:
     """Whether Transformers beside the release may know the model type; true if another release of it may be installed."""
     family, key = config.family, config.key
     if family is None or family.transformers is None or key is None or names_transformers(config.launch.source.text):
         return True
-    if any(config.operand(name).present is not False for name in ("trust-remote-code", "skip-tokenizer-init")):
-        return True  # the repository may bring its own; without a tokenizer an older engine runs beside a later Transformers
+    if config.operand("skip-tokenizer-init").present is not False:
+        return True  # without a tokenizer an older engine runs beside a later Transformers
+    if not _without_code(config) and config.operand("trust-remote-code").present is not False:
+        return True  # the repository may bring its own
     from servelint.engines.releases import knows, newest_transformers
 
     if config.launch.image is not None and images.identify(config.launch.image).house:

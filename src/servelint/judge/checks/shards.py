@@ -28,6 +28,8 @@ Sources: QwenLM/Qwen3-VL#831, vllm-project/vllm#21695.
 
 Qwen2.5-72B-Instruct-AWQ and its GPTQ do not: their inner size is padded.
 """
+_IN_CHANNELS = ("zai-org/glm-4.", "redhatai/")
+"""Publishers of FP8 with a scale for each channel."""
 _METHODS = ("fp8", "deepseek_v4_fp8")
 _WITH_EXPERTS = ("moe-a2a-backend", "enable-ep-moe", "enable-deepep-moe", "moe-dp-size", "moe-data-parallel-size")
 
@@ -47,6 +49,13 @@ def blocks_by_name(config: Config) -> dict[str, str] | None:
     """As `blocks`, of a folder that has the name of such a checkpoint."""
     model = _of_folder(config) if _stored(config) is None else None
     return _across(config, model) if model is not None else None
+
+
+def in_blocks(config: Config) -> dict[str, str] | None:
+    """A checkpoint in FP8 blocks, by its config.json or its name."""
+    model = _stored(config) or _of_hub(config) or _of_folder(config)
+    found = model is not None and any(one.scheme == "fp8-block" for one in model.quantization.formats)
+    return {} if found and config.operand("quantization").value in (None, "fp8") else None
 
 
 def groups(config: Config) -> dict[str, str] | None:
@@ -76,6 +85,62 @@ def _across_groups(config: Config, *, by_name: bool) -> dict[str, str] | None:
         return None
     model = find(f"{publisher}/{last}")
     return _said(model, "inner size", model.dense, size, 128, {"dense mlp": (model.dense, 1)}) if model is not None else None
+
+
+def experts_in_int4(config: Config) -> dict[str, str] | None:
+    """Experts of GPTQ or AWQ whose shard is cut so that a CUDA kernel of vLLM gives up.
+
+    Marlin takes a shard of whole groups; the others get the kernel moe_wna16, which works on 128 inputs at once.
+
+    Source: check_moe_marlin_supports_layer in marlin_utils.py and get_moe_wna16_block_config in fused_moe.py (vllm-0.8.2 to
+    0.12.0); 0.13.0 chooses other numbers of inputs.
+    """
+    from servelint.models.catalog import lookup
+
+    name, given = _name(config), config.operand("quantization")
+    model = _stored(config) or (lookup(name) if name is not None else None)
+    repository = _repository(config)
+    if model is None or model.experts is None or (repository is not None and not repository.lower().startswith("qwen/")):
+        return None
+    kinds = {(one.bits, one.group) for one in model.quantization.formats}
+    marlin = ("gptq", "gptq_marlin", "awq", "awq_marlin", "moe_wna16")
+    taken = given.present is False or given.value in marlin
+    if model.quantization.method not in marlin or kinds != {(4, 128)} or not taken:
+        return None
+    size, replicas = whole(config, "tensor-parallel-size"), product(config, ("data-parallel-size",))
+    if size is None or replicas is None or config.operand("enable-expert-parallel").present is not False:
+        return None
+    if config.operand("gpu.vendor").value not in (None, "nvidia"):
+        return None
+    shards, inner = size * replicas, model.experts.intermediate
+    if inner % (shards * 32):
+        return None
+    return _said(model, "size of an expert", inner, shards, 128, {"experts": (inner, replicas)})
+
+
+def tiles(config: Config) -> dict[str, str] | None:
+    """FP8 with a scale for each channel, on a GPU without FP8, whose shard is no whole number of Marlin's tiles.
+
+    Source: prepare_fp8_layer_for_marlin in vllm/model_executor/layers/quantization/utils/marlin_utils_fp8.py; 0.24.0 pads.
+    """
+    from servelint.models.catalog import lookup
+
+    name = _repository(config)
+    if name is None or not name.lower().startswith(_IN_CHANNELS):
+        return None
+    model, size = lookup(name), whole(config, "tensor-parallel-size")
+    if (
+        model is None
+        or model.quantization.scheme != "fp8"
+        or size is None
+        or config.operand("quantization").present is not False
+    ):
+        return None
+    experts = model.experts
+    sizes = {"inner size": model.dense, "size of the shared experts": experts.shared if experts is not None else 0}
+    parts = {label: (inner, 1) for label, inner in sizes.items() if inner}
+    found = (_said(model, label, inner, size, 32, parts) for label, (inner, _) in parts.items())
+    return next((one for one in found if one is not None), None)
 
 
 # -- which model
