@@ -905,7 +905,7 @@ def _pairs(written: str, results: str) -> list[tuple[Case, Case]]:
 
 
 def _write(path: str, rows: Iterable[Case]) -> None:
-    Path(path).write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    Path(path).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def _run(options: argparse.Namespace) -> Tally:

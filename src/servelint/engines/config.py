@@ -133,7 +133,7 @@ def with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
         return opened.text if opened is not None and opened.text.known else None
 
     try:
-        return launch_files.merged(launch.argv, read) or launch.argv, None
+        return launch_files.merged(launch.argv, read, empty_file=ENGINES[launch.engine].empty_config_file) or launch.argv, None
     except launch_files.Missing as missing:
         return launch.argv, Fault("config-file", named, "--config", [str(missing)])
 
@@ -412,12 +412,13 @@ class Config:
         return self.reading.arguments.settings
 
     def _by_keys(self, name: str, option: str) -> Operand:
-        """A JSON option, or a key of it, that single keys set (`--option.key value`)."""
+        """A JSON option, or a key of it, that single keys set (`--option.key value`): an object that is given beside them is
+        replaced by theirs, as FlexibleArgumentParser.parse_args appends the object of all single keys to the words."""
         below = next((one for key, one in self._settings.items() if key.startswith(name + ".")), None)
         if below is not None:
             return Operand(True, None, below.word.text, below.word.site)
-        # beside a whole object, or below a key that is given, it depends on the release what counts
-        other = self.setting(option) or next((one for key, one in self._settings.items() if name.startswith(key + ".")), None)
+        # below a key that is given, it depends on its value
+        other = next((one for key, one in self._settings.items() if name.startswith(key + ".") and key != option), None)
         return self.unwritten(option) if other is None else Operand(None, site=other.word.site)
 
     def _of(self, setting: Setting) -> Operand:
