@@ -451,10 +451,13 @@ class Config:
         site = setting.value_word.site if setting.value_word is not None else setting.word.site
         from servelint.syntax import json
 
+        dashes = self._dashes(setting)
         for key in path.split("."):
             if node is None or node.kind != json.OBJECT:
                 return Operand(None, site=site)
             member = node.members.get(key)
+            if member is None and dashes:
+                member = next((one for written, one in node.members.items() if written.replace("-", "_") == key), None)
             if member is None:
                 return Operand(None if node.open else False, site=site)
             node = member[1]
@@ -464,6 +467,12 @@ class Config:
             return Operand(False, site=site)
         value = node.value if node.value is None or _measured(node.value) else node.text.flat
         return Operand(True, value, node.content if node.kind == json.STRING else node.text, site)
+
+    def _dashes(self, setting: Setting) -> bool:
+        """Whether a dash in a key of a JSON option counts as an underscore."""
+        named = setting.option.json if setting.option is not None and self.index is not None else ""
+        keys = self.catalog.keys(named, self.index) if named and self.catalog is not None and self.index is not None else None
+        return keys is not None and keys.dashes
 
     def _env(self, name: str) -> Operand:
         variable = self.launch.env.get(name)
@@ -618,3 +627,47 @@ def least_capability(config: Config) -> Operand:
     by_option = config.operand("quantization").present is True
     least = known.body.get("by-option", known.body["capability"]) if by_option else known.body["capability"]
     return Operand(True, least / 10, site=method.span)
+
+
+def given_object(config: Config, option: str) -> dict[str, object] | None:
+    """The object that an option gives, by JSON or by single keys; None if there is none, or a part of it is not known."""
+    import json
+
+    from servelint.syntax.json import OBJECT
+
+    reading = config.reading
+    if option not in reading.by_keys:
+        node = reading.parsed(option)
+        return json.loads(node.text.flat) if node is not None and node.kind == OBJECT and node.text.known else None
+    found: dict[str, object] = {}
+    for name, setting in reading.arguments.settings.items():
+        if not name.startswith(option + "."):
+            continue
+        if setting.value is None or not setting.value.known or setting.spelling.endswith("+"):
+            return None
+        inner = found
+        *path, last = name.split(".")[1:]
+        for key in path:
+            below = inner.setdefault(key, {})
+            if not isinstance(below, dict):
+                return None
+            inner = below
+        try:
+            inner[last] = json.loads(setting.value.flat)
+        except ValueError:
+            inner[last] = setting.value.flat
+    return found
+
+
+_OF_THE_CONTEXT = frozenset(("rope_scaling", "rope_parameters", "max_position_embeddings", "rope_theta"))
+
+
+def overridden_model(config: Config, option: str) -> Operand:
+    """Whether an option that overrides the checkpoint's config may change more than the context; also if it is not known."""
+    given = config.operand(option)
+    if given.present is False:
+        return Operand(True, False)
+    found = given_object(config, option)
+    inner = found.get("text_config", {}) if found is not None else None
+    plain = found is not None and isinstance(inner, dict) and (found.keys() | inner.keys()) <= _OF_THE_CONTEXT | {"text_config"}
+    return Operand(True, not plain, given.text, given.site)

@@ -40,9 +40,7 @@ class Missing(Exception):
     """Why the file cannot be read; the engine ends the start as well."""
 
 
-def merged(
-    argv: list[Word], read: Callable[[TracedText], TracedText | None], *, empty_file: bool = True
-) -> list[Word] | None:
+def merged(argv: list[Word], read: Callable[[TracedText], TracedText | None], *, empty_file: bool = True) -> list[Word] | None:
     """The argv with the file's options in it; None if no file is named, or if it is not known. Raises Missing.
 
     read: gives the text of the file that a word names, None if that is not known; may raise Missing

@@ -8,7 +8,17 @@ import re
 from servelint import models
 from servelint.core.text import TracedText
 from servelint.engines import entry, images
-from servelint.engines.config import ABSENT, UNKNOWN, UNWRITTEN, Config, Fact, Operand, least_capability, quantization_method
+from servelint.engines.config import (
+    ABSENT,
+    UNKNOWN,
+    UNWRITTEN,
+    Config,
+    Fact,
+    Operand,
+    least_capability,
+    overridden_model,
+    quantization_method,
+)
 from servelint.engines.conversions import Refused
 
 TYPE_CHECKING = False
@@ -326,6 +336,11 @@ def number_out_of_range(config: Config) -> Operand:
     return config.operand(found[0]) if found is not None else ABSENT
 
 
+def model_overridden(config: Config) -> Operand:
+    """Whether --hf-overrides may change more of the model than its context."""
+    return overridden_model(config, "hf-overrides")
+
+
 FACTS = {
     "quantization": Fact(quantization_method, "text", "the quantization method: the option's, or that of the checkpoint"),
     "least-capability": Fact(least_capability, "number", "the compute capability that the quantization method asks for"),
@@ -340,6 +355,7 @@ FACTS = {
     "longest-prompt": Fact(longest_prompt, "number", "tokens of the longest prompt: --max-model-len, or the model's context"),
     "model-argument": Fact(model_argument, "text", "how the model is named: word (the first one) or option (--model)"),
     "tool-call-parser-known": Fact(tool_call_parser_known, "bool", "the release has the tool-call parser"),
+    "model-overridden": Fact(model_overridden, "bool", "--hf-overrides may change more of the model than its context"),
     "reasoning-parser-known": Fact(reasoning_parser_known, "bool", "the release has the reasoning parser"),
     "quantization-known": Fact(quantization_known, "bool", "the release has the quantization method"),
     "entrypoint": Fact(entrypoint, "text", "what starts the server: serve or api_server"),

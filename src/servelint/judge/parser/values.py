@@ -252,7 +252,8 @@ def object_violations(view: ReleaseView) -> list[Violation]:
             parsed = json.parsed(setting.value)
             node = parsed if isinstance(parsed, JsonNode) else None
         level = setting.spelling == "-O"  # of optimization: an object is made of the number
-        if node is not None and node.kind not in (OBJECT, UNKNOWN) and not _is_null(node) and not level and view.checks_fields:
+        null = node is not None and _is_null(node) and option.name in view.record.late_objects
+        if node is not None and node.kind not in (OBJECT, UNKNOWN) and not null and not level and view.checks_fields:
             message = f"{setting.spelling} is {_SHAPES.get(node.kind, _SINGLE)} here; {view.release} takes an object"
             found.append(Violation("invalid-json-value", node.text.span(), message, "write an object", "not an object"))
         if node is not None and node.kind == OBJECT:
@@ -332,6 +333,11 @@ def _kind(view: ReleaseView, spelling: str, name: str, kind: str, text: TracedTe
     types = (keys.get(name) or {}).get("type", "any")
     wanted = ({types} if isinstance(types, str) else set(types)) - {"null"}
     given = {OBJECT: "object", ARRAY: "list"}.get(kind)
+    choices = (keys.get(name) or {}).get("choices")
+    if choices is not None and given is not None and given not in wanted:
+        names = listed([one for one in choices if one is not None])
+        message = f"{name} of {spelling} is {_SHAPES[kind]} here; {view.release} takes {names}"
+        return [Violation("invalid-json-value", text.span(), message, f"write {names}", "not a single value")]
     if kind == STRING and wanted & {"list", "object"}:
         return []  # some fields split a text themselves
     if "any" in wanted or (given in wanted if given is not None else bool(wanted - {"object", "list"})):
