@@ -68,7 +68,7 @@ MODELS: dict[str, tuple[str, ...]] = {
 DRAFTS = (
     "yuhuili/EAGLE3-LLaMA3.1-Instruct-8B",
     "yuhuili/EAGLE-LLaMA3.1-Instruct-8B",
-    "RedHatAI/Qwen3-8B-speculator.eagle3",
+    "AngelSlim/Qwen3-8B_eagle3",
     "z-lab/Qwen3-8B-DFlash-b16",
 )
 NAMED = frozenset(name for names in MODELS.values() for name in names).union(DRAFTS)
@@ -78,7 +78,7 @@ HOST = (
     r"|is not a (?:local folder|directory)|Failed to (?:open|find|import)|not installed|pip install"
     r"|requires? the .* package|[Cc]ould not import|ray\b.*not|InfiniBand|ibv_|/sys/|/dev/|[Nn]etwork"
     r"|[Cc]onnect(?:ion)?\b.*(?:refused|fail)|Name or service not known|Address already in use|getaddrinfo"
-    r"|params\.json|chat template .*not|tokenizer.*not found|Can't load"
+    r"|Repo id must be in the form|SSL \w+ file not found|vllm-rs binary was not found|'Foo'|params\.json|chat template .*not|tokenizer.*not found|Can't load"
 )
 """Messages whose reason is the machine, its packages or its files."""
 

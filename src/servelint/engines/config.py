@@ -433,6 +433,8 @@ class Config:
             return ABSENT
         if self.catalog is None and is_whole(setting.value.value or ""):
             return Operand(True, int(setting.value.flat), setting.value, site)  # of an engine whose types are not known
+        if not setting.value.flat:
+            site = setting.word.text.span() or site  # an empty value has no characters to point at
         value = _typed(engine.id, self._referred(setting.value) or setting.value, types)
         value = value.lower() if isinstance(value, str) and setting.name in engine.lowered else value
         return Operand(True, value, setting.value, site)

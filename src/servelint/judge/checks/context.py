@@ -1,7 +1,7 @@
 """Checks of a context that a launch extends through the checkpoint's config: --hf-overrides, --json-model-override-args.
 
-vLLM derives the length in `_get_and_verify_max_len` of vllm/config/model.py. It sets overrides that are objects after the config
-is read, so that their older spellings are not translated. Through 0.19.0 it runs with Transformers 4 and reads
+vLLM derives the length in `_get_and_verify_max_len` of vllm/config/model.py. It sets overrides that are objects after the
+config is read, so that their older spellings are not translated. Through 0.19.0 it runs with Transformers 4 and reads
 `rope_parameters` alone. SGLang derives the length in `get_context_length` of srt/utils/hf_transformers/common.py.
 
 A limit is the largest that may follow: a length above it is refused whatever the checkpoint's own scaling is.
