@@ -78,9 +78,13 @@ HOST = (
     r"|is not a (?:local folder|directory)|Failed to (?:open|find|import)|not installed|pip install"
     r"|requires? the .* package|[Cc]ould not import|ray\b.*not|InfiniBand|ibv_|/sys/|/dev/|[Nn]etwork"
     r"|[Cc]onnect(?:ion)?\b.*(?:refused|fail)|Name or service not known|Address already in use|getaddrinfo"
-    r"|Repo id must be in the form|SSL \w+ file not found|vllm-rs binary was not found|'Foo'|params\.json|chat template .*not|tokenizer.*not found|Can't load"
+    r"|Repo id must be in the form|SSL \w+ file not found|vllm-rs binary was not found|params\.json|chat template .*not"
+    r"|tokenizer.*not found|Can't load"
 )
 """Messages whose reason is the machine, its packages or its files."""
+
+AT_IMPORT = frozenset(("CUDA_VISIBLE_DEVICES", "VLLM_LOGGING_LEVEL", "VLLM_ALLOW_RUNTIME_LORA_UPDATING"))
+"""Variables that are read when the engine is imported, before an oracle sets those of a case."""
 
 Case: TypeAlias = dict[str, Any]
 Groups: TypeAlias = list[list[str]]
@@ -118,6 +122,7 @@ def seeds(engine: str, folders: Iterable[str] = ()) -> list[Seed]:
 
     def add(argv: list[str], env: dict[str, str]) -> None:
         verb = ENGINES[engine].command
+        env = {name: value for name, value in env.items() if name not in AT_IMPORT}
         words = argv[len(verb) :] if tuple(argv[: len(verb)]) == verb else argv
         found.setdefault(json.dumps([words, env]), Seed(groups=grouped(words), env=env))
 
@@ -822,7 +827,7 @@ def compare(pairs: Iterable[tuple[Case, Case]], gpu: str, gpus: int, tally: Tall
     parser = frozenset(rule.id for rule in rules() if rule.complaint is not None)
     for case, verdict in pairs:
         tally.cases += 1
-        reason = apart(verdict)
+        reason = "environment" if AT_IMPORT & set(case.get("env") or {}) else apart(verdict)
         if reason is not None:
             tally.apart[reason] += 1
             continue

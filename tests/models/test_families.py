@@ -281,3 +281,22 @@ def test_types_are_those_of_the_configurations() -> None:
         family = identify(TracedText.of(name))
         if family is not None and config.get("architectures", [family.architecture]) == [family.architecture]:
             assert config["model_type"] in {kind, *odd}, name
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "context"),
+    [
+        ("BAAI/bge-m3", "bge-m3", 8194),
+        ("BAAI/bge-large-en-v1.5", "bge", 512),
+        ("BAAI/bge-reranker-v2-m3", "bge-reranker", 8194),
+        ("Qwen/Qwen3-Embedding-0.6B", "qwen3-embedding", 32768),
+        ("Qwen/Qwen3-Reranker-8B", "qwen3-reranker", 40960),
+        ("intfloat/multilingual-e5-large-instruct", "e5", 514),
+        ("nvidia/NVIDIA-Nemotron-Nano-9B-v2", "nemotron-nano-v2", 131072),
+        ("deepseek-ai/DeepSeek-V2-Lite-Chat", "deepseek-v2", 163840),
+    ],
+)
+def test_models_that_embed_and_others_by_their_context(model: str, name: str, context: int) -> None:
+    found = family(model)
+    assert found is not None
+    assert (found.name, found.fact("context"), found.fact("mtp")) == (name, context, False)

@@ -333,7 +333,7 @@ class _Parser:
                 self.result.faults.append(Fault("unknown-option", word, spelling))
         known = option if option is not None else self._of_another_release(head)
         name = known.name if known is not None else head.lstrip("-")
-        name = f"{name}.{self._key(known, path)}" if dot else name
+        name = f"{name}.{path.rstrip('+')}" if dot else name
         on = known.polarity(head) if known is not None and not dot else None
         setting = Setting(name, option, word, spelling, on)
         self.result.settings[name] = setting
@@ -350,11 +350,6 @@ class _Parser:
         at = self._values(at + 1, setting, known, path=bool(dot))
         self.unsure = known is None  # more words may be values of an option that no release has
         return at
-
-    def _key(self, option: Option | None, path: str) -> str:
-        """The key of `--option.key` as JSON has it, where a dash in it counts as an underscore."""
-        keys = self.table.catalog.keys(option.json, self.table.index) if self.table and option and option.json else None
-        return path.rstrip("+").replace("-", "_") if keys is not None and keys.dashes else path.rstrip("+")
 
     def _short(self, at: int, spelling: str) -> int:
         """A short option with its value in one word: `-p8000`, `-p=8000`."""

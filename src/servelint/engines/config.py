@@ -414,6 +414,12 @@ class Config:
     def _by_keys(self, name: str, option: str) -> Operand:
         """A JSON option, or a key of it, that single keys set (`--option.key value`): an object that is given beside them is
         replaced by theirs, as FlexibleArgumentParser.parse_args appends the object of all single keys to the words."""
+        dashed = [
+            (key, one) for key, one in self._settings.items() if key.startswith(option + ".") and "-" in key[len(option) :]
+        ]
+        for key, one in dashed:
+            if option + key[len(option) :].replace("-", "_") == name and self._dashes(one):
+                return self._of(one)
         below = next((one for key, one in self._settings.items() if key.startswith(name + ".")), None)
         if below is not None:
             return Operand(True, None, below.word.text, below.word.site)

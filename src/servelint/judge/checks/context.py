@@ -23,6 +23,10 @@ _FLAT_BEFORE = ("qwen2_vl", "qwen2_5_vl")
 """Model types whose config has no inner text_config before Transformers 5."""
 
 
+_YARN = ("gpt_oss", "deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2")
+"""Model types whose checkpoints have YaRN, which counts alone through vLLM 0.29."""
+
+
 def vllm(config: Config) -> dict[str, str] | None:
     """A length above what vLLM derives from the overridden config."""
     found = _overridden(config, "hf-overrides", "0.19.1")
@@ -36,6 +40,8 @@ def vllm(config: Config) -> dict[str, str] | None:
     given = inner.get("max_position_embeddings", base)
     kind = rope.get("rope_type", "default") if rope is not None else None
     limit = float(max(base, given))
+    if rope is None and not config.at_least("0.30") and config.operand("model.type").value in _YARN:
+        limit = float(base)
     if rope is not None and kind == "yarn" and not config.at_least("0.30"):
         original = rope.get("original_max_position_embeddings", float("inf"))
         scaled = original * _factor(rope) if _number(original) else float("inf")
