@@ -399,7 +399,10 @@ class Config:
                 return self._container(rest)
         if name == "model":
             model = self.reading.model
-            return self.unwritten(name) if model is None else Operand(True, model.value, model)
+            given = self._settings.get(name)
+            if model is None or (not model.flat and given is not None):
+                return self.unwritten(name) if given is None else self._of(given)
+            return Operand(True, model.value, model)
         setting = self.reading.arguments.settings.get(name)
         if setting is not None:
             return self._of(setting)
