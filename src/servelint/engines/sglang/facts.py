@@ -251,7 +251,7 @@ FACTS = {
     "pp-size": Fact(pp_size, "number", "pipeline parallel size; 1 unless given"),
     "dp-size": Fact(dp_size, "number", "data parallel size; 1 unless given"),
     "ep-size": Fact(ep_size, "number", "expert parallel size; 1 unless given"),
-    "model-overridden": Fact(model_overridden, "bool", "--json-model-override-args may change more than the context"),
+    "model-overridden": Fact(model_overridden, "bool", "an override of the config may change more than the context"),
     "cp-size": Fact(cp_size, "number", "context parallel size of attention; 1 unless given"),
     "attn-dp-size": Fact(attn_dp_size, "number", "data parallel size of attention; 1 unless given"),
     "moe-dp-size": Fact(moe_dp_size, "number", "data parallel size of the experts; 1 unless given"),

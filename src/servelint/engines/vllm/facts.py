@@ -355,7 +355,7 @@ FACTS = {
     "longest-prompt": Fact(longest_prompt, "number", "tokens of the longest prompt: --max-model-len, or the model's context"),
     "model-argument": Fact(model_argument, "text", "how the model is named: word (the first one) or option (--model)"),
     "tool-call-parser-known": Fact(tool_call_parser_known, "bool", "the release has the tool-call parser"),
-    "model-overridden": Fact(model_overridden, "bool", "--hf-overrides may change more of the model than its context"),
+    "model-overridden": Fact(model_overridden, "bool", "an override of the config may change more than the context"),
     "reasoning-parser-known": Fact(reasoning_parser_known, "bool", "the release has the reasoning parser"),
     "quantization-known": Fact(quantization_known, "bool", "the release has the quantization method"),
     "entrypoint": Fact(entrypoint, "text", "what starts the server: serve or api_server"),
