@@ -72,3 +72,18 @@ def test_a_file_of_another_machine_is_not_looked_for() -> None:
     text = "services: {llm: {image: 'vllm/vllm-openai:v0.27.1', command: [m, --config, missing.yaml]}}"
     launch = servelint.find_launches(text)[0]
     assert launch.folder is None
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "---\n"])
+def test_an_empty_file(text: str, folder: Path) -> None:
+    (folder / "serve.yaml").write_text(text)
+    assert found(["Qwen/Qwen3-8B", "--config", "serve.yaml"]) == [("vllm/invalid-value", "--config")]
+    assert found(["--model-path", "Qwen/Qwen3-8B", "--config", "serve.yaml"], "sglang", "0.5.12") == []
+
+
+@pytest.mark.parametrize("text", ["just text\n", "- port: 9000\n"])
+@pytest.mark.parametrize(("engine", "version", "model"), [("vllm", "0.27.1", "--model"), ("sglang", "0.5.12", "--model-path")])
+def test_a_file_that_is_not_a_mapping(engine: str, version: str, model: str, text: str, folder: Path) -> None:
+    (folder / "serve.yaml").write_text(text)
+    rules = [rule for rule, _ in found([model, "Qwen/Qwen3-8B", "--config", "serve.yaml"], engine, version)]
+    assert rules == [f"{engine}/invalid-value"]

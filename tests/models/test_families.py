@@ -75,8 +75,9 @@ def test_a_family_is_known_by_the_last_part_of_the_name(model: str, name: str) -
         "qwen3-8b-parent/model",
         "house/like-Qwen3-8B",
         "house/Qwen3-8BX",
-        "Qwen/Qwen3-Embedding-8B",
-        "Qwen/Qwen3-Reranker-4B",
+        "intfloat/e5-mistral-7b-instruct",
+        "Qwen/Qwen3-VL-Reranker-8B",
+        "Qwen/Qwen3-VL-Embedding-8B",
         "Qwen/Qwen3-Omni-30B-A3B-Instruct",
         "AngelSlim/Qwen3-8B_eagle3",
         "deepseek-ai/DeepSeek-R1-Distill-Qwen-7B",
@@ -333,3 +334,22 @@ def test_the_method_of_a_publisher(name: str, expected: str | None) -> None:
     found = family(name)
     assert found is not None
     assert found.facts.get("quant-method") == expected
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "context"),
+    [
+        ("BAAI/bge-m3", "bge-m3", 8194),
+        ("BAAI/bge-large-en-v1.5", "bge", 512),
+        ("BAAI/bge-reranker-v2-m3", "bge-reranker", 8194),
+        ("Qwen/Qwen3-Embedding-0.6B", "qwen3-embedding", 32768),
+        ("Qwen/Qwen3-Reranker-8B", "qwen3-reranker", 40960),
+        ("intfloat/multilingual-e5-large-instruct", "e5", 514),
+        ("nvidia/NVIDIA-Nemotron-Nano-9B-v2", "nemotron-nano-v2", 131072),
+        ("deepseek-ai/DeepSeek-V2-Lite-Chat", "deepseek-v2", 163840),
+    ],
+)
+def test_models_that_embed_and_others_by_their_context(model: str, name: str, context: int) -> None:
+    found = family(model)
+    assert found is not None
+    assert (found.name, found.fact("context"), found.fact("mtp")) == (name, context, False)

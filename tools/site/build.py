@@ -30,7 +30,7 @@ GROUPS = {
     "Use": ["usage", "settings", "formats", "gate", "ci", "editors", "lsp", "api", "completions"],
     "More": ["memory", "advise", "models", "scale", "admission", "exec"],
     "Trust": ["untrusted", "limits"],
-    "Contribute": ["architecture", "writing-rules", "operands", "fuzzing", "primer"],
+    "Contribute": ["architecture", "writing-rules", "operands", "fuzzing", "primer", "verdicts"],
 }
 
 

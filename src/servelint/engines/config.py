@@ -139,7 +139,7 @@ def with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
         return opened.text if opened is not None and opened.text.known else None
 
     try:
-        return launch_files.merged(launch.argv, read) or launch.argv, None
+        return launch_files.merged(launch.argv, read, empty_file=ENGINES[launch.engine].empty_config_file) or launch.argv, None
     except launch_files.Missing as missing:
         return launch.argv, Fault("config-file", named, "--config", [str(missing)])
 
@@ -405,7 +405,10 @@ class Config:
                 return self._container(rest)
         if name == "model":
             model = self.reading.model
-            return self.unwritten(name) if model is None else Operand(True, model.value, model)
+            given = self._settings.get(name)
+            if model is None or (not model.flat and given is not None):
+                return self.unwritten(name) if given is None else self._of(given)
+            return Operand(True, model.value, model)
         setting = self.reading.arguments.settings.get(name)
         if setting is not None:
             return self._of(setting)
@@ -418,12 +421,19 @@ class Config:
         return self.reading.arguments.settings
 
     def _by_keys(self, name: str, option: str) -> Operand:
-        """A JSON option, or a key of it, that single keys set (`--option.key value`)."""
+        """A JSON option, or a key of it, that single keys set (`--option.key value`): an object that is given beside them is
+        replaced by theirs, as FlexibleArgumentParser.parse_args appends the object of all single keys to the words."""
+        dashed = [
+            (key, one) for key, one in self._settings.items() if key.startswith(option + ".") and "-" in key[len(option) :]
+        ]
+        for key, one in dashed:
+            if option + key[len(option) :].replace("-", "_") == name and self._dashes(one):
+                return self._of(one)
         below = next((one for key, one in self._settings.items() if key.startswith(name + ".")), None)
         if below is not None:
             return Operand(True, None, below.word.text, below.word.site)
-        # beside a whole object, or below a key that is given, it depends on the release what counts
-        other = self.setting(option) or next((one for key, one in self._settings.items() if name.startswith(key + ".")), None)
+        # below a key that is given, it depends on its value
+        other = next((one for key, one in self._settings.items() if name.startswith(key + ".") and key != option), None)
         return self.unwritten(option) if other is None else Operand(None, site=other.word.site)
 
     def _of(self, setting: Setting) -> Operand:
@@ -438,6 +448,8 @@ class Config:
             return ABSENT
         if self.catalog is None and is_whole(setting.value.value or ""):
             return Operand(True, int(setting.value.flat), setting.value, site)  # of an engine whose types are not known
+        if not setting.value.flat:
+            site = setting.word.text.span() or site  # an empty value has no characters to point at
         value = _typed(engine.id, self._referred(setting.value) or setting.value, types)
         value = value.lower() if isinstance(value, str) and setting.name in engine.lowered else value
         return Operand(True, value, setting.value, site)
@@ -456,10 +468,13 @@ class Config:
         site = setting.value_word.site if setting.value_word is not None else setting.word.site
         from servelint.syntax import json
 
+        dashes = self._dashes(setting)
         for key in path.split("."):
             if node is None or node.kind != json.OBJECT:
                 return Operand(None, site=site)
             member = node.members.get(key)
+            if member is None and dashes:
+                member = next((one for written, one in node.members.items() if written.replace("-", "_") == key), None)
             if member is None:
                 return Operand(None if node.open else False, site=site)
             node = member[1]
@@ -469,6 +484,12 @@ class Config:
             return Operand(False, site=site)
         value = node.value if node.value is None or _measured(node.value) else node.text.flat
         return Operand(True, value, node.content if node.kind == json.STRING else node.text, site)
+
+    def _dashes(self, setting: Setting) -> bool:
+        """Whether a dash in a key of a JSON option counts as an underscore."""
+        named = setting.option.json if setting.option is not None and self.index is not None else ""
+        keys = self.catalog.keys(named, self.index) if named and self.catalog is not None and self.index is not None else None
+        return keys is not None and keys.dashes
 
     def _env(self, name: str) -> Operand:
         variable = self.launch.env.get(name)
@@ -631,3 +652,47 @@ def least_capability(config: Config) -> Operand:
     by_option = config.operand("quantization").present is True
     least = known.body.get("by-option", known.body["capability"]) if by_option else known.body["capability"]
     return Operand(True, least / 10, site=method.span)
+
+
+def given_object(config: Config, option: str) -> dict[str, object] | None:
+    """The object that an option gives, by JSON or by single keys; None if there is none, or a part of it is not known."""
+    import json
+
+    from servelint.syntax.json import OBJECT
+
+    reading = config.reading
+    if option not in reading.by_keys:
+        node = reading.parsed(option)
+        return json.loads(node.text.flat) if node is not None and node.kind == OBJECT and node.text.known else None
+    found: dict[str, object] = {}
+    for name, setting in reading.arguments.settings.items():
+        if not name.startswith(option + "."):
+            continue
+        if setting.value is None or not setting.value.known or setting.spelling.endswith("+"):
+            return None
+        inner = found
+        *path, last = name.split(".")[1:]
+        for key in path:
+            below = inner.setdefault(key, {})
+            if not isinstance(below, dict):
+                return None
+            inner = below
+        try:
+            inner[last] = json.loads(setting.value.flat)
+        except ValueError:
+            inner[last] = setting.value.flat
+    return found
+
+
+_OF_THE_CONTEXT = frozenset(("rope_scaling", "rope_parameters", "max_position_embeddings", "rope_theta"))
+
+
+def overridden_model(config: Config, option: str) -> Operand:
+    """Whether an option that overrides the checkpoint's config may change more than the context; also if it is not known."""
+    given = config.operand(option)
+    if given.present is False:
+        return Operand(True, False)
+    found = given_object(config, option)
+    inner = found.get("text_config", {}) if found is not None else None
+    plain = found is not None and isinstance(inner, dict) and (found.keys() | inner.keys()) <= _OF_THE_CONTEXT | {"text_config"}
+    return Operand(True, not plain, given.text, given.site)

@@ -33,17 +33,18 @@ if TYPE_CHECKING:
 
 _MAX_SIZE = 1 << 20
 _MAX_NODES = 2_000
-_NOT_LOADED = "it is no YAML that can be loaded"
+_NOT_LOADED = "it is not YAML that can be loaded"
 
 
 class Missing(Exception):
     """Why the file cannot be read; the engine ends the start as well."""
 
 
-def merged(argv: list[Word], read: Callable[[TracedText], TracedText | None]) -> list[Word] | None:
+def merged(argv: list[Word], read: Callable[[TracedText], TracedText | None], *, empty_file: bool = True) -> list[Word] | None:
     """The argv with the file's options in it; None if no file is named, or if it is not known. Raises Missing.
 
     read: gives the text of the file that a word names, None if that is not known; may raise Missing
+    empty_file: whether the engine takes a file without options
     """
     at = next((index for index, word in enumerate(argv) if word.value == "--config"), None)
     if at is None or at + 1 >= len(argv) or argv[at + 1].many or argv[at + 1].value is None:
@@ -53,7 +54,7 @@ def merged(argv: list[Word], read: Callable[[TracedText], TracedText | None]) ->
         return None
     rest = [*argv[:at], *argv[at + 2 :]]
     first = rest[:1] if rest and not rest[0].text.flat.startswith("-") else []
-    return [*first, *_options(text), *rest[len(first) :]]
+    return [*first, *_options(text, empty_file=empty_file), *rest[len(first) :]]
 
 
 def open_in(folder: str, name: TracedText) -> TracedText:
@@ -68,7 +69,7 @@ def open_in(folder: str, name: TracedText) -> TracedText:
     return TracedText.at(source, 0, len(source.text))
 
 
-def _options(text: TracedText) -> list[Word]:
+def _options(text: TracedText, *, empty_file: bool) -> list[Word]:
     """The options of a file's text, which may stand in another file (a here-document)."""
     from servelint.syntax import yaml
 
@@ -76,7 +77,12 @@ def _options(text: TracedText) -> list[Word]:
     nodes, problem = yaml.documents(source)
     if problem is not None:
         raise Missing(problem.message)
-    return [_moved(word, text) for word in options(source, nodes[0])] if nodes else []
+    empty = not nodes or (yaml.is_scalar(nodes[0]) and _loaded(nodes[0]) is None)
+    if empty and empty_file:
+        return []
+    if empty or not yaml.is_mapping(nodes[0]):
+        raise Missing("it is empty" if empty else "it is not a mapping from options to values")
+    return [_moved(word, text) for word in options(source, nodes[0])]
 
 
 def _moved(word: Word, text: TracedText) -> Word:

@@ -284,6 +284,8 @@ class Engine:
     """What its parser does differently from argparse."""
     config_file: bool = False
     """Whether `--config FILE` names a YAML file of options."""
+    empty_config_file: bool = False
+    """Whether that file may be empty."""
     moved_values: Mapping[str, tuple[str, str]] = {}
     """Option -> (JSON option, key): where the option's value goes."""
     looked_up_options: Mapping[str, str] = {}
@@ -292,6 +294,8 @@ class Engine:
     """Option, or key of a JSON option -> (the catalog's kind of names of its values, option that brings more of them)."""
     object_options: tuple[str, ...] = ()
     """Options whose value must be a JSON object, although the parser accepts any text."""
+    late_objects: tuple[str, ...] = ()
+    """JSON options whose fields are checked after the parser, so that a value that another one replaces does not matter."""
     overwritten: tuple[str, ...] = ()
     """Options whose last value alone counts where one is given twice; () if that holds for all that are no list."""
     fields_checked_since: str = ""

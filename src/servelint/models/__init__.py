@@ -190,11 +190,12 @@ def _parts(model: TracedText) -> tuple[str, str]:
 @lru_cache(maxsize=256)
 def _by_name(name: str, publisher: str) -> Family | None:
     known = table()
-    if any(part in name for part in known.data["not"]):
-        return None
+    kept_out = {part for part in known.data["not"] if part in name}
     name = name[next((len(prefix) for prefix in known.data["prefixes"] if name.startswith(prefix)), 0) :]
     for entry in known.data["families"]:
         start = entry["start"]
+        if not kept_out <= set(entry.get("despite", ())):
+            continue
         if not name.startswith(start if isinstance(start, str) else tuple(start)):
             continue
         match = re.match(entry["match"] + r"(?![a-z0-9])", name)

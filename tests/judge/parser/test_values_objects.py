@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import servelint
+from servelint.engines.config import configs
 from tests.judge.parser import edits, fixed, in_file, is_safe, kinds, kinds_in, only
 
 NEW = """m --speculative-config '{"method":"ngram","num_speculative_tokens":1,"parallel_drafting":true}'"""
@@ -124,3 +126,45 @@ def test_a_key_of_an_object_inside_another() -> None:
     finding = only("vllm", """m --compilation-config '{"pass_config": {"bogus": 1}}'""", "0.33.0")
     assert (finding.rule, finding.span.text) == ("vllm/unknown-json-key", "bogus")
     assert finding.message.startswith("bogus is no key of --compilation-config.pass_config in vLLM 0.33.0")
+
+
+def test_every_object_that_the_parser_makes_a_config_of_counts() -> None:
+    text = """m --kv-events-config '{"zzz": 1}' --kv-events-config '{"publisher": "zmq"}'"""
+    assert "unknown-json-key" in kinds("vllm", text, "0.27.1")
+
+
+def test_an_object_that_single_keys_replace() -> None:
+    """FlexibleArgumentParser appends the object of all single keys, and the last object counts."""
+    beside = """m --speculative-config '{"zzz": 1}' --speculative-config.method ngram -sc.num_speculative_tokens 2"""
+    assert kinds("vllm", beside, "0.27.1") == []
+    lost = servelint.find_launches(
+        """vllm serve m --speculative-config '{"method": "mtp"}' -sc.num_speculative_tokens 2""", "run.sh"
+    )
+    (config,) = configs(lost[0], ["0.27.1"])
+    assert config.operand("speculative-config.method").present is False
+    assert config.operand("speculative-config.num_speculative_tokens").value == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "release"),
+    [
+        ("""--kv-events-config '{"publisher": null}'""", "0.27.1"),
+        ("--kv-events-config.publisher null", "0.27.1"),
+        ("""--compilation-config '{"cudagraph_mode": {"mode": "FULL"}}'""", "0.12.0"),
+        ("--kv-transfer-config null", "0.25.1"),
+    ],
+)
+def test_null_and_objects_where_a_field_takes_none(text: str, release: str) -> None:
+    assert kinds("vllm", f"m {text}", release) == ["invalid-json-value"]
+
+
+def test_null_where_a_field_takes_it() -> None:
+    assert kinds("vllm", "m --speculative-config null", "0.27.1") == []
+    assert kinds("vllm", """m --kv-transfer-config '{"kv_connector": null}'""", "0.21.0") == []
+
+
+@pytest.mark.parametrize("text", ["-sc.num-speculative-tokens 2", """--speculative-config '{"num-speculative-tokens": 2}'"""])
+def test_a_key_with_dashes_is_the_operand_with_underscores(text: str) -> None:
+    launch = servelint.find_launches(f"vllm serve m {text}", "run.sh")[0]
+    found = [one.operand("speculative-config.num_speculative_tokens").value for one in configs(launch, ["0.25.1", "0.33.0"])]
+    assert found[-1] == 2

@@ -6,7 +6,17 @@ import json
 import re
 
 from servelint.engines import images
-from servelint.engines.config import ABSENT, UNKNOWN, UNWRITTEN, Config, Fact, Operand, least_capability, quantization_method
+from servelint.engines.config import (
+    ABSENT,
+    UNKNOWN,
+    UNWRITTEN,
+    Config,
+    Fact,
+    Operand,
+    least_capability,
+    overridden_model,
+    quantization_method,
+)
 from servelint.engines.conversions import Refused
 
 TYPE_CHECKING = False
@@ -226,6 +236,11 @@ def attention_groups(config: Config) -> Operand:
     return next((one for one in sizes if isinstance(one.value, int) and one.value > 1), UNKNOWN)
 
 
+def model_overridden(config: Config) -> Operand:
+    """Whether --json-model-override-args may change more of the model than its context."""
+    return overridden_model(config, "json-model-override-args")
+
+
 FACTS = {
     "quantization": Fact(quantization_method, "text", "the quantization method: the option's, or that of the checkpoint"),
     "least-capability": Fact(least_capability, "number", "the compute capability that the quantization method asks for"),
@@ -236,6 +251,7 @@ FACTS = {
     "pp-size": Fact(pp_size, "number", "pipeline parallel size; 1 unless given"),
     "dp-size": Fact(dp_size, "number", "data parallel size; 1 unless given"),
     "ep-size": Fact(ep_size, "number", "expert parallel size; 1 unless given"),
+    "model-overridden": Fact(model_overridden, "bool", "an override of the config may change more than the context"),
     "cp-size": Fact(cp_size, "number", "context parallel size of attention; 1 unless given"),
     "attn-dp-size": Fact(attn_dp_size, "number", "data parallel size of attention; 1 unless given"),
     "moe-dp-size": Fact(moe_dp_size, "number", "data parallel size of the experts; 1 unless given"),

@@ -243,6 +243,7 @@ class VLLM(Engine):
         "kv-transfer-config.kv_connector": ("kv-connectors", "kv-transfer-config.kv_connector_module_path"),
     }
     object_options = ("hf-overrides", "additional-config")
+    late_objects = ("speculative-config",)  # a dictionary to the parser
     fields_checked_since = "0.11.1"  # the config classes are pydantic's
     template_option = "chat-template"
 

@@ -8,7 +8,17 @@ import re
 from servelint import models
 from servelint.core.text import TracedText
 from servelint.engines import entry, images
-from servelint.engines.config import ABSENT, UNKNOWN, UNWRITTEN, Config, Fact, Operand, least_capability, quantization_method
+from servelint.engines.config import (
+    ABSENT,
+    UNKNOWN,
+    UNWRITTEN,
+    Config,
+    Fact,
+    Operand,
+    least_capability,
+    overridden_model,
+    quantization_method,
+)
 from servelint.engines.conversions import Refused
 
 TYPE_CHECKING = False
@@ -356,6 +366,11 @@ def scheme_capability(config: Config) -> Operand:
     return Operand(True, max(found.value, least), site=found.span)
 
 
+def model_overridden(config: Config) -> Operand:
+    """Whether --hf-overrides may change more of the model than its context."""
+    return overridden_model(config, "hf-overrides")
+
+
 FACTS = {
     "quantization": Fact(quantization_method, "text", "the quantization method: the option's, or that of the checkpoint"),
     "least-capability": Fact(scheme_capability, "number", "the compute capability that the quantization method asks for"),
@@ -372,6 +387,7 @@ FACTS = {
         model_argument, "text", "how the model is named: word (the first), option (--model), file (--config)"
     ),
     "tool-call-parser-known": Fact(tool_call_parser_known, "bool", "the release has the tool-call parser"),
+    "model-overridden": Fact(model_overridden, "bool", "an override of the config may change more than the context"),
     "reasoning-parser-known": Fact(reasoning_parser_known, "bool", "the release has the reasoning parser"),
     "quantization-known": Fact(quantization_known, "bool", "the release has the quantization method"),
     "entrypoint": Fact(entrypoint, "text", "what starts the server: serve or api_server"),

@@ -7,7 +7,7 @@ import re
 from itertools import pairwise
 
 from servelint.core.numbers import is_whole
-from servelint.engines.config import Config
+from servelint.engines.config import Config, given_object
 from servelint.engines.sglang.facts import CONTEXT_PARALLEL
 from servelint.engines.vllm.facts import refused_number
 from servelint.judge.checks import whole
@@ -249,3 +249,24 @@ def expert_context(config: Config) -> dict[str, str] | None:
     if any(config.operand(name).present is not False for name in CONTEXT_PARALLEL):
         return None  # some of these layouts set the size by themselves
     return {"width": str(parts)} if expert_replicas(config) is None else None
+
+
+def other_modality(config: Config) -> dict[str, str] | None:
+    """A key of --limit-mm-data-per-request that is not a modality (srt/arg_groups/serving_hook.py of SGLang)."""
+    node = config.reading.parsed("limit-mm-data-per-request")
+    other = (
+        [key for key in node.members if key not in ("image", "video", "audio")]
+        if node is not None and node.kind == OBJECT
+        else []
+    )
+    return {"key": other[0]} if other else None
+
+
+def media_limit(config: Config) -> dict[str, str] | None:
+    """A value of --limit-mm-per-prompt that is neither a whole number nor an object (vllm/config/multimodal.py)."""
+    given = given_object(config, "limit-mm-per-prompt")
+    for key, value in (given or {}).items():
+        whole_text = isinstance(value, str) and re.fullmatch(r"\s*\d+\s*", value)
+        if not isinstance(value, (int, dict)) and not whole_text and not (isinstance(value, float) and value.is_integer()):
+            return {"key": key, "value": str(value) or "an empty text"}
+    return None

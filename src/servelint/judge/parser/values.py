@@ -240,7 +240,7 @@ def _json(setting: Setting, text: TracedText, word: Word) -> Violation | None:
 def object_violations(view: ReleaseView) -> list[Violation]:
     """The violations in JSON objects: keys that the release does not know, and values that its fields refuse."""
     found: list[Violation] = []
-    arguments = view.config.reading.arguments
+    arguments, replaced = view.config.reading.arguments, view.config.reading.by_keys
     for setting in arguments.every:
         option = setting.option
         keys = view.catalog.keys(option.json, view.index) if option is not None and option.json else None
@@ -249,9 +249,16 @@ def object_violations(view: ReleaseView) -> list[Violation]:
         if "." in setting.name:
             found += _path(view, setting, keys)
             continue
-        node = view.config.reading.parsed(setting.name) if arguments.settings.get(setting.name) is setting else None
+        if arguments.settings.get(setting.name) is setting and setting.name not in replaced:
+            node = view.config.reading.parsed(setting.name)
+        elif option.name in view.record.late_objects or not view.checks_fields or setting.value is None:
+            node = None
+        else:
+            parsed = json.parsed(setting.value)
+            node = parsed if isinstance(parsed, JsonNode) else None
         level = setting.spelling == "-O"  # of optimization: an object is made of the number
-        if node is not None and node.kind not in (OBJECT, UNKNOWN) and not _is_null(node) and not level and view.checks_fields:
+        null = node is not None and _is_null(node) and option.name in view.record.late_objects
+        if node is not None and node.kind not in (OBJECT, UNKNOWN) and not null and not level and view.checks_fields:
             message = f"{setting.spelling} is {_SHAPES.get(node.kind, _SINGLE)} here; {view.release} takes an object"
             found.append(Violation("invalid-json-value", node.text.span(), message, "write an object", "not an object"))
         if node is not None and node.kind == OBJECT:
@@ -284,12 +291,26 @@ def _object(view: ReleaseView, spelling: str, name: str, keys: Keys, node: JsonN
         if body is None:
             found.append(_unknown_key(view, spelling, key, keys, written.content, f"{name}.{key}"))
             continue
+        if _is_null(value) and view.checks_fields and not _takes_null(body, key):
+            found.append(_no_null(view, spelling, key, value.text))
         if value.kind != UNKNOWN and not _is_null(value) and view.checks_fields:
             found += _kind(view, spelling, key, value.kind, value.text, keys) or _field(view, spelling, key, value, keys)
         inner = view.catalog.inner(f"{name}.{key}", body, view.index)
         if inner is not None and value.kind == OBJECT:
             found += _object(view, f"{spelling}.{key}", f"{name}.{key}", inner, value)
     return found
+
+
+def _takes_null(body: dict[str, Any], name: str) -> bool:
+    """Whether a field may be null; also where its types are not known."""
+    types = body.get("type", "any")
+    kinds = {types} if isinstance(types, str) else set(types)
+    return bool(kinds & {"any", "null"}) or None in body.get("choices", ()) or name.endswith(_SET_BY_ENGINE)
+
+
+def _no_null(view: ReleaseView, spelling: str, name: str, text: TracedText) -> Violation:
+    message = f"{name} of {spelling} is null here; {view.release} takes no null for it"
+    return Violation("invalid-json-value", text.span(), message, "delete it, or write a value", "null")
 
 
 _SHAPES = {OBJECT: "an object", ARRAY: "a list"}
@@ -306,7 +327,7 @@ def _single(view: ReleaseView, spelling: str, name: str, text: TracedText, keys:
     if not isinstance(node, JsonNode):
         node = JsonNode(STRING, text, text.flat)
     if text.flat.strip() == "null":
-        return []
+        return [] if _takes_null(keys.get(name) or {}, name) else [_no_null(view, spelling, name, text)]
     return _kind(view, spelling, name, node.kind, text, keys) or _field(view, spelling, name, node, keys)
 
 
@@ -317,6 +338,11 @@ def _kind(view: ReleaseView, spelling: str, name: str, kind: str, text: TracedTe
     types = (keys.get(name) or {}).get("type", "any")
     wanted = ({types} if isinstance(types, str) else set(types)) - {"null"}
     given = {OBJECT: "object", ARRAY: "list"}.get(kind)
+    choices = (keys.get(name) or {}).get("choices")
+    if choices is not None and given is not None and given not in wanted:
+        names = listed([one for one in choices if one is not None])
+        message = f"{name} of {spelling} is {_SHAPES[kind]} here; {view.release} takes {names}"
+        return [Violation("invalid-json-value", text.span(), message, f"write {names}", "not a single value")]
     if kind == STRING and wanted & {"list", "object"}:
         return []  # some fields split a text themselves
     if "any" in wanted or (given in wanted if given is not None else bool(wanted - {"object", "list"})):

@@ -1,0 +1,138 @@
+"""tools/verdicts: mutated launches, and the verdicts of an oracle compared with servelint's."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from servelint.models import catalog
+
+TOOL = Path(__file__).parent.parent.parent / "tools/verdicts.py"
+
+
+def _loaded() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("verdicts", TOOL)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["verdicts"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+verdicts = _loaded()
+STARTED = {
+    "vllm": [
+        verdicts.Seed(groups=[["Qwen/Qwen3-8B"], ["--max-num-seqs", "8"], ["--speculative-config", '{"method": "ngram"}']])
+    ],
+    "sglang": [verdicts.Seed(groups=[["--model-path", "Qwen/Qwen3-8B"], ["--tp", "2"], ["--attention-backend", "fa3"]])],
+}
+
+
+def case(number: int, *argv: str, **more: Any) -> dict[str, Any]:
+    return {"id": str(number), "engine": "vllm", "release": "0.33.0", "argv": list(argv), "env": {}, **more}
+
+
+def verdict(number: int, *, ok: bool = True, stage: str = "config", error: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"id": str(number), "ok": ok, "stage": stage, "error": error, **more}
+
+
+@pytest.mark.parametrize("engine", ["vllm", "sglang"])
+def test_the_same_seed_makes_the_same_cases(engine: str) -> None:
+    release = {"vllm": "0.19.1", "sglang": "0.5.12"}[engine]
+    made = [list(verdicts.cases(engine, release, 150, seed, STARTED[engine])) for seed in (3, 3, 4)]
+    assert made[0] == made[1] != made[2]
+    assert len({json.dumps([one["argv"], one["env"], one.get("files")]) for one in made[0]}) == 150
+    kinds = {kind for one in (*made[0], *made[2]) for kind in one["kind"].split("+")}
+    assert {"features", "length", "overrides", "drafts", "dotted", "config_file", "as_written"} <= kinds
+    assert all(isinstance(word, str) for one in made[0] for word in one["argv"])
+    assert STARTED["vllm"][0].groups[1] == ["--max-num-seqs", "8"]
+
+
+def test_launches_to_start_from() -> None:
+    found = verdicts.seeds("sglang")
+    assert len(found) > 300
+    assert any(["--disaggregation-mode", "decode"] in one.groups for one in found)
+
+
+def test_groups() -> None:
+    assert verdicts.grouped(["m", "-tp", "2", "--seed", "-1", "--eager"]) == [
+        ["m"],
+        ["-tp", "2"],
+        ["--seed", "-1"],
+        ["--eager"],
+    ]
+
+
+def test_models_are_known() -> None:
+    known = {name.lower() for name in catalog.known_names()}
+    names = [name for group in verdicts.MODELS.values() for name in group]
+    assert sum(name.lower() in known for name in names) > 0.8 * len(names)
+
+
+def test_comparison() -> None:
+    long = ("Qwen/Qwen3-8B", "--max-model-len", "131072")
+    pairs = [
+        (case(1, "Qwen/Qwen3-8B"), verdict(1)),
+        (case(2, *long), verdict(2, ok=False, error="greater than the derived max_model_len")),
+        (case(3, *long), verdict(3)),
+        (case(4, "Qwen/Qwen3-8B"), verdict(4, ok=False, error="some 17 reason")),
+        (case(5, "Qwen/Qwen3-8B", "--no-such-option"), verdict(5, ok=False, stage="parse", error="unrecognized arguments")),
+        (case(6, "Qwen/Qwen3-8B"), verdict(6, ok=False, stage="parse", error="error: odd")),
+        (case(7, "Qwen/Qwen3-8B", "--no-such-option"), verdict(7)),
+    ]
+    tally = verdicts.compare(pairs, "h100-80gb", 8)
+    assert (tally.parsed, tally.parse_same) == (7, 5)
+    assert (tally.refused, tally.told) == (2, 1)
+    assert (tally.accepted, tally.falsely) == (3, 2)
+    assert list(tally.missed) == ["some N reason"]
+    assert list(tally.missed_parse) == ["error: odd"]
+    assert set(tally.wrong) == {"vllm/model-len-above-model", "vllm/unknown-option"}
+    text = verdicts.rendered(tally, 1)
+    assert "refused past parser   1/2 = 50.00% get an error" in text
+    assert "    1 vllm/model-len-above-model  [0.33.0]" in text
+
+
+@pytest.mark.parametrize(
+    ("reason", "row"),
+    [
+        ("harness", verdict(1, ok=False, error="x", harness_suspect=True)),
+        ("harness", verdict(1, ok=False, stage="?", error="x")),
+        ("host", verdict(1, ok=False, error="World size (16) is larger than the number of available GPUs (8)")),
+        ("fixture", verdict(1, families={"some/unknown-model": "llama"})),
+        ("help or version", verdict(1, error="exit 0 (help/version)")),
+        (None, verdict(1, families={"Qwen/Qwen3-8B": "qwen3-8b"})),
+        (None, verdict(1, ok=False, stage="parse", error="x", families={"some/unknown-model": "llama"})),
+    ],
+)
+def test_what_is_counted_apart(reason: str | None, row: dict[str, Any]) -> None:
+    assert verdicts.apart(row) == reason
+
+
+def test_files_of_a_case_are_read(tmp_path: Path) -> None:
+    refused = case(1, "Qwen/Qwen3-8B", "--config", "serve.yaml", files={"serve.yaml": "no-such-option: 1\n"})
+    assert [one.rule for one in verdicts.judged(refused, "h100-80gb", 8)] == ["vllm/unknown-option"]
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    oracle = tmp_path / "oracle.py"
+    oracle.write_text(
+        "import json, sys\n"
+        "asked = dict(zip(sys.argv[1::2], sys.argv[2::2]))\n"
+        "rows = [json.loads(line) for line in open(asked['--batch'])]\n"
+        "with open(asked['--out'], 'w') as out:\n"
+        "    for row in rows:\n"
+        "        out.write(json.dumps({'id': row['id'], 'ok': True, 'stage': 'config', 'error': None}) + '\\n')\n"
+    )
+    options = ["--engine", "vllm", "--releases", "0.33.0", "--count", "4", "--folder", str(tmp_path / "out")]
+    status = verdicts.main(["run", "--oracle", str(oracle), *options, "--most-false", "1", "--least-parse", "0"])
+    written = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert status == 0
+    assert written == ["vllm-0.33.0-1.cases.jsonl", "vllm-0.33.0-1.verdicts.jsonl"]
+    assert "cases                 4; not compared: " in capsys.readouterr().out
