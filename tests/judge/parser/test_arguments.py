@@ -85,7 +85,7 @@ class TestOptionThatTheReleaseLacks:
                 "0.27.1",
                 "--no-such-option",
                 "unknown-option",
-                "--no-such-option is no option of vLLM 0.27.1",
+                "vLLM 0.27.1 has no option --no-such-option",
                 "delete it",
             ),
             (
@@ -93,10 +93,10 @@ class TestOptionThatTheReleaseLacks:
                 "0.27.1",
                 "--max-model-lenght 8",
                 "unknown-option",
-                "--max-model-lenght is no option of vLLM 0.27.1",
-                "write --max-model-len, if that is meant",
+                "vLLM 0.27.1 has no option --max-model-lenght",
+                "did you mean --max-model-len?",
             ),
-            ("lmdeploy", "0.18.0", "--tq 2", "unknown-option", "--tq is no option of LMDeploy 0.18.0", "delete it"),
+            ("lmdeploy", "0.18.0", "--tq 2", "unknown-option", "LMDeploy 0.18.0 has no option --tq", "delete it"),
         ],
     )
     def test_says_since_when_and_what_instead(
@@ -243,10 +243,10 @@ class TestValuesThatAreMissingOrTooMany:
                 "--enforce-eager true",
                 "unexpected-argument",
                 "true",
-                "'true' belongs to no option; vLLM 0.27.1 refuses it",
+                "unexpected argument 'true'; vLLM 0.27.1 refuses it",
             ),
-            ("vllm", "0.27.1", "other", "unexpected-argument", "other", "'other' belongs to no option"),
-            ("lmdeploy", "0.18.0", "other", "unexpected-argument", "other", "'other' belongs to no option"),
+            ("vllm", "0.27.1", "other", "unexpected-argument", "other", "unexpected argument 'other'"),
+            ("lmdeploy", "0.18.0", "other", "unexpected-argument", "other", "unexpected argument 'other'"),
             ("vllm", "0.27.1", "'--dtype auto'", "one-word", "--dtype auto", "--dtype and its value are one word"),
             ("sglang", "0.5.12", "'--dtype auto'", "one-word", "--dtype auto", "--dtype and its value are one word"),
         ],
@@ -515,7 +515,7 @@ class TestWhichRelease:
 
     def test_between_two_of_the_catalog_is_the_one_that_is_told(self) -> None:
         finding = only("llama.cpp", "-m m.gguf --ctx-siz 8", "b4000")
-        assert (finding.message, finding.release) == ("--ctx-siz is no option of llama.cpp b4000", "b4000")
+        assert (finding.message, finding.release) == ("llama.cpp b4000 has no option --ctx-siz", "b4000")
 
     def test_of_an_engine_without_a_catalog_gets_nothing(self) -> None:
         assert kinds("tgi", "--no-such-option", "3.0.0") == []

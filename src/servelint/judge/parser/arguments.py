@@ -112,9 +112,9 @@ def _ignored_model(view: ReleaseView, fault: Fault) -> Violation:
     return Violation(
         "ignored-model",
         fault.span,
-        f"{module} does not look at the positional {fault.spelling}: it serves its default model",
+        f"{module} ignores the positional argument {fault.spelling} and serves its default model",
         f"write --model before it, or start {' '.join(view.record.command)}",
-        "not looked at",
+        "ignored",
         change=Change(instead=([fault.word], ["--model", fault.spelling])) if fault.word is not None else None,
         title=f"write --model {fault.spelling}",
     )
@@ -163,9 +163,9 @@ def _argument(view: ReleaseView, fault: Fault) -> Violation:
     return Violation(
         "unexpected-argument",
         fault.span,
-        f"{shown!r} belongs to no option; {view.release} refuses it",
+        f"unexpected argument {shown!r}; {view.release} refuses it",
         "delete it, or quote what it is a part of",
-        "no option's value",
+        "unexpected",
         change=after_switch(view, fault),
         title=titled_switch(view, fault),
         safe=True,
@@ -195,8 +195,8 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
     other = _other_engine(view.engine, fault.spelling)
     close = similar(fault.spelling, view.catalog.table(view.index).lines)
     there = setting_named(view, close) is not None if close else False
-    meant = f"delete it, with its value: {close} is set already" if there else f"write {close}, if that is meant"
-    message = f"{fault.spelling} is no option of {view.release}"
+    meant = f"delete it, with its value: {close} is set already" if there else f"did you mean {close}?"
+    message = f"{view.release} has no option {fault.spelling}"
     if other is not None:
         message = f"{fault.spelling} is an option of {ENGINE_NAMES[other]}; {view.release} refuses it"
     return Violation(
@@ -245,7 +245,7 @@ def _abbreviated(view: ReleaseView, fault: Fault) -> Violation:
             "taken-for-another",
             fault.span,
             f"{fault.spelling} {was}; {view.release} takes it for {full}",
-            f"delete it, or write {full} if that is meant",
+            f"delete it; did you mean {full}?",
             f"read as {full}",
             change=instead_of(view, instead, setting_of(view, fault.word)),
             title=titled(instead, fault.spelling),

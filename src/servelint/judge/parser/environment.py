@@ -88,7 +88,7 @@ def _variable(view: ReleaseView, name: str, variable: Variable, known: dict[str,
         if close is None:
             return None  # a script beside the engine may read it
         there = close in view.config.launch.env
-        advice = f"delete it: {close} is set already" if there else f"write {close}, if that is meant"
+        advice = f"delete it: {close} is set already" if there else f"did you mean {close}?"
         return Violation(
             "unknown-env",
             place,
@@ -195,8 +195,8 @@ def _named(view: ReleaseView, name: str, text: TracedText, variable: Variable) -
     if not names or text.flat in names:
         return None
     close = similar(text.flat, names)
-    message = f"{name}={text.flat} names no backend of {view.release}, which ends with ValueError"
-    advice = f"write {close or listed(names)}"
+    message = f'"{text.flat}" is not a valid value for {name}: {view.release} ends with ValueError'
+    advice = f"did you mean {close}?" if close else f"choose from {listed(names)}"
     return Violation("unreadable-env-value", text.span() or variable.site, message, advice, "no such name", variable=name)
 
 

@@ -86,10 +86,10 @@ def _value(view: ReleaseView, setting: Setting, option: Option, text: TracedText
     try:
         converted = convert(view.engine, option.types, text.flat)
     except Refused as refused:
-        message = f"{setting.spelling} does not take {text.flat or 'an empty value'} in {view.release}"
+        message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}'
         return Violation("invalid-value", place, message, f"write {refused}", f"not {refused}")
     if option.name in view.record.object_options and isinstance(converted, str) and view.checks_fields:
-        message = f"{setting.spelling} takes an object in {view.release}, and {text.flat} is none"
+        message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}, which takes an object'
         return Violation("invalid-value", place, message, "write a JSON object", "not an object")
     if option.choices is None:
         return _looked_up(view, setting, option, text, word)
@@ -153,12 +153,12 @@ def _misspelt_value(view: ReleaseView, name: str, shown: str, text: TracedText, 
     if close is None:
         return None
     since = lives[close]
-    has = f"; {view.name} has it from {view.catalog.releases[since]}" if since else ""
+    has = f" ({view.name} {view.catalog.releases[since]} or later)" if since else ""
     return Violation(
         "misspelt-value",
         text.span(),
         f"no {view.name} release has {value} for {shown}",
-        f"write {close}, if that is meant{has}",
+        f"did you mean {close}{has}?",
         "not a value of any release",
         change=written_at(text.written, close),
         title=f"write {close}",
@@ -188,12 +188,12 @@ def _is_missing(folder: str | None, template: str) -> bool:
 def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: TracedText, word: Word) -> Violation:
     """A value that is none of the choices, though it may be one in another release."""
     place = text.span() or word.site
-    message = f"{text.flat or 'an empty value'} is no choice of {setting.spelling} in {view.release}"
+    message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}'
     runs = [run for run in view.catalog.spelled(setting.spelling) if run[2].choices is not None]
     known = [run for run in runs if text.flat in (run[2].choices or ()) and run[2].name == setting.name]
     if known:
         life = Life(view.catalog, known, view.index)
-        advice = f"write {listed(choices)}, or use {life.use(view.name)}"
+        advice = f"choose from {listed(choices)}, or use {life.use(view.name)}"
         message = f"{message}; it {life.written(view.name)}"
         return Violation("invalid-choice", place, message, advice, "not a choice of this release")
     names = [str(one) for one in choices]
@@ -202,7 +202,7 @@ def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: Trace
         "invalid-choice",
         place,
         message,
-        f"write {close}, if that is meant" if close else f"write {listed(choices)}",
+        f"did you mean {close}?" if close else f"choose from {listed(choices)}",
         "not a choice",
         change=written_at(text.written, close) if close else None,
         safe=close is not None and close.lower() == text.flat.lower(),
@@ -220,7 +220,7 @@ def _json(setting: Setting, text: TracedText, word: Word) -> Violation | None:
     return Violation(
         "malformed-json",
         text.span(at, at + 1) or text.span() or word.site,
-        f"the value of {setting.spelling} is no JSON: {node.message}",
+        f"{setting.spelling} is not valid JSON: {node.message}",
         "mend it; quote the whole value in a shell, with double quotes inside",
         node.message,
         change=change,
@@ -327,7 +327,7 @@ def _field(view: ReleaseView, spelling: str, name: str, node: JsonNode, keys: Ke
     wanted = expected_of_node(body, node)
     if wanted is None:
         return []
-    message = f"{node.text.flat} is no value of {name} of {spelling} in {view.release}"
+    message = f'"{node.content.flat}" is not a valid value for {name} of {spelling} in {view.release}'
     choices = [str(one) for one in body.get("choices", ()) if one is not None]
     value = node.value
     close = similar(value, choices) or misspelt(value, choices) if isinstance(value, str) else None
@@ -337,7 +337,7 @@ def _field(view: ReleaseView, spelling: str, name: str, node: JsonNode, keys: Ke
             "invalid-json-value",
             node.content.span() or node.text.span(),
             message,
-            f"write {close}, if that is meant" if close else f"write {wanted}",
+            f"did you mean {close}?" if close else f"write {wanted}",
             "not taken",
             change=written_at(written, close) if close else None,
             title=f"write {close}" if close else "",
@@ -373,8 +373,8 @@ def _unknown_key(view: ReleaseView, spelling: str, key: str, keys: Keys, text: T
     return Violation(
         rule,
         text.span(),
-        f"{key} is no key of {spelling} in {view.release}, which {what}",
-        f"write {close}, if that is meant" if close else "correct its name, or delete it",
+        f"{view.release} has no key {key} in {spelling}, and {what}",
+        f"did you mean {close}?" if close else "correct its name, or delete it",
         "no such key",
         change=written_at(text.written, close) if close else delete,
         title=f"write {close}" if close else f"delete {key}",
