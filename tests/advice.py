@@ -19,13 +19,14 @@ from servelint.engines.argv import Setting
 from servelint.engines.catalog import LIST, Catalog
 from servelint.engines.config import Config, configs
 from servelint.engines.releases import known_releases, release_key
+from servelint.fixes.change import name_span
 from servelint.judge.checks.memory import OF_THE_PLAN
 from servelint.judge.judging import judge
 from servelint.judge.parser import violations
 from servelint.rules.load import rules
 
 RELEASE = r"b\d{3,}|\d+\.\d+(?:\.\d+)*(?:\.post\d+|rc\d+)?"
-OPTION = r"(?<![\w-])--?[A-Za-z][\w-]*(?:\.[\w]+)*"
+OPTION = r"(?<![\w'-])--?[A-Za-z][\w-]*(?:\.[\w]+)*"
 VARIABLE = r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b"
 VALUE = r"""'[^']*'|"[^"]*"|[\w./:+@-]*\w"""
 
@@ -35,6 +36,7 @@ _VERBS = (
 _GOING = frozenset(("delete", "unset", "drop", "leave"))
 _STOP = frozenset(
     "a an the with for in on of to from and or where if which that it as at by than is not both alone instead times such is on "
+    "more less equal together how alone lists "
     "yourself to this also up out them these this there before explicitly anything again too so but while then each any no".split()
 )
 _COUNTED = r"one|two|three|both|all|none|either"
@@ -160,11 +162,13 @@ def _sentence(sentence: str) -> Iterator[Way]:
             part = f"{option} {part}"
         elif not re.fullmatch(rf"(?:{OPTION}).*|(?:{VALUE})|(?:\w+ )?(?:{RELEASE}) later.*|\"\w+\":.*", part):
             continue
+        if not verb:
+            continue
         since = re.search(f"\x05({RELEASE})", part)
         part = re.sub(f"\x05(?:{RELEASE})", "", part)
         way = _way(verb, part)
-        if way is None and re.search(RELEASE, part):
-            verb = ""  # what follows belongs to that release
+        if way is None:
+            verb = ""  # what follows belongs to it
         if way is not None:
             way = way._replace(since=since[1] if since is not None else "")
             names = [step.name for step in way.steps if step.name.startswith("-")]
@@ -176,7 +180,9 @@ def _way(verb: str, part: str) -> Way | None:
     """The way that a verb and its object are; None where the object is not exact."""
     release = re.match(rf"(?:\w+(?:\.\w+)? )?({RELEASE}) later", part)
     if release is not None:
-        return Way((), release[1], verb) if part[release.end() :] == "" else None
+        rest = part[release.end() :]
+        with_it = _way("add", rest.removeprefix(" with ")) if rest.startswith(" with -") else None
+        return Way(with_it.steps if with_it is not None else (), release[1], verb) if not rest or with_it is not None else None
     if verb in ("keep", "give", "raise", "lower"):
         return None
     if verb in _GOING:
@@ -203,7 +209,7 @@ def _way(verb: str, part: str) -> Way | None:
         rest = rest[joined.end() :].lstrip()
     if steps:
         return Way(tuple(steps), verb=verb) if _said(rest) else None
-    bare = re.match(rf"({VALUE})(?!\w)", part) if verb in ("write", "use", "did you mean", "choose from") else None
+    bare = None if part.startswith(("[", '"')) else re.match(rf"({VALUE})(?!\w)", part) if verb in ("write", "use", "did you mean", "choose from") else None
     if bare is None or _is_word(bare[1]) or not _said(part[bare.end() :]) or re.fullmatch(_COUNTED, bare[1]):
         return None
     if bare[1].isalpha() and bare[1].islower() and (verb == "use" or part[bare.end() :]):
@@ -327,6 +333,8 @@ def followed(launch: Launch, config: Config, finding: Finding, way: Way) -> Laun
         done = _going(new, config, finding, step) if step.going else _written(new, config, finding, step, way.verb)
         if not done:
             return None
+    if any(step.name in _OF_CONTAINERS for step in way.steps):
+        return None
     same = [word.shown for word in new.argv] == [word.shown for word in launch.argv]
     values = {name: one.value.shown if one.value is not None else None for name, one in new.env.items()}
     old = {name: one.value.shown if one.value is not None else None for name, one in launch.env.items()}
@@ -352,7 +360,7 @@ def pointed_at(config: Config, finding: Finding) -> Setting | None:
 
 def _variable_at(launch: Launch, finding: Finding) -> str | None:
     for name, variable in launch.env.items():
-        spans = (variable.site, variable.value.span() if variable.value is not None else None)
+        spans = (name_span(variable), variable.site, variable.value.span() if variable.value is not None else None)
         if any(_touches(finding.span, span) for span in spans):
             return name
     return None
@@ -361,7 +369,7 @@ def _variable_at(launch: Launch, finding: Finding) -> str | None:
 def _key_at(config: Config, finding: Finding) -> tuple[Setting, list[str]] | None:
     """The JSON option and the path of the key that a finding points at."""
     for setting in config.reading.arguments.every:
-        node = config.reading.parsed(setting.name) if setting.option is not None and setting.option.json else None
+        node = config.reading.parsed(setting.name) if setting.value is not None and setting.value.flat.startswith("{") else None
         path: list[str] = []
         while node is not None and node.kind == "object":
             for key, (written, value) in node.members.items():
@@ -437,7 +445,7 @@ def _remove(whole: dict[str, Any], path: list[str]) -> bool:
 
 def _names(config: Config, setting: Setting, spelling: str) -> bool:
     option = config.catalog.table(config.index).find(spelling) if config.catalog is not None and config.index is not None else None
-    return setting.spelling == spelling or (option is not None and setting.name == option.name)
+    return setting.spelling == spelling or (option is not None and setting.name.partition(".")[0] == option.name)
 
 
 def _written(new: Launch, config: Config, finding: Finding, step: Step, verb: str) -> bool:
@@ -450,12 +458,16 @@ def _written(new: Launch, config: Config, finding: Finding, step: Step, verb: st
             return _replace_json(new, key[0], lambda whole: _renamed(whole, key[1], name))
         return _keyed(new, config, finding, name, value)
     if not step.name.startswith("-"):
+        if verb == "write" and (old := _variable_at(new, finding)) is not None:
+            del new.env[old]
         new.env[step.name] = Variable(step.name, TracedText.of(step.value or "1"), None)
         return True
     option = None
     if config.catalog is not None and config.index is not None:
         option = config.catalog.table(config.index).find(step.name.partition(".")[0])
-    at = pointed_at(config, finding)
+    at, variable = pointed_at(config, finding), _variable_at(new, finding)
+    if at is None and variable is not None and verb == "write":
+        del new.env[variable]
     value = step.value
     set_already = [setting for setting in config.reading.arguments.every if _names(config, setting, step.name)]
     replaced = at is not None and (at.option is None or finding.rule.partition("/")[2] in _NAMES)
@@ -571,7 +583,7 @@ def remains(before: list[Finding], after: list[Finding], finding: Finding) -> li
         left.append(f"{finding.rule} remains")
     for one in after:
         if one.severity == "error" and (one.rule, one.message) not in had and one.rule != finding.rule:
-            if _memory(one) and not _memory(finding):
+            if _memory(one):
                 continue  # what a GPU holds is no matter of names
             left.append(f"{one.rule}: {one.message}")
     return left

@@ -212,7 +212,10 @@ def _found(entry: dict[str, Any], match: re.Match[str], rest: str, publisher: st
             facts["quantization"] = "none"
         if facts.get("quantization") in methods and facts["quantization"] != "none" and "static" not in words:
             facts["quant-method"] = methods[facts["quantization"]]
+    tools = facts.pop("tools", None)  # what a word of the name changes
     family = Family(entry["name"], {key: fact for key, fact in facts.items() if fact is not None}, size, entry)
+    if isinstance(tools, str):
+        family.tools = tools
     if not plain:
         family.tools = family.thinks = None  # further training may have taught it another format
     return family
