@@ -11,8 +11,20 @@ class TestChoices:
     @pytest.mark.parametrize(
         ("engine", "release", "text", "value", "message"),
         [
-            ("vllm", "0.27.1", "m --kv-cache-dtype int3", "int3", '"int3" is not a valid value for --kv-cache-dtype in vLLM 0.27.1'),
-            ("vllm", "0.27.1", "m --kv-cache-dtype=int3", "int3", '"int3" is not a valid value for --kv-cache-dtype in vLLM 0.27.1'),
+            (
+                "vllm",
+                "0.27.1",
+                "m --kv-cache-dtype int3",
+                "int3",
+                '"int3" is not a valid value for --kv-cache-dtype in vLLM 0.27.1',
+            ),
+            (
+                "vllm",
+                "0.27.1",
+                "m --kv-cache-dtype=int3",
+                "int3",
+                '"int3" is not a valid value for --kv-cache-dtype in vLLM 0.27.1',
+            ),
             (
                 "sglang",
                 "0.5.12",
