@@ -159,7 +159,7 @@ def _values(rest: str) -> Iterator[str]:
 
 def ways(advice: str) -> list[Way]:
     """The ways that an advice offers, as far as they are exact."""
-    text = re.sub(rf" \((?:accepted |[\w.]+ )?from ({RELEASE})\)| \(({RELEASE}) and later\)", "\x05\\1\\2", advice)
+    text = re.sub(rf" \((?:accepted |[\w.]+ )?from ({RELEASE})\)| \((?:[\w.]+ )?({RELEASE}) (?:and|or) later\)", "\x05\\1\\2", advice)
     text = re.sub(r"\s*\([^()]*\)", "", text)
     text = re.sub(r" or (?:more|less|larger|smaller)\b", "", text)
     return [way for part in text.split("; ") if re.match(rf"(?:{_VERB})\b", part) for way in _sentence(part)]
@@ -206,6 +206,8 @@ def _way(verb: str, part: str) -> Way | None:
         rest = rest[one.end() :]
         if one["option"]:
             value = next(_values(rest), None)
+            if value is not None and "..." in value:
+                return None
             rest = re.sub(rf"^(?:=| )(?:{VALUE})", "", rest) if value is not None else rest
             steps.append(Step(False, one["option"], value))
         elif one["variable"]:
@@ -277,6 +279,7 @@ def _wrong(one: Mention, catalog: Catalog, index: int, config: Config) -> str | 
         lives = [*catalog.variables().get(one.name, ()), *catalog.names("mentioned-variables").get(one.name, ())]
         return None if any(run[0] <= index <= run[1] for run in lives) else f"nothing reads {one.name}"
     head, dot, path = one.name.partition(".")
+    head = head.replace("_", "-") if ENGINES[catalog.engine].dialect.underscores else head
     head = "-O" if re.fullmatch(r"-O\d", head) else head
     option = catalog.table(index).find(head)
     if option is None:
@@ -286,6 +289,8 @@ def _wrong(one: Mention, catalog: Catalog, index: int, config: Config) -> str | 
         return f"{head} has no key {path}" if keys is not None and keys.get(path.partition(".")[0]) is None else None
     numbers = bool(option.types) and set(option.types) <= {"int", "float", "none"}
     for value in one.values:
+        if "..." in value:
+            continue  # left open
         if value.isalpha() and (numbers or not option.takes_value) and value not in ("true", "false", "on", "off", "auto"):
             continue  # the sentence goes on
         wrong = _refusal(config, catalog.releases[index], head, value)

@@ -94,11 +94,11 @@ def _judged(launch: Launch, settings: Settings, index: RuleIndex, every_rule: bo
         fields = _holds(rule, configs)
         if fields is not None:
             findings.append(_finding(rule, launch, configs[-1], releases, fields))
-    if releases.exact:
-        _note_refusals(findings, index, configs[-1])
     if as_one is not None:
         findings += _of_plan(index, launch, as_one, releases, there)
     findings += _of_parser(index, launch, configs, releases, findings)
+    if releases.exact:
+        _note_refusals(findings, index, configs[-1])
     findings += _removed_later(index, launch, configs, releases, findings)
     if releases.unlisted is not None:
         findings = _assumed(findings, launch, releases.unlisted)
@@ -111,7 +111,7 @@ def _judged(launch: Launch, settings: Settings, index: RuleIndex, every_rule: bo
     return [*findings, *_of_container(index, launch, configs[-1], releases)]
 
 
-_LATER = re.compile(r"\buse (?:[A-Za-z.]+ )?(b?\d[\w.]*) or later\b(?! with)")
+_RELEASE = re.compile(r"\b(?:use|or) (?:[A-Za-z.]+ )?(b?\d[\w.]*) or (?:later|earlier)\b(?! with)")
 """An advice to run another release, without a change beside it."""
 
 
@@ -119,15 +119,15 @@ def _note_refusals(findings: list[Finding], index: RuleIndex, config: Config) ->
     """Add to an advice that names another release what of the launch that release refuses."""
     refused: dict[str, list[str]] = {}
     for finding in findings:
-        release = found[1] if " or later" in finding.advice and (found := _LATER.search(finding.advice)) else ""
-        if not release or config.catalog is None or config.catalog.index(release) is None:
-            continue
-        if release not in refused:
-            there = configs_of(config.launch, [release])[0]
-            refused[release] = _refused_words(index, config, there, {one.rule for one in findings})
-        if refused[release]:
-            words = listed(refused[release], 3)
-            finding.advice += f"; {ENGINES[config.launch.engine].name} {release} refuses {words} as written here"
+        for release in _RELEASE.findall(finding.advice) if " or " in finding.advice else ():
+            if config.catalog is None or config.catalog.index(release) is None:
+                continue
+            if release not in refused:
+                there = configs_of(config.launch, [release])[0]
+                refused[release] = _refused_words(index, config, there, {one.rule for one in findings})
+            if refused[release]:
+                words = listed(refused[release], 3)
+                finding.advice += f"; {ENGINES[config.launch.engine].name} {release} refuses {words} as written here"
 
 
 def _refused_words(index: RuleIndex, config: Config, there: Config, had_rules: set[str]) -> list[str]:
@@ -263,7 +263,7 @@ def _each_once(shared: list[Violation], others: list[Finding], config: Config) -
         refused = [finding for finding in others if finding.span == one.span and finding.rule.endswith("-unknown")]
         for finding in refused:
             finding.advice = one.advice
-            finding.fix = finding.fix or fix_of(one.change, config, safe=False, title=one.advice)
+            finding.fix = finding.fix or fix_of(one.change, config, safe=False, title=one.title)
         if not refused and not any(other.span == one.span and other.refused for other in shared):
             found.append(one)
     return found

@@ -11,7 +11,7 @@ from servelint.core.text import HOLE
 from servelint.engines import ENGINE_NAMES, ENGINES, entry
 from servelint.engines import catalog as catalogs
 from servelint.engines.argv import Fault, Setting, head_of
-from servelint.engines.catalog import APPEND, LIST
+from servelint.engines.catalog import APPEND, LIST, Option
 from servelint.engines.config import Config
 from servelint.fixes.change import Change, written_at
 from servelint.judge.parser.repairs import (
@@ -178,11 +178,12 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
     if runs:
         life = Life(view.catalog, runs, view.index)
         gone = life.before is not None
+        use = Life(view.catalog, _taking(view, fault, runs), view.index).use(view.name)
         return Violation(
             "removed-option" if gone else "option-not-yet",
             fault.span,
             f"{fault.spelling} {life.written(view.name)}; {view.release} refuses it",
-            instead.text if instead is not None and gone else f"delete it, or use {life.use(view.name)}",
+            instead.text if instead is not None and gone else f"delete it, or use {use}",
             "not an option of this release",
             change=instead_of(view, instead, setting_of(view, fault.word)) if gone else None,
             title=titled(instead, fault.spelling),
@@ -209,6 +210,15 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
         title=f"write {close}" if close else "",
         new=other is None and instead is None and close is None,
     )
+
+
+def _taking(view: ReleaseView, fault: Fault, runs: list[tuple[int, int, Option]]) -> list[tuple[int, int, Option]]:
+    """The runs of releases that take an option with its value; those that take the option, if none does."""
+    runs = [run for run in runs if not run[2].refuses] or runs
+    argv = view.config.launch.argv
+    at = next((index for index, word in enumerate(argv) if word is fault.word), len(argv))
+    value = argv[at + 1].value if at + 1 < len(argv) else None
+    return [run for run in runs if run[2].choices is None or value is None or value in run[2].choices] or runs
 
 
 def _other_engine(engine: str, spelling: str) -> str | None:

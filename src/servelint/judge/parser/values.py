@@ -102,19 +102,33 @@ def _value(view: ReleaseView, setting: Setting, option: Option, text: TracedText
 
 def _looked_up(view: ReleaseView, setting: Setting, option: Option, text: TracedText, word: Word) -> Violation | None:
     """A name that the parser takes as it is, and that the engine looks up when it makes its configs of the arguments."""
-    field = view.record.moved_values.get(option.name)
     if text.flat in ("", "None"):
         return None
-    if field is not None:
-        keys = view.catalog.keys(field[0], view.index)
-        body = keys.get(field[1]) if keys is not None else None
-        taken = body is None or "choices" not in body or expected_of(body, text.flat) is None
-        return None if taken or body is None else _choice(view, setting, [one for one in body["choices"] if one], text, word)
+    body = _moved(view, option)
+    if body is not None:
+        taken = takes(view, option, text.flat)
+        return None if taken else _choice(view, setting, [one for one in body["choices"] if one], text, word)
     kind = view.record.looked_up_options.get(option.name)
     if kind is None:
         return None
     known = view.names(kind)
     return _choice(view, setting, known, text, word) if known and text.flat not in known else None
+
+
+def _moved(view: ReleaseView, option: Option) -> dict[str, Any] | None:
+    """The field of a JSON option that declares the choices of another option; None if there is none."""
+    field = view.record.moved_values.get(option.name)
+    keys = view.catalog.keys(field[0], view.index) if field is not None else None
+    body = keys.get(field[1]) if keys is not None and field is not None else None
+    return body if body is not None and "choices" in body else None
+
+
+def takes(view: ReleaseView, option: Option, value: str) -> bool:
+    """Whether a value may be one of the choices of an option."""
+    body = _moved(view, option)
+    if body is not None:
+        return expected_of(body, value) is None
+    return option.choices is None or value in option.choices
 
 
 def _misspelt(view: ReleaseView, setting: Setting, option: Option) -> list[Violation]:
@@ -152,17 +166,24 @@ def _misspelt_value(view: ReleaseView, name: str, shown: str, text: TracedText, 
     close = misspelt(value, now) or misspelt(value, lives)
     if close is None:
         return None
-    since = lives[close]
-    has = f" ({view.name} {view.catalog.releases[since]} or later)" if since else ""
+    has = _had_elsewhere(view, name, kind, close, lives[close])
     return Violation(
         "misspelt-value",
         text.span(),
         f"no {view.name} release has {value} for {shown}",
         f"did you mean {close}{has}?",
         "not a value of any release",
-        change=written_at(text.written, close),
+        change=written_at(text.written, close) if not has else None,
         title=f"write {close}",
     )
+
+
+def _had_elsewhere(view: ReleaseView, name: str, kind: str, value: str, first: int) -> str:
+    """In brackets the releases that have a value, where this one does not; "" where it does."""
+    runs: list[Any] = [*view.catalog.names(kind).get(value, ())] if kind else []
+    runs += [run for run in view.catalog.spelled("--" + name) if value in (run[2].choices or ())]
+    runs = runs or [(first, len(view.catalog.releases) - 1)]
+    return "" if view.has_now(runs) else f" ({Life(view.catalog, runs, view.index).use(view.name)})"
 
 
 @lru_cache(maxsize=1024)
