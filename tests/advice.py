@@ -141,7 +141,8 @@ def _parts(advice: str) -> list[str]:
     text = re.sub(rf"({OPTION}(?: \w+)?) \((?:accepted )?(?:from )?({RELEASE})(?: and later)?[^()]*\)", r"\1 from \2", text)
     text = re.sub(r"\bpython -m \S+", "", re.sub(r", (where|which) ", r" \1 ", text))
     parts = re.split(r"[;()]|,(?! (?:or )?[\w.+-]+(?:,| or )\b)|\.\s", text)
-    return [part.replace("\x00", ",").replace("\x01", ";").strip() for part in parts if part.strip()]
+    said = [part for part in parts if part.strip() and " refuses " not in part]
+    return [part.replace("\x00", ",").replace("\x01", ";").strip() for part in said]
 
 
 def _limits(part: str) -> tuple[re.Match[str] | None, re.Match[str] | None]:
@@ -159,7 +160,9 @@ def _values(rest: str) -> Iterator[str]:
 
 def ways(advice: str) -> list[Way]:
     """The ways that an advice offers, as far as they are exact."""
-    text = re.sub(rf" \((?:accepted |[\w.]+ )?from ({RELEASE})\)| \((?:[\w.]+ )?({RELEASE}) (?:and|or) later\)", "\x05\\1\\2", advice)
+    text = re.sub(
+        rf" \((?:accepted |[\w.]+ )?from ({RELEASE})\)| \((?:[\w.]+ )?({RELEASE}) (?:and|or) later\)", "\x05\\1\\2", advice
+    )
     text = re.sub(r"\s*\([^()]*\)", "", text)
     text = re.sub(r" or (?:more|less|larger|smaller)\b", "", text)
     return [way for part in text.split("; ") if re.match(rf"(?:{_VERB})\b", part) for way in _sentence(part)]

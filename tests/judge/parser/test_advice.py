@@ -1,6 +1,6 @@
 """Advice of the built-in checks, on launches made from the catalogs: each removed name, each misspelt name and value.
 
-What an advice names must exist in the release that was judged, and each way that it offers must be accepted by servelint itself.
+What an advice names must exist in the release that was judged, and each way that it offers must be accepted by servelint.
 Of many launches of one kind every tenth is taken; SERVELINT_ALL_RELEASES takes all.
 """
 
@@ -32,9 +32,18 @@ COMMANDS = {
     "llama.cpp": "llama-server -m model.gguf",
     "lmdeploy": "lmdeploy serve api_server Qwen/Qwen3-8B",
 }
+NEEDED = {"--num-redundant-experts": ["--enable-eplb", "--enable-expert-parallel"]}
+"""Options without which an option is refused under each of its names."""
 NAMES = (
     *("removed-option", "option-not-yet", "ambiguous-option", "taken-for-another", "unknown-option", "deprecated-option"),
-    *("refused-option", "option-of-other-engine", "option-came-and-went", "misspelt-value", "invalid-choice", "unknown-json-key"),
+    *(
+        "refused-option",
+        "option-of-other-engine",
+        "option-came-and-went",
+        "misspelt-value",
+        "invalid-choice",
+        "unknown-json-key",
+    ),
     *("ignored-json-key", "removed-env", "env-not-yet", "unknown-env", "deprecated-env", "unreadable-env-value"),
     *("invalid-json-value", "tool-call-parser-unknown", "reasoning-parser-unknown", "abbreviated-option"),
 )
@@ -64,6 +73,13 @@ def value_of(option: Option, catalog: Catalog) -> str | None:
     return next((kinds[one] for one in option.types if one in kinds), "16")
 
 
+def with_option(engine: str, spelling: str, option: Option) -> str:
+    """A launch with an option under a name, and a value that it takes."""
+    value = value_of(option, catalog_of(engine))
+    words = [*NEEDED.get(spelling, ()), spelling, *([value] if value is not None else [])]
+    return f"{COMMANDS[engine]} {shlex.join(words)}"
+
+
 def misspelt(name: str) -> str:
     """A name without the letter before its last but one, which makes no other word of a longer one."""
     return name[:-3] + name[-2:] if len(name) > 5 else name
@@ -86,8 +102,7 @@ def removed(engine: str) -> Iterator[tuple[str, str]]:
             continue
         for index in boundaries(catalog, runs):
             _, _, option = min(runs, key=lambda run: min(abs(run[0] - index), abs(run[1] - index)))
-            words = [one for one in (spelling, value_of(option, catalog)) if one is not None]
-            yield catalog.releases[index], f"{COMMANDS[engine]} {shlex.join(words)}"
+            yield catalog.releases[index], with_option(engine, spelling, option)
     for number, (name, lives) in enumerate(sorted(catalog.variables().items())):
         if replacement(engine, name) is not None or number % EVERY == 0:
             for index in boundaries(catalog, lives):
@@ -103,8 +118,7 @@ def deprecated(engine: str) -> Iterator[tuple[str, str]]:
         for first, last, option in catalog.spelled(spelling):
             if option.deprecated or option.refuses:
                 for index in {first, last}:
-                    words = [one for one in (spelling, value_of(option, catalog)) if one is not None]
-                    yield catalog.releases[index], f"{COMMANDS[engine]} {shlex.join(words)}"
+                    yield catalog.releases[index], with_option(engine, spelling, option)
     for name, lives in sorted(catalog.variables().items()):
         for first, last, body in lives:
             if isinstance(body, dict) and body.get("deprecated"):
@@ -122,8 +136,7 @@ def mistyped(engine: str) -> Iterator[tuple[str, str]]:
             option = table.find(spelling)
             if option is None or number % EVERY or not spelling.startswith("--") or option.required:
                 continue
-            value = value_of(option, catalog)
-            yield release, f"{COMMANDS[engine]} {shlex.join([one for one in (misspelt(spelling), value) if one is not None])}"
+            yield release, with_option(engine, misspelt(spelling), option)
             for choice in option.choices or ():
                 if isinstance(choice, str) and choice:
                     yield release, f"{COMMANDS[engine]} {spelling} {shlex.quote(misspelt(choice))}"

@@ -235,7 +235,7 @@ class TestValuesThatAreMissingOrTooMany:
                 "--enforce-eager=true",
                 "unexpected-value",
                 "--enforce-eager",
-                "--enforce-eager is a switch of vLLM 0.27.1 and takes no value",
+                "--enforce-eager is a switch and takes no value in vLLM 0.27.1",
             ),
             (
                 "vllm",

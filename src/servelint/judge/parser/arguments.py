@@ -65,11 +65,12 @@ def _unexpected_value(view: ReleaseView, fault: Fault) -> Violation:
     off = switched_off(fault.setting)
     advice = f"write {fault.spelling}"
     if off:
-        advice = f"delete it, or write {fault.spelling.replace('--', '--no-', 1)} where the release has that"
+        other = fault.spelling.replace("--", "--no-", 1)
+        advice = f"write {other}" if view.catalog.table(view.index).find(other) is not None else "delete it"
     return Violation(
         "unexpected-value",
         fault.span,
-        f"{fault.spelling} is a switch of {view.release} and takes no value",
+        f"{fault.spelling} is a switch and takes no value in {view.release}",
         advice,
         "a switch",
         change=without_value(view, fault.setting),
@@ -83,7 +84,7 @@ def _one_word(view: ReleaseView, fault: Fault) -> Violation:
         "one-word",
         fault.span,
         f"{fault.spelling} and its value are one word, which {view.release} takes for an argument",
-        "make two words of it: in a list, two items",
+        "write it as two words, in a list as two items",
         "one word",
         change=two_words(fault),
         title=f"write {fault.spelling} and its value as two words",
@@ -146,11 +147,11 @@ def _twice(words: list[Word]) -> Violation:
     return Violation(
         "unexpected-argument",
         sites[0].to(sites[-1]) if one_place else None,
-        f"the image starts the engine itself, so that {written!r} is an argument of it",
-        "delete these words from the command, or set the entrypoint",
+        f"unexpected argument {written!r}: the image starts the engine itself",
+        f"delete {written} from the command, or set the entrypoint",
         "given to the engine",
         change=Change(words=words),
-        title="delete the words that the image starts with already",
+        title=f"delete {written}",
     )
 
 

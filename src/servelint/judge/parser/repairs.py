@@ -93,7 +93,9 @@ def in_place_of(view: ReleaseView, name: str, setting: Setting | None = None) ->
     new = found.option or next(iter(found.write), "") if found is not None else ""
     table = view.catalog.table(view.index)
     if found is not None and any(table.find(one) is None for one in _OPTION.findall(f"{new.partition('.')[0]} {found.text}")):
-        return Replacement({"text": "delete it", "delete": True, "safe": found.safe, "idle": found.idle}) if found.delete else None
+        return (
+            Replacement({"text": "delete it", "delete": True, "safe": found.safe, "idle": found.idle}) if found.delete else None
+        )
     there = setting_named(view, new)
     return found if there is None or there is setting else _set_already(new, safe=found is not None and found.safe)
 

@@ -242,7 +242,7 @@ def _json(setting: Setting, text: TracedText, word: Word) -> Violation | None:
         "malformed-json",
         text.span(at, at + 1) or text.span() or word.site,
         f"{setting.spelling} is not valid JSON: {node.message}",
-        "mend it; quote the whole value in a shell, with double quotes inside",
+        "correct it; in a shell put single quotes around the value, and double quotes inside",
         node.message,
         change=change,
         title=title,
