@@ -596,7 +596,7 @@ def follow(
         finding: the one whose advice is followed.
 
     Returns:
-        What is wrong with it, a sentence each; and each launch that came of it, with its release.
+        What is wrong with it, a sentence each; and each launch that came of it, with its release: not of guesses and lists.
     """
     there = copied(launch)
     if release is not None:
@@ -612,7 +612,7 @@ def follow(
         left = remains(before, judged_at(new, settings, at), finding, parser_only=way.verb in _ASKED)
         if way.release and f"{way.release} refuses " in finding.advice:
             left = [one for one in left if one.endswith(" remains")]
-        made.append((at or config.release, new))
+        made += [(at or config.release, new)] if way.verb not in _ASKED else []
         steps = [f"{'delete' if one.going else 'write'} {one.name} {one.value or ''}".rstrip() for one in way.steps]
         wrong += [f"{way.release or ', '.join(steps)}: {one}" for one in left]
     if finding.fix is not None:
@@ -621,7 +621,7 @@ def follow(
         fixed = [one for one in read(Source(source.path, text)).launches if one.name == launch.name]
         after = judged_at(fixed[0], settings, release) if fixed else []
         left = remains(before, after, finding, parser_only=any(way.verb in _ASKED for way in offered))
-        made += [(release or config.release, one) for one in fixed[:1]]
+        made += [(release or config.release, one) for one in fixed[:1] if not any(way.verb in _ASKED for way in offered)]
         wrong += [f"fix: {finding.fix.title}: {one}" for one in left]
     return [f"{one} ({finding.advice})" for one in wrong], made
 

@@ -6,8 +6,10 @@ takes all examples and releases, in place of the first example at the first, the
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -65,3 +67,39 @@ def test_an_advice_holds_where_it_is_given(rule: dict[str, Any]) -> None:
 def test_most_advice_can_be_followed() -> None:
     exact = [rule for rule in ALL if "advice" in rule and ways(rule["advice"].replace("{case}", "write --x 1"))]
     assert len(exact) / len([rule for rule in ALL if "advice" in rule]) > 0.55
+
+
+# -- the engines' own verdicts
+
+VERDICTS = Path(__file__).parent / "verdicts" / "advice.jsonl"
+ASKED = {"vllm": ("0.16.0", "0.33.0"), "sglang": ("0.5.12", "0.5.23")}
+"""The releases whose own start-up code was asked, by engine."""
+
+
+def advised() -> Iterator[dict[str, Any]]:
+    """The launches that come of the advice about launches that do not start, at the releases that were asked."""
+    for rule in ALL:
+        example = rule["examples"]["bad"][0] if rule["examples"]["bad"] else {}
+        if rule.get("severity") != "error" or "run" not in example or "versions" not in rule:
+            continue
+        bounds = ranges.loaded(ranges.compile_range(rule["versions"]))
+        for release in ASKED.get(rule["engine"], ()):
+            if not ranges.contains(bounds, release_key(release)):
+                continue
+            settings, (launch,) = asked(example), read(unmarked(*example_text(example))[0]).launches
+            before = judged_at(launch, settings, release)
+            for finding in [one for one in before if one.rule == rule["id"]][:1]:
+                for at, new in follow(launch, settings, release, before, finding)[1]:
+                    if at == release and not any(one.severity == "error" for one in judged_at(new, settings, release)):
+                        env = {name: one.value.shown for name, one in new.env.items() if one.value is not None}
+                        argv = [word.shown for word in new.argv]
+                        yield {"rule": rule["id"], "release": release, "argv": argv, "env": env}
+
+
+def test_the_engine_accepts_what_is_advised() -> None:
+    recorded = [json.loads(line) for line in VERDICTS.read_text(encoding="utf-8").splitlines()]
+    verdicts = {json.dumps([one["rule"], one["release"], one["argv"], one["env"]]): one["refusal"] for one in recorded}
+    made = [json.dumps(list(one.values())) for one in advised()]
+    known = [verdicts[one] for one in made if one in verdicts]
+    assert len(known) / len(made) > 0.9
+    assert [one for one in known if one is not None] == []
