@@ -196,9 +196,9 @@ def _way(verb: str, part: str) -> Way | None:
     """The way that a verb and its object are; None where the object is not exact."""
     release = re.match(rf"(?:[\w.]+ )?({RELEASE}) (?:later|earlier)", part)
     if release is not None:
-        rest = part[release.end() :]
-        beside = _way("add", rest.removeprefix(" with ")) if rest.startswith(" with -") else None
-        return Way(beside.steps if beside is not None else (), verb, release[1]) if not rest or beside is not None else None
+        more = part[release.end() :]
+        beside = _way("add", more.removeprefix(" with ")) if more.startswith(" with -") else None
+        return Way(beside.steps if beside is not None else (), verb, release[1]) if not more or beside is not None else None
     if verb in _GOING:
         return _gone(verb, part)
     if verb in ("keep", "give", "raise", "lower"):
@@ -417,7 +417,7 @@ def _change_json(new: Launch, setting: Setting, path: list[str], change: Callabl
     """Change the object that holds the last key of a path in a JSON option; False where it cannot be changed."""
     word, value = setting.value_word, setting.value
     try:
-        whole = json.loads(value.shown) if value is not None else None
+        whole: Any = json.loads(value.shown) if value is not None else None
     except ValueError:
         return False
     inner = whole

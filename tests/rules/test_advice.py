@@ -24,6 +24,7 @@ from servelint.rule_examples import example_text, unmarked
 from servelint.rules import ranges
 from tests.advice import follow, judged_at, releases_of, ways
 from tests.rules.test_rules import ALL, asked
+from tests.wrappers import WRAPPERS
 
 pytestmark = pytest.mark.book
 
@@ -33,7 +34,7 @@ EVERYWHERE = "SERVELINT_ALL_RELEASES" in os.environ
 def sampled(rule: dict[str, Any], example: dict[str, Any]) -> list[str | None]:
     """The releases at which an example is judged; None for what its file names."""
     own = str(example["version"]) if "version" in example else None
-    if "text" in example or not rule.get("versions"):
+    if "text" in example or "image" in example or not rule.get("versions"):
         return [own]
     bounds = ranges.loaded(ranges.compile_range(rule["versions"]))
     inside = [one for one in releases_of(rule["engine"]) if ranges.contains(bounds, release_key(one))]
@@ -46,7 +47,9 @@ def sampled(rule: dict[str, Any], example: dict[str, Any]) -> list[str | None]:
 def found(rule: dict[str, Any]) -> Iterator[tuple[Launch, Settings, str | None, list[Finding], Finding]]:
     """The findings of a rule in its bad examples: the launch, settings and release, all findings, and the rule's own."""
     for example in rule["examples"]["bad"][: None if EVERYWHERE else 1]:
-        source, _ = unmarked(*example_text(example))
+        filename, wrap = WRAPPERS["compose-list"]
+        text = (filename, wrap(rule["engine"], example)) if "image" in example else example_text(example)
+        source, _ = unmarked(*text)
         for launch in read(source).launches:
             for release in sampled(rule, example):
                 settings = asked(example)
