@@ -259,9 +259,7 @@ class TestValuesThatAreMissingOrTooMany:
         assert finding.impact == "crash-at-start"
         assert finding.advice != ""
 
-    @pytest.mark.parametrize(
-        ("value", "advice"), [("true", "write --enforce-eager"), ("false", "write --no-enforce-eager")]
-    )
+    @pytest.mark.parametrize(("value", "advice"), [("true", "write --enforce-eager"), ("false", "write --no-enforce-eager")])
     def test_a_switch_with_a_value_is_mended_by_what_the_value_says(self, value: str, advice: str) -> None:
         assert only("vllm", f"m --enforce-eager={value}", "0.27.1").advice.startswith(advice)
 
