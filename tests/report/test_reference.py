@@ -157,7 +157,7 @@ class TestField:
         assert field(body) == told
 
     def test_of_many_choices_the_first_ones(self) -> None:
-        assert field({"choices": ["a", "b", "c", "d"]}, 2) == "one of a, b or one of 2 more"
+        assert field({"choices": ["a", "b", "c", "d"]}, 2) == "one of a, b and 2 more"
 
 
 class TestLasting:

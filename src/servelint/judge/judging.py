@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from servelint.core import own_rules
@@ -20,6 +21,7 @@ from servelint.judge import container
 from servelint.judge.checks import run_check
 from servelint.judge.checks.memory import OF_THE_PLAN, planned_as_one
 from servelint.judge.parser import Violation, note_misspelt, violations
+from servelint.judge.parser.view import listed
 from servelint.judge.parser.violation import NEW_IN_FORKS, OF_FORKS, REFUSED, VALUES_OF_FORKS
 from servelint.judge.releases import (
     Releases,
@@ -97,6 +99,8 @@ def _judged(launch: Launch, settings: Settings, index: RuleIndex, every_rule: bo
     if as_one is not None:
         findings += _of_plan(index, launch, as_one, releases, there)
     findings += _of_parser(index, launch, configs, releases, findings)
+    if releases.exact:
+        _note_refusals(findings, index, configs[-1])
     findings += _removed_later(index, launch, configs, releases, findings)
     if releases.unlisted is not None:
         findings = _assumed(findings, launch, releases.unlisted)
@@ -107,6 +111,38 @@ def _judged(launch: Launch, settings: Settings, index: RuleIndex, every_rule: bo
             if finding.severity == "error" and finding.rule.partition("/")[2] in VALUES_OF_FORKS:
                 finding.severity = "warning"
     return [*findings, *_of_container(index, launch, configs[-1], releases)]
+
+
+_RELEASE = re.compile(r"\b(?:use|or) (?:[A-Za-z.]+ )?(b?\d[\w.]*) or (?:later|earlier)\b(?! with)")
+"""An advice to run another release, without a change beside it."""
+
+
+def _note_refusals(findings: list[Finding], index: RuleIndex, config: Config) -> None:
+    """Add to an advice that names another release what of the launch that release refuses."""
+    refused: dict[str, list[str]] = {}
+    for finding in findings:
+        for release in _RELEASE.findall(finding.advice) if " or " in finding.advice else ():
+            if config.catalog is None or config.catalog.index(release) is None:
+                continue
+            if release not in refused:
+                there = configs_of(config.launch, [release])[0]
+                refused[release] = _refused_words(index, config, there, {one.rule for one in findings})
+            if refused[release]:
+                words = listed(refused[release], 3)
+                finding.advice += f"; {ENGINES[config.launch.engine].name} {release} refuses {words} as written here"
+
+
+def _refused_words(index: RuleIndex, config: Config, there: Config, had_rules: set[str]) -> list[str]:
+    """The words of a launch that another release refuses. had_rules: of the findings under its own release."""
+    had = {one.span for one in violations(config) if one.refused}
+    spans = [one.span for one in violations(there) if one.refused and not one.new and one.span not in had]
+    launch = config.launch
+    for rule in index.candidates((there.key,), _there(launch, [there])):
+        crashes = rule.impact_on(there.key) in ("crash-at-start", "crash-at-load") and rule.severity == "error"
+        if crashes and rule.id not in had_rules and rule.check not in OF_THE_PLAN and _holds(rule, [there]) is not None:
+            places = [there.operand(name) for name in (*rule.at, *operands(rule.when))]
+            spans.append(next((span for one in places if one.present and (span := one.span) is not None), None))
+    return list(dict.fromkeys([span.text for span in spans if span is not None]))
 
 
 _MAY_COME = frozenset((
@@ -233,7 +269,7 @@ def _each_once(shared: list[Violation], others: list[Finding], config: Config) -
         refused = [finding for finding in others if finding.span == one.span and finding.rule.endswith("-unknown")]
         for finding in refused:
             finding.advice = one.advice
-            finding.fix = finding.fix or fix_of(one.change, config, safe=False, title=one.advice)
+            finding.fix = finding.fix or fix_of(one.change, config, safe=False, title=one.title)
         if not refused and not any(other.span == one.span and other.refused for other in shared):
             found.append(one)
     return found

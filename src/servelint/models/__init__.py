@@ -241,7 +241,10 @@ def _found(entry: dict[str, Any], match: re.Match[str], rest: str, publisher: st
         method = methods.get(f"{form}-dynamic" if "dynamic" in words else form, methods.get(form))
         if method and "static" not in words:
             facts["quant-method"] = method
+    tools = facts.pop("tools", None)  # what a word of the name changes
     family = Family(entry["name"], {key: fact for key, fact in facts.items() if fact is not None}, size, entry)
+    if isinstance(tools, str):
+        family.tools = tools
     if not plain:
         family.tools = family.thinks = None  # further training may have taught it another format
     return family

@@ -291,7 +291,7 @@ def test_words_that_the_image_starts_with_are_named_alone(tag: str, words: str, 
     source = Source("compose.yml", compose(f"command: {words} {rest}", f"vllm/vllm-openai:{tag}"))
     found = [one for one in check_launches(source, read(source).launches, DEFAULT) if one.impact == "crash-at-start"]
     assert [(one.rule, one.span.text) for one in found] == [("vllm/unexpected-argument", words)]
-    assert found[0].advice == "delete these words from the command, or set the entrypoint"
+    assert found[0].advice == f"delete {words} from the command, or set the entrypoint"
     assert found[0].fix is not None
 
 

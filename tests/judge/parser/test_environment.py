@@ -56,7 +56,7 @@ def test_one_that_is_no_more_than_close_to_another() -> None:
     (finding,) = in_file(text, "run.sh", vllm="0.27.1")
     assert finding.rule == "vllm/unknown-env"
     assert finding.message == "nothing in vLLM 0.27.1 reads VLLM_USE_FLASHINFR_SAMPLER"
-    assert finding.advice == "write VLLM_USE_FLASHINFER_SAMPLER, if that is meant"
+    assert finding.advice == "did you mean VLLM_USE_FLASHINFER_SAMPLER?"
     assert edits(finding) == [("VLLM_USE_FLASHINFR_SAMPLER", "VLLM_USE_FLASHINFER_SAMPLER")]
     assert is_safe(finding) is False
 

@@ -52,7 +52,7 @@ class TestValues:
     )
     def test_is_told_what_is_meant(self, start: str, words: str, meant: str | None, pinned: bool) -> None:
         advice = told(f"{IMAGES.get(start, start) if pinned else start} {words}").values()
-        assert any(one.startswith(f"write {meant}, if that is meant") for one in advice) is (meant is not None)
+        assert any(one.startswith(f"did you mean {meant}") for one in advice) is (meant is not None)
 
     @pytest.mark.parametrize(
         "words",

@@ -11,24 +11,36 @@ class TestChoices:
     @pytest.mark.parametrize(
         ("engine", "release", "text", "value", "message"),
         [
-            ("vllm", "0.27.1", "m --kv-cache-dtype int3", "int3", "int3 is no choice of --kv-cache-dtype in vLLM 0.27.1"),
-            ("vllm", "0.27.1", "m --kv-cache-dtype=int3", "int3", "int3 is no choice of --kv-cache-dtype in vLLM 0.27.1"),
+            (
+                "vllm",
+                "0.27.1",
+                "m --kv-cache-dtype int3",
+                "int3",
+                '"int3" is not a valid value for --kv-cache-dtype in vLLM 0.27.1',
+            ),
+            (
+                "vllm",
+                "0.27.1",
+                "m --kv-cache-dtype=int3",
+                "int3",
+                '"int3" is not a valid value for --kv-cache-dtype in vLLM 0.27.1',
+            ),
             (
                 "sglang",
                 "0.5.12",
                 "--model-path m --kv-cache-dtype fp8",
                 "fp8",
-                "fp8 is no choice of --kv-cache-dtype in SGLang 0.5.12",
+                '"fp8" is not a valid value for --kv-cache-dtype in SGLang 0.5.12',
             ),
-            ("lmdeploy", "0.18.0", "m --backend vllm", "vllm", "vllm is no choice of --backend in LMDeploy 0.18.0"),
+            ("lmdeploy", "0.18.0", "m --backend vllm", "vllm", '"vllm" is not a valid value for --backend in LMDeploy 0.18.0'),
             (
                 "llama.cpp",
                 "b11434",
                 "-m m.gguf --cache-type-k q9",
                 "q9",
-                "q9 is no choice of --cache-type-k in llama.cpp b11434",
+                '"q9" is not a valid value for --cache-type-k in llama.cpp b11434',
             ),
-            ("vllm", "0.27.1", "m --dtype ''", "''", "an empty value is no choice of --dtype in vLLM 0.27.1"),
+            ("vllm", "0.27.1", "m --dtype ''", "''", '"" is not a valid value for --dtype in vLLM 0.27.1'),
         ],
     )
     def test_are_told_where_the_value_stands(self, engine: str, release: str, text: str, value: str, message: str) -> None:
@@ -36,7 +48,7 @@ class TestChoices:
         assert finding.rule.partition("/")[2] == "invalid-choice"
         assert (finding.message, finding.span.text) == (message, value)
         assert (finding.severity, finding.impact) == ("error", "crash-at-start")
-        assert finding.advice.startswith("write ")
+        assert finding.advice.startswith("choose from ")
 
     def test_name_the_release_that_has_the_value(self) -> None:
         finding = only("vllm", "m --kv-cache-dtype turboquant_k8v4", "0.19.1")
@@ -93,7 +105,7 @@ class TestKinds:
                 "0.27.1",
                 "m --max-num-seqs many",
                 "many",
-                "--max-num-seqs does not take many in vLLM 0.27.1",
+                '"many" is not a valid value for --max-num-seqs in vLLM 0.27.1',
                 "write a whole number",
             ),
             (
@@ -101,7 +113,7 @@ class TestKinds:
                 "0.27.1",
                 "m --max_num_seqs=many",
                 "many",
-                "--max-num-seqs does not take many in vLLM 0.27.1",
+                '"many" is not a valid value for --max-num-seqs in vLLM 0.27.1',
                 "write a whole number",
             ),
             (
@@ -109,7 +121,7 @@ class TestKinds:
                 "0.27.1",
                 "m --gpu-memory-utilization high",
                 "high",
-                "--gpu-memory-utilization does not take high in vLLM 0.27.1",
+                '"high" is not a valid value for --gpu-memory-utilization in vLLM 0.27.1',
                 "write a number",
             ),
             (
@@ -117,16 +129,16 @@ class TestKinds:
                 "0.27.1",
                 "m --max-model-len 1.5K",
                 "1.5K",
-                "--max-model-len does not take 1.5K in vLLM 0.27.1",
+                '"1.5K" is not a valid value for --max-model-len in vLLM 0.27.1',
                 "write a whole number before K, or 1.5k",
             ),
-            ("vllm", "0.27.1", "m --port=", "", "--port does not take an empty value", "write a whole number"),
+            ("vllm", "0.27.1", "m --port=", "", '"" is not a valid value for --port', "write a whole number"),
             (
                 "sglang",
                 "0.5.12",
                 "--model-path m --port auto",
                 "auto",
-                "--port does not take auto in SGLang 0.5.12",
+                '"auto" is not a valid value for --port in SGLang 0.5.12',
                 "write a whole number",
             ),
             (
@@ -134,7 +146,7 @@ class TestKinds:
                 "0.5.12",
                 "--model-path m --cuda-graph-bs 1 2 x",
                 "x",
-                "--cuda-graph-bs does not take x in SGLang 0.5.12",
+                '"x" is not a valid value for --cuda-graph-bs in SGLang 0.5.12',
                 "write a whole number",
             ),
             (
@@ -142,7 +154,7 @@ class TestKinds:
                 "b11434",
                 "-m m.gguf -c abc",
                 "abc",
-                "-c does not take abc in llama.cpp b11434",
+                '"abc" is not a valid value for -c in llama.cpp b11434',
                 "write a whole number",
             ),
             (
@@ -150,7 +162,7 @@ class TestKinds:
                 "0.18.0",
                 "m --cache-max-entry-count x",
                 "x",
-                "--cache-max-entry-count does not take x in LMDeploy 0.18.0",
+                '"x" is not a valid value for --cache-max-entry-count in LMDeploy 0.18.0',
                 "write a number",
             ),
         ],
@@ -198,7 +210,7 @@ class TestJson:
     def test_that_cannot_be_read_is_told_where_reading_stops(self, command: str, text: str) -> None:
         (finding,) = in_file(command, "run.sh", vllm="0.27.1")
         assert finding.rule == "vllm/malformed-json"
-        assert "the value of --speculative-config is no JSON: " in finding.message
+        assert "--speculative-config is not valid JSON: " in finding.message
         assert finding.span.text == text
         assert (finding.impact, edits(finding)) == ("crash-at-start", [(",", "")] if text == "," else [])
 

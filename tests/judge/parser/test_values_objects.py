@@ -14,8 +14,8 @@ NEW = """m --speculative-config '{"method":"ngram","num_speculative_tokens":1,"p
 def test_a_key_that_the_release_refuses() -> None:
     finding = only("vllm", """m --speculative-config '{"method":"ngram","num_speculative_token":1}'""", "0.27.1")
     assert finding.rule == "vllm/unknown-json-key"
-    assert finding.message == "num_speculative_token is no key of --speculative-config in vLLM 0.27.1, which refuses it"
-    assert finding.advice == "write num_speculative_tokens, if that is meant"
+    assert finding.message == "vLLM 0.27.1 has no key num_speculative_token in --speculative-config, and refuses it"
+    assert finding.advice == "did you mean num_speculative_tokens?"
     assert (finding.span.text, finding.impact) == ("num_speculative_token", "crash-at-start")
     assert (edits(finding), is_safe(finding)) == ([("num_speculative_token", "num_speculative_tokens")], False)
 
@@ -51,7 +51,7 @@ def test_each_wrong_key_is_told() -> None:
 def test_a_single_key_is_told(text: str) -> None:
     finding = only("vllm", f"m {text}", "0.27.1")
     assert finding.rule == "vllm/unknown-json-key"
-    assert finding.message.startswith("metod is no key of ")
+    assert finding.message.startswith("vLLM 0.27.1 has no key metod in ")
     assert "metod" in finding.span.text
 
 
@@ -125,7 +125,7 @@ def test_dashes_in_a_key_where_the_release_reads_them_as_underscores() -> None:
 def test_a_key_of_an_object_inside_another() -> None:
     finding = only("vllm", """m --compilation-config '{"pass_config": {"bogus": 1}}'""", "0.33.0")
     assert (finding.rule, finding.span.text) == ("vllm/unknown-json-key", "bogus")
-    assert finding.message.startswith("bogus is no key of --compilation-config.pass_config in vLLM 0.33.0")
+    assert finding.message.startswith("vLLM 0.33.0 has no key bogus in --compilation-config.pass_config")
 
 
 def test_every_object_that_the_parser_makes_a_config_of_counts() -> None:

@@ -11,7 +11,7 @@ from servelint.core.text import HOLE
 from servelint.engines import ENGINE_NAMES, ENGINES, entry
 from servelint.engines import catalog as catalogs
 from servelint.engines.argv import Fault, Setting, head_of
-from servelint.engines.catalog import APPEND, LIST
+from servelint.engines.catalog import APPEND, LIST, Option
 from servelint.engines.config import Config
 from servelint.fixes.change import Change, written_at
 from servelint.judge.parser.repairs import (
@@ -95,11 +95,12 @@ def _unexpected_value(view: ReleaseView, fault: Fault) -> Violation:
     off = switched_off(fault.setting)
     advice = f"write {fault.spelling}"
     if off:
-        advice = f"delete it, or write {fault.spelling.replace('--', '--no-', 1)} where the release has that"
+        other = fault.spelling.replace("--", "--no-", 1)
+        advice = f"write {other}" if view.catalog.table(view.index).find(other) is not None else "delete it"
     return Violation(
         "unexpected-value",
         fault.span,
-        f"{fault.spelling} is a switch of {view.release} and takes no value",
+        f"{fault.spelling} is a switch and takes no value in {view.release}",
         advice,
         "a switch",
         change=without_value(view, fault.setting),
@@ -115,7 +116,7 @@ def _one_word(view: ReleaseView, fault: Fault) -> Violation:
         "one-word",
         fault.span,
         f"{fault.spelling} and its value are one word, which {view.release} takes for an argument",
-        "make two words of it: in a list, two items",
+        "write it as two words, in a list as two items",
         "one word",
         change=two_words(fault),
         title=f"write {fault.spelling} and its value as two words",
@@ -154,9 +155,9 @@ def _ignored_model(view: ReleaseView, fault: Fault) -> Violation:
     return Violation(
         "ignored-model",
         fault.span,
-        f"{module} does not look at the positional {fault.spelling}: it serves its default model",
+        f"{module} ignores the positional argument {fault.spelling} and serves its default model",
         f"write --model before it, or start {' '.join(view.record.command)}",
-        "not looked at",
+        "ignored",
         change=Change(instead=([fault.word], ["--model", fault.spelling])) if fault.word is not None else None,
         title=f"write --model {fault.spelling}",
     )
@@ -188,11 +189,11 @@ def _twice(words: list[Word]) -> Violation:
     return Violation(
         "unexpected-argument",
         sites[0].to(sites[-1]) if one_place else None,
-        f"the image starts the engine itself, so that {written!r} is an argument of it",
-        "delete these words from the command, or set the entrypoint",
+        f"unexpected argument {written!r}: the image starts the engine itself",
+        f"delete {written} from the command, or set the entrypoint",
         "given to the engine",
         change=Change(words=words),
-        title="delete the words that the image starts with already",
+        title=f"delete {written}",
     )
 
 
@@ -207,9 +208,9 @@ def _argument(view: ReleaseView, fault: Fault) -> Violation:
     return Violation(
         "unexpected-argument",
         fault.span,
-        f"{shown!r} belongs to no option; {view.release} refuses it",
+        f"unexpected argument {shown!r}; {view.release} refuses it",
         "delete it, or quote what it is a part of",
-        "no option's value",
+        "unexpected",
         change=after_switch(view, fault),
         title=titled_switch(view, fault),
         safe=True,
@@ -222,12 +223,12 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
     if runs:
         life = Life(view.catalog, runs, view.index)
         gone = life.before is not None
-        otherwise = f"delete it, or use {life.use(view.name)}"
+        use = Life(view.catalog, _taking(view, fault, runs), view.index).use(view.name)
         return Violation(
             "removed-option" if gone else "option-not-yet",
             fault.span,
             f"{fault.spelling} {life.written(view.name)}; {view.release} refuses it",
-            instead.text if instead is not None and gone else _successor(fault.spelling, runs, gone) or otherwise,
+            instead.text if instead is not None and gone else _successor(fault.spelling, runs, gone) or f"delete it, or use {use}",
             "not an option of this release",
             change=instead_of(view, instead, setting_of(view, fault.word)) if gone else None,
             title=titled(instead, fault.spelling),
@@ -240,8 +241,8 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
     other = _other_engine(view.engine, fault.spelling)
     close = similar(fault.spelling, view.catalog.table(view.index).lines)
     there = setting_named(view, close) is not None if close else False
-    meant = f"delete it, with its value: {close} is set already" if there else f"write {close}, if that is meant"
-    message = f"{fault.spelling} is no option of {view.release}"
+    meant = f"delete it, with its value: {close} is set already" if there else f"did you mean {close}?"
+    message = f"{view.release} has no option {fault.spelling}"
     if other is not None:
         message = f"{fault.spelling} is an option of {ENGINE_NAMES[other]}; {view.release} refuses it"
     return Violation(
@@ -265,6 +266,15 @@ def _successor(spelling: str, runs: Sequence[tuple[int, int, Option]], gone: boo
     notice = max(runs, key=lambda run: run[1])[2].deprecated if gone and not off else ""
     named = _NAMED_INSTEAD.search(" ".join(notice.split())) if notice else None
     return f"write {named.group(1)}" if named is not None else ""
+
+
+def _taking(view: ReleaseView, fault: Fault, runs: list[tuple[int, int, Option]]) -> list[tuple[int, int, Option]]:
+    """The runs of releases that take an option with its value; those that take the option, if none does."""
+    runs = [run for run in runs if not run[2].refuses] or runs
+    argv = view.config.launch.argv
+    at = next((index for index, word in enumerate(argv) if word is fault.word), len(argv))
+    value = argv[at + 1].value if at + 1 < len(argv) else None
+    return [run for run in runs if run[2].choices is None or value is None or value in run[2].choices] or runs
 
 
 def _other_engine(engine: str, spelling: str) -> str | None:
@@ -301,7 +311,7 @@ def _abbreviated(view: ReleaseView, fault: Fault) -> Violation:
             "taken-for-another",
             fault.span,
             f"{fault.spelling} {was}; {view.release} takes it for {full}",
-            f"delete it, or write {full} if that is meant",
+            f"delete it; did you mean {full}?",
             f"read as {full}",
             change=instead_of(view, instead, setting_of(view, fault.word)),
             title=titled(instead, fault.spelling),

@@ -14,6 +14,7 @@ from servelint.engines.catalog import Catalog
 from servelint.engines.registry import derived
 from servelint.fixes.change import Change, name_span
 from servelint.judge.parser.repairs import Replacement, in_place_of, setting_named
+from servelint.judge.parser.values import takes
 from servelint.judge.parser.view import Life, ReleaseView, listed, similar
 from servelint.judge.parser.violation import Violation
 
@@ -88,7 +89,7 @@ def _variable(view: ReleaseView, name: str, variable: Variable, known: dict[str,
         if close is None or _is_passed_on(view, variable):
             return None  # a script beside the engine may read it, or this one does
         there = close in view.config.launch.env
-        advice = f"delete it: {close} is set already" if there else f"write {close}, if that is meant"
+        advice = f"delete it: {close} is set already" if there else f"did you mean {close}?"
         return Violation(
             "unknown-env",
             place,
@@ -109,7 +110,9 @@ def _variable(view: ReleaseView, name: str, variable: Variable, known: dict[str,
         return Violation("deprecated-env", place, message, instead.text if instead else advice, "deprecated", variable=name)
     life = Life(view.catalog, runs, view.index)
     text = instead.text if instead is not None else ""
-    if instead is not None and instead.option is not None and variable.value is not None and variable.value.known:
+    if instead is not None and instead.option is not None and not _takes(view, instead.option, variable.value):
+        text = f"delete it: {instead.option} takes its place, and does not take this value"
+    elif instead is not None and instead.option is not None and variable.value is not None and variable.value.known:
         text = f"write {instead.option} {masked_value(instead.option, variable.value.flat)}"
     gone = life.before is not None and life.after is None and (instead is None or instead.delete)
     return Violation(
@@ -137,7 +140,15 @@ def _as_option(view: ReleaseView, instead: Replacement | None, variable: Variabl
     option, value = instead.option if instead is not None else None, variable.value
     if option is None or value is None or not value.known or setting_named(view, option) is not None:
         return None
+    if not _takes(view, option, value):
+        return Change(unset=variable.name)
     return Change(unset=variable.name, option=(option, value.flat))
+
+
+def _takes(view: ReleaseView, spelling: str, value: TracedText | None) -> bool:
+    """Whether the release may take a value of a variable for an option."""
+    option = view.catalog.table(view.index).find(spelling)
+    return option is None or value is None or not value.known or takes(view, option, value.flat)
 
 
 @lru_cache(maxsize=256)
@@ -202,8 +213,8 @@ def _named(view: ReleaseView, name: str, text: TracedText, variable: Variable) -
     if not names or text.flat in names:
         return None
     close = similar(text.flat, names)
-    message = f"{name}={text.flat} names no backend of {view.release}, which ends with ValueError"
-    advice = f"write {close or listed(names)}"
+    message = f'"{text.flat}" is not a valid value for {name}: {view.release} ends with ValueError'
+    advice = f"did you mean {close}?" if close else f"choose from {listed(names)}"
     return Violation("unreadable-env-value", text.span() or variable.site, message, advice, "no such name", variable=name)
 
 

@@ -24,17 +24,19 @@ class Replacement:
 
     Attributes:
         text: what to do, as an advice.
-        option: the new spelling, if it takes the same value.
+        option: the new spelling, if it takes the same value, or one of `values`.
+        values: old value -> new one, where they differ.
         write: the words to write instead of the option and its value.
         delete: whether nothing takes its place.
         idle: whether it had no effect any more when it was deprecated.
         safe: whether the launch then means the same, or could mean nothing else.
     """
 
-    __slots__ = ("delete", "idle", "option", "safe", "text", "write")
+    __slots__ = ("delete", "idle", "option", "safe", "text", "values", "write")
 
     def __init__(self, body: dict[str, Any]) -> None:
         self.option: str | None = body.get("option")
+        self.values: dict[str, str] = body.get("values", {})
         self.write: list[str] = body.get("write", [])
         self.idle: bool = body.get("idle", False)
         self.delete: bool = body.get("delete", False)
@@ -48,6 +50,9 @@ def _data() -> dict[str, dict[str, Any]]:
     with open(path, encoding="utf-8") as file:
         found: dict[str, dict[str, Any]] = json.load(file)["engines"]
     return found
+
+
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 
 
 def replacement(engine: str, name: str) -> Replacement | None:
@@ -80,9 +85,17 @@ def setting_named(view: ReleaseView, spelling: str) -> Setting | None:
 
 
 def in_place_of(view: ReleaseView, name: str, setting: Setting | None = None) -> Replacement | None:
-    """What takes the place of an option or a variable in a launch: nothing, where the launch sets that already."""
+    """What takes the place of an option or a variable in a launch; None if the release does not have it.
+
+    Nothing does, where the launch sets it already.
+    """
     found = replacement(view.engine, name.lstrip("-"))
     new = found.option or next(iter(found.write), "") if found is not None else ""
+    table = view.catalog.table(view.index)
+    if found is not None and any(table.find(one) is None for one in _OPTION.findall(f"{new.partition('.')[0]} {found.text}")):
+        return (
+            Replacement({"text": "delete it", "delete": True, "safe": found.safe, "idle": found.idle}) if found.delete else None
+        )
     there = setting_named(view, new)
     return found if there is None or there is setting else _set_already(new, safe=found is not None and found.safe)
 
@@ -105,6 +118,9 @@ def instead_of(view: ReleaseView, instead: Replacement | None, setting: Setting 
         there = setting_named(view, head)
         return Change(drop=[setting]) if there is not None else Change(instead=(setting.words, instead.write))
     flat = setting.word.text.flat
+    if instead.values:
+        value = instead.values.get(setting.value.flat) if setting.value is not None else None
+        return Change(instead=(setting.words, [instead.option, value])) if value is not None else None
     return written_at(setting.word.text.cut(0, flat.find("=") if "=" in flat else None).written, instead.option)
 
 

@@ -86,10 +86,10 @@ def _value(view: ReleaseView, setting: Setting, option: Option, text: TracedText
     try:
         converted = convert(view.engine, option.types, text.flat)
     except Refused as refused:
-        message = f"{setting.spelling} does not take {text.flat or 'an empty value'} in {view.release}"
+        message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}'
         return Violation("invalid-value", place, message, f"write {refused}", f"not {refused}")
     if option.name in view.record.object_options and isinstance(converted, str) and view.checks_fields:
-        message = f"{setting.spelling} takes an object in {view.release}, and {text.flat} is none"
+        message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}, which takes an object'
         return Violation("invalid-value", place, message, "write a JSON object", "not an object")
     if option.choices is None:
         return _looked_up(view, setting, option, text, word)
@@ -102,19 +102,33 @@ def _value(view: ReleaseView, setting: Setting, option: Option, text: TracedText
 
 def _looked_up(view: ReleaseView, setting: Setting, option: Option, text: TracedText, word: Word) -> Violation | None:
     """A name that the parser takes as it is, and that the engine looks up when it makes its configs of the arguments."""
-    field = view.record.moved_values.get(option.name)
     if text.flat in ("", "None"):
         return None
-    if field is not None:
-        keys = view.catalog.keys(field[0], view.index)
-        body = keys.get(field[1]) if keys is not None else None
-        taken = body is None or "choices" not in body or expected_of(body, text.flat) is None
-        return None if taken or body is None else _choice(view, setting, [one for one in body["choices"] if one], text, word)
+    body = _moved(view, option)
+    if body is not None:
+        taken = takes(view, option, text.flat)
+        return None if taken else _choice(view, setting, [one for one in body["choices"] if one], text, word)
     kind = view.record.looked_up_options.get(option.name)
     if kind is None:
         return None
     known = view.names(kind)
     return _choice(view, setting, known, text, word) if known and text.flat not in known else None
+
+
+def _moved(view: ReleaseView, option: Option) -> dict[str, Any] | None:
+    """The field of a JSON option that declares the choices of another option; None if there is none."""
+    field = view.record.moved_values.get(option.name)
+    keys = view.catalog.keys(field[0], view.index) if field is not None else None
+    body = keys.get(field[1]) if keys is not None and field is not None else None
+    return body if body is not None and "choices" in body else None
+
+
+def takes(view: ReleaseView, option: Option, value: str) -> bool:
+    """Whether a value may be one of the choices of an option."""
+    body = _moved(view, option)
+    if body is not None:
+        return expected_of(body, value) is None
+    return option.choices is None or value in option.choices
 
 
 def _misspelt(view: ReleaseView, setting: Setting, option: Option) -> list[Violation]:
@@ -152,17 +166,24 @@ def _misspelt_value(view: ReleaseView, name: str, shown: str, text: TracedText, 
     close = misspelt(value, now) or misspelt(value, lives)
     if close is None:
         return None
-    since = lives[close]
-    has = f"; {view.name} has it from {view.catalog.releases[since]}" if since else ""
+    has = _had_elsewhere(view, name, kind, close, lives[close])
     return Violation(
         "misspelt-value",
         text.span(),
         f"no {view.name} release has {value} for {shown}",
-        f"write {close}, if that is meant{has}",
+        f"did you mean {close}{has}?",
         "not a value of any release",
-        change=written_at(text.written, close),
+        change=written_at(text.written, close) if not has else None,
         title=f"write {close}",
     )
+
+
+def _had_elsewhere(view: ReleaseView, name: str, kind: str, value: str, first: int) -> str:
+    """In brackets the releases that have a value, where this one does not; "" where it does."""
+    runs: list[Any] = [*view.catalog.names(kind).get(value, ())] if kind else []
+    runs += [run for run in view.catalog.spelled("--" + name) if value in (run[2].choices or ())]
+    runs = runs or [(first, len(view.catalog.releases) - 1)]
+    return "" if view.has_now(runs) else f" ({Life(view.catalog, runs, view.index).use(view.name)})"
 
 
 @lru_cache(maxsize=1024)
@@ -193,12 +214,12 @@ def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: Trace
         return Violation(
             "missing-value", setting.word.site, message, f"write {setting.spelling} {choices[0]}", "without a value"
         )
-    message = f"{text.flat or 'an empty value'} is no choice of {setting.spelling} in {view.release}"
+    message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}'
     runs = [run for run in view.catalog.spelled(setting.spelling) if run[2].choices is not None]
     known = [run for run in runs if text.flat in (run[2].choices or ()) and run[2].name == setting.name]
     if known:
         life = Life(view.catalog, known, view.index)
-        advice = f"write {listed(choices)}, or use {life.use(view.name)}"
+        advice = f"choose from {listed(choices)}, or use {life.use(view.name)}"
         message = f"{message}; it {life.written(view.name)}"
         return Violation("invalid-choice", place, message, advice, "not a choice of this release")
     names = [str(one) for one in choices]
@@ -207,7 +228,7 @@ def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: Trace
         "invalid-choice",
         place,
         message,
-        f"write {close}, if that is meant" if close else f"write {listed(choices)}",
+        f"did you mean {close}?" if close else f"choose from {listed(choices)}",
         "not a choice",
         change=written_at(text.written, close) if close else None,
         safe=close is not None and close.lower() == text.flat.lower(),
@@ -225,8 +246,8 @@ def _json(setting: Setting, text: TracedText, word: Word) -> Violation | None:
     return Violation(
         "malformed-json",
         text.span(at, at + 1) or text.span() or word.site,
-        f"the value of {setting.spelling} is no JSON: {node.message}",
-        "mend it; quote the whole value in a shell, with double quotes inside",
+        f"{setting.spelling} is not valid JSON: {node.message}",
+        "correct it; in a shell put single quotes around the value, and double quotes inside",
         node.message,
         change=change,
         title=title,
@@ -358,7 +379,7 @@ def _field(view: ReleaseView, spelling: str, name: str, node: JsonNode, keys: Ke
     wanted = expected_of_node(body, node)
     if wanted is None:
         return []
-    message = f"{node.text.flat} is no value of {name} of {spelling} in {view.release}"
+    message = f'"{node.content.flat}" is not a valid value for {name} of {spelling} in {view.release}'
     choices = [str(one) for one in body.get("choices", ()) if one is not None]
     value = node.value
     close = similar(value, choices) or misspelt(value, choices) if isinstance(value, str) else None
@@ -368,7 +389,7 @@ def _field(view: ReleaseView, spelling: str, name: str, node: JsonNode, keys: Ke
             "invalid-json-value",
             node.content.span() or node.text.span(),
             message,
-            f"write {close}, if that is meant" if close else f"write {wanted}",
+            f"did you mean {close}?" if close else f"write {wanted}",
             "not taken",
             change=written_at(written, close) if close else None,
             title=f"write {close}" if close else "",
@@ -404,8 +425,8 @@ def _unknown_key(view: ReleaseView, spelling: str, key: str, keys: Keys, text: T
     return Violation(
         rule,
         text.span(),
-        f"{key} is no key of {spelling} in {view.release}, which {what}",
-        f"write {close}, if that is meant" if close else "correct its name, or delete it",
+        f"{view.release} has no key {key} in {spelling}, and {what}",
+        f"did you mean {close}?" if close else "correct its name, or delete it",
         "no such key",
         change=written_at(text.written, close) if close else delete,
         title=f"write {close}" if close else f"delete {key}",

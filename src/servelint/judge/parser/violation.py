@@ -105,7 +105,7 @@ class Violation:
     def unless_newer(self) -> Violation:
         """The same violation where a release after all known ones may run, which may have what they lack."""
         doubtful = copy(self)
-        doubtful.mild, doubtful.message = True, f"{self.message}, nor of any other up to it"
+        doubtful.mild, doubtful.message = True, f"{self.message}; this holds for every earlier release too"
         return doubtful
 
 

@@ -1,0 +1,119 @@
+"""Every advice and fix of every rule, on the rules' own bad examples, at the releases of each rule's range.
+
+What an advice names must exist there, and each way that it offers must be accepted by servelint itself. SERVELINT_ALL_RELEASES
+takes all examples and releases, in place of the first example at the first, the middle and the last release.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from servelint.core.finding import Finding
+from servelint.core.launch import Launch
+from servelint.core.settings import Settings
+from servelint.engines.releases import release_key
+from servelint.readers import read
+from servelint.rule_examples import example_text, unmarked
+from servelint.rules import ranges
+from tests.advice import follow, judged_at, releases_of, ways
+from tests.rules.test_rules import ALL, asked
+from tests.wrappers import WRAPPERS
+
+pytestmark = pytest.mark.book
+
+EVERYWHERE = "SERVELINT_ALL_RELEASES" in os.environ
+
+
+def sampled(rule: dict[str, Any], example: dict[str, Any]) -> list[str | None]:
+    """The releases at which an example is judged; None for what its file names."""
+    own = str(example["version"]) if "version" in example else None
+    if "text" in example or "image" in example or not rule.get("versions"):
+        return [own]
+    bounds = ranges.loaded(ranges.compile_range(rule["versions"]))
+    inside = [one for one in releases_of(rule["engine"]) if ranges.contains(bounds, release_key(one))]
+    if not inside:
+        return [own]
+    chosen = inside if EVERYWHERE else [inside[0], inside[len(inside) // 2], inside[-1]]
+    return list(dict.fromkeys([*chosen, *([own] if own is not None else [])]))
+
+
+def found(rule: dict[str, Any]) -> Iterator[tuple[Launch, Settings, str | None, list[Finding], Finding]]:
+    """The findings of a rule in its bad examples: the launch, settings and release, all findings, and the rule's own."""
+    for example in rule["examples"]["bad"][: None if EVERYWHERE else 1]:
+        filename, wrap = WRAPPERS["compose-list"]
+        text = (filename, wrap(rule["engine"], example)) if "image" in example else example_text(example)
+        source, _ = unmarked(*text)
+        for launch in read(source).launches:
+            for release in sampled(rule, example):
+                settings = asked(example)
+                before = judged_at(launch, settings, release)
+                own = [one for one in before if one.rule == rule["id"]]
+                if own:
+                    yield launch, settings, release, before, own[0]
+
+
+@pytest.mark.parametrize("rule", ALL, ids=[rule["id"] for rule in ALL])
+def test_an_advice_holds_where_it_is_given(rule: dict[str, Any]) -> None:
+    every = list(found(rule))
+    assert every or not rule["examples"]["bad"]
+    for launch, settings, release, before, finding in every:
+        wrong, _ = follow(launch, settings, release, before, finding)
+        assert wrong == [], f"{release}: {launch.source.text}"
+
+
+def test_most_advice_can_be_followed() -> None:
+    exact = [rule for rule in ALL if "advice" in rule and ways(rule["advice"].replace("{case}", "write --x 1"))]
+    assert len(exact) / len([rule for rule in ALL if "advice" in rule]) > 0.55
+
+
+# -- the engines' own verdicts
+
+VERDICTS = Path(__file__).parent / "verdicts" / "advice.jsonl"
+NOT_BY_ADVICE = (
+    r"Blackwell|SM100|NIXL package|pip install|is not loaded|binary was not found|not found: |SGLANG_DEEPEP_V2_NUM_MAX"
+    r"|architecture 'LlamaForCausalLM'|Unsupported speculative method: 'mtp'"
+)
+"""Refusals for the GPU, packages and files of the host that was asked, and for models of which it had another's config.json."""
+ASKED = {"vllm": ("0.16.0", "0.33.0"), "sglang": ("0.5.12", "0.5.23")}
+"""The releases whose own start-up code was asked, by engine."""
+
+
+def advised() -> Iterator[dict[str, Any]]:
+    """The launches that come of the advice about launches that do not start, at the releases that were asked."""
+    for rule in ALL:
+        example = rule["examples"]["bad"][0] if rule["examples"]["bad"] else {}
+        if rule.get("severity") != "error" or "run" not in example or "versions" not in rule:
+            continue
+        bounds = ranges.loaded(ranges.compile_range(rule["versions"]))
+        for release in ASKED.get(rule["engine"], ()):
+            if not ranges.contains(bounds, release_key(release)):
+                continue
+            settings, (launch,) = asked(example), read(unmarked(*example_text(example))[0]).launches
+            before = judged_at(launch, settings, release)
+            for finding in [one for one in before if one.rule == rule["id"]][:1]:
+                for at, new in follow(launch, settings, release, before, finding)[1]:
+                    shown = " ".join(word.shown for word in new.argv)
+                    if (
+                        at == release
+                        and "$" not in shown
+                        and not any(one.severity == "error" for one in judged_at(new, settings, release))
+                    ):
+                        env = {name: one.value.shown for name, one in new.env.items() if one.value is not None}
+                        argv = [word.shown for word in new.argv]
+                        yield {"rule": rule["id"], "release": release, "argv": argv, "env": env}
+
+
+def test_the_engine_accepts_what_is_advised() -> None:
+    recorded = [json.loads(line) for line in VERDICTS.read_text(encoding="utf-8").splitlines()]
+    verdicts = {json.dumps([one["rule"], one["release"], one["argv"], one["env"]]): one["refusal"] for one in recorded}
+    made = [json.dumps(list(one.values())) for one in advised()]
+    known = [verdicts[one] for one in made if one in verdicts]
+    assert len(known) / len(made) > 0.9
+    assert [one for one in known if one is not None and not re.search(NOT_BY_ADVICE, one)] == []
