@@ -22,6 +22,7 @@ from servelint.engines import ENGINES
 from servelint.engines.catalog import load
 from servelint.files.siblings import Neighbours
 from servelint.lsp.analysis import analyse
+from servelint.report import log_search
 from servelint.rules.compile import every_rule
 from servelint.rules.load import rule_folder
 from tests.report import browser as browsers
@@ -147,8 +148,8 @@ def test_filters_of_the_rules(browser: Browser, address: str) -> None:
 
 def test_search_finds_an_option(browser: Browser, address: str) -> None:
     with opened(browser, address, "") as page:
-        page.keyboard.press("Control+k")
-        page.keyboard.type("kv-cache-dtype", delay=20)
+        page.get_by_role("button", name="Search").first.click()
+        page.locator("input[aria-autocomplete=list]").fill("kv-cache-dtype", timeout=60_000)
         page.locator("a[href*='options/vllm/kv-cache-dtype/']").first.wait_for(timeout=60_000)
 
 
@@ -157,6 +158,16 @@ def test_a_message_of_a_log_finds_its_rule(browser: Browser, address: str) -> No
     with opened(browser, address, "log/") as page:
         page.locator("#log").fill(text)
         assert page.locator("#log-found li").first.inner_text().startswith("vllm/heads-not-divisible")
+
+
+def test_the_search_for_a_log_answers_as_the_command_line_does(browser: Browser, address: str) -> None:
+    logs = json.loads((ROOT / "tests" / "report" / "logs.json").read_text(encoding="utf-8"))
+    index = log_search.Index(log_search.entries())
+    with opened(browser, address, "log/") as page:
+        for one in logs:
+            page.locator("#log").fill(one["text"])
+            shown = page.locator("#log-found li a").all_inner_texts()
+            assert shown == [found.entry.rule for found in index.search(one["text"])[:8]], one["text"]
 
 
 def test_the_comparison_of_two_releases(browser: Browser, address: str) -> None:

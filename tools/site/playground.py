@@ -26,9 +26,7 @@ _KINDS = [
     "workflow.yml",
 ]
 _PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json")
-_UNUSED = re.compile(
-    r"servelint/(rules/book/(?!coverage).*\.yaml|engines/data/.*\.json|schemas/.*)|.*\.dist-info/(?!METADATA).*"
-)
+_UNUSED = re.compile(r"servelint/(rules/book/(?!coverage).*\.yaml|schemas/.*)|.*\.dist-info/(?!METADATA).*")
 """What a check does not read: the sources of what the wheel has compiled, and the schemas. The folder of the rules stays."""
 _EXAMPLES = [
     ("compose.yml", "TurboQuant with speculative decoding", "examples/broken/turboquant.yml"),
@@ -112,8 +110,10 @@ def _python(target: Path, wheels: Path) -> None:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as whole:
         for wheel in sorted(wheels.glob("*.whl")):
             with zipfile.ZipFile(wheel) as one:
-                for name in one.namelist():
-                    if not _UNUSED.fullmatch(name):
+                names = one.namelist()
+                compiled = {name.removesuffix(".catalog") + ".json" for name in names if name.endswith(".catalog")}
+                for name in names:
+                    if name not in compiled and not _UNUSED.fullmatch(name):
                         whole.writestr(name, one.read(name))
 
 

@@ -234,7 +234,7 @@ def _life(engine: str, name: str) -> int:
     if catalog is None:
         known = ", ".join([one for one in ENGINE_NAMES if catalogs.load(one) is not None])
         missing = ENGINE_NAMES[found] if found is not None else repr(engine)
-        print_stderr(f"servelint: there is no catalog of {missing}; use one of {known}")
+        print_stderr(f"servelint: no option catalog for {missing}; use one of {known}")
         return 2
     try:
         text = reference.of_name(catalog, name)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _MAX_SIZE = 1 << 20
 _MAX_NODES = 2_000
-_NOT_LOADED = "it is no YAML that can be loaded"
+_NOT_LOADED = "it is not YAML that can be loaded"
 
 
 class Missing(Exception):
