@@ -61,7 +61,7 @@ def lines(report: Report) -> list[str]:
 def head(launch: Launch, record: Judged) -> str:
     """Return the line of a launch: where it is and how its release is known."""
     name = f" ({launch.name})" if launch.name else ""
-    options = "" if record.checked else "; servelint does not check its options: their catalog is missing"
+    options = "" if record.checked else "; its options are not checked: servelint has no option catalog for it"
     way = record.assumption or record.standing
     return clean(f"{launch.source.path}:{launch.line}: {ENGINE_NAMES[launch.engine]}{name}: {way}{options}")
 
