@@ -47,7 +47,8 @@ def test_reasons_lead_to_the_verdict(engine: str, gpu: str | None) -> None:
             assert not one.enable
             assert told is None, one.reasons
         if one.verdict == "unknown":
-            assert first.startswith(("neither arithmetic nor measurements", f"servelint does not know {one.model}")), one.reasons
+            unknown = f"servelint does not know {one.model}"
+            assert first.startswith(("neither arithmetic nor measurements", unknown)), one.reasons
         assert not any("1 drafted tokens" in text or text.endswith(".") for text in one.reasons)
         assert advice_text(one).splitlines()[2].startswith(f"  speculate: {one.verdict}")
         assert advice_data(one)["verdict"] == one.verdict
