@@ -42,8 +42,8 @@ def main() -> None:
         for one, found in rows:
             case = one.case
             cells = [
-                f"{case.model or 'not told'}, {case.gpu}",
-                f"{one.method}, {case.tokens or 'not told'}",
+                f"{case.model or 'not named'}, {case.gpu}",
+                f"{one.method}, {case.tokens or 'not named'}",
                 str(case.concurrency),
             ]
             print("| " + " | ".join([*cells, f"{one.gain:.2f}", *map(shown, found)]) + " |")

@@ -75,7 +75,7 @@ def test_what_nobody_can_tell_is_off_and_says_how_to_tell() -> None:
 def test_a_model_that_is_not_known_is_off() -> None:
     found = asked(model="nobody/nothing")
     assert (found.enable, found.expected_gain, found.crossover) == (False, None, None)
-    assert "nobody/nothing is not known here" in found.reason
+    assert "servelint does not know nobody/nothing" in found.reason
 
 
 def test_memory_that_is_not_there() -> None:

@@ -50,8 +50,8 @@ def test_show_the_newest(workspace: Workspace) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["show", "tgi"], "servelint: there is no catalog of 'tgi' (servelint engines list)\n"),
-        (["show", "../x"], "servelint: there is no catalog of '../x' (servelint engines list)\n"),
+        (["show", "tgi"], "servelint: no option catalog for 'tgi' (servelint engines list)\n"),
+        (["show", "../x"], "servelint: no option catalog for '../x' (servelint engines list)\n"),
         (["show", "lmdeploy", "9.9"], "servelint: the catalog of LMDeploy has no release 9.9\n"),
         (["show"], "servelint engines show: error: missing argument: ENGINE\n"),
         (["list", "more"], "servelint engines list: error: unexpected argument: more\n"),

@@ -199,7 +199,7 @@ def test_where_nobody_says_how_many_gpus_there_are(command: str, release: str, t
     ran = workspace.run("memory", "run.sh", "--gpu", "h100", "--engine-version", release)
     assert ran.out.splitlines()[1].startswith("  fits: ")
     assert told in ran.out
-    assert "note: nobody says how many GPUs there are: it takes " in ran.out
+    assert "note: the number of GPUs is not known: it takes " in ran.out
 
 
 def test_fewer_gpus_than_it_takes_are_told(workspace: Workspace) -> None:

@@ -43,8 +43,7 @@ def bar(engine: str, runs: list[tuple[int, int, str, str]]) -> str:
     for first, last, kind, text in [*runs, (len(releases), len(releases), "", "")]:
         if first > at:
             parts.append(
-                f'<span class="off" style="flex:{first - at}" '
-                f'title="{releases[at]} to {releases[first - 1]}: not there"></span>'
+                f'<span class="off" style="flex:{first - at}" title="{releases[at]} to {releases[first - 1]}: absent"></span>'
             )
         if first < len(releases):
             where = releases[first] if first == last else f"{releases[first]} to {releases[last]}"
@@ -52,7 +51,7 @@ def bar(engine: str, runs: list[tuple[int, int, str, str]]) -> str:
                 f'<span class="{kind}" style="flex:{last - first + 1}" title="{html.escape(f"{where}: {text}")}"></span>'
             )
         at = last + 1
-    ends = f'<span class="ends"><span>{releases[0]}</span><span>{releases[-1]}</span></span>'
+    ends = f'<span class="ends"><span data-text="{releases[0]}"></span><span data-text="{releases[-1]}"></span></span>'
     label = "; ".join(
         [releases[first] if first == last else f"{releases[first]} to {releases[last]}" for first, last, _, _ in runs]
     )

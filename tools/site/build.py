@@ -8,11 +8,13 @@ loaded from another host. The facts come from the rule book and the catalogs of 
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import matrix
@@ -71,17 +73,17 @@ def _home(readme: str) -> str:
         '<div class="ways" markdown>',
         "",
         "- [**Rules**](rules/index.md): what is known to break, since when, with evidence",
-        "- [**Options**](options/index.md): the life of every option, key and variable of every engine",
+        "- [**Options**](options/index.md): the history of every option, JSON key and environment variable of every engine",
         "- [**Releases**](releases/index.md): what each release added, removed and changed",
         "- [**Compare two releases**](compare/index.md)",
-        "- [**What goes with what**](matrix/index.md): speculative decoding, KV cache formats, attention backends",
+        "- [**What works together**](matrix/index.md): speculative decoding, KV cache formats, attention backends",
         "- [**Playground**](playground/index.md): check a file in the browser",
         "- [**Paste an error**](log/index.md): find the rule for a message from a log",
         "",
         "</div>",
         "",
     ]
-    return head + "\n" + "\n".join(ways) + rest
+    return "---\nhide: [navigation]\n---\n\n" + head + "\n" + "\n".join(ways) + rest
 
 
 def configuration(docs: Path) -> str:
@@ -120,23 +122,37 @@ def configuration(docs: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _shorten_index(path: Path) -> None:
+    """Take out of the search what repeats on thousands of pages: the index is loaded before the first search."""
+    index = json.loads(path.read_text(encoding="utf-8"))
+    index["items"] = [one for one in index["items"] if not _repeats(one["location"])]
+    path.write_text(json.dumps(index, separators=(",", ":")), encoding="utf-8")
+
+
+def _repeats(location: str) -> bool:
+    page, _, section = location.partition("#")
+    kept = {"rules": ("", "why", "what-to-write-instead"), "options": ("",), "releases": ("",)}
+    return section not in kept.get(page.partition("/")[0], (section,))
+
+
 def main(argv: list[str]) -> int:
     """Build the site into a folder; return the exit status."""
     if len(argv) != 1:
         print("usage: build.py OUT", file=sys.stderr)
         return 2
     out = Path(argv[0]).resolve()
-    with tempfile.TemporaryDirectory(prefix="site-") as folder:
+    with tempfile.TemporaryDirectory(prefix="site-") as folder, ThreadPoolExecutor(1) as pool:
         work = Path(folder)
         docs = work / "docs"
         docs.mkdir()
+        loaded = pool.submit(playground.write, docs, work)
         documentation(docs)
         book = rules.load()
         rules.write(docs, book)
         options.write(docs, book)
         releases.write(docs, book)
         matrix.write(docs)
-        playground.write(docs, work)
+        loaded.result()
         shutil.copytree(ASSETS, docs / "assets", dirs_exist_ok=True)
         (work / "mkdocs.yml").write_text(configuration(docs), encoding="utf-8")
         built = subprocess.run([sys.executable, "-m", "zensical", "build", "-f", "mkdocs.yml"], cwd=work, check=False)
@@ -144,6 +160,7 @@ def main(argv: list[str]) -> int:
             return built.returncode
         if out.exists():
             shutil.rmtree(out)
+        _shorten_index(work / "site" / "search.json")
         shutil.copytree(work / "site", out)
     print(f"{len(list(out.rglob('*.html')))} pages in {out}")
     return 0

@@ -87,6 +87,7 @@ FEATURES: dict[str, tuple[str, dict[str, dict[str, str]]]] = {
 }
 MODELS = {
     "MTP": "Qwen/Qwen3-Next-80B-A3B-Instruct",
+    "context parallel": "deepseek-ai/DeepSeek-V2-Lite",
     "NEXTN": "--model-path deepseek-ai/DeepSeek-V3.2-Exp",
 }
 """The model of a launch with a method that only some models have."""
@@ -134,14 +135,15 @@ def cells(engine: str) -> dict[str, dict[str, list[list[str]]]]:
 
 _PAGE = """\
 ---
-hide: [toc]
+hide: [navigation, toc]
 ---
 
-# What goes with what
+# What works together
 
-A mark is what servelint reports of a launch with both, and of neither alone. A dash: the release has no such option, or
-refuses it by itself. An empty cell: nothing known against it, for a dense model on one node (with MTP and NEXTN for a
-model that has them).
+A letter links to a rule that servelint reports for a launch with both features and for neither alone: E is an error, W a
+warning, I a note. A dash means that the release lacks one of the two, or refuses it by itself. An empty cell means that no
+problem is known. The launches serve a dense model on one node; MTP, NEXTN and context parallelism use a model that supports
+them.
 
 """
 

@@ -31,11 +31,15 @@ def _joined(runs: list[Run]) -> list[Run]:
     for run in sorted(runs):
         if found and run[0] <= found[-1][1]:
             continue
-        if found and found[-1][1] + 1 == run[0] and found[-1][2:] == run[2:]:
+        if found and found[-1][1] + 1 == run[0] and found[-1][3] == run[3] and _same(found[-1][2], run[2]):
             found[-1] = (found[-1][0], run[1], *run[2:])
         else:
             found.append(run)
     return found
+
+
+def _same(before: str, text: str) -> bool:
+    return before == text or _difference(before, text) == _SAME
 
 
 def options_of(catalog: Catalog) -> dict[str, tuple[list[Run], list[str]]]:
@@ -72,7 +76,7 @@ def variables_of(catalog: Catalog) -> dict[str, list[Run]]:
 
 def _table(engine: str, runs: list[Run]) -> list[str]:
     releases = releases_of(engine)
-    lines = ["| releases | takes |", "|---|---|"]
+    lines = ["| releases | accepts |", "|---|---|"]
 
     for number in range(len(runs) - 1, -1, -1):
         first, last, text, _ = runs[number]
@@ -84,11 +88,12 @@ def _table(engine: str, runs: list[Run]) -> list[str]:
     return lines
 
 
+_SAME = "the same choices"
 _CHOICES = re.compile(r"^one of (.*?)(?=, default |, several|, may stand|, deprecated|$)")
 
 
 def _difference(before: str, text: str) -> str:
-    """What a run takes, said as what came and went where both runs list choices."""
+    """What a run accepts; only what was added and removed where both runs list choices."""
     old, new = _CHOICES.match(before), _CHOICES.match(text)
     if old is None or new is None or "and " in old.group(1) + new.group(1):
         return text
@@ -101,14 +106,22 @@ def _difference(before: str, text: str) -> str:
     rest, was_rest = text[new.end() :].lstrip(", "), before[old.end() :].lstrip(", ")
     if rest != was_rest:
         parts.append(rest or "no default")
-    return "; ".join(parts) or "the same choices"
+    return "; ".join(parts) or _SAME
 
 
 def _cell(text: str) -> str:
     return html.escape(text, quote=False).replace("|", "\\|").replace("\n", " ").replace("*", "\\*").replace("_", "\\_")
 
 
-def _page(engine: str, title: str, runs: list[Run], others: list[str], about: list[rules.Rule], extra: list[str]) -> str:
+def _page(
+    engine: str,
+    title: str,
+    runs: list[Run],
+    others: list[str],
+    about: list[rules.Rule],
+    extra: list[str],
+    what: str | None = None,
+) -> str:
     catalog = load(engine)
     assert catalog is not None
     when = reference.when([(first, last) for first, last, _, _ in runs], catalog)
@@ -116,7 +129,9 @@ def _page(engine: str, title: str, runs: list[Run], others: list[str], about: li
         (first, last, ("old" if old else "on", "alt")[number % 2 and not old], text)
         for number, (first, last, text, old) in enumerate(runs)
     ]
-    lines = [f"# {title}", "", f"{engine_name(engine)}: {when}.", ""]
+    lines = ["---", "hide: [navigation]", "---", "", f"# {title} ({engine_name(engine)})", ""]
+    lines += [what, ""] if what else []
+    lines += [f"{engine_name(engine)} {when}.", ""]
     lines += [f"Also written {', '.join([f'`{name}`' for name in others])}.", ""] if others else []
     lines += [bar(engine, marks), "", "## Releases", "", *_table(engine, runs), ""]
     lines += extra
@@ -144,7 +159,7 @@ def _written(engine: str, option: Option, release: str) -> list[str]:
     return [
         "## How to write it",
         "",
-        f"In a shell script, for {release}:",
+        f"In a shell script, for {engine_name(engine)} {release}:",
         "",
         "```sh",
         f"{command} MODEL {' '.join(words)}" if engine == "vllm" else f"{command} {' '.join(words)}",
@@ -175,7 +190,7 @@ def write(docs: Path, book: list[rules.Rule]) -> None:
     """Write the pages below `options/`."""
     folder = docs / "options"
     folder.mkdir()
-    index = ["---", "hide: [toc]", "---", "", "# Options", ""]
+    index = ["---", "hide: [navigation, toc]", "---", "", "# Options", ""]
     index += ["Every option, key of a JSON option and environment variable, over all releases that servelint knows.", ""]
     for engine in ENGINES:
         catalog = load(engine)
@@ -192,7 +207,9 @@ def write(docs: Path, book: list[rules.Rule]) -> None:
             title = "--" + name if "--" + name in names else title
             extra = [*reference.instead(catalog, name, runs[-1][1]), ""]
             extra += _written(engine, option, catalog.releases[runs[-1][1]])
-            text = _page(engine, title, runs, [one for one in names if one != title], rules.about(book, engine, {name}), extra)
+            others = [one for one in names if one != title]
+            what = reference.purpose_of(catalog, option, title)
+            text = _page(engine, title, runs, others, rules.about(book, engine, {name}), extra, what)
             (folder / slug(engine) / f"{slug(name)}.md").write_text(text, encoding="utf-8")
             sections["Options"].append((title, slug(name), runs[-1][1] == last))
         for name, runs in keys_of(catalog).items():
@@ -207,7 +224,7 @@ def write(docs: Path, book: list[rules.Rule]) -> None:
         count = sum(len(rows) for rows in sections.values())
         known = f"{catalog.releases[0]} to {catalog.releases[-1]}"
         index.append(f"- [{engine_name(engine)}]({slug(engine)}/index.md): {count} names, {known}")
-        lines = ["---", "hide: [toc]", "---", "", f"# Options of {engine_name(engine)}", ""]
+        lines = ["---", "hide: [navigation, toc]", "---", "", f"# Options of {engine_name(engine)}", ""]
         lines += [
             '<form class="filters"><label>Find <input id="name-filter" size="30" placeholder="kv-cache"></label></form>',
             "",
@@ -221,7 +238,7 @@ def write(docs: Path, book: list[rules.Rule]) -> None:
                     ]
                 )
                 lines += [f"## {title}", "", f'<ul class="names">{items}</ul>', ""]
-        lines += ["Struck through: not in the newest release.", ""]
+        lines += ["Struck through: the newest release no longer has it.", ""]
         (folder / slug(engine) / "index.md").write_text("\n".join(lines), encoding="utf-8")
     (folder / "index.md").write_text("\n".join([*index, ""]), encoding="utf-8")
 

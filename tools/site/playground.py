@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import html
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -24,7 +25,9 @@ _KINDS = [
     "speculative-config.json",
     "workflow.yml",
 ]
-_PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+_PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json")
+_UNUSED = re.compile(r"servelint/(rules/book/(?!coverage).*\.yaml|schemas/.*)|.*\.dist-info/(?!METADATA).*")
+"""What a check does not read: the sources of what the wheel has compiled, and the schemas. The folder of the rules stays."""
 _EXAMPLES = [
     ("compose.yml", "TurboQuant with speculative decoding", "examples/broken/turboquant.yml"),
     ("run.sh", "prefix caching with MTP", "examples/broken/prefix-caching-mtp.sh"),
@@ -38,18 +41,19 @@ hide: [toc, navigation]
 
 # Playground
 
-Paste a file and see what servelint reports while you type. It runs in this page: the text is sent nowhere.
+Paste a file and see what servelint reports while you type. servelint runs in this page, and the text never leaves it.
+The address of the page holds the text: copy the address to share it.
 
 <form class="filters" id="playground-form">
 <label>File <select name="kind">{kinds}</select></label>
 <label>Example <select name="example"><option value="">choose</option>{examples}</select></label>
-<label>Judge launches of <select name="engine"></select></label>
+<label>Check launches of <select name="engine"></select></label>
 <label>as version <select name="version"></select></label>
 <label>GPU <select name="gpu"></select></label>
 <label>GPUs <input name="gpu_count" type="number" min="1" max="1024" size="4"></label>
 <label>Profile <select name="profile"><option>default</option><option>strict</option></select></label>
 </form>
-<p id="playground-state" role="status">loading Python and servelint (about 16 MB, kept for the next time)</p>
+<p id="playground-state" role="status">loading Python and servelint (about 20 MB, kept for the next visit)</p>
 <div id="playground-editor"></div>
 <h2>Findings</h2>
 <ol id="playground-findings" class="playground-findings"></ol>
@@ -85,7 +89,9 @@ def write(docs: Path, work: Path) -> None:
     shutil.copy(modules / "web-tree-sitter" / "web-tree-sitter.wasm", out)
     shutil.copy(modules / "tree-sitter-bash" / "tree-sitter-bash.wasm", out)
     shutil.copy(npm / "judge.py", out)
-    _python(out / "python.zip", work / "wheels")
+    _python(work / "python.zip", work / "wheels")
+    library = out / "pyodide" / "python_stdlib.zip"
+    subprocess.run(["node", "pack.mjs", str(work / "python.zip"), str(out / "python.zip"), str(library)], cwd=npm, check=True)
     digest = hashlib.sha256()
     for path in sorted(out.rglob("*")):
         digest.update(path.read_bytes() if path.is_file() else b"")
@@ -104,8 +110,10 @@ def _python(target: Path, wheels: Path) -> None:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as whole:
         for wheel in sorted(wheels.glob("*.whl")):
             with zipfile.ZipFile(wheel) as one:
-                for name in one.namelist():
-                    if ".dist-info/" not in name or name.endswith("METADATA"):
+                names = one.namelist()
+                compiled = {name.removesuffix(".catalog") + ".json" for name in names if name.endswith(".catalog")}
+                for name in names:
+                    if name not in compiled and not _UNUSED.fullmatch(name):
                         whole.writestr(name, one.read(name))
 
 

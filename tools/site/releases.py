@@ -17,9 +17,13 @@ def _page(engine: str, index: int, names: dict[str, list[Run]], book: list[rules
     releases = releases_of(engine)
     release = releases[index]
     before = releases[index - 1] if index else None
-    lines = [f"# {engine_name(engine)} {release}", ""]
-    around = [f"[{releases[at]}]({slug(releases[at])}.md)" for at in (index - 1, index + 1) if 0 <= at < len(releases)]
-    lines += ["Neighbours: " + " · ".join(around), ""]
+    lines = ["---", "hide: [navigation]", "---", "", f"# {engine_name(engine)} {release}", ""]
+    around = [
+        f"{where}: [{releases[at]}]({slug(releases[at])}.md)"
+        for where, at in (("previous", index - 1), ("next", index + 1))
+        if 0 <= at < len(releases)
+    ]
+    lines += [" · ".join(around), ""]
     if before is None:
         return "\n".join([*lines, "The oldest release that servelint knows.", ""])
     came, went, changed, old = [], [], [], []
@@ -32,27 +36,29 @@ def _page(engine: str, index: int, names: dict[str, list[Run]], book: list[rules
         elif now is None and then is not None:
             went.append(f"- {link}")
         elif now is not None and then is not None and now[2] != then[2]:
-            changed.append(f"| {link} | {options._cell(then[2])} | {options._cell(now[2])} |")
+            change = options._difference(then[2], now[2])
+            change = f"{then[2]} → {now[2]}" if change == now[2] else change
+            changed.append(f"- {link}: {options._cell(change)}")
         if now is not None and now[3] and (then is None or not then[3]):
             old.append(f"- {link}")
     mine = [one for one in book if one.engine == engine and one.data["versions"]]
     begins = [one for one in mine if any(first == index for first, _ in one.runs)]
     ends = [one for one in mine if any(last == index - 1 for _, last in one.runs)]
-    for title, rows in (("Gone", went), ("New", came), ("Deprecated", old)):
+    for title, rows in (("Removed", went), ("New", came), ("Deprecated", old)):
         lines += [f"## {title}", "", *rows, ""] if rows else []
     if changed:
-        lines += ["## Changed", "", f"| name | {before} | {release} |", "|---|---|---|", *changed, ""]
-    for title, some in (("Known problems from here on", begins), ("Known problems that end here", ends)):
+        lines += ["## Changed", "", *changed, ""]
+    for title, some in (("Known problems that start here", begins), ("Known problems that end here", ends)):
         if some:
             lines += [f"## {title}", "", *[f"- [{one.id}](../../rules/{one.id}.md): {one.data['title']}" for one in some], ""]
     if not (came or went or changed or begins or ends):
-        lines += [f"Nothing that servelint knows of changed since {before}.", ""]
+        lines += [f"servelint knows of no change since {before}.", ""]
     return "\n".join(lines)
 
 
 _COMPARE = """\
 ---
-hide: [toc]
+hide: [navigation, toc]
 ---
 
 # Compare two releases
@@ -72,7 +78,7 @@ def write(docs: Path, book: list[rules.Rule]) -> None:
     folder.mkdir()
     (docs / "compare").mkdir()
     (docs / "assets" / "data").mkdir(parents=True)
-    index = ["# Releases", ""]
+    index = ["---", "hide: [navigation]", "---", "", "# Releases", "", "[Compare two releases](../compare/index.md)", ""]
     engines = []
     for engine in ENGINES:
         names = options.everything(engine)

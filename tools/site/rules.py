@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import html
 import json
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from bars import bar, engine_name, releases_of, slug
 
+from servelint.core.settings import Settings
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.releases import release_key
+from servelint.judge.judging import judge
+from servelint.readers import read
+from servelint.report import log_search
+from servelint.report.formats.text import Painter, finding_text
+from servelint.rule_examples import example_text, unmarked
 from servelint.rules import pages
 from servelint.rules.compile import every_rule
 from servelint.rules.load import rule_folder
+from servelint.rules.load import rules as compiled_rules
 from servelint.rules.ranges import compile_range, contains, describe
 
 _RELATED = 6
@@ -26,7 +35,8 @@ _HOMES = {
     "sglang": "https://github.com/sgl-project/sglang/blob/v{release}/python/{path}",
     "lmdeploy": "https://github.com/InternLM/lmdeploy/blob/v{release}/{path}",
 }
-_WORDS = re.compile(r"[A-Za-z_][\w.-]{2,}")
+_OPTION = re.compile(r"(?<![\w`/-])(--[a-zA-Z][\w.-]*\w)(?![\w`])")
+_EXAMPLE = re.compile(r"^(.*:)\n\n((?:    .*\n|\n(?=    ))+)", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +114,24 @@ def evidence_links(text: str) -> str:
     return _SOURCE.sub(link, text)
 
 
+def printed(one: Rule) -> str:
+    """What `servelint check` prints of the rule's first bad example; empty if it needs more than the example's text."""
+    if not one.data["examples"]["bad"]:
+        return ""
+    example = one.data["examples"]["bad"][0]
+    source, _ = unmarked(*example_text(example))
+    settings = Settings(select=(one.id,), profile="audit", gpu=example.get("gpu"), gpu_count=example.get("gpus"))
+    if "version" in example:
+        settings.engine_versions = {one.engine: str(example["version"])}
+    found = [finding for launch in read(source).launches for finding in judge(launch, settings, [_compiled()[one.id]])]
+    return finding_text(found[0], Painter(False)) if found else ""
+
+
+@functools.cache
+def _compiled() -> dict[str, Any]:
+    return {rule.id: rule for rule in compiled_rules()}
+
+
 def related(one: Rule, book: list[Rule]) -> list[Rule]:
     """The rules of the same engine that name the most of the same options; the closest first."""
     scored = [
@@ -115,16 +143,33 @@ def related(one: Rule, book: list[Rule]) -> list[Rule]:
 
 
 def page(one: Rule, book: list[Rule]) -> str:
-    """The page of a rule: the text that `servelint explain` prints, with a bar of releases and related rules."""
-    text = evidence_links(pages.markdown(one.data))
-    shown = bar(one.engine, [(first, last, "on", "reported") for first, last in one.runs]) if one.runs else ""
-    text = text.replace("\n## Why\n", f"\n{shown}\n\n## Why\n", 1) if one.runs else text
+    """The page of a rule: the text that `servelint explain` prints, with a bar of releases, a finding and related rules."""
+    text = "---\nhide: [navigation]\n---\n\n" + evidence_links(_marked(pages.markdown(one.data)))
+    shown = printed(one)
+    if shown:
+        rows = [f"    {line}".rstrip() for line in shown.splitlines()]
+        text = text.replace("\n## Why\n", "\n".join(["", "## What servelint prints", "", *rows, "", "## Why", ""]), 1)
+    if one.runs:
+        shown = bar(one.engine, [(first, last, "on", "reported") for first, last in one.runs])
+        text = re.sub(r"\n## ", lambda _: f"\n{shown}\n\n## ", text, count=1)
     near = related(one, book)
     if near:
         text += "\n## Related rules\n\n" + "\n".join(
             [f"- [{other.id}](../{other.id}.md): {other.data['title']}" for other in near]
         )
     return text + "\n"
+
+
+def _marked(text: str) -> str:
+    """A page with the options in its sentences as code, which browsers do not break at their hyphens."""
+    text = "\n".join([line if line.startswith("    ") else _OPTION.sub(r"`\1`", line) for line in text.split("\n")])
+    head, sign, examples = text.partition("\n## Reported\n")
+    return head + sign + _EXAMPLE.sub(_fenced, examples)
+
+
+def _fenced(match: re.Match[str]) -> str:
+    language = "yaml" if re.search(r"\.ya?ml`:$", match.group(1)) else "sh"
+    return f"{match.group(1)}\n\n~~~~{language}\n{textwrap.dedent(match.group(2))}~~~~\n"
 
 
 def _list(book: list[Rule]) -> str:
@@ -135,7 +180,7 @@ def _list(book: list[Rule]) -> str:
         "severity": [(name, name) for name in ("error", "warning", "info")],
         "impact": [(name, name) for name in impacts],
     }
-    lines = ["---", "hide: [toc]", "---", "", "# Rules", "", '<form class="filters" id="rule-filters">']
+    lines = ["---", "hide: [navigation, toc]", "---", "", "# Rules", "", '<form class="filters" id="rule-filters">']
     for name, options in choices.items():
         rows = "".join([f'<option value="{value}">{html.escape(label)}</option>' for value, label in options])
         lines.append(f'<label>{name.capitalize()} <select name="{name}"><option value="">any</option>{rows}</select></label>')
@@ -169,26 +214,23 @@ def _data(name: str, value: object) -> str:
 
 _LOG = """\
 ---
-hide: [toc]
+hide: [navigation, toc]
 ---
 
 # Paste an error
 
-Paste what the engine printed: a traceback, or the line that says why it did not start. The text stays in this page.
+Paste what the engine printed: the line with the error, a traceback, or a whole log. The text stays in this page.
+`servelint explain --log FILE` does the same on the command line.
 
 <textarea id="log" rows="8" aria-label="text of a log" placeholder="ValueError: ..."></textarea>
-<ol id="log-found" aria-live="polite"></ol>
+<p id="log-state" role="status"></p>
+<ol id="log-found"></ol>
 """
 
 
-def _log(book: list[Rule]) -> str:
-    rows = []
-    for one in book:
-        data = one.data
-        parts = [data["title"], str(data["message"]), data["why"], " ".join(entry["says"] for entry in data["evidence"])]
-        words = sorted({word.lower() for part in parts for word in _WORDS.findall(part)} | {name.lower() for name in one.names})
-        rows.append([one.id, data["title"], one.engine, " ".join(words), data.get("refusal", "")])
-    return _LOG + _data("log", rows) + "\n"
+def _log() -> str:
+    rows = [[one.rule, one.title, one.engine, one.refusals, " ".join(one.words)] for one in log_search.entries()]
+    return _LOG + _data("log", {"rules": rows, **log_search.WEIGHTS}) + "\n"
 
 
 def write(docs: Path, book: list[Rule]) -> None:
@@ -199,7 +241,7 @@ def write(docs: Path, book: list[Rule]) -> None:
         path.write_text(page(one, book), encoding="utf-8")
     (docs / "rules" / "index.md").write_text(_list(book), encoding="utf-8")
     (docs / "log").mkdir()
-    (docs / "log" / "index.md").write_text(_log(book), encoding="utf-8")
+    (docs / "log" / "index.md").write_text(_log(), encoding="utf-8")
 
 
 def about(book: list[Rule], engine: str, names: set[str]) -> list[Rule]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from servelint.admission.findings import Found, UnreadError, findings_of
 from servelint.admission.policy import ALLOW, DENY, SKIP, WARN, Policy, Terms
 from servelint.admission.request import KIND, VERSION, RefusedError, Request, parse
+from servelint.core.numbers import counted
 from servelint.core.settings import Settings
 from servelint.report.clean import clean
 
@@ -188,8 +189,7 @@ _SIGN = "\u2026"
 
 def denial(denied: Sequence[Found], what: str) -> str:
     """Return why an object is denied, one finding on each line; `what` is such as "Deployment prod/llm"."""
-    count = "1 finding" if len(denied) == 1 else f"{len(denied)} findings"
-    lines = [f"servelint denies {what} for {count}:"]
+    lines = [f"servelint denies {what} for {counted(len(denied), 'finding', 'findings')}:"]
     left = _MESSAGE_AT_MOST - len(lines[0]) - _MORE_AT_MOST
     for number, one in enumerate(denied):
         line = cut(f"{one.severity}[{one.rule}] {_sentence(one)}", 1024)

@@ -76,7 +76,7 @@ def parse(body: bytes) -> Request:
         place = f" (at character {at})" if at is not None else ""
         raise RefusedError(400, f"the body is not JSON{place}; send an {KIND} of {VERSION}") from error
     if not isinstance(data, dict):
-        raise RefusedError(400, f"the body is no JSON object; send an {KIND} of {VERSION}")
+        raise RefusedError(400, f"the body is not a JSON object; send an {KIND} of {VERSION}")
     kind, version = data.get("kind"), data.get("apiVersion")
     if kind != KIND:
         raise RefusedError(400, f"the body is no {KIND}: its kind is {_shown(kind)}")

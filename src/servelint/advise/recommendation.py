@@ -352,7 +352,7 @@ def _of_gain(case: Case, gain: Gain | None, load: Load, *, possible: bool) -> li
         drafted = f"{case.drafted} drafted {'token gains' if case.drafted == 1 else 'tokens gain'}"
         why = f"neither arithmetic nor measurements tell what {drafted} with {many}"
         if case.architecture is None:
-            why = f"{case.model} is not known here, nor a config.json of that name: nobody can tell what a step of it reads"
+            why = f"servelint does not know {case.model}, and has no config.json of it: what a step reads is unknown"
         return [why, "measure it on and off (vllm bench serve) and add the result: servelint advise calibrate"]
     range_ = f"{gain.mid:.2f} times the tokens a second with {many}, {gain.low:.2f} to {gain.high:.2f}"
     drafted = f"{case.drafted} drafted {'token' if case.drafted == 1 else 'tokens'}"

@@ -218,7 +218,7 @@ def _not_judged(report: Report, required: str) -> bool:
 
     found = [one for one in extent.records(report) if not one[1].whole or (required == "decided" and one[1].undecided)]
     for launch, record in found:
-        what = [extent.told(one) for one in record.unresolved if one.matters]
+        what = [extent.sentence(one) for one in record.unresolved if one.matters]
         if required == "decided" and record.undecided:
             what.append(f"{len(record.undecided)} {plural(len(record.undecided), 'rule')} undecided")
         print_stderr(f"servelint: not wholly judged: {'; '.join([extent.head(launch, record), *what])}")

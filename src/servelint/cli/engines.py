@@ -56,7 +56,7 @@ _list = command("list", about="List the engines and the releases that servelint 
 def _show(wanted: Release) -> int:
     catalog = catalogs.load(wanted.engine)
     if catalog is None:
-        print_stderr(f"servelint: there is no catalog of {wanted.engine!r} (servelint engines list)")
+        print_stderr(f"servelint: no option catalog for {wanted.engine!r} (servelint engines list)")
         return 2
     newest = len(catalog.releases) - 1
     index = newest if wanted.release is None else catalog.index(wanted.release.removeprefix("v"))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import textwrap
 
 from servelint.cli import options
-from servelint.cli.command import Options, argument, command, flag, option
+from servelint.cli.command import Options, argument, command, fail, flag, option
 from servelint.cli.options import Rules, SettingsOptions
 from servelint.cli.output import plural, print_problems, print_stderr, write_json, write_stdout
 from servelint.core.finding import SEVERITIES
@@ -39,12 +40,20 @@ class Folders(Options, title="arguments"):
 class Topic(Options, title="arguments"):
     """What is explained."""
 
-    topic: str = argument("RULE|ENGINE", "the id of a rule; or an engine, with OPTION or VARIABLE", needed=True)
+    topic: str | None = argument("RULE|ENGINE", "the id of a rule; or an engine, with OPTION or VARIABLE")
     name: str | None = argument("OPTION|VARIABLE", "an option or an environment variable of the engine")
 
 
+class Log(Options, title="log"):
+    """A log whose error is explained."""
+
+    log: str | None = option(
+        "--log", metavar="FILE", help="name the rules that are nearest to the error in a log; - reads standard input"
+    )
+
+
 class Folder(Options, title="rules"):
-    """Where rules of one's own are."""
+    """Where rules of your own are."""
 
     rules: str | None = option("--rules", metavar="FOLDER", help="a folder with rules of your own; stands before RULE")
 
@@ -130,22 +139,64 @@ def run(rules: Rules, settings: SettingsOptions, writing: OutputOptions) -> int:
 
 @command(
     "explain",
-    *(Topic, Folder),
-    about="Print a rule's page, or the history of an option or a variable in the releases of an engine.",
-    usage=["servelint explain [--rules FOLDER] RULE", "servelint explain ENGINE OPTION|VARIABLE"],
+    *(Topic, Log, Folder),
+    about="Print a rule's page, the history of an option or a variable, or the rules that explain a log.",
+    usage=[
+        "servelint explain [--rules FOLDER] RULE",
+        "servelint explain ENGINE OPTION|VARIABLE",
+        "servelint explain --log FILE",
+    ],
     examples=[
         "servelint explain vllm/turboquant-with-spec-decode",
         "servelint explain vllm --swap-space",
         "servelint explain sglang SGLANG_ENABLE_SPEC_V2",
         "servelint explain vllm speculative-config.method",
+        "docker logs vllm 2>&1 | servelint explain --log -",
     ],
     allow_interspersed_args=False,  # what follows an engine is an option of the engine
 )
-def explain(topic: Topic, folder: Folder) -> int:
+def explain(topic: Topic, log: Log, folder: Folder) -> int:
     """Print the page."""
+    if log.log is not None:
+        if topic.topic is not None:
+            fail("--log takes no RULE or ENGINE")
+        return _of_log(log.log)
+    if topic.topic is None:
+        fail("RULE or ENGINE is missing, or --log FILE")
     if topic.name is not None:
         return _life(topic.topic, topic.name)
     return _rule(topic.topic, (folder.rules,) if folder.rules is not None else SettingsFiles().of_folder("").rules)
+
+
+_LOG_BYTES = 8 * 2**20
+_NAMED = 3
+
+
+def _of_log(path: str) -> int:
+    """Print the rules that are nearest to the text of a log, with the line that is nearest to each; 1 if none is near."""
+    import sys
+
+    from servelint.report.log_search import Index, entries
+
+    try:
+        with sys.stdin.buffer if path == "-" else open(path, "rb") as file:
+            if file.seekable():
+                file.seek(max(0, file.seek(0, os.SEEK_END) - _LOG_BYTES))
+            text = file.read(_LOG_BYTES).decode("utf-8", "replace")
+    except OSError as error:
+        print_stderr(f"servelint: {clean(path)} cannot be read: {error.strerror}")
+        return 2
+    lines = text.split("\n")
+    found = Index(entries()).search(text)[:_NAMED]
+    if not found:
+        print_stderr("servelint: no rule has the words of this log")
+        return 1
+    shown = [
+        f"{one.entry.rule}: {one.entry.title}\n  line {one.line}: {clean(textwrap.shorten(lines[one.line - 1], 200))}\n"
+        for one in found
+    ]
+    write_stdout("".join(shown) + f"\nservelint explain {found[0].entry.rule} prints the page of the first\n")
+    return 0
 
 
 def _rule(name: str, folders: tuple[str | RuleFolder, ...]) -> int:
@@ -183,7 +234,7 @@ def _life(engine: str, name: str) -> int:
     if catalog is None:
         known = ", ".join([one for one in ENGINE_NAMES if catalogs.load(one) is not None])
         missing = ENGINE_NAMES[found] if found is not None else repr(engine)
-        print_stderr(f"servelint: there is no catalog of {missing}; use one of {known}")
+        print_stderr(f"servelint: no option catalog for {missing}; use one of {known}")
         return 2
     try:
         text = reference.of_name(catalog, name)

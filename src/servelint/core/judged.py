@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from servelint.core.numbers import counted
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,7 +68,7 @@ class Judged:
         known: Whether the release is one that servelint knows, or a build between two that it knows.
         checked: Whether servelint has a catalog of the engine's options.
         unresolved: In the order of the launch.
-        undecided: In the order of the rules; None where nobody asked for them.
+        undecided: In the order of the rules; None if they were not requested.
     """
 
     __slots__ = ("assumption", "checked", "how", "known", "release", "undecided", "unresolved")
@@ -134,15 +136,15 @@ def summary(found: Iterable[Judged], *, hint: bool = False) -> str:
     counts = Counter([one.standing for one in every])
     order = ("at a pinned", "at the version", "at a rolling", "at an unlisted", "of unknown")
     ways = sorted(counts, key=lambda way: ([way.startswith(start) for start in order].index(True), way))
-    text = f"{_count(len(every), 'launch', 'launches')}: {', '.join([f'{counts[way]} {way}' for way in ways])}"
+    text = f"{counted(len(every), 'launch', 'launches')}: {', '.join([f'{counts[way]} {way}' for way in ways])}"
     kinds = Counter([one.kind for each in every for one in each.unresolved if one.matters])
     unread = kinds[ENVIRONMENT] + kinds[FILE]
     unchecked = sum(not one.checked for one in every)
     parts = [
-        f"{_count(kinds[WORD], 'word', 'words')} not resolved" if kinds[WORD] else "",
-        f"{_count(kinds[VARIABLE], 'variable', 'variables')} not resolved" if kinds[VARIABLE] else "",
-        f"{_count(unread, 'file or script', 'files or scripts')} not read" if unread else "",
-        f"{_count(unchecked, 'launch', 'launches')} without a catalog of options" if unchecked else "",
+        f"{counted(kinds[WORD], 'word', 'words')} not resolved" if kinds[WORD] else "",
+        f"{counted(kinds[VARIABLE], 'variable', 'variables')} not resolved" if kinds[VARIABLE] else "",
+        f"{counted(unread, 'file or script', 'files or scripts')} not read" if unread else "",
+        f"{counted(unchecked, 'launch', 'launches')} without a catalog of options" if unchecked else "",
     ]
     parts = [part for part in parts if part]
     if parts:
@@ -161,7 +163,3 @@ def totals(found: Iterable[Judged]) -> dict[str, int]:
     numbers["unresolved"] = sum(len(one.unresolved) for one in every)
     numbers["undecided_rules"] = sum(len(one.undecided or ()) for one in every)
     return numbers
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"

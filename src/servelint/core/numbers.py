@@ -1,8 +1,13 @@
-"""Whole numbers in texts of unknown origin: ASCII digits, and not too many of them."""
+"""Whole numbers in texts of unknown origin, and numbers with their nouns in texts of our own."""
 
 from __future__ import annotations
 
+import re
+
 _MOST = 18
+_ONE = re.compile(
+    r"(?<![\w.,/=-])1 ((?:[a-z-]+ )?(?:GPU|block|draft|expert|head|layer|node|pod|rank|replica|request|step|token))s\b"
+)
 
 
 def is_whole(text: str) -> bool:
@@ -21,3 +26,21 @@ def whole_number(text: str) -> int | None:
     (8, None)
     """
     return int(text) if is_whole(text) else None
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "launch", "launches"), counted(1204, "launch", "launches")
+    ('1 launch', '1,204 launches')
+    """
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def singular(text: str) -> str:
+    """Return a text with nouns in the singular where their number turned out to be 1.
+
+    >>> singular("needs 1 GPUs and 1 attention heads, not 11 GPUs or 1.1 GPUs")
+    'needs 1 GPU and 1 attention head, not 11 GPUs or 1.1 GPUs'
+    """
+    return _ONE.sub(r"1 \1", text)

@@ -30,7 +30,7 @@ _KINDS = (
     "xoxb-", "xoxa-", "xoxp-", "xoxr-", "xoxs-", "pypi-", "npm_", "r8_", "gsk_", "hvs.", "sk_live_", "rk_live_", "whsec_",
     "ya29.", "SG.", "dop_v1_", "xai-",
 )  # fmt: skip
-"""How tokens begin that tell by it whose they are. It is no part of the secret, so that a mask may show it."""
+"""How tokens begin that tell by it whose they are. A mask may show it, because it is not secret."""
 
 _BEGUN = (
     r"(?<![A-Za-z0-9_-])(?:"

@@ -8,6 +8,7 @@ from functools import lru_cache
 from servelint.core import own_rules
 from servelint.core.finding import Finding, Fix, Related
 from servelint.core.launch import Launch
+from servelint.core.numbers import singular
 from servelint.core.own_rules import OWN, UNKNOWN_RELEASE
 from servelint.core.settings import Settings
 from servelint.core.source import Span
@@ -370,8 +371,8 @@ def _violated(rule: Rule, violation: Violation, config: Config, releases: Releas
         severity="warning" if violation.mild and rule.severity == "error" else rule.severity,
         confidence=rule.confidence,
         impact=rule.impact,
-        message=violation.message,
-        advice=violation.advice,
+        message=singular(violation.message),
+        advice=singular(violation.advice),
         span=span,
         label=violation.label,
         related=[place for place in related if place.span != span],
@@ -463,8 +464,8 @@ def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fie
         severity="warning" if may_be_mended and rule.severity == rule.written["severity"] == "error" else rule.severity,
         confidence=rule.confidence,
         impact=rule.impact_on(config.key),
-        message=fill(rule.message),
-        advice=fill(rule.advice),
+        message=singular(fill(rule.message)),
+        advice=singular(fill(rule.advice)),
         span=span,
         label=rule.labels.get(name, ""),
         related=related,

@@ -264,7 +264,7 @@ _PUBLISHED = r"(?:(?:g[0-9a-f]{6,}|d\d{8}|cu\d+|rocm[\d.]*|cpu|xpu|tpu|precompil
 
 
 def is_changed_build(release: str) -> bool:
-    """Whether a version has a local label by which it is somebody's own build: 0.20.2rc1.dev249+mybuild."""
+    """Whether a version has a local label that marks a private build: 0.20.2rc1.dev249+mybuild."""
     label = release.partition("+")[2]
     return bool(label) and re.fullmatch(_PUBLISHED, label) is None
 

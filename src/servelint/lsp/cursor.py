@@ -97,7 +97,7 @@ def start_of(source: Source, launches: Iterable[Launch], offset: int) -> Launch 
 
 
 def index_in(text: TracedText, source: Source, offset: int) -> int | None:
-    """The position in TracedText.flat of what stands at an offset, or of its end; None if it is no part of the text."""
+    """The position in TracedText.flat of what stands at an offset, or of its end; None if the text does not hold it."""
     for start, piece in zip(text.starts, text.pieces, strict=True):
         span = piece.span
         if span is None or span.source is not source or not span.start <= offset <= span.end:

@@ -16,7 +16,7 @@ from servelint.core.trust import RuleFolder, folder_path
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.documents import Positions, uri_of
 from servelint.report.clean import clean
-from servelint.report.extent import told
+from servelint.report.extent import sentence
 from servelint.rules.compile import file_of
 from servelint.rules.load import rule_folder
 
@@ -48,7 +48,7 @@ def of_unresolved(analysis: Analysis, positions: Positions) -> list[types.Diagno
     return [
         types.Diagnostic(
             range=positions.of_span(span),
-            message=clean(f"{told(one)}; what depends on it is not judged"),
+            message=clean(f"{sentence(one)}; what depends on it is not judged"),
             severity=types.DiagnosticSeverity.Hint,
             code=UNRESOLVED,
             source=NAME,

@@ -50,7 +50,7 @@ class Hover:
 
 
 def hover(analysis: Analysis, offset: int) -> Hover | None:
-    """What is known of what stands at an offset of a text; None if that is no part of a launch."""
+    """What is known of what stands at an offset of a text; None if no launch stands there."""
     source = analysis.source
     if cursor.directive(source, offset) is not None:
         return _directive(analysis, offset)

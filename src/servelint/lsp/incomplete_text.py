@@ -190,7 +190,7 @@ def _lines(source: Source) -> list[str]:
 
 
 def _in_json(source: Source, offset: int) -> Typed | None:
-    """A key or a value of a speculative config in a file of its own, which is no JSON while it is written."""
+    """A key or a value of a speculative config in a file of its own, which is not valid JSON while it is written."""
     if not source.path.lower().endswith((".json", ".jsonc", ".json5")):
         return None
     from servelint.readers import spec_config

@@ -520,7 +520,7 @@ def _without_image(waiting: list[tuple[list[Word], Span]], ran: Invocation) -> l
         ran: The command.
 
     Returns:
-        None for a command that is no part of one.
+        None for a command outside of one.
     """
     words = [word for word in ran.words if word.text.flat.strip() or word.many]
     if waiting:

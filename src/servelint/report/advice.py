@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from servelint.advise.recommendation import Recommendation
+from servelint.core.numbers import counted
 from servelint.engines import ENGINE_NAMES
 from servelint.report.clean import clean
 from servelint.report.formats.html.cards import escaped
@@ -57,7 +58,8 @@ def _how(found: Recommendation) -> str:
 def _measured(one: Measurement) -> str:
     case = one.case
     where = f"{clean(case.model or 'a model')}, {clean(case.gpu or 'a GPU')}"
-    return f"{one.gain:.2f} with {case.drafted} tokens, {case.concurrency} at a time: {where} ({clean(one.source)})"
+    drafted = counted(case.drafted, "token", "tokens")
+    return f"{one.gain:.2f} with {drafted}, {case.concurrency} at a time: {where} ({clean(one.source)})"
 
 
 def crossover_lines(found: Crossover) -> list[str]:
@@ -88,7 +90,7 @@ def crossover_lines(found: Crossover) -> list[str]:
 def _crossing(found: Crossover) -> str:
     crossed = found.crossover_batch_size
     if crossed is None:
-        return f"nothing tells that it is lost with up to {found.known_to} requests; beyond them nobody can tell"
+        return f"the gain is certain up to {found.known_to} concurrent requests; beyond that it is not known"
     may, sure = crossed
     surely = f", and surely is from {sure}" if sure is not None else ""
     likely = f", is likely lost from {found.likely}" if found.likely is not None else ""
@@ -231,7 +233,8 @@ def gain_svg(found: Crossover, title: str, measured: Sequence[Measurement] = ())
         parts.append(f'<polyline class="mid" points="{" ".join([f"{x(batch)},{y(gain.mid)}" for batch, gain in known])}"/>')
     for one in measured:
         case = one.case
-        about = f"{one.gain:.2f}: {case.model or 'a model'}, {case.gpu or 'a GPU'}, {case.drafted} tokens ({one.source})"
+        drafted = counted(case.drafted, "token", "tokens")
+        about = f"{one.gain:.2f}: {case.model or 'a model'}, {case.gpu or 'a GPU'}, {drafted} ({one.source})"
         parts.append(
             f'<circle class="dot" cx="{x(case.concurrency)}" cy="{y(one.gain)}" r="4"><title>{escaped(about)}</title></circle>'
         )

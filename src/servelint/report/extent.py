@@ -61,13 +61,13 @@ def lines(report: Report) -> list[str]:
 def head(launch: Launch, record: Judged) -> str:
     """Return the line of a launch: where it is and how its release is known."""
     name = f" ({launch.name})" if launch.name else ""
-    options = "" if record.checked else "; its options are not checked: servelint has no catalog of them"
+    options = "" if record.checked else "; its options are not checked: servelint has no option catalog for it"
     way = record.assumption or record.standing
     return clean(f"{launch.source.path}:{launch.line}: {ENGINE_NAMES[launch.engine]}{name}: {way}{options}")
 
 
 def _lines(launch: Launch, record: Judged) -> list[str]:
-    rows = [clean(f"  {_where(one, launch)}{told(one)}") for one in record.unresolved]
+    rows = [clean(f"  {_where(one, launch)}{sentence(one)}") for one in record.unresolved]
     by_facts: dict[str, list[str]] = {}
     for one in record.undecided or ():
         by_facts.setdefault(", ".join(one.lacks), []).append(one.rule)
@@ -85,7 +85,7 @@ def _where(one: Unresolved, launch: Launch) -> str:
     return f"{path}{line}:{column}: "
 
 
-def told(one: Unresolved) -> str:
+def sentence(one: Unresolved) -> str:
     """Return what is not resolved and why, as a sentence."""
     if one.kind in (judged.ENVIRONMENT, judged.FILE):
         return f"{one.text}: {one.why}" if one.text else one.why

@@ -9,6 +9,7 @@ from copy import copy
 
 from servelint import memory
 from servelint.core.launch import Launch
+from servelint.core.numbers import singular
 from servelint.core.settings import Settings
 from servelint.core.text import TracedText
 from servelint.engines import ENGINE_NAMES
@@ -50,7 +51,7 @@ def plan_text(plan: MemoryPlan) -> str:
     if plan.verdict != "fits" and plan.largest_context and plan.max_model_len and plan.largest_context < plan.max_model_len:
         lines.append(f"  the longest context that would start: about {plan.largest_context:,} tokens")
     lines += [f"  not known: {text}" for text in plan.missing]
-    lines += [f"  note: {text}" for text in plan.notes]
+    lines += [f"  note: {singular(text)}" for text in plan.notes]
     return "\n".join(lines)
 
 

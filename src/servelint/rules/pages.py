@@ -41,7 +41,7 @@ def markdown(data: dict[str, Any]) -> str:
     if data["advice"]:
         lines += ["## What to write instead", "", f"{data['advice'][:1].upper()}{data['advice'][1:]}.", ""]
     if "fix" in data:
-        safe = "`--fix` does it" if data["fix"]["safe"] else "`--unsafe-fixes` does it: it changes what the launch does"
+        safe = "`--fix` applies it" if data["fix"]["safe"] else "`--unsafe-fixes` applies it; it changes what the launch does"
         lines += [f"{safe}.", ""]
     if "options" in data:
         lines += ["## Options", "", f'In a settings file under `[rule."{data["id"]}"]`:', ""]
@@ -57,7 +57,8 @@ def markdown(data: dict[str, Any]) -> str:
         for example in examples:
             lines += ["", *_example(engine, example)]
     comment = f"# servelint: ignore[{data['id']}] why"
-    lines += ["", "## Silencing it", "", "On the line of the finding, above it, or above its launch:", "", f"    {comment}", ""]
+    lines += ["", "## How to suppress it", "", "On the line of the finding, above it, or above its launch:", ""]
+    lines += [f"    {comment}", ""]
     return "\n".join(lines)
 
 

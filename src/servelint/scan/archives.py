@@ -83,7 +83,7 @@ class _Forward:
 
 
 class Archive(ABC):
-    """The members of an archive. A folder that holds all of them is no part of their paths.
+    """The members of an archive. A folder that holds all of them is left out of their paths.
 
     Raises TreeError where the archive cannot be read.
     """

@@ -98,13 +98,13 @@ def launch_row(launch: Launch, record: Judged, source: str, blob: str) -> Row:
     """Return the row of a launch that was not wholly judged: its message says what was not."""
     line, column = launch.site.source.position(launch.site.start)
     end_line, end_column = launch.site.source.position(launch.site.end)
-    from servelint.report.extent import head, told
+    from servelint.report.extent import head, sentence
 
     return {
         "kind": LAUNCH,
         "path": launch.source.path,
         **dict(zip(_NUMBERS, (line, column, end_line, end_column), strict=True)),
-        "message": "; ".join([head(launch, record), *[told(one) for one in record.unresolved if one.matters]]),
+        "message": "; ".join([head(launch, record), *[sentence(one) for one in record.unresolved if one.matters]]),
         "engine": launch.engine,
         "release": record.release,
         "launch": launch.name,

@@ -70,7 +70,7 @@ KEYS = {
         Key("select", PATTERNS, "only these rules: ids, or areas such as vllm/*; starts anew", (), per_path=True),
         Key("extend-select", PATTERNS, "these rules too: ids, or areas such as vllm/*", (), per_path=True),
         Key("ignore", PATTERNS, "not these rules; adds to what is ignored already", (), per_path=True),
-        Key("profile", CHOICE, "how much is told: strict adds best practice, audit everything", PROFILES[0],
+        Key("profile", CHOICE, "how much is reported: strict adds best practice, audit everything", PROFILES[0],
             choices=PROFILES, per_path=True),
         Key("severity", CHOICE, "findings below it are left out", "info", choices=_LEVELS, per_path=True),
         Key("fail-on", CHOICE, "the least severity of findings that make the exit status 1", "error",
@@ -81,7 +81,7 @@ KEYS = {
         Key("rules", FOLDERS, "folders of rules of your own", ()),
         Key("exclude", GLOBS, "paths that are left out when a folder is searched", ()),
         Key("extend-exclude", GLOBS, "paths that are left out too", ()),
-        Key("baseline", FILE, "the file of known findings, which are not told; read from the settings of the current folder"),
+        Key("baseline", FILE, "the file of known findings, which are left out; read from the settings of the current folder"),
         Key("trusted-suppressions", CHOICE, "whose comments, settings and baselines count: those of the files, or those of the"
             " revision of --base; read from the settings of the current folder", "head", choices=("base", "head")),
         Key("read-outside", PLACES, "folders outside of the project whose files may be read where a file names them",

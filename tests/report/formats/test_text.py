@@ -15,6 +15,8 @@ from servelint.report.formats.text import Painter, finding_text, impacts, render
 from tests.findings import documented, finding, report, simple
 from tests.launching import marked
 
+EVERY = "this holds for every version that accepts this command"
+
 
 def frame(found: Finding) -> str:
     return finding_text(found, Painter(False))
@@ -290,13 +292,13 @@ class TestNotes:
                 ReleaseClaim(None, "image", SPAN, rolling=True),
                 "0.33.0",
                 "image",
-                ["= release: judged as vLLM 0.33.0, the newest known here; affected: 0.20 and later"],
+                ["= release: judged as vLLM 0.33.0, the newest known version; affected: 0.20 and later"],
             ),
             (
                 ReleaseClaim(),
                 None,
                 None,
-                ["= release: none is named here; true of every vLLM that can start this (0.20 and later)"],
+                [f"= release: no vLLM version is pinned; {EVERY} (0.20 and later)"],
             ),
         ],
     )

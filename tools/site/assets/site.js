@@ -56,25 +56,72 @@
     });
   }
 
+  // the search of src/servelint/report/log_search.py; a test holds that both give the same answers
   function logSearch() {
     const input = document.getElementById("log");
     if (!input) return;
-    const rows = data("log").map(([id, title, engine, words, refusal]) => ({ id, title, engine, words: new Set(words.split(" ")), refusal }));
-    const often = new Map();
-    for (const row of rows) for (const word of row.words) often.set(word, (often.get(word) || 0) + 1);
-    const list = document.getElementById("log-found");
-    input.addEventListener("input", () => {
-      const words = new Set((input.value.toLowerCase().match(/[a-z_][\w.-]{2,}/g) || []).flatMap((word) => [word, word.replace(/_/g, "-")]));
-      const scored = rows.map((row) => {
-        let score = 0;
-        for (const word of words) if (row.words.has(word)) score += Math.log(rows.length / often.get(word));
-        if (row.refusal && new RegExp(row.refusal, "i").test(input.value)) score += 1000;
-        return [score / Math.sqrt(8 + row.words.size), row];
-      });
-      scored.sort((one, other) => other[0] - one[0]);
-      list.replaceChildren(...scored.slice(0, 8).filter(([score]) => score > 0).map(([, row]) =>
-        element("li", {}, element("a", { href: new URL("rules/" + row.id + "/", base).href }, row.id), ": " + row.title)));
+    const facts = data("log");
+    const rules = facts.rules.map(([id, title, engine, refusals, words]) => ({ id, title, engine, refusals, words: words ? words.split(" ") : [] }));
+    const split = (text) => text.toLowerCase().match(/[a-z][a-z0-9]*/g) || [];
+    const features = (text) => {
+      const words = split(text);
+      return new Set([...words, ...words.slice(1).map((word, index) => words[index] + " " + word)]);
+    };
+    const put = (map, key, value) => map.has(key) ? map.get(key).push(value) : map.set(key, [value]);
+    const count = new Map(), refusalsWith = new Map(), pagesWith = new Map(), ruleOf = [], texts = [];
+    rules.forEach((rule, at) => {
+      const own = new Set(rule.words);
+      for (const word of rule.words) put(pagesWith, word, at);
+      for (const text of rule.refusals) {
+        const found = features(text);
+        for (const one of found) {
+          own.add(one);
+          put(refusalsWith, one, texts.length);
+        }
+        ruleOf.push(at);
+        texts.push(found);
+      }
+      for (const one of own) count.set(one, (count.get(one) || 0) + 1);
     });
+    const weight = (one) => count.has(one) ? Math.log((rules.length + 1) / count.get(one)) : 0;
+    const whole = texts.map((found) => [...found].reduce((sum, one) => sum + weight(one), 0));
+    const add = (map, key, value) => map.set(key, (map.get(key) || 0) + value);
+    const scores = (wanted) => {
+      const hits = new Map(), found = new Map(), best = new Map();
+      for (const one of wanted) {
+        const value = weight(one);
+        for (const at of refusalsWith.get(one) || []) add(hits, at, value);
+        for (const at of pagesWith.get(one) || []) add(found, at, facts.page * value);
+      }
+      for (const [at, hit] of hits) best.set(ruleOf[at], Math.max(best.get(ruleOf[at]) || 0, hit * hit / whole[at]));
+      for (const [rule, score] of best) add(found, rule, score);
+      return found;
+    };
+    const order = Object.keys(facts.engines);
+    const place = (engine) => order.includes(engine) ? order.indexOf(engine) : order.length;
+    const search = (text) => {
+      const lines = text.split(/\r?\n/), best = new Map(), words = " " + split(text).join(" ") + " ";
+      const engines = order.filter((engine) => facts.engines[engine].some((name) => words.includes(" " + name + " ")));
+      lines.forEach((line, at) => {
+        if (!line.trim()) return;
+        for (const [rule, score] of scores(features(lines.slice(at, at + facts.together).map((one) => one.slice(0, 2000)).join(" "))))
+          if (score > (best.get(rule) || 0)) best.set(rule, score);
+      });
+      return [...best].map(([at, score]) => {
+        const rule = rules[at], other = engines.length && rule.engine !== "any" && !engines.includes(rule.engine);
+        return [score * (other ? facts.other : 1), rule];
+      }).filter(([score]) => score >= facts.least).sort(([one, left], [two, right]) =>
+        Math.round(two * 1e6) - Math.round(one * 1e6) || place(left.engine) - place(right.engine) || (left.id < right.id ? -1 : 1));
+    };
+    const list = document.getElementById("log-found"), state = document.getElementById("log-state");
+    const show = () => {
+      const found = search(input.value.slice(-400000)).slice(0, 8);
+      list.replaceChildren(...found.map(([, rule]) =>
+        element("li", {}, element("a", { href: new URL("rules/" + rule.id + "/", base).href }, rule.id), ": " + rule.title)));
+      state.textContent = !input.value.trim() ? "" : found.length ? "The nearest rules:" : "No rule has these words.";
+    };
+    input.addEventListener("input", show);
+    show();
   }
 
   function compare() {
@@ -105,8 +152,8 @@
       const rule = ([id, title]) => element("li", {}, element("a", { href: new URL("rules/" + id + "/", base).href }, id), ": " + title);
       const holds = (runs, index) => Boolean(at(runs, index));
       out.replaceChildren(
-        ...list("Gone", went), ...list("New", came), ...list("Changed", other),
-        ...list("Known problems that begin", facts.rules.filter((one) => !holds(one[2], from) && holds(one[2], to)).map(rule)),
+        ...list("Removed", went), ...list("New", came), ...list("Changed", other),
+        ...list("Known problems that start", facts.rules.filter((one) => !holds(one[2], from) && holds(one[2], to)).map(rule)),
         ...list("Known problems that end", facts.rules.filter((one) => holds(one[2], from) && !holds(one[2], to)).map(rule)));
     };
     form.addEventListener("input", (event) => show(event.target.name === "engine"));
@@ -138,5 +185,19 @@
     show(true);
   }
 
-  for (const start of [ruleFilters, nameFilter, logSearch, compare, matrix]) start();
+  function codeButtons() {
+    // several landmarks on a page need names of their own
+    const label = () => document.querySelectorAll(".md-code__nav").forEach((nav, index) => {
+      if (!nav.hasAttribute("aria-label")) nav.setAttribute("aria-label", "code " + (index + 1));
+    });
+    new MutationObserver(label).observe(document.body, { childList: true, subtree: true });
+    label();
+  }
+
+  function headers() {
+    // a table's empty corner is no header
+    for (const cell of document.querySelectorAll("th:empty")) cell.replaceWith(document.createElement("td"));
+  }
+
+  for (const start of [headers, codeButtons, ruleFilters, nameFilter, logSearch, compare, matrix]) start();
 })();

@@ -49,7 +49,7 @@ sys.modules["tree_sitter_bash"] = types.SimpleNamespace(language=lambda: None)  
 from servelint import hardware, upgrade  # noqa: E402
 from servelint.core.settings import Settings  # noqa: E402
 from servelint.core.source import Source  # noqa: E402
-from servelint.engines import ENGINES  # noqa: E402
+from servelint.engines import ENGINE_NAMES, ENGINES  # noqa: E402
 from servelint.engines.catalog import load  # noqa: E402
 from servelint.files.siblings import Neighbours  # noqa: E402
 from servelint.lint import check_launches  # noqa: E402
@@ -111,7 +111,13 @@ def _finding(one) -> dict[str, object]:  # type: ignore[no-untyped-def]
 
 def _launch(one) -> dict[str, object]:  # type: ignore[no-untyped-def]
     words = [word.shown for word in one.argv]
-    return {"engine": one.engine, "version": one.release.release, "line": one.line, "argv": words}
+    return {
+        "name": ENGINE_NAMES[one.engine],
+        "engine": one.engine,
+        "version": one.release.release,
+        "line": one.line,
+        "argv": words,
+    }
 
 
 def _memory(analysis: Analysis, settings: Settings) -> list[str]:

@@ -1,6 +1,6 @@
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
-import { bracketMatching, defaultHighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
+import { bracketMatching, defaultHighlightStyle, HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
 import { dockerFile } from "@codemirror/legacy-modes/mode/dockerfile";
 import { shell } from "@codemirror/legacy-modes/mode/shell";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
@@ -30,6 +30,11 @@ const kinds = {
 };
 const language = new Compartment();
 const languageOf = (name) => (kinds[name] || (() => []))();
+// the colours are the editor's own where the page is light; the style sheet names others for a dark page
+const colours = HighlightStyle.define(
+  defaultHighlightStyle.specs.map((one) => (one.color ? { ...one, color: `var(--code-${one.color.slice(1)}, ${one.color})` } : one)));
+const scheme = new Compartment();
+const schemeOf = () => EditorView.theme({}, { dark: document.body.dataset.mdColorScheme === "slate" });
 const severities = { error: "error", warning: "warning", info: "info" };
 
 function markdown(text) {
@@ -67,8 +72,8 @@ const view = new EditorView({
   state: EditorState.create({
     doc: "",
     extensions: [
-      lineNumbers(), history(), bracketMatching(), lintGutter(), language.of([]), syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
-      EditorView.contentAttributes.of({ "aria-label": "file to check" }),
+      lineNumbers(), history(), bracketMatching(), lintGutter(), language.of([]), syntaxHighlighting(colours, { fallback: true }),
+      scheme.of(schemeOf()), EditorView.contentAttributes.of({ "aria-label": "file to check", tabindex: "0" }),
       keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
       EditorView.updateListener.of((update) => update.docChanged && later()),
       hoverTooltip(async (where, position) => {
@@ -79,6 +84,9 @@ const view = new EditorView({
     ],
   }),
 });
+
+new MutationObserver(() => view.dispatch({ effects: scheme.reconfigure(schemeOf()) }))
+  .observe(document.body, { attributes: true, attributeFilter: ["data-md-color-scheme"] });
 
 let timer = 0, turn = 0;
 const later = () => {
@@ -98,6 +106,7 @@ const element = (name, attributes, ...children) => {
   return made;
 };
 
+const titleOf = (fix) => fix.title + (fix.safe ? "" : " (changes what the launch does)");
 const apply = (fix, map) => () => view.dispatch({ changes: fix.edits.map((edit) => ({ from: map.to(edit.from), to: map.to(edit.to), insert: edit.text })) });
 
 async function check() {
@@ -117,7 +126,7 @@ async function check() {
   const marks = found.findings.map((one) => ({
     from: map.to(one.from), to: Math.max(map.to(one.to), map.to(one.from)), severity: severities[one.severity],
     source: one.rule, message: one.message + (one.advice ? "; " + one.advice : ""),
-    actions: one.fix && one.fix.edits.length ? [{ name: one.fix.title + (one.fix.safe ? "" : " (changes what the launch does)"), apply: apply(one.fix, map) }] : [],
+    actions: one.fix && one.fix.edits.length ? [{ name: titleOf(one.fix), apply: apply(one.fix, map) }] : [],
   }));
   for (const one of found.problems) {
     const line = view.state.doc.line(Math.min(Math.max(one.line || 1, 1), view.state.doc.lines));
@@ -126,7 +135,8 @@ async function check() {
   view.dispatch(setDiagnostics(view.state, marks));
   const count = found.findings.length;
   state.textContent = `${count} ${count === 1 ? "finding" : "findings"} in ${found.launches.length} ${found.launches.length === 1 ? "launch" : "launches"} (${Math.round(performance.now() - began)} ms)`;
-  list.replaceChildren(...found.findings.map((one) => {
+  const unread = found.problems.map((one) => element("li", { class: "error" }, element("strong", {}, "not read"), ` line ${one.line || 1}: ${one.message}`));
+  list.replaceChildren(...unread, ...found.findings.map((one) => {
     const go = element("button", { type: "button" }, "line " + one.line);
     go.addEventListener("click", () => {
       view.dispatch({ selection: { anchor: map.to(one.from), head: map.to(one.to) }, scrollIntoView: true });
@@ -136,13 +146,13 @@ async function check() {
     const row = element("li", { class: one.severity }, element("strong", {}, one.severity), " ", go, " ", one.message, " ", rule);
     if (one.advice) row.append(element("div", {}, "help: " + one.advice));
     if (one.fix && one.fix.edits.length) {
-      const fix = element("button", { type: "button" }, one.fix.title);
+      const fix = element("button", { type: "button" }, titleOf(one.fix));
       fix.addEventListener("click", apply(one.fix, map));
       row.append(element("div", {}, fix));
     }
     return row;
   }));
-  launches.replaceChildren(...found.launches.map((one) => element("li", {}, `${one.engine} ${one.version || "(no version is pinned)"}, line ${one.line}: `, element("code", {}, one.argv.join(" ")))));
+  launches.replaceChildren(...found.launches.map((one) => element("li", {}, `${one.name} ${one.version || "(no version is pinned)"}, line ${one.line}: `, element("code", {}, one.argv.join(" ")))));
   memory.textContent = found.memory.join("\n\n") || "Choose a GPU to see the memory plan.";
   keep();
 }
@@ -170,7 +180,7 @@ let facts = { engines: {}, gpus: [] };
 
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("input", (event) => {
-  if (event.target.name === "engine") fill(form.elements.version, facts.engines[event.target.value] || [], "as the file says");
+  if (event.target.name === "engine") fill(form.elements.version, facts.engines[event.target.value] || [], "as in the file");
   if (event.target.name === "kind") view.dispatch({ effects: language.reconfigure(languageOf(event.target.value)) });
   if (event.target.name === "example" && event.target.value) show(event.target.value.split("|")[0], EXAMPLES[event.target.value]);
   later();
@@ -181,12 +191,12 @@ worker.onmessage = async ({ data }) => {
     state.textContent = "servelint could not be loaded: " + data.failed;
   } else if (data.ready) {
     facts = data.ready;
-    fill(form.elements.engine, Object.keys(facts.engines), "as the file says");
-    fill(form.elements.version, [], "as the file says");
+    fill(form.elements.engine, Object.keys(facts.engines), "as in the file");
+    fill(form.elements.version, [], "as in the file");
     fill(form.elements.gpu, facts.gpus, "not known");
     const given = location.hash.length > 1 ? await unpacked(location.hash.slice(1)).catch(() => null) : null;
     if (given) {
-      fill(form.elements.version, facts.engines[given.engine] || [], "as the file says");
+      fill(form.elements.version, facts.engines[given.engine] || [], "as in the file");
       for (const [name, value] of Object.entries(given)) if (form.elements[name]) form.elements[name].value = value;
       show(given.kind, given.text);
     } else {

@@ -34,11 +34,12 @@ function flat(parser, text) {
 async function start() {
   const archive = fetch(here("python.zip")).then((answer) => answer.arrayBuffer());
   const source = fetch(here("judge.py")).then((answer) => answer.text());
-  await Parser.init({ locateFile: (name) => here(name) });
-  const [{ loadPyodide }, bash] = await Promise.all([import(here("pyodide/pyodide.mjs")), Language.load(here("tree-sitter-bash.wasm"))]);
-  const parser = new Parser();
-  parser.setLanguage(bash);
+  const bash = Parser.init({ locateFile: (name) => here(name) }).then(() => Language.load(here("tree-sitter-bash.wasm")));
+  const { loadPyodide } = await import(here("pyodide/pyodide.mjs"));
   const python = await loadPyodide({ indexURL: here("pyodide/") });
+  const language = await bash;
+  const parser = new Parser();
+  parser.setLanguage(language);
   python.registerJsModule("tree_sitter_js", { parse: (text) => flat(parser, text) });
   python.unpackArchive(new Uint8Array(await archive), "zip", { extractDir: "/home/pyodide" });
   python.runPython(await source);

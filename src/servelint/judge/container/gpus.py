@@ -112,7 +112,7 @@ def _below(config: Config, container: Container) -> list[Violation]:
         return []
     if ranks <= container.visible_gpus:
         return []
-    message = f"{engine.name} is told to use {ranks} GPUs, and this container is given {container.gpus}"
+    message = f"{engine.name} needs {ranks} GPUs, but this container requests {container.gpus}"
     advice = f"give it {ranks}, or lower the number of ranks"
     limit = container.settings.get("gpu_limit")
     site = limit.span() if limit is not None else None

@@ -141,7 +141,7 @@ def _not_served(config: Config, runtime: Runtime, ports: list[Port], listening: 
     port, site = listening
     engine = ENGINES[config.launch.engine]
     shown = " and ".join([str(number) for number in numbers[:3]])
-    message = f"port {shown} of the container is published, and {engine.name} listens on {port}: nobody answers there"
+    message = f"port {shown} of the container is published, but {engine.name} listens on {port}: nothing answers there"
     other = f"add --{engine.port_option} {numbers[0]}" if site is None else "write the other one"
     related = [Related(site, "listens here")] if site is not None else []
     return [Violation("port-not-served", span, message, f"publish {port}, or {other}", "leads nowhere", related=related)]
@@ -156,13 +156,22 @@ def _loopback(config: Config, runtime: Runtime, asked: TracedText, what: str) ->
     name = ENGINE_NAMES[config.launch.engine]
     address, site = bound
     by = f"listens on {address}" if site is not None else f"listens on {address} unless --host says otherwise"
-    message = f"{what}, and {name} {by}, which nobody outside of the container reaches"
+    message = f"{what}, and {name} {by}, which is reachable only inside the container"
     related = [Related(site, "inside the container alone")] if site is not None else []
     advice = "write --host 0.0.0.0; what should not be reached from outside is published on 127.0.0.1 of the host"
     change = written_at(site, "0.0.0.0") if site is not None and site.text == address else None  # noqa: S104 - in the container
     title = "listen on 0.0.0.0"
     return [
-        Violation("listens-on-loopback", span, message, advice, "reaches nobody", related=related, change=change, title=title)
+        Violation(
+            "listens-on-loopback",
+            span,
+            message,
+            advice,
+            "unreachable",
+            related=related,
+            change=change,
+            title=title,
+        )
     ]
 
 
@@ -243,4 +252,4 @@ def _probe_port(config: Config, runtime: Runtime, probe: Probe) -> list[Violatio
     )
     related = [Related(site, "listens here")] if site is not None else []
     change = written_at(probe.site.written, str(port)) if probe.site is not None else None
-    return [Violation("probe-port", span, message, f"ask port {port}", "nobody listens", related=related, change=change)]
+    return [Violation("probe-port", span, message, f"ask port {port}", "nothing listens", related=related, change=change)]

@@ -146,7 +146,7 @@ def _gpus(config: Config, nodes: Nodes) -> list[Violation]:
     if not nodes.kind or not gathered or nodes.gpus is None or ranks is None or ranks <= nodes.gpus:
         return []
     span = next((span for name in engine.rank_operands if (span := config.operand(name).span) is not None), None)
-    message = f"{engine.name} is told to use {ranks} GPUs, and all pods of this {nodes.kind} together have {nodes.gpus}"
+    message = f"{engine.name} needs {ranks} GPUs, but all pods of this {nodes.kind} together request {nodes.gpus}"
     related = [Related(nodes.site, "this many pods")] if nodes.site is not None else []
     advice = "lower the parallel sizes, or give it more pods or more GPUs in each"
     return [Violation("gpus-of-all-nodes", span, message, advice, "more than all nodes have", related=related)]

@@ -84,7 +84,7 @@ def _server_keys(config: Config, options: Options) -> list[Violation]:
             continue
         how = "as its default" if text.assumed else "in plain text"
         engine = ENGINE_NAMES[config.launch.engine]
-        message = f"{name} has {mask_of(text.flat)} {how}: whoever reads this file may call the {engine} server"
+        message = f"{name} has {mask_of(text.flat)} {how}: every reader of this file can call the {engine} server"
         advice = "take it from a secret store, or from a variable without a default (${API_KEY:?}), and change the key"
         violation = Violation("api-key-in-plain-text", text.span(), message, advice, "a key of the server")
         found.setdefault(text.span() or name, violation)  # an option may take the variable's value
@@ -105,7 +105,7 @@ def _tokens(config: Config, options: Options) -> list[Violation]:
             continue
         if not _written(text) or is_placeholder(text.flat) or allowed(options, "secret-in-plain-text", text.flat):
             continue
-        message = f"{name} has {mask_of(text.flat)} in plain text: whoever reads this file has the secret"
+        message = f"{name} has {mask_of(text.flat)} in plain text: every reader of this file has the secret"
         advice = "take it from a secret store or from the environment, and revoke this one"
         found.append(Violation("secret-in-plain-text", text.span(), message, advice, "a secret", variable=name))
     for name, text in config.launch.secrets:
@@ -113,7 +113,7 @@ def _tokens(config: Config, options: Options) -> list[Violation]:
         if plain and not is_placeholder(text.flat) and not allowed(options, "secret-in-plain-text", text.flat):
             if any(one.span == text.span() for one in found):
                 continue  # the chart makes a variable of it
-            message = f"{name} has {mask_of(text.flat)} in plain text: whoever reads this file has the secret"
+            message = f"{name} has {mask_of(text.flat)} in plain text: every reader of this file has the secret"
             advice = "name a secret of the cluster instead, and revoke this one"
             found.append(Violation("secret-in-plain-text", text.span(), message, advice, "a secret"))
     return found

@@ -108,7 +108,7 @@ def _place(config: Config, found: MemoryPlan, given: Inputs) -> None:
     if config.operand("gpu.count").value is None and needed > found.gpu_count * nodes:
         found.gpu_count = -(-needed // nodes)
         where = f"over {nodes} nodes" if nodes > 1 else "and is planned for so many"
-        found.notes.append(f"nobody says how many GPUs there are: it takes {needed}, {where}")
+        found.notes.append(f"the number of GPUs is not known: it takes {needed}, {where}")
     if needed > found.gpu_count * nodes:
         found.missing.append(f"{needed} GPUs: the launch has {found.gpu_count}; say --gpu-count {-(-needed // nodes)}")
     if settings.data_parallel > 1 and settings.replicas == 1:

@@ -38,7 +38,7 @@ def plan(config: Config) -> MemoryPlan:
     needed = settings.tensor * settings.pipeline * settings.prefill * settings.data
     if config.operand("gpu.count").value is None and needed > gpus:
         found.gpu_count = needed
-        found.notes.append(f"nobody says how many GPUs there are: it takes {needed}, and is planned for so many")
+        found.notes.append(f"the number of GPUs is not known: it takes {needed}, and the plan assumes as many")
     found.gpu_gib = settings.gpu.gib
     found.max_model_len = settings.length
     if settings.gpu.gib is None:

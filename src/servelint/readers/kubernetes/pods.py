@@ -125,7 +125,7 @@ def pods(file: File, one: Object, images: Overrides | None = None) -> Iterator[P
 
 
 def _is_whole(file: File, one: Object) -> bool:
-    """Whether an object of a kind that needs a selector is no patch of another: it has one, or the labels that one selects."""
+    """Whether an object of a kind that needs a selector is more than a patch: it has a selector, or the labels for one."""
     spec = section(one.fields, "spec")
     if "selector" in spec:
         return True

@@ -134,7 +134,7 @@ def _notification(problem: Problem, level: str) -> dict[str, Any]:
 
 def _not_judged(launch: Launch, record: Judged) -> dict[str, Any]:
     """Return the notification of a launch that was not wholly judged, which points at the words that are not resolved."""
-    parts = [extent.head(launch, record), *[extent.told(one) for one in record.unresolved]]
+    parts = [extent.head(launch, record), *[extent.sentence(one) for one in record.unresolved]]
     if record.undecided:
         parts.append(f"{len(record.undecided)} rules are undecided: {', '.join([one.rule for one in record.undecided])}")
     spans = [one.span for one in record.unresolved if one.span is not None] or [launch.site]

@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import accumulate
 
 from servelint.core.finding import IMPACTS, Finding
+from servelint.core.numbers import counted
 from servelint.core.problem import Problem
 from servelint.core.result import Report
 from servelint.core.secrets import MaskedLine, masked_line
@@ -114,12 +115,12 @@ def judged_by(finding: Finding) -> str:
     range_ = describe(finding.affected) if finding.affected else ""
     affected = f"; affected: {range_}" if range_ else ""
     if finding.release is None:
-        every = f"true of every {engine} that can start this ({range_})" if range_ else f"the same in every {engine} known here"
-        return f"none is named here; {every}"
+        accepting = f"version that accepts this command ({range_})" if range_ else "known version"
+        return f"no {engine} version is pinned; this holds for every {accepting}"
     if finding.assumption:
         return f"{finding.assumption}{affected}"
     if finding.launch.release.release is None and finding.release_from != "settings":
-        return f"judged as {engine} {finding.release}, the newest known here{affected}"
+        return f"judged as {engine} {finding.release}, the newest known version{affected}"
     return f"{engine} {finding.release}{affected}"
 
 
@@ -226,29 +227,25 @@ def summary(report: Report, milliseconds: float | None) -> str:
     """Return "found 1 error, 2 warnings in 4 launches (3 files, 38 ms); 1 fixable with --fix"."""
     counts = Counter([finding.severity for finding in report.findings])
     names = {"error": ("error", "errors"), "warning": ("warning", "warnings"), "info": ("note", "notes")}
-    found = ", ".join([_count(counts[severity], *names[severity]) for severity in names if counts[severity]])
-    where = f"in {_count(len(report.launches), 'launch', 'launches')} ({_count(report.files, 'file', 'files')}"
+    found = ", ".join([counted(counts[severity], *names[severity]) for severity in names if counts[severity]])
+    where = f"in {counted(len(report.launches), 'launch', 'launches')} ({counted(report.files, 'file', 'files')}"
     where += f", {milliseconds:.0f} ms)" if milliseconds is not None else ")"
     text = f"found {found} {where}" if found else f"nothing found {where}"
     if report.errors:
-        text += f"; {_count(len(report.errors), 'file', 'files')} could not be read"
+        text += f"; {counted(len(report.errors), 'file', 'files')} could not be read"
     passed = sum(problem.limit for problem in report.notes)
     if passed:
-        text += f"; {_count(passed, 'large file was', 'large files were')} passed over"
+        text += f"; {counted(passed, 'large file was', 'large files were')} passed over"
     safe = sum(finding.fix is not None and finding.fix.safe for finding in report.findings)
     unsafe = sum(finding.fix is not None and not finding.fix.safe for finding in report.findings)
     if safe or unsafe:
         text += f"; {safe} fixable with --fix" if safe else f"; {unsafe} fixable with --unsafe-fixes"
     text += f", {unsafe} with --unsafe-fixes" if safe and unsafe else ""
     if report.known:
-        text += f"; {_count(report.known, 'known finding is', 'known findings are')} left out (baseline)"
+        text += f"; {counted(report.known, 'known finding is', 'known findings are')} left out (baseline)"
     if report.unchanged:
-        text += f"; {_count(report.unchanged, 'finding', 'findings')} in unchanged code left out"
+        text += f"; {counted(report.unchanged, 'finding', 'findings')} in unchanged code left out"
     return text
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
 
 
 def _suppressions(found: list[Suppression]) -> str:

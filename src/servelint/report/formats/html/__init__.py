@@ -15,6 +15,7 @@ from collections import Counter
 from servelint import __version__
 from servelint.core.finding import IMPACTS, Finding
 from servelint.core.launch import Launch
+from servelint.core.numbers import counted
 from servelint.core.problem import Problem
 from servelint.core.result import Report
 from servelint.core.trust import RuleFolder
@@ -26,7 +27,6 @@ from servelint.report.formats.html.cards import (
     SEVERITIES,
     article,
     cited,
-    counted,
     escaped,
     facts,
     impact_name,

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from servelint.core.finding import Edit, Finding
 from servelint.core.launch import Launch
+from servelint.core.numbers import counted
 from servelint.core.secrets import MaskedLine, masked_line, masked_text, without
 from servelint.core.source import Source, Span
 from servelint.engines import ENGINE_NAMES
@@ -40,11 +41,6 @@ def escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;").replace("'", "&#39;")
 
 
-def counted(number: int, one: str, many: str) -> str:
-    """Return "1 launch" or "1,204 launches"."""
-    return f"{number:,} {one if number == 1 else many}"
-
-
 def cited(evidence: str) -> str:
     """Return a source that a rule cites: a link if it is a web address, and what it says."""
     source, _, says = evidence.partition(" (")
@@ -59,7 +55,7 @@ def judged(launch: Launch) -> str:
     record = launch.judged
     if record is None or not record.open:
         return ""
-    rows = [extent.told(one) for one in record.unresolved]
+    rows = [extent.sentence(one) for one in record.unresolved]
     rows += [f"{one.rule} is undecided without {listed(one.lacks)}" for one in record.undecided or ()]
     items = "".join([f"<li>{escaped(row)}</li>" for row in rows])
     way = record.assumption or record.standing

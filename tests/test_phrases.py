@@ -1,0 +1,73 @@
+"""Phrases that may not come back: in messages, rule files, docs, schemas and help."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+PHRASES = {
+    r"\bnobody\b": "the subject that does not: nothing, no client, no release",
+    r"\bsomebody\b": "a person, another publisher",
+    r"\bwhoever\b": "every client, every reader",
+    r"\b(?:is|are|was|were|be) told\b": "reported, set, named",
+    r"\btold by\b": "reported with",
+    r"\bnot told\b": "not reported",
+    r"\bhow much is told\b": "how much is reported",
+    r"\bno part of\b": "not part of, outside of",
+    r"\bis no patch\b": "is not a patch",
+    r"\bthere is no catalog of\b": "no option catalog for",
+    r"\bnone is named here\b": "no version is pinned",
+    r"\btrue of every\b.*\bcan start this\b": "this holds for every version that accepts this command",
+    r"\bturns? round\b": "stops paying off",
+    r"\bthen become it\b": "then exec it",
+    r"\bis no (?:YAML|TOML)\b": "is not valid YAML",
+    r"\bor say so with\b": "or set it with",
+    r"\bhow often it was said\b": "number of times it was reported",
+}
+"""Pattern -> what to write instead."""
+
+QUOTED = {
+    "container/expanded-early.yaml": "if no part of the delimiter",
+    "SECURITY.md": "test_the_image_runs_as_nobody",
+}
+"""Words of others and names of tests, which may stay: the file's end -> the text of the line."""
+
+
+def _texts() -> Iterator[tuple[Path, str]]:
+    """Every file that people read, or that prints what they read."""
+    for pattern in ("src/**/*.py", "rules/**/*.yaml", "docs/*.md", "schemas/*.json", "*.md", "tools/site/*.py"):
+        for path in sorted(ROOT.glob(pattern)):
+            yield path, path.read_text(encoding="utf-8")
+
+
+@pytest.mark.book
+def test_no_phrase_comes_back() -> None:
+    found: list[str] = []
+    wanted = re.compile("|".join(PHRASES), re.IGNORECASE)
+    for path, text in _texts():
+        for match in wanted.finditer(text):
+            line = text[text.rfind("\n", 0, match.start()) + 1 : text.find("\n", match.end())]
+            allowed = [words for end, words in QUOTED.items() if path.as_posix().endswith(end) and words in line]
+            if not allowed:
+                number = text.count("\n", 0, match.start()) + 1
+                instead = next(says for phrase, says in PHRASES.items() if re.fullmatch(phrase, match[0], re.IGNORECASE))
+                found.append(f'{path.relative_to(ROOT)}:{number}: "{match[0]}"; write: {instead}')
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("text", "hits"),
+    [
+        ("a port on which nobody listens", 1),
+        ("the option is told\nto the engine", 1),
+        ("Nothing listens on the published port", 0),
+        ("--retold x", 0),
+    ],
+)
+def test_what_the_phrases_match(text: str, hits: int) -> None:
+    assert sum(bool(re.search(phrase, text, re.IGNORECASE)) for phrase in PHRASES) == hits
