@@ -3,8 +3,8 @@
     python benchmarks/advise_measurements.py [--all]
 
 Three answers to each: by the arithmetic alone; with all measurements of other sources; with all measurements but this one.
-"open" is where the adviser says nothing. The last lines count how often gain is distinguished from loss (outside 8 %), the median error,
-and how many are inside the interval. Without --all only these lines are printed.
+"open" is where the adviser says nothing. The last lines count how often gain is distinguished from loss (outside 8 %), the
+median error, and how many are inside the interval. Without --all only these lines are printed.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def main() -> None:
         clear = [(one.gain > 1) == (found.mid > 1) for one, found in told if abs(one.gain - 1) > 0.08]
         inside = sum(found.low <= one.gain <= found.high for one, found in told)
         print(
-            f"{name}: {len(rows) - len(told)} of {len(rows)} open; gain distinguished from loss in {sum(clear)} of {len(clear)};"
-            f" median error {statistics.median(errors):.1%}; {inside} of {len(told)} inside"
+            f"{name}: {len(rows) - len(told)} of {len(rows)} open; gain distinguished from loss in {sum(clear)}"
+            f" of {len(clear)}; median error {statistics.median(errors):.1%}; {inside} of {len(told)} inside"
         )
 
 

@@ -224,13 +224,12 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
         life = Life(view.catalog, runs, view.index)
         gone = life.before is not None
         use = Life(view.catalog, _taking(view, fault, runs), view.index).use(view.name)
+        otherwise = f"delete it, or use {use}"
         return Violation(
             "removed-option" if gone else "option-not-yet",
             fault.span,
             f"{fault.spelling} {life.written(view.name)}; {view.release} refuses it",
-            instead.text
-            if instead is not None and gone
-            else _successor(fault.spelling, runs, gone) or f"delete it, or use {use}",
+            instead.text if instead is not None and gone else _successor(fault.spelling, runs, gone) or otherwise,
             "not an option of this release",
             change=instead_of(view, instead, setting_of(view, fault.word)) if gone else None,
             title=titled(instead, fault.spelling),
