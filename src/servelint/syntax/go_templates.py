@@ -219,7 +219,7 @@ class Renderer:
         self._at = (0, 0)
 
     def render(self, template: Template) -> TracedText | None:
-        """The text of a file with what is known in it; None if that cannot be told."""
+        """The text of a file with what is known in it; None if that cannot be known."""
         try:
             return self._body(template.source, template.nodes, self.root, [{"$": self.root}])
         except (_GivesUp, RecursionError):

@@ -129,7 +129,7 @@ def _readable(config: Config) -> bool:
     from servelint.engines.releases import knows, newest_transformers
 
     if config.launch.image is not None and images.identify(config.launch.image).house:
-        return True  # whoever built the image has chosen the Transformers in it
+        return True  # its builder has chosen the Transformers in it
     newest = newest_transformers(config.launch.engine, key, image=config.launch.release.how == "image")
     return newest is None or knows(newest, family.transformers)
 
