@@ -267,10 +267,10 @@ class TestJson:
     def test_keys_that_are_options(self, name: str, expected: tuple[bool | None, Scalar | None]) -> None:
         assert told("vllm serve m --attention-config.a.b 3", name) == expected
 
-    def test_a_whole_object_beside_single_keys_is_not_relied_on(self) -> None:
+    def test_single_keys_replace_a_whole_object(self) -> None:
         text = 'vllm serve m -sc \'{"model": "x"}\' -sc.method mtp'
         assert told(text, "speculative-config.method") == (True, "mtp")
-        assert told(text, "speculative-config.model") == (None, None)
+        assert told(text, "speculative-config.model") == (False, None)
 
 
 class TestEnvironment:

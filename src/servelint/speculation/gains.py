@@ -335,7 +335,7 @@ def gain(
         None where neither arithmetic nor measurements say enough.
 
     >>> found = gain(model="Qwen/Qwen3.6-27B-FP8", gpu="h100", k=2, acceptance=0.7)
-    >>> found is not None and 1.5 < found.low < found.mid < found.high < 3
+    >>> found is not None and 1.4 < found.low < found.mid < found.high < 3
     True
     """
     kind = method_of(method)

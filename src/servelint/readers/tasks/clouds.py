@@ -85,7 +85,7 @@ def _gpus(machine: Container | None) -> TracedText | None:
     product = machine.settings.get("gpu_product") if machine is not None else None
     if machine is None or not machine.gpus or product is None:
         return None
-    return TracedText.of(str(machine.gpus), product.span())
+    return TracedText.of(str(machine.gpus))
 
 
 def _machine(image: TracedText | None, product: TracedText | None, count: int | None) -> Container | None:
