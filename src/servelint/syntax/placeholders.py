@@ -63,7 +63,7 @@ _IN_VALUE = (
     (("{",), _CURLY),
     (("...", "…"), _DOTS),
 )
-"""Notations in a value, in the order in which they are tried, each with texts of which one is in all that is written so."""
+"""(signs, pattern) of each notation, in the order in which they are tried. A value without any of the signs cannot match."""
 
 
 @lru_cache(maxsize=64)
