@@ -13,13 +13,17 @@ VERBS = {
     "sglang": ("python -m sglang.launch_server", "python3 -m sglang.launch_server", "sglang serve"),
     "llama.cpp": ("llama-server",),
     "lmdeploy": ("lmdeploy serve api_server",),
+    "tgi": ("text-generation-launcher",),
 }
 IMAGES = {
     "vllm": "vllm/vllm-openai:v{}",
     "sglang": "lmsysorg/sglang:v{}-cu126",
     "llama.cpp": "ghcr.io/ggml-org/llama.cpp:server-cuda-{}",
     "lmdeploy": "openmmlab/lmdeploy:v{}",
+    "tgi": "ghcr.io/huggingface/text-generation-inference:{}",
 }
+IMAGED = ("llama.cpp", "tgi")
+"""Engines that are no Python packages: an example names its release by an image."""
 PACKAGES = {"vllm": "vllm=={}", "sglang": "sglang[all]=={}", "lmdeploy": "lmdeploy=={}"}
 
 

@@ -184,9 +184,13 @@ class Dialect:
         abbreviations: whether a unique prefix stands for an option.
         equals: whether `--a=b` sets an option.
         next_word: whether an option's value is the next word, whatever it looks like.
+        attached: whether `-p80` is `-p 80`; argparse, which has abbreviations, takes it as well.
+        once: whether an option that is given twice is refused.
     """
 
-    __slots__ = ("abbreviations", "equals", "json_paths", "model_first", "next_word", "positional", "underscores")
+    __slots__ = (
+        "abbreviations", "attached", "equals", "json_paths", "model_first", "next_word", "once", "positional", "underscores",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -198,7 +202,11 @@ class Dialect:
         abbreviations: bool = True,
         equals: bool = True,
         next_word: bool = False,
+        attached: bool = False,
+        once: bool = False,
     ) -> None:
+        self.attached = attached
+        self.once = once
         self.positional = positional
         self.model_first = model_first
         self.underscores = underscores
@@ -236,6 +244,8 @@ class Engine:
     """Whether servelint.harvest can read its source."""
     harvested_since: str = ""
     """The first release that the catalog covers; "" for every release on the package index."""
+    source_tag: str = ""
+    """Format of the git tag of a release ("v{}") for an engine that is harvested from a clone of its repository."""
 
     # -- what starts the server
 
@@ -315,6 +325,8 @@ class Engine:
     """(old prefix, new prefix): variables with the old prefix are read under the new one."""
     alone_since: str = ""
     """The first release that does not read variables of other engines, "" if no release does."""
+    option_variables: bool = False
+    """Whether variables of the catalog set options that are not given (`option` in the body of the variable)."""
     argument_variables: tuple[str, ...] = ()
     """Words in the names of variables that hold its arguments: `VLLM`, as in `VLLM_ARGS`."""
     device_variables: tuple[str, ...] = ()

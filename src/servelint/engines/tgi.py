@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.engines.registry import Engine, EntryPoint, ImageFamily, Start
+from servelint.engines.registry import Dialect, Engine, EntryPoint, ImageFamily, Start
 
 _LAUNCHER = (EntryPoint("text-generation-launcher"),)
 
@@ -12,7 +12,8 @@ class TGI(Engine):
 
     id, name = "tgi", "TGI"
 
-    harvested = False
+    harvested_since = "2.0.0"
+    source_tag = "v{}"
 
     command = ("text-generation-launcher",)
     starts = (Start(programs=("text-generation-launcher",)),)
@@ -32,6 +33,9 @@ class TGI(Engine):
     stems = ("text-generation",)
     platforms = {"llmaz": "tgi", "llmkube": "tgi"}
 
+    dialect = Dialect(abbreviations=False, attached=True, once=True)  # clap
+
+    option_variables = True
     argument_variables = ("TGI",)
 
     port = 3000  # launcher/src/main.rs

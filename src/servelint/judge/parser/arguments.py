@@ -329,6 +329,18 @@ def _abbreviated(view: ReleaseView, fault: Fault) -> Violation:
     )
 
 
+def _given_twice(view: ReleaseView, fault: Fault) -> Violation:
+    first = fault.setting.word.site if fault.setting is not None else None
+    return Violation(
+        "given-twice",
+        fault.span,
+        f"{fault.spelling} is given twice, which {view.release} refuses",
+        "delete one of them",
+        "given again",
+        related=[Related(first, "given first")] if first is not None else [],
+    )
+
+
 _FAULTS: dict[str, Callable[[ReleaseView, Fault], Violation]] = {
     "unknown-option": _unknown,
     "ambiguous-option": _ambiguous,
@@ -342,6 +354,7 @@ _FAULTS: dict[str, Callable[[ReleaseView, Fault], Violation]] = {
     "stray-path": _stray_path,
     "ignored-model": _ignored_model,
     "exclusive": _exclusive,
+    "given-twice": _given_twice,
 }
 """Kind of a fault (servelint.engines.argv) -> the violation that it is."""
 
@@ -409,6 +422,8 @@ def _deprecated(view: ReleaseView) -> list[Violation]:
 def _repeated(view: ReleaseView) -> list[Violation]:
     seen: dict[str, Setting] = {}
     found: list[Violation] = []
+    if view.record.dialect.once:
+        return found  # refused, not repeated
     for setting in view.config.reading.arguments.every:
         before = seen.get(setting.name)
         seen[setting.name] = setting

@@ -11,6 +11,7 @@ from servelint.core.text import TracedText
 from servelint.engines import ENGINES
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import Catalog
+from servelint.engines.conversions import Refused, convert
 from servelint.engines.registry import derived
 from servelint.fixes.change import Change, name_span
 from servelint.judge.parser.repairs import Replacement, in_place_of, setting_named
@@ -170,6 +171,8 @@ _NOT_READ_AS_TRUE = frozenset(("on", "t", "enable", "enabled"))
 
 def value_violations(view: ReleaseView) -> list[Violation]:
     """The violations in the values of variables, for releases whose way of reading them the catalog has."""
+    if view.record.option_variables:
+        return _values_of_options(view)
     since = view.record.values_read_since
     if not since or not view.config.at_least(since):
         return []
@@ -205,6 +208,37 @@ def _value(view: ReleaseView, name: str, text: TracedText, variable: Variable, b
         f"not {wanted}",
         variable=name,
     )
+
+
+def _values_of_options(view: ReleaseView) -> list[Violation]:
+    """The violations in variables that set options: the parser reads their values as those of the options."""
+    arguments, known = view.config.reading.arguments, view.catalog.variables()
+    found: list[Violation] = []
+    for name, variable in view.config.launch.env.items():
+        body = next((body for first, last, body in known.get(name, ()) if first <= view.index <= last), {})
+        option = view.catalog.table(view.index).get(body["option"]) if "option" in body else None
+        text = variable.value
+        if option is None or text is None or not text.known or not arguments.complete or option.name in arguments.settings:
+            continue
+        choices = option.choices if option.takes_value else ["true", "false"]
+        advice, label = "", ""
+        if choices is not None and text.flat not in choices:
+            lowered = text.flat.strip().lower()
+            boolean = _MEANT.get(lowered, lowered) if "true" in choices else ""
+            meant = {"1": "true", "0": "false"}.get(boolean) or similar(text.flat, choices)
+            advice = f"did you mean {meant}?" if meant else f"choose from {listed(choices)}"
+            label = "not a choice"
+        elif choices is None:
+            try:
+                convert(view.engine, option.types, text.flat)
+            except Refused as refused:
+                advice, label = f"write {refused}", f"not {refused}"
+        if advice:
+            advice = advice if text.flat else "delete the variable, or give it a value: an empty one is read as well"
+            message = f'"{text.flat}" is not a valid value for {name} in {view.release}'
+            place = text.span() if text.flat else None
+            found.append(Violation("refused-env-value", place or variable.site, message, advice, label, variable=name))
+    return found
 
 
 def _named(view: ReleaseView, name: str, text: TracedText, variable: Variable) -> Violation | None:
