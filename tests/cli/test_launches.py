@@ -152,7 +152,7 @@ class TestConfig:
             ("vllm serve m --speculative-config '{broken'", {"model": "m", "speculative-config": None}),
             ("sglang serve --model-path m --disable-radix-cache", {"model-path": "m", "disable-radix-cache": True}),
             ("llama-server -m a.gguf -ngl 99", {"model": "a.gguf", "gpu-layers": "99"}),
-            ("text-generation-launcher --model-id m --port 80", {"model-id": "m", "port": "80"}),
+            ("text-generation-launcher --model-id m --port 80", {"model-id": "m", "port": 80}),
         ],
     )
     def test_options_under_their_own_names(self, command: str, config: dict[str, Any], workspace: Workspace) -> None:

@@ -296,4 +296,4 @@ def test_the_catalog_of_an_engine_is_compiled_whole(engine: str) -> None:
 
 
 def test_an_engine_without_a_catalog() -> None:
-    assert catalogs.load("tgi") is None
+    assert catalogs.load("trtllm") is None

@@ -75,7 +75,7 @@ def test_known_releases_are_listed_from_the_oldest(engine: str) -> None:
     assert newest(engine) == releases[-1]
 
 
-@pytest.mark.parametrize("engine", ["llama.cpp", "tgi", "nobody"])
+@pytest.mark.parametrize("engine", ["llama.cpp", "nobody"])
 def test_an_engine_whose_releases_are_not_followed(engine: str) -> None:
     assert known_releases(engine) == []
     assert newest(engine) is None
@@ -197,7 +197,7 @@ def test_where_a_release_stands(engine: str, release: str, kind: str, near: list
     assert (found.kind, found.near) == (kind, near)
 
 
-@pytest.mark.parametrize(("engine", "text"), [("tgi", "3.3.4"), ("vllm", "latest"), ("vllm", "0.1.dev1"), ("vllm", "")])
+@pytest.mark.parametrize(("engine", "text"), [("nobody", "3.3.4"), ("vllm", "latest"), ("vllm", "0.1.dev1"), ("vllm", "")])
 def test_what_stands_nowhere(engine: str, text: str) -> None:
     assert place(engine, text) is None
 

@@ -541,7 +541,7 @@ class TestWhichRelease:
         assert (finding.message, finding.release) == ("llama.cpp b4000 has no option --ctx-siz", "b4000")
 
     def test_of_an_engine_without_a_catalog_gets_nothing(self) -> None:
-        assert kinds("tgi", "--no-such-option", "3.0.0") == []
+        assert kinds("trtllm", "--no-such-option", "1.0.0") == []
 
 
 class TestBlankBehindABackslash:
@@ -670,3 +670,32 @@ class TestAdvice:
 def test_a_command_line_in_one_word_is_one_finding(text: str) -> None:
     """The model that it names is not missing besides."""
     assert [one.rule for one in findings_in(text, "run.sh") if one.severity == "error"] == ["sglang/one-word"]
+
+
+class TestClap:
+    """What clap does otherwise than argparse, and the variables of its options."""
+
+    @pytest.mark.parametrize(
+        ("words", "expected"),
+        [
+            ("-p8080", []),
+            ("-p=8080", []),
+            ("-p 8080 -e", []),
+            ("-pabc", ["invalid-value"]),
+            ("--model_id m", ["unknown-option"]),
+            ("--max-input 5", ["unknown-option"]),
+            ("--num-shard 2 --num-shard 2", ["given-twice"]),
+            ("--json-output --json-output", ["given-twice"]),
+            ("--cuda-graphs 1 --cuda-graphs 2", []),
+            ("--cuda-graphs 1,x", ["invalid-value"]),
+            ("--cuda-graphs 1,2,4", []),
+            ("--sharded yes", ["invalid-choice"]),
+            ("--json-output=true", ["unexpected-value"]),
+            ("--port 65536", ["invalid-value"]),
+            ("--max-batch-total-tokens -1", ["invalid-value"]),
+            ("--waiting-served-ratio .5", []),
+            ("m", ["unexpected-argument"]),
+        ],
+    )
+    def test_words(self, words: str, expected: list[str]) -> None:
+        assert kinds("tgi", words, "3.3.7") == expected
