@@ -14,6 +14,7 @@ VERBS = {
     "llama.cpp": ("llama-server",),
     "lmdeploy": ("lmdeploy serve api_server",),
     "tgi": ("text-generation-launcher",),
+    "ollama": ("ollama",),
 }
 IMAGES = {
     "vllm": "vllm/vllm-openai:v{}",
@@ -21,8 +22,9 @@ IMAGES = {
     "llama.cpp": "ghcr.io/ggml-org/llama.cpp:server-cuda-{}",
     "lmdeploy": "openmmlab/lmdeploy:v{}",
     "tgi": "ghcr.io/huggingface/text-generation-inference:{}",
+    "ollama": "ollama/ollama:{}",
 }
-IMAGED = ("llama.cpp", "tgi")
+IMAGED = ("llama.cpp", "tgi", "ollama")
 """Engines that are no Python packages: an example names its release by an image."""
 PACKAGES = {"vllm": "vllm=={}", "sglang": "sglang[all]=={}", "lmdeploy": "lmdeploy=={}"}
 

@@ -250,8 +250,8 @@ class _Parser:
         if self.table is None or HOLE in spelling:
             return []
         if not self.dialect.abbreviations:
-            short = spelling[:2] if self.dialect.attached and spelling[:2] != "--" and len(spelling) > 2 else ""
-            return [short] if short and self._declared(short) is not None else []
+            head = spelling[:2] if self.dialect.attached and spelling[:2] != "--" and len(spelling) > 2 else ""
+            return [head] if head and self._declared(head) is not None else []
         if self.dialect.json_paths:
             spelling = spelling.partition(".")[0]
             if self._declared(spelling) is not None:

@@ -316,7 +316,9 @@ class Config:
         reading: the arguments as the release parses them; if the catalog does not have it, as the release before it does.
     """
 
-    __slots__ = ("__weakref__", "_operands", "_variables", "around", "catalog", "index", "key", "launch", "reading", "release", "shown")
+    __slots__ = (
+        "__weakref__", "_operands", "_variables", "around", "catalog", "index", "key", "launch", "reading", "release", "shown",
+    )  # fmt: skip
 
     def __init__(self, reading: Reading, release: str | None, catalog: Catalog | None, index: int | None) -> None:
         self.reading = reading

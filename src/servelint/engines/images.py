@@ -56,16 +56,18 @@ class Image:
         claim: the engine's release as the tag names it.
         entrypoint: the program that the image starts, with its verbs; () if it starts whatever the command says, None if it
             is not known. If it changed, and the claim names no release, that of the newest release.
+        command: the words that the entrypoint is given where the container has none; () if it needs none.
         chosen_by: the words one of which must come first for the server to start; () if none has to.
         house: whether someone else than the engine's makers built the image, who may have changed the engine.
     """
 
-    __slots__ = ("chosen_by", "claim", "engine", "entrypoint", "house")
+    __slots__ = ("chosen_by", "claim", "command", "engine", "entrypoint", "house")
 
     def __init__(
         self, engine: str | None, claim: ReleaseClaim, entrypoint: tuple[str, ...] | None, *, house: bool = False
     ) -> None:
         self.chosen_by: tuple[str, ...] = ()
+        self.command: tuple[str, ...] = ()
         self.house = house
         self.engine = engine
         self.claim = claim
@@ -94,6 +96,7 @@ def identify(image: TracedText) -> Image:
     tag = image.cut(colon + 1, end) if colon != -1 else None
     found = _family(name)
     held = _of_family(*found, tag, pinned=digest != -1) if found is not None else _of_house(name.rpartition("/")[2], tag)
+    held.command = found[1].command if found is not None and held.engine is not None else ()
     if held.engine is not None and tag is not None:
         pattern, words = ENGINES[held.engine].choosing_images
         held.chosen_by = words if pattern and re.search(pattern, tag.flat) else ()

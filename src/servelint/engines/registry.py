@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
     R = TypeVar("R")
 
-_MODULES = ("vllm", "sglang", "llamacpp", "trtllm", "lmdeploy", "tgi")
+_MODULES = ("vllm", "sglang", "llamacpp", "trtllm", "lmdeploy", "tgi", "ollama")
 """Modules of servelint.engines with a record, in the order in which engines are listed and tried."""
 
 
@@ -138,10 +138,11 @@ class ImageFamily:
         only: pattern of the tags of images that start the server, "" for all.
         without: pattern of the tags of images that do not hold the server, "" for none.
         builds: pattern of how what stands behind the release in a published tag starts, "" for the usual one.
+        command: the words that the entrypoint is given where a container has none; () if it needs none.
     """
 
     __slots__ = (
-        "builds", "entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source", "suffixes", "tags",
+        "builds", "command", "entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source", "suffixes", "tags",
         "without",
     )  # fmt: skip
 
@@ -159,7 +160,9 @@ class ImageFamily:
         without: str = "",
         registry: str = "",
         builds: str = "",
+        command: tuple[str, ...] = (),
     ) -> None:
+        self.command = command
         self.registry = registry
         self.repository = repository
         self.builds = builds
@@ -352,8 +355,12 @@ class Engine:
     """Option that sets the port."""
     port_variables: tuple[str, ...] = ()
     """Variables that set the port."""
+    address_variable: str = ""
+    """Variable that holds the interface and the port, with a scheme in front of them or without: `http://0.0.0.0:11434`."""
     loopback: bool = False
     """Whether the server listens on the loopback interface by default."""
+    open_images: bool = False
+    """Whether it listens on every interface in its makers' images all the same."""
     host_option: str = "host"
     """Option that sets the interface."""
     host_variables: tuple[str, ...] = ()
@@ -368,6 +375,8 @@ class Engine:
     """Whether it cannot ask for a key."""
     starts_slowly: bool = False
     """Whether it compiles kernels and captures graphs before it answers, which takes minutes."""
+    pulls_models: bool = False
+    """Whether it starts without a model and downloads those that clients ask for."""
     model_cache: str = ""
     """Folder in which the container keeps downloaded models, "" if it is not known."""
     several_nodes: bool = False

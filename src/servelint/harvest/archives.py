@@ -191,6 +191,9 @@ class FolderFiles(Mapping[str, bytes]):
         return len(self._paths)
 
 
+_SOURCE = re.compile(r"(?<!_test)\.(?:go|rs|py)$")
+
+
 class CloneFiles(Mapping[str, bytes]):
     """The files of a tag in a clone of an engine's repository, each read on access. Raises HarvestError."""
 
@@ -202,7 +205,7 @@ class CloneFiles(Mapping[str, bytes]):
             found = git.tree(folder, f"refs/tags/{tag}")
         except git.GitError as error:
             raise HarvestError(f"{folder} has no tag {tag}: {error}") from error
-        self._names = {path: name for path, (mode, name) in found.items() if mode.startswith("100")}
+        self._names = {path: name for path, (mode, name) in found.items() if mode.startswith("100") and _SOURCE.search(path)}
 
     def __getitem__(self, path: str) -> bytes:
         key = self._folder, self._names[path]

@@ -310,6 +310,9 @@ def in_container(
         context: What surrounds the command.
         depth: How many scripts and containers it is inside of.
     """
+    if entrypoint is None and image.entrypoint and image.command:
+        command = command or [Word(TracedText.of(word)) for word in image.command]
+        entrypoint = [Word(TracedText.of(word)) for word in image.entrypoint]
     # an image that starts the engine itself takes `vllm serve` for arguments of it
     named = image.claim.release is not None or image.claim.rolling
     repeated = entrypoint is None and image.entrypoint and named and entry.find(command) is not None

@@ -90,16 +90,19 @@ def _cache(config: Config, runtime: Runtime) -> list[Violation]:
     model = config.operand("model")
     for name in ("model-path", ENGINES[launch.engine].model_option):
         model = model if model.present is not False or not name else config.operand(name)
-    cache = ENGINES[launch.engine].model_cache
-    if not cache or runtime.mounts is None or not isinstance(model.value, str):
+    engine = ENGINES[launch.engine]
+    cache = engine.model_cache
+    pulls = engine.pulls_models  # and is started without a model
+    if not cache or runtime.mounts is None or not (pulls or isinstance(model.value, str)):
         return []
-    if not re.fullmatch(_HUB, model.value) or launch.image is None or images.identify(launch.image).house:
+    if launch.image is None or images.identify(launch.image).house or not (pulls or re.fullmatch(_HUB, str(model.value))):
         return []
     if any(path.value is None or not re.fullmatch(_NO_MODELS, path.value) for path in runtime.mounts):
         return []
     if any(name in launch.env for name in _OFFLINE) or config.operand("download-dir").present is not False:
         return []
-    message = f"nothing here keeps {model.value}: every new container downloads it again"
+    what, again = ("the models that it pulls", "them") if pulls else (model.value, "it")
+    message = f"nothing here keeps {what}: every new container downloads {again} again"
     advice = f"mount a volume at {cache}"
     return [Violation("no-model-cache", model.span, message, advice, "downloaded at every start")]
 

@@ -163,6 +163,13 @@ def _variables_read(catalog: Catalog, index: int) -> tuple[str, ...]:
 
 _INTEGER = r"\s*[-+]?\d+(?:_\d+)*\s*"
 _WHOLE, _SWITCH, _TRUE = "a whole number", "1 or 0", "true or 1"
+_GO_SWITCH = "true or false"
+_GO_VALUES = {
+    _GO_SWITCH: r"1|t|T|TRUE|true|True|0|f|F|FALSE|false|False|",
+    "a whole number that is not negative": r"\d*",
+    "a duration such as 10m or 24h": r"(?:[-+]?(?:\d+|0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+))?",
+}
+"""What Go's ParseBool, ParseUint and ParseDuration take, the last with a number of seconds beside it."""
 _MEANT = {"true": "1", "yes": "1", "on": "1", "y": "1", "t": "1", "enable": "1", "enabled": "1"}
 _MEANT |= {"false": "0", "no": "0", "off": "0", "n": "0", "f": "0", "disable": "0", "disabled": "0"}
 _NOT_READ_AS_TRUE = frozenset(("on", "t", "enable", "enabled"))
@@ -196,6 +203,16 @@ def _value(view: ReleaseView, name: str, text: TracedText, variable: Variable, b
     if wanted is None or _reads(text.flat, wanted):
         return None
     meant = _MEANT.get(text.flat.strip().lower()) if wanted == _SWITCH else None
+    if wanted == _GO_SWITCH:
+        message = f"{name}={text.flat} is read as true by {view.release}: what is neither true nor false is true"
+        return Violation(
+            "ignored-env-value",
+            text.span() or variable.site,
+            message,
+            "write false" if text.flat.strip("\"' ").lower() in ("off", "no", "n", "disable", "disabled") else "write true or false",
+            "read as true",
+            variable=name,
+        )
     if record.values_refused:
         message = f"{name}={text.flat} is not read as {wanted}: {view.release} ends with ValueError after loading"
     else:
@@ -215,7 +232,7 @@ def _values_of_options(view: ReleaseView) -> list[Violation]:
     arguments, known = view.config.reading.arguments, view.catalog.variables()
     found: list[Violation] = []
     for name, variable in view.config.launch.env.items():
-        body = next((body for first, last, body in known.get(name, ()) if first <= view.index <= last), {})
+        body: dict[str, Any] = next((body for first, last, body in known.get(name, ()) if first <= view.index <= last), {})
         option = view.catalog.table(view.index).get(body["option"]) if "option" in body else None
         text = variable.value
         if option is None or text is None or not text.known or not arguments.complete or option.name in arguments.settings:
@@ -256,6 +273,8 @@ def _reads(text: str, wanted: str) -> bool:
     """Whether the engine reads a text as what it wants."""
     if wanted == _TRUE:
         return text.strip().lower() not in _NOT_READ_AS_TRUE
+    if wanted in _GO_VALUES:
+        return re.fullmatch(_GO_VALUES[wanted], text.strip().strip("\"'")) is not None
     if wanted in (_WHOLE, _SWITCH):
         return re.fullmatch(_INTEGER, text) is not None
     try:
