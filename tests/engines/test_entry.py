@@ -47,6 +47,8 @@ def found(text: str, at: int = 0) -> tuple[str, int] | None:
         ("lmdeploy serve api_server m", ("lmdeploy", 3)),
         ("python -m lmdeploy serve api_server m", ("lmdeploy", 5)),
         ("text-generation-launcher", ("tgi", 1)),
+        ("ollama serve", ("ollama", 2)),
+        ("ollama start", ("ollama", 2)),
         ("vllm serve m --help", ("vllm", 2)),
     ],
 )

@@ -116,7 +116,7 @@ def test_an_engine_is_added_by_its_record_and_its_catalog(acme: Engine, workspac
 
 
 def test_it_is_gone_afterwards() -> None:
-    assert list(ENGINES) == list(ENGINE_NAMES) == ["vllm", "sglang", "llama.cpp", "trtllm", "lmdeploy", "tgi"]
+    assert list(ENGINES) == list(ENGINE_NAMES) == ["vllm", "sglang", "llama.cpp", "trtllm", "lmdeploy", "tgi", "ollama"]
 
 
 @pytest.mark.parametrize("engine", ENGINES.values(), ids=lambda engine: engine.id)

@@ -18,6 +18,8 @@ class Ollama(Engine):
     command = ("ollama", "serve")
     starts = (Start("serve", programs=("ollama", "ollama.exe")), Start("start", programs=("ollama", "ollama.exe")))
 
+    unit = "ollama.service"
+
     images = (
         ImageFamily(
             "ollama/ollama",
@@ -33,7 +35,6 @@ class Ollama(Engine):
 
     words = (b"ollama",)
     stems = ("ollama",)
-    platforms = {"llmaz": "ollama", "llmkube": "ollama", "kubeai": "ollama"}
 
     dialect = Dialect(abbreviations=False, attached=True)  # cobra
 
@@ -47,6 +48,7 @@ class Ollama(Engine):
     }
 
     port = 11434  # envconfig/config.go
+    port_option, host_option = "", ""
     address_variable = "OLLAMA_HOST"
     loopback, open_images = True, True
     pulls_models = True

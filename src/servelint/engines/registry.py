@@ -256,6 +256,8 @@ class Engine:
     """The usual command, as words."""
     starts: tuple[Start, ...]
     """All ways to start it."""
+    unit: str = ""
+    """The systemd unit that its installer writes, to which drop-ins add variables; "" for none."""
     launchers: Mapping[str, Launcher] = {}
     """Name -> program of others that starts it with options of its own beside the engine's."""
 
