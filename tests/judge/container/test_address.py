@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from servelint.core.settings import Settings
-from servelint.judge import judge
+from servelint.judge.judging import judge
 from tests.launching import launches_in
 
 PRIVATE = "image: ollama/ollama:0.12.3\n    volumes: [models:/root/.ollama]"
