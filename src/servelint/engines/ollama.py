@@ -30,8 +30,6 @@ class Ollama(Engine):
             rolling=r"^(?:latest|rocm)$",
         ),
     )
-    image_names = r"ollama"
-    not_image_names = r"ollama-?(?:webui|ui|helm|operator|exporter|benchmark|proxy|client|init|puller|pull|models?)|open-webui"
 
     words = (b"ollama",)
     stems = ("ollama",)
@@ -40,6 +38,7 @@ class Ollama(Engine):
 
     variables = ("OLLAMA_",)
     variables_closed = True
+    shared_variables = True  # OLLAMA_MODEL, OLLAMA_BASE_URL
     values_read_since = "0.3.2"
     value_kinds = {
         "bool": "true or false",

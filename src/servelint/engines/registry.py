@@ -326,6 +326,9 @@ class Engine:
     """Prefixes of its own variables."""
     variables_closed: bool = False
     """Whether only this engine reads variables with these prefixes, so that an unknown one is a mistake."""
+    shared_variables: bool = False
+    """Whether clients and scripts beside it use names with these prefixes, so that an unknown one is only a mistake where its own
+    image or unit starts it."""
     renamed_variables: tuple[str, str] = ("", "")
     """(old prefix, new prefix): variables with the old prefix are read under the new one."""
     alone_since: str = ""

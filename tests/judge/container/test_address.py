@@ -66,4 +66,5 @@ def test_the_command_of_the_image(words: str, count: int) -> None:
 def test_an_option_that_serve_does_not_have() -> None:
     (launch,) = launches_in(f"{SCRIPT} ollama/ollama:0.12.3 serve --port 80\n", "run.sh")
     (finding,) = [one for one in judge(launch, Settings()) if one.severity == "error"]
-    assert finding.message == "Ollama 0.12.3 has no option --port"
+    assert finding.message == "--port is an option of vLLM; Ollama 0.12.3 refuses it"
+    assert finding.advice == "set OLLAMA_HOST, such as 0.0.0.0:11434, and delete the option"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from servelint.core.finding import Related
 from servelint.core.launch import Port, Probe, Runtime
 from servelint.core.numbers import is_whole
@@ -77,8 +79,7 @@ def bound_loopback(config: Config) -> tuple[str, Span | None] | None:
         value = found.value
         inside = isinstance(value, str) and (value in _LOOPBACK_NAMES or value.startswith("127."))
         return (str(value), found.span) if inside else None
-    image = config.launch.image
-    opened = engine.open_images and image is not None and not images.identify(image).house
+    opened = engine.open_images and config.launch.container is not None  # an image made of theirs has their variables
     return ("127.0.0.1", None) if engine.loopback and _own(config) and not opened else None
 
 

@@ -79,7 +79,7 @@ def _bytes(size: TracedText) -> float | None:
 
 
 _HUB = r"[A-Za-z0-9][\w.-]*/[\w.-]+"
-_NO_MODELS = r"/(?:dev|etc|tmp|run|var/run|var/log|sys|proc)(?:/.*)?|.*\.[A-Za-z]\w{0,5}"
+_NO_MODELS = r"/(?:dev|etc|tmp|run|var/run|var/log|sys|proc)(?:/.*)?|.*[^/]\.[A-Za-z]\w{0,5}"
 _OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
 _FOR_EVER = ("always", "unless-stopped")
 

@@ -87,7 +87,9 @@ def _variable(view: ReleaseView, name: str, variable: Variable, known: dict[str,
     instead = in_place_of(view, name)
     if runs is None:
         close = similar(name, _variables_read(view.catalog, view.index))
-        if close is None or _is_passed_on(view, variable):
+        verb = view.config.launch.verb
+        for_others = view.record.shared_variables and not (verb and verb[0].site is None)
+        if close is None or for_others or _is_passed_on(view, variable):
             return None  # a script beside the engine may read it, or this one does
         there = close in view.config.launch.env
         advice = f"delete it: {close} is set already" if there else f"did you mean {close}?"
