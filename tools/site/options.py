@@ -22,6 +22,7 @@ _SERVE = {
     "vllm": ("vllm serve", "vllm/vllm-openai:v{release}"),
     "sglang": ("python3 -m sglang.launch_server", "lmsysorg/sglang:v{release}"),
     "lmdeploy": ("lmdeploy serve api_server", "openmmlab/lmdeploy:v{release}"),
+    "tgi": ("text-generation-launcher", "ghcr.io/huggingface/text-generation-inference:{release}"),
     "llama.cpp": ("llama-server", "ghcr.io/ggml-org/llama.cpp:server-{release}"),
 }
 

@@ -79,6 +79,8 @@ def _number_ahead(pattern: str) -> Callable[[str], object]:
 
 
 _WHOLE, _NUMBER = "a whole number", "a number"
+
+
 def _unsigned(limit: int) -> Callable[[str], object]:
     """As Rust's `parse` to an unsigned integer: digits, a plus sign at most, nothing around them."""
 

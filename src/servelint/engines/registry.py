@@ -142,8 +142,8 @@ class ImageFamily:
     """
 
     __slots__ = (
-        "builds", "command", "entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source", "suffixes", "tags",
-        "without",
+        "builds", "command", "entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source", "suffixes",
+        "tags", "without",
     )  # fmt: skip
 
     def __init__(
@@ -327,8 +327,8 @@ class Engine:
     variables_closed: bool = False
     """Whether only this engine reads variables with these prefixes, so that an unknown one is a mistake."""
     shared_variables: bool = False
-    """Whether clients and scripts beside it use names with these prefixes, so that an unknown one is only a mistake where its own
-    image or unit starts it."""
+    """Whether clients and scripts beside it use names with these prefixes: an unknown one is a mistake only where the image or
+    the unit of its makers starts it."""
     renamed_variables: tuple[str, str] = ("", "")
     """(old prefix, new prefix): variables with the old prefix are read under the new one."""
     alone_since: str = ""

@@ -7,7 +7,6 @@ Releases come from the tags of a clone of the repository.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 from servelint.harvest.archives import HarvestError
@@ -24,7 +23,7 @@ _LEVEL = "OLLAMA_DEBUG"
 """Read as a switch or as a number, and as neither where it is neither."""
 
 
-def snapshot(tree: Tree, report: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+def snapshot(tree: Tree) -> dict[str, Any]:
     """What one release reads. Raises HarvestError where envconfig names no variables."""
     text = _COMMENT.sub(lambda match: match.group(1) or " ", tree.read(_CONFIG) or "")
     env: dict[str, dict[str, Any]] = {name: {} for name in re.findall(rf'"({_NAME})"', text)}

@@ -35,7 +35,8 @@ def test_others_are(host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "listens"), [("0.0.0.0:8080", 8080), ("http://0.0.0.0", 80), ("https://0.0.0.0", 443), ("http://0.0.0.0:81/v1", 81)]
+    ("host", "listens"),
+    [("0.0.0.0:8080", 8080), ("http://0.0.0.0", 80), ("https://0.0.0.0", 443), ("http://0.0.0.0:81/v1", 81)],
 )
 def test_the_port_of_the_address(host: str, listens: int) -> None:
     assert f"Ollama listens on {listens}:" in compose(host, "11434:11434")["port-not-served"]
@@ -57,7 +58,8 @@ def test_models_that_no_volume_keeps() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "count"), [("", 1), ("serve", 1), ("start", 1), ("pull llama3.2", 0), ("run llama3.2", 0), ("--help", 0), ("$WORDS", 0)]
+    ("words", "count"),
+    [("", 1), ("serve", 1), ("start", 1), ("pull llama3.2", 0), ("run llama3.2", 0), ("--help", 0), ("$WORDS", 0)],
 )
 def test_the_command_of_the_image(words: str, count: int) -> None:
     assert len(launches_in(f"{SCRIPT} ollama/ollama:0.12.3 {words}\n", "run.sh")) == count

@@ -191,7 +191,8 @@ def _loopback(config: Config, runtime: Runtime, asked: TracedText, what: str) ->
     message = f"{what}, and {name} {by}, which is reachable only inside the container"
     related = [Related(site, "inside the container alone")] if site is not None else []
     variable = ENGINES[config.launch.engine].address_variable
-    advice = f"write {variable + '=' if variable else '--host '}0.0.0.0; what should not be reached from outside is published on 127.0.0.1 of the host"
+    way = f"{variable}=0.0.0.0" if variable else "--host 0.0.0.0"
+    advice = f"write {way}; what should not be reached from outside is published on 127.0.0.1 of the host"
     change = written_at(site, "0.0.0.0") if site is not None and site.text == address else None  # noqa: S104 - in the container
     title = "listen on 0.0.0.0"
     return [

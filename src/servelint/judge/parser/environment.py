@@ -206,12 +206,13 @@ def _value(view: ReleaseView, name: str, text: TracedText, variable: Variable, b
         return None
     meant = _MEANT.get(text.flat.strip().lower()) if wanted == _SWITCH else None
     if wanted == _GO_SWITCH:
+        off = text.flat.strip("\"' ").lower() in ("off", "no", "n", "disable", "disabled")
         message = f"{name}={text.flat} is read as true by {view.release}: what is neither true nor false is true"
         return Violation(
             "ignored-env-value",
             text.span() or variable.site,
             message,
-            "write false" if text.flat.strip("\"' ").lower() in ("off", "no", "n", "disable", "disabled") else "write true or false",
+            "write false" if off else "write true or false",
             "read as true",
             variable=name,
         )
