@@ -141,7 +141,7 @@ class ReportStyle:
         milliseconds: how long the check took; None leaves it out.
         quiet: leave out everything but findings.
         color: the value of `--color`.
-        statistics: count the findings of each rule in the place of printing them.
+        statistics: count the findings of each rule instead of printing them.
         suppressions: the suppressions in force, where they are listed.
         verbose: list what was not judged.
     """

@@ -297,7 +297,7 @@ class Engine:
     late_objects: tuple[str, ...] = ()
     """JSON options whose fields are checked after the parser, so that a value that another one replaces does not matter."""
     overwritten: tuple[str, ...] = ()
-    """Options whose last value alone counts where one is given twice; () if that holds for all that are no list."""
+    """Options whose last value alone counts where one is given twice; () if that holds for all others but lists."""
     fields_checked_since: str = ""
     """The first release that checks the values of JSON options against their types, "" if none does."""
     template_option: str = ""
@@ -359,7 +359,7 @@ class Engine:
     model_cache: str = ""
     """Folder in which the container keeps downloaded models, "" if it is not known."""
     several_nodes: bool = False
-    """Whether `--nnodes` spreads it over several nodes."""
+    """Whether `--nnodes` spreads it across several nodes."""
     node_options: Mapping[str, int | None] = {}
     """Operands that must be the same on all nodes of a launch -> what they are where they are not given, None if not known."""
     needs_gpu: bool = False

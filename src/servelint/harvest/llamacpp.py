@@ -437,7 +437,7 @@ def open_build(release: str, cache: str | None = None) -> Tree:
     """
     build = release.removeprefix("b")
     if not build.isdigit():
-        raise HarvestError(f"{release} is no build of llama.cpp; write b9180")
+        raise HarvestError(f"{release} is not a build of llama.cpp; write b9180")
     kept = os.path.join(cache or cache_folder(), f"{PROJECT}-{build}.zip")
     try:
         with open(kept, "rb") as earlier:

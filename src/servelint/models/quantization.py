@@ -262,7 +262,7 @@ class Patterns:
         apart: list[str] = []
         for pattern in patterns:
             if len(pattern) > _PATTERN_AT_MOST or len(_REPEATS.findall(pattern)) > _REPEATS_AT_MOST:
-                continue  # no checkpoint needs it, and matching it could take for ever
+                continue  # no checkpoint needs it, and matching it could take forever
             if _REPEATED_GROUP.search(pattern):
                 continue  # the same
             if pattern.startswith("re:"):

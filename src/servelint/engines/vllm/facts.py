@@ -56,7 +56,7 @@ def speculative_method(config: Config) -> Operand:
     """The speculative method under its present name: every `*_mtp` name is `mtp`.
 
     Source: SpeculativeConfig.__post_init__ in vllm/config/speculative.py (0.11.0 and later); before, each family's own name is
-    a real method of the same kind. What is no method of hidden states is looked at again: a draft named after EAGLE is taken
+    a real method of the same kind. What is not a method of hidden states is looked at again: a draft named after EAGLE is taken
     for one.
     """
     method = _first(config, "speculative-config.method", "spec-method")

@@ -23,7 +23,7 @@ _VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
 def violations(config: Config) -> list[Violation]:
-    """The violations in the GPUs of a container, and in the network of a launch over several nodes."""
+    """The violations in the GPUs of a container, and in the network of a launch across several nodes."""
     container = config.launch.container
     if container is None:
         return _nodes(config)

@@ -66,7 +66,7 @@ def _needs_variable(image: TracedText) -> list[Violation]:
             continue  # a command may print anything
         if index and piece.assumed and piece.expression is not None and piece.span is not None and pieces[index - 1].text:
             before = "".join([one.text for one in pieces[:index] if one.expression is None])
-            message = f"the default image needs {piece.shown}, which has no default: {before} alone is no image"
+            message = f"the default image needs {piece.shown}, which has no default: {before} alone is not an image"
             advice = f"give {piece.shown} a default as well, or write a whole tag"
             return [Violation("image-needs-variable", image.span(), message, advice, "not a whole image name by itself")]
     return []

@@ -189,7 +189,7 @@ def _open(config: Config, port: Port) -> list[Violation]:
     key = next((name for name in engine.api_key_operands if not name.startswith("env.")), "")
     way = f"give the server a key (--{key})" if key else "let a proxy in front of it ask for a key"
     advice = f"publish it on 127.0.0.1 or not at all, or {way}"
-    return [Violation("open-port-without-key", span, message, advice, "for everybody who reaches the host")]
+    return [Violation("open-port-without-key", span, message, advice, "for every client who reaches the host")]
 
 
 def _on_host(runtime: Runtime, ports: list[Port]) -> list[Violation]:

@@ -1,4 +1,4 @@
-"""Launches that run one engine together over several nodes: ranks, sizes, images and options that must fit each other."""
+"""Launches that run one engine together across several nodes: ranks, sizes, images and options that must fit each other."""
 
 from __future__ import annotations
 
