@@ -226,6 +226,10 @@ class Engine:
 
     data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
     """Folder of the catalog, `<id>.json`."""
+    source_url: str = ""
+    """Address of a file at a release's tag, with `{release}` and `{path}`."""
+    documentation: str = ""
+    """Address of the page of its makers that describes its options."""
     distributions: tuple[str, ...] = ()
     """Its names on the Python package index, the index's own spelling first."""
     python_package: str = ""

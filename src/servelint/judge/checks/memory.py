@@ -437,7 +437,7 @@ def may_run_out(config: Config) -> dict[str, str] | None:
     if config.operand("num-gpu-blocks-override").present is not False:
         return {
             "where": _where(found),
-            "reason": "--num-gpu-blocks-override takes more memory than there is",
+            "reason": "--num-gpu-blocks-override takes more memory than the GPU has",
             "remedy": "delete --num-gpu-blocks-override",
         }
     remedy = _with_less(config, _SHARES_FOR_GRAPHS) or "lower --gpu-memory-utilization, or add --enforce-eager"

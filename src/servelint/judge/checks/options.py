@@ -146,7 +146,7 @@ def reasoning_efforts(config: Config) -> dict[str, str] | None:
         if effort not in _EFFORTS:
             return {"reason": f"names {effort}, which is not an effort"}
         if value.kind in (ARRAY, OBJECT, NUMBER):
-            return {"reason": f"gives {effort} something else than a text"}
+            return {"reason": f"gives {effort} a value that is not a string"}
     return None
 
 
@@ -238,7 +238,7 @@ def expert_replicas(config: Config) -> dict[str, str] | None:
     experts = whole(config, "effective.ep-size")
     if experts is None or experts < 2 or experts * replicas == width or config.operand("moe-a2a-backend").present is not False:
         return None
-    return {"misfit": f"times the expert parallel size {experts} is not the tensor parallel size {width}"}
+    return {"misfit": f"times the expert parallel size {experts} must equal the tensor parallel size {width}"}
 
 
 def expert_context(config: Config) -> dict[str, str] | None:

@@ -18,7 +18,7 @@ from servelint.filters.masking import secrets_of
 from servelint.report import extent
 from servelint.report.clean import clean
 from servelint.report.formats.text import judged_by
-from servelint.report.places import printable, relative
+from servelint.report.places import address, printable, relative
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,10 +44,11 @@ def escaped(text: str) -> str:
 def cited(evidence: str) -> str:
     """Return a source that a rule cites: a link if it is a web address, and what it says."""
     source, _, says = evidence.partition(" (")
-    if not source.startswith(("https://", "http://")) or " " in source:
+    url = address(evidence)
+    if url is None:
         return escaped(evidence)
     quoted = f" ({escaped(says)}" if says else ""
-    return f'<a href="{escaped(source)}" rel="noreferrer">{escaped(source.partition("://")[2])}</a>{quoted}'
+    return f'<a href="{escaped(url)}" rel="noreferrer">{escaped(source.rpartition("://")[2])}</a>{quoted}'
 
 
 def judged(launch: Launch) -> str:
