@@ -96,10 +96,9 @@ def address(evidence: str) -> str | None:
     home = engine.source_url if engine is not None else _LIBRARIES.get(name, "")
     release = re.findall(_RELEASE, cited["first"] + cited["more"])[-1]
     url = home.format(release=release, path=path).replace(f"/{name}/{name}/", f"/{name}/")
-    lines = (
-        f"#L{cited['line']}" + (f"-L{cited['last']}" if cited["last"] else "") if cited["line"] and not cited["more"] else ""
-    )
-    return url + lines if home else None
+    if cited["line"] and not cited["more"]:  # a line of one release is another line in the next
+        url += f"#L{cited['line']}" + (f"-L{cited['last']}" if cited["last"] else "")
+    return url if home else None
 
 
 _NAMED = re.compile(r"--?[A-Za-z][\w-]*|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
@@ -116,8 +115,7 @@ def see(finding: Finding) -> str:
         own = finding.launch.engine
         for engine in sorted(catalogs, key=lambda one: one.id != own):
             catalog = load(engine.id)
-            assert catalog is not None
             for name in _NAMED.findall(finding.message):
-                if catalog.spelled(name) or name in catalog.variables():
+                if catalog is not None and (catalog.spelled(name) or name in catalog.variables()):
                     return f"servelint explain {engine.id} {name}"
     return f"servelint explain {finding.rule}" if finding.evidence else ""
