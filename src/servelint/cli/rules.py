@@ -13,7 +13,7 @@ from servelint.cli.output import plural, print_problems, print_stderr, write_jso
 from servelint.core.finding import SEVERITIES
 from servelint.core.own_rules import OWN
 from servelint.core.trust import RuleFolder
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.report.clean import clean, clean_lines
 from servelint.rules.load import every, rule_folder
 from servelint.rules.ranges import describe
@@ -232,9 +232,14 @@ def _life(engine: str, name: str) -> int:
     found = reference.engine_named(engine)
     catalog = catalogs.load(found) if found is not None else None
     if catalog is None:
+        text = reference.without_catalog(found, name) if found is not None else None
+        if text is not None:
+            write_stdout(text)
+            return 0
         known = ", ".join([one for one in ENGINE_NAMES if catalogs.load(one) is not None])
         missing = ENGINE_NAMES[found] if found is not None else repr(engine)
-        print_stderr(f"servelint: no option catalog for {missing}; use one of {known}")
+        where = ENGINES[found].documentation if found is not None else ""
+        print_stderr(f"servelint: no option catalog for {missing}; {f'see {where}, or ' if where else ''}use one of {known}")
         return 2
     try:
         text = reference.of_name(catalog, name)
