@@ -166,6 +166,9 @@ def _check(
         report, fixed = _fix(report, inputs, fixing, settings_files, gate, undecided, quiet=writing.quiet)
     milliseconds = (time.perf_counter() - started) * 1000
     style = ReportStyle(milliseconds, quiet=writing.quiet, color=writing.color, verbose=writing.verbose)
+    style.paths = (
+        list(inputs.paths) or ["."] if inputs.are_files else ["standard input" if inputs.command is None else "a command"]
+    )
     if gating.show_suppressed:
         from servelint.filters import suppressions
 

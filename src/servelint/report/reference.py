@@ -70,17 +70,18 @@ def of_name(catalog: Catalog, name: str) -> str | None:
         Ambiguous: the name is short for several options.
     """
     bare = name.strip().partition("=")[0].removeprefix("$").strip("{}")
-    exact = of_variable(catalog, bare) or of_option(catalog, bare)
+    exact = of_variable(catalog, bare) or of_option(catalog, bare, around=True)
     return exact or of_variable(catalog, bare.upper().replace("-", "_")) or of_key(catalog, bare) or _shortened(catalog, bare)
 
 
-def of_option(catalog: Catalog, name: str, asked: str = "") -> str | None:
+def of_option(catalog: Catalog, name: str, asked: str = "", *, around: bool = False) -> str | None:
     """Describe an option in each release; None if no release has it.
 
     Args:
         catalog: the engine.
         name: the option, with or without dashes.
         asked: what it was asked for by, if that is short for it.
+        around: whether known problems, related options and the address of the documentation follow.
     """
     dashed = "--" + name.lstrip("-").replace("_", "-")
     spelling = next((one for one in (name, dashed, "--" + name, "--" + name.lstrip("-")) if catalog.spelled(one)), None)
@@ -97,7 +98,7 @@ def of_option(catalog: Catalog, name: str, asked: str = "") -> str | None:
     for first, last, option in _merged(runs):
         lines += _wrapped(f"{_range(first, last, catalog)}: {takes(option, spelling)}")
     lines += instead(catalog, spelling.lstrip("-"), runs[-1][1])
-    lines += _around(catalog, runs[-1][2])
+    lines += _around(catalog, runs[-1][2]) if around else []
     return "\n".join([*lines, ""])
 
 
@@ -123,7 +124,9 @@ _RELATED = 5
 def _around(catalog: Catalog, option: Option) -> list[str]:
     """Return the known problems of an option, the options that rules name with it, and where its makers describe it."""
     found = _rules_on(catalog.engine, option.name)
-    with_it = Counter([name for rule in found for name in {*every_operand(rule.when), *rule.at} if catalog.spelled(f"--{name}")])
+    with_it = Counter(
+        [name for rule in found for name in {*every_operand(rule.when), *rule.at} if catalog.spelled(f"--{name}")]
+    )
     others = [f"--{name}" for name, _ in with_it.most_common(_RELATED + 1) if name != option.name][:_RELATED]
     related = ["", f"Related: {', '.join(others)}"] if others else []
     return [*_problems(found), *related, *_documentation(catalog.engine)]
@@ -170,7 +173,7 @@ def _shortened(catalog: Catalog, name: str) -> str | None:
     spellings = sorted(spelling for last, spelling in found.values() if last == newest)
     if len(spellings) > 1:
         raise Ambiguous(f"{start} is short for several options: {listed(spellings, 12)}")
-    return of_option(catalog, spellings[0], start) if spellings else None
+    return of_option(catalog, spellings[0], start, around=True) if spellings else None
 
 
 def of_key(catalog: Catalog, name: str) -> str | None:
