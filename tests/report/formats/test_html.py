@@ -460,7 +460,7 @@ class TestWhereAndWhen:
         _, (second, third) = marked("b.sh", "vllm serve ⟦b⟧ ⟦c⟧\n")
         found = page(finding(first, severity="info"), finding(second, severity="warning"), finding(third, severity="error"))
         assert [one.get("data-path") for one in found.all(".file")] == ["b.sh", "a.sh"]
-        assert found.one(".finding").get("data-severity") == "error"
+        assert [one.get("data-severity") for one in found.all(".finding")] == ["error", "warning", "info"]
 
 
 def test_no_secret_is_written() -> None:
