@@ -225,7 +225,7 @@ def protocol(options: Options) -> type[H11Protocol]:
                 self.waiting = None
 
         def _give_up(self) -> None:
-            # not close(), which waits for a peer that may not be there any more
+            # not close(), which waits for a peer that may be gone
             if not self.transport.is_closing():
                 self.transport.abort()
 

@@ -218,7 +218,7 @@ _WAYS: dict[str, Callable[[ServeOptions, Finding], bool]] = {
     "vllm/memory-may-not-start": _as_advised,
 }
 _DOUBTS = ("vllm/memory-may-not-start", "vllm/state-block-above-default-batch")
-"""Rules whose findings are no reason not to start."""
+"""Rules whose findings do not keep an engine from starting."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ class GateOptions(Options, title="baseline and trust"):
         help="base: only suppressions of --base count (default: head)",
     )
     base: str | None = option("--base", metavar="REV", help="the trusted git revision (default: that of --changed-since)")
-    no_inline_ignore: bool = flag("--no-inline-ignore", help="report findings in spite of ignore comments")
+    no_inline_ignore: bool = flag("--no-inline-ignore", help="report findings despite ignore comments")
     show_suppressed: bool = flag("--show-suppressed", help="list every suppression in force and what it hides")
 
 
@@ -60,7 +60,7 @@ class Requirement(ExitStatus, title="failing"):
     require: str | None = option(
         "--require",
         choices=("judged", "decided"),
-        help="exit with 1 if a launch was not wholly judged, or decided",
+        help="exit with 1 if a launch was not fully judged, or decided",
     )
 
 
@@ -84,7 +84,7 @@ class Fixing(Options, title="fixing"):
     """Whether findings are fixed."""
 
     fix: bool = flag("--fix", help="apply the safe fixes")
-    unsafe_fixes: bool = flag("--unsafe-fixes", help="apply the others too: they change what the launch does")
+    unsafe_fixes: bool = flag("--unsafe-fixes", help="also apply the fixes that change what the launch does")
     diff: bool = flag("--diff", help="print what --fix would change as a patch, and change nothing")
     exit_non_zero_on_fix: bool = flag("--exit-non-zero-on-fix", help="exit with 1 if a file was changed")
 

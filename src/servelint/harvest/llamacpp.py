@@ -353,7 +353,7 @@ class _Source:
         return literals(body) if body else None
 
     def cache_types(self) -> list[str]:
-        """The texts that `--cache-type-k` and its kin take."""
+        """The texts that `--cache-type-k` and similar options take."""
         listed = initializer(self.arg, "kv_cache_types")
         if listed is not None:
             return [name.lower() for name in re.findall(r"GGML_TYPE_(\w+)", listed)]

@@ -155,7 +155,7 @@ class Folder:
     def news(self) -> list[tuple[str, list[types.Diagnostic]]]:
         """The diagnostics of settings files and rule folders that have changed since the last call, by the file's URI.
 
-        A file in which nothing is wrong any more comes once with none.
+        A file that has become clean comes once with none.
         """
         found: dict[str, list[types.Diagnostic]] = {}
         for problem in [*self.files.problems, *self.files.rule_problems()]:

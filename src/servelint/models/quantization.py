@@ -228,7 +228,7 @@ class Formats:
         if self._main.targets or matrix.group == "lm_head":
             return PLAIN
         if matrix.group == "mtp" and self._main.bits < 8:
-            return PLAIN  # tools for 4 bits leave it, without a word in their lists if they do not know it
+            return PLAIN  # tools for 4 bits leave it, and do not list what they do not know
         return self._main
 
     def of_layer(self, index: int, tails: tuple[str, ...]) -> object:

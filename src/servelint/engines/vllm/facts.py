@@ -31,7 +31,7 @@ _METHODS_ON_HIDDEN_STATES = ("mtp", "eagle", "eagle3")
 
 
 def speculation(config: Config) -> Operand:
-    """Whether speculative decoding is on: by `--speculative-config`, or by `--spec-method` and its kin (from 0.22.0).
+    """Whether speculative decoding is on: by `--speculative-config`, or by `--spec-method` and similar options (from 0.22.0).
 
     Source: EngineArgs.create_speculative_config in vllm/engine/arg_utils.py. A checkpoint may also bring a configuration of its
     own (the speculators format); what no option says is therefore only off for a model that is known.

@@ -201,7 +201,7 @@ def _enough(config: Config, found: MemoryPlan) -> str | None:
     for count in _SEQUENCES:
         other = changed(config, ("max-num-seqs", str(count))) if count < pool else None
         if other is not None and other.verdict == "fits":
-            return f"--max-num-seqs {count} fits"
+            return f"write --max-num-seqs {count}, which fits"
     return None
 
 
@@ -414,7 +414,7 @@ def kv_bytes(config: Config) -> dict[str, str] | None:
     for size in range(int(min(found.kv_gib.mid, found.gpu_gib)), 0, -1):
         other = changed(config, (option, str(size * 2**30)))
         if other is not None and other.verdict == "fits":
-            remedy = f"--{option} {size * 2**30} ({size} GiB) fits"
+            remedy = f"write --{option} {size * 2**30} ({size} GiB), which fits"
             break
     return {
         "where": _where(found),
