@@ -90,7 +90,11 @@ class Limits(Options, title="limits"):
         "--max-connections", metavar="N", default="512", read=_count, help="concurrent connections (default: 512)"
     )
     drain: float = option(
-        "--drain", metavar="SECONDS", default="5", read=_pause, help="time to keep answering after SIGTERM while not ready (default: 5)"
+        "--drain",
+        metavar="SECONDS",
+        default="5",
+        read=_pause,
+        help="time to keep answering after SIGTERM while not ready (default: 5)",
     )
     grace: float = option(
         "--grace", metavar="SECONDS", default="10", read=_seconds, help="time to finish open reviews after that (default: 10)"

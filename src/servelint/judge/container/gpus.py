@@ -170,7 +170,9 @@ def _requested(container: Container) -> list[Violation]:
         return [Violation("gpu-request", span, message, "write them under limits", "a request alone")]
     site = limit.span()
     if limit.value is not None and limit.value != request.value and site is not None:
-        message = f"nvidia.com/gpu: {request.value} is requested with a limit of {limit.value}: Kubernetes requires both to be equal"
+        message = (
+            f"nvidia.com/gpu: {request.value} is requested with a limit of {limit.value}: Kubernetes requires both to be equal"
+        )
         related = [Related(site, "the limit")]
         return [Violation("gpu-request", span, message, "write the limit alone", "not the limit", related=related)]
     return []
