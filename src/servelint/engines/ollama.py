@@ -14,6 +14,8 @@ class Ollama(Engine):
 
     harvested_since = "0.1.40"
     source_tag = "v{}"
+    source_url = "https://github.com/ollama/ollama/blob/v{release}/{path}"
+    documentation = "https://docs.ollama.com/faq"
 
     command = ("ollama", "serve")
     starts = (Start("serve", programs=("ollama", "ollama.exe")), Start("start", programs=("ollama", "ollama.exe")))

@@ -14,6 +14,8 @@ class TGI(Engine):
 
     harvested_since = "2.0.0"
     source_tag = "v{}"
+    source_url = "https://github.com/huggingface/text-generation-inference/blob/v{release}/{path}"
+    documentation = "https://huggingface.co/docs/text-generation-inference/reference/launcher"
 
     command = ("text-generation-launcher",)
     starts = (

@@ -102,7 +102,7 @@ def _cache(config: Config, runtime: Runtime) -> list[Violation]:
     if any(name in launch.env for name in _OFFLINE) or config.operand("download-dir").present is not False:
         return []
     what, again = ("the models that it pulls", "them") if pulls else (model.value, "it")
-    message = f"nothing here keeps {what}: every new container downloads {again} again"
+    message = f"no volume keeps {what}: every new container downloads {again} again"
     advice = f"mount a volume at {cache}"
     return [Violation("no-model-cache", model.span, message, advice, "downloaded at every start")]
 
@@ -111,6 +111,6 @@ def _restarts(runtime: Runtime) -> list[Violation]:
     if runtime.restart is None or runtime.restart.value not in _FOR_EVER or runtime.restart.span() is None:
         return []
     how = runtime.restart.value
-    message = f"restart: {how} starts a server that cannot start again and again, minutes of loading each time"
+    message = f"restart: {how} restarts a server that cannot start, after minutes of loading each time"
     advice = "say how often: restart: on-failure:3"
     return [Violation("restarts-for-ever", runtime.restart.span(), message, advice, "without an end")]
