@@ -214,7 +214,7 @@ class TestEngineVersion:
     @pytest.mark.parametrize(
         ("given", "said"),
         [
-            ("ollama=1.0", '"ollama" is not an engine; use one of vllm, sglang, llama.cpp, trtllm, lmdeploy, tgi'),
+            ("nobody=1.0", '"nobody" is not an engine; use one of vllm, sglang, llama.cpp, trtllm, lmdeploy, tgi'),
             ("vllm=latest", '"latest" is not a release of vLLM; releases look like 0.19.1'),
             ("vllm", '"vllm" names no release; write ENGINE=RELEASE, such as vllm=0.19.1'),
         ],

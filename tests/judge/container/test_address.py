@@ -46,7 +46,7 @@ def test_the_port_of_the_address(host: str, listens: int) -> None:
 def test_the_image_listens_on_every_interface_by_default() -> None:
     without = found('ports: ["11434:11434"]')
     assert not {"listens-on-loopback", "port-not-served"} & without.keys()
-    assert "Ollama asks for no key" in without["open-port-without-key"]
+    assert "Ollama requires no key" in without["open-port-without-key"]
     assert "OLLAMA_HOST=0.0.0.0:8080" not in found('ports: ["8080:8080"]')["port-not-served"]
 
 
