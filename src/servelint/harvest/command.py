@@ -74,7 +74,7 @@ def read(tree: Tree) -> dict[str, Any]:
 def rebuild(engine: str, clone: str | None = None, *, unverified: bool = False) -> list[dict[str, Any]]:
     """The snapshots of every release that the catalog covers, oldest first. Progress goes to standard error.
 
-    clone: a clone of the repository of an engine that is no Python package
+    clone: a clone of the repository of an engine without a Python package
     """
     first = ENGINES[engine].harvested_since
     least = sort_key(first) if first else LEAST

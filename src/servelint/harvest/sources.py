@@ -50,7 +50,7 @@ class Tree:
 def published(engine: str, clone: str | None = None) -> list[str]:
     """The releases on the package index, oldest first: pre-releases and posts too, neither yanked nor development ones.
 
-    clone: a clone of the repository of an engine that is no Python package, whose tags are read instead: final releases only.
+    clone: a clone of the repository of an engine without a Python package, whose tags are read instead: final releases only.
     """
     if ENGINES[engine].source_tag:
         if clone is None:

@@ -167,9 +167,9 @@ _INTEGER = r"\s*[-+]?\d+(?:_\d+)*\s*"
 _WHOLE, _SWITCH, _TRUE = "a whole number", "1 or 0", "true or 1"
 _GO_SWITCH = "true or false"
 _GO_VALUES = {
-    _GO_SWITCH: r"1|t|T|TRUE|true|True|0|f|F|FALSE|false|False|",
-    "a whole number that is not negative": r"\d*",
-    "a duration such as 10m or 24h": r"(?:[-+]?(?:\d+|0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+))?",
+    _GO_SWITCH: re.compile(r"1|t|T|TRUE|true|True|0|f|F|FALSE|false|False|"),
+    "a whole number that is not negative": re.compile(r"(?a)\d*"),
+    "a duration such as 10m or 24h": re.compile(r"(?a)|[-+]?(?:\d+|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|ms|s|m|h))+)"),
 }
 """What Go's ParseBool, ParseUint and ParseDuration take, the last with a number of seconds beside it."""
 _MEANT = {"true": "1", "yes": "1", "on": "1", "y": "1", "t": "1", "enable": "1", "enabled": "1"}
@@ -277,7 +277,7 @@ def _reads(text: str, wanted: str) -> bool:
     if wanted == _TRUE:
         return text.strip().lower() not in _NOT_READ_AS_TRUE
     if wanted in _GO_VALUES:
-        return re.fullmatch(_GO_VALUES[wanted], text.strip().strip("\"'")) is not None
+        return _GO_VALUES[wanted].fullmatch(text.strip().strip("\"'")) is not None
     if wanted in (_WHOLE, _SWITCH):
         return re.fullmatch(_INTEGER, text) is not None
     try:
