@@ -41,13 +41,16 @@ class TGI(Engine):
             builds=r"rocm|intel-(?:cpu|xpu)|gaudi|neuron",
             without=r"llamacpp|trtllm",  # routers of their own, with options of their own
         ),
+        ImageFamily(
+            "huggingface/neuronx-tgi", "https://github.com/huggingface/optimum-neuron", entrypoint=_LAUNCHER, own_tags=True
+        ),
         ImageFamily("huggingface/tgi-gaudi", "https://github.com/huggingface/tgi-gaudi", entrypoint=_LAUNCHER, own_tags=True),
     )
     image_names = r"text-generation-inference"
     model_variables = ("MODEL_ID",)
 
-    words = (b"text-generation-launcher", b"text-generation-inference", b"text-generation-router")
-    stems = ("text-generation",)
+    words = (b"text-generation-launcher", b"text-generation-inference", b"text-generation-router", b"neuronx-tgi", b"tgi-gaudi")
+    stems = ("text-generation", "tgi")
     platforms = {"llmaz": "tgi", "llmkube": "tgi"}
 
     dialect = Dialect(abbreviations=False, attached=True, once=True)  # clap

@@ -206,7 +206,8 @@ _ASK_FOR_THE_MODEL = {"tensor-parallel-size", "tp", "tp-size", "num-shard", "spe
 def _there(launch: Launch, configs: list[Config]) -> set[str]:
     """What a launch has, by the names of Rule.needs: options, variables, a known model, a known GPU."""
     found = {name.partition(".")[0] for config in configs for name in config.reading.arguments.settings}
-    found |= {name for config in configs for name in config.by_variable}
+    if ENGINES[launch.engine].option_variables:
+        found |= {name for config in configs for name in config.by_variable}
     found |= {"env." + name for name in launch.env}
     if configs[-1].family is not None or (configs[-1].reading.model is not None and found & _ASK_FOR_THE_MODEL):
         found.add("model.")
