@@ -29,7 +29,7 @@ ASSETS = Path(__file__).parent / "assets"
 _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)]*)?\)")
 
 GROUPS = {
-    "Use": ["usage", "settings", "formats", "gate", "ci", "editors", "lsp", "api", "completions"],
+    "Use": ["usage", "settings", "formats", "gate", "ci", "editors", "lsp", "mcp", "api", "completions"],
     "More": ["memory", "advise", "models", "scale", "admission", "exec"],
     "Trust": ["untrusted", "limits"],
     "Contribute": ["architecture", "writing-rules", "operands", "fuzzing", "primer", "verdicts"],

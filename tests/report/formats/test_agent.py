@@ -46,6 +46,7 @@ def test_no_secret_is_written() -> None:
 
 def test_nothing_found_says_what_was_judged() -> None:
     assert render(report(), QUIET) == ""
+    assert render(report()) == "no launch found in 1 file\n"
     sound = servelint.check([str(EXAMPLES / "sound" / "serve.sh")])
     assert render(sound) == "nothing found in 1 launch (1 file); 1 launch: 1 of unknown version; 3 words not resolved\n"
     assert "$@ is not resolved" in render(sound, RenderOptions(verbose=True))

@@ -23,7 +23,7 @@ def render(report: Report, options: RenderOptions = DEFAULTS) -> str:
     if not options.quiet:
         lines += extent.lines(report) if options.verbose else []
         closing = extent.closing(report)
-        lines.append(summary(report, None) + (f"; {closing}" if closing else ""))
+        lines.append(extent.no_launch(report) or summary(report, None) + (f"; {closing}" if closing else ""))
     return "".join([clean(line) + "\n" for line in lines])
 
 
