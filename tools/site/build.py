@@ -17,6 +17,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import llms
 import matrix
 import options
 import playground
@@ -162,6 +163,7 @@ def main(argv: list[str]) -> int:
             shutil.rmtree(out)
         _shorten_index(work / "site" / "search.json")
         shutil.copytree(work / "site", out)
+        llms.write(ROOT, out, GROUPS)
     print(f"{len(list(out.rglob('*.html')))} pages in {out}")
     return 0
 
