@@ -22,8 +22,10 @@ from servelint.cli.command import Command, Group  # noqa: E402
 
 def commands(top: Command, path: str = "servelint") -> Iterator[tuple[str, Command]]:
     """Every command and subcommand below a command, each with the words that run it, in the order of the help page."""
-    for name, (found, _) in top.subcommands.items() if isinstance(top, Group) else ():
-        one = top.get_command(click.Context(top), name) if isinstance(found, str) else found
+    if not isinstance(top, Group):
+        return
+    for name in top.subcommands:
+        one = top.get_command(click.Context(top), name)
         assert isinstance(one, Command)
         yield f"{path} {name}", one
         yield from commands(one, f"{path} {name}")
