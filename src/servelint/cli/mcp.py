@@ -31,6 +31,8 @@ def run(given: Folders) -> int:
         if not os.path.isdir(folder):
             fail(f'"{folder}" is not a folder')
     try:
+        import mcp.server.mcpserver  # noqa: F401
+
         from servelint.cli.mcp_tools import server
     except ImportError as error:
         print_stderr(f"servelint: the MCP server needs the MCP SDK, 2.0 or later ({error}); pip install 'servelint[mcp]'")
