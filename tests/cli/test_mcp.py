@@ -114,16 +114,20 @@ class TestAnswers:
     def test_a_text_and_a_command_line(self, session: Session) -> None:
         compose = (ROOT / "examples" / "broken" / "turboquant.yml").read_text()
         (session.folder / ".env").write_text("DTYPE=fp7\n")
-        command, text, beside, nothing = session.run(
+        (session.folder / "-").write_text("vllm serve m --swap-space 4\n")
+        command, text, beside, nothing, empty, dash = session.run(
             ("check", {"text": "vllm serve m --swap-space 4", **PINNED}),
             ("check", {"text": compose, "filename": "new/compose.yml", "severity": "error"}),
             ("check", {"text": compose.replace("turboquant_k8v4", "${DTYPE}"), "filename": "compose.yml", "severity": "error"}),
             ("check", {"text": "hello", "filename": "a.sh"}),
+            ("check", {"text": ""}),
+            ("check", {"paths": ["-"], **PINNED}),
         )
         assert command.text.startswith(REMOVED)
         assert text.text.startswith("new/compose.yml:12:24 error vllm/turboquant-with-spec-decode")
         assert '"fp7" is not a valid value' in beside.text
-        assert nothing.text == "no launch found in 1 file"
+        assert nothing.text == empty.text == "no launch found in 1 file"
+        assert dash.text == "no launch found in 1 file; ./- mentions vLLM"  # a file, not standard input
 
     def test_a_log(self, session: Session) -> None:
         found, none = session.run(("explain", {"log": HEADS}), ("explain", {"log": "all is well"}))
@@ -157,6 +161,11 @@ class TestAnswers:
         subprocess.run([*run, "--write-baseline"], cwd=session.folder, env=env, check=True, capture_output=True)
         assert "vllm/removed-option" in before.text
         assert "nothing found in" in session.one("check").text
+
+    def test_what_the_settings_leave_out(self, session: Session) -> None:
+        (session.folder / "servelint.toml").write_text('exclude = ["old"]\nforce-exclude = true\n')
+        answer = session.one("check", text="vllm serve m --gpu-memory-utilization 1.5", filename="old/run.sh")
+        assert answer.text == "no launch found in 0 files"
 
     def test_settings_that_are_wrong(self, session: Session) -> None:
         (session.folder / "servelint.toml").write_text('profil = "strict"\n')

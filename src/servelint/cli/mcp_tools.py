@@ -7,6 +7,7 @@ files.
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Literal
@@ -27,6 +28,7 @@ from servelint.core.problem import Problem
 from servelint.core.result import Report
 from servelint.core.run import TooLong, time_limit
 from servelint.core.trust import Trust
+from servelint.engines import ENGINE_NAMES
 from servelint.engines.releases import unlisted_note
 from servelint.lint import add_source, beside, check_in_steps
 from servelint.report import extent
@@ -36,10 +38,10 @@ from servelint.report.formats.text import Painter, problem_text
 from servelint.settings.files import SettingsFiles
 
 _ABOUT = (
-    "servelint lints files that launch LLM inference servers (vLLM, SGLang, llama.cpp, LMDeploy, TensorRT-LLM, TGI): compose "
-    "files, Kubernetes manifests, Helm values, Dockerfiles, shell scripts and more. Call check after you write or change such "
-    "a file, or with text before you write it: a line of the answer is one problem, often with the exact edit. Call explain "
-    "for an option before you use it: the release may not have it. Nothing is executed, written or fetched."
+    f"servelint lints files that launch LLM inference servers ({', '.join(ENGINE_NAMES.values())}): compose files, "
+    "Kubernetes manifests, Helm values, Dockerfiles, shell scripts and more. Call check after you write or change such a file, "
+    "or with text before you write it: a line of the answer is one problem, often with the exact edit. Call explain for an "
+    "option before you use it: the release may not have it. Nothing is executed, written or fetched."
 )
 
 _CHARACTERS_AT_MOST = 100_000
@@ -47,7 +49,8 @@ _CHARACTERS_AT_MOST = 100_000
 
 Paths = Annotated[list[str], Field(description="Files and folders. Neither paths nor text: the folders of the server")]
 Text = Annotated[
-    str, Field(description="The content of a file instead of paths, such as one that is not written yet; or a command line")
+    str | None,
+    Field(description="The content of a file instead of paths, such as one that is not written yet; or a command line"),
 ]
 Filename = Annotated[
     str, Field(description="The path that the text is for: its format is recognised by it, and files beside it are read")
@@ -85,7 +88,7 @@ class Tools:
     async def check(
         self,
         paths: Paths = [],  # noqa: B006
-        text: Text = "",
+        text: Text = None,
         filename: Filename = "command.sh",
         engine_versions: Versions = {},  # noqa: B006
         gpu: Gpu = "",
@@ -102,7 +105,7 @@ class Tools:
     ) -> str:
         """Lint files, folders, a text or a command line that launch LLM inference servers: what breaks, where, and the edit."""
         with _refusals():
-            inputs = self._inputs(paths, filename if text else "")
+            inputs = self._inputs(paths, filename if text is not None else "")
             judging = Rules({"profile": profile or None, "severity": severity or None})
             files, notes = self._settings(inputs, judging, _hardware(engine_versions, gpu, gpu_count))
             report = await self._lint(inputs, text, files, undecided=verbose or format == "json")
@@ -142,7 +145,7 @@ class Tools:
     async def memory(
         self,
         paths: Paths = [],  # noqa: B006
-        text: Text = "",
+        text: Text = None,
         filename: Filename = "command.sh",
         engine_versions: Versions = {},  # noqa: B006
         gpu: Gpu = "",
@@ -155,7 +158,7 @@ class Tools:
     ) -> str:
         """Plan the GPU memory of vLLM and SGLang launches: whether each starts, and what the KV cache holds."""
         with _refusals():
-            inputs = self._inputs(paths, filename if text else "")
+            inputs = self._inputs(paths, filename if text is not None else "")
             files, notes = self._settings(inputs, _hardware(engine_versions, gpu, gpu_count))
             report = await self._lint(inputs, text, files)
         plans = memory.plans(report, files, memory.Planning({"what_if": what_if, "solve": solve or None}))
@@ -166,7 +169,7 @@ class Tools:
         self,
         to: Annotated[str, Field(description="The release to upgrade to, as ENGINE=RELEASE: vllm=0.33.0")],
         paths: Paths = [],  # noqa: B006
-        text: Text = "",
+        text: Text = None,
         filename: Filename = "command.sh",
         engine_versions: Versions = {},  # noqa: B006
         gpu: Gpu = "",
@@ -175,7 +178,7 @@ class Tools:
         """Compare launches under their release and another one: what an upgrade breaks, mends, and changes by defaults."""
         with _refusals():
             engine, release = upgrade.target_of(to)
-            inputs = self._inputs(paths, filename if text else "")
+            inputs = self._inputs(paths, filename if text is not None else "")
             files, notes = self._settings(inputs, _hardware(engine_versions, gpu, gpu_count))
             report = await self._lint(inputs, text, files)
         found = upgrade.compare(report, files, engine, release)
@@ -190,7 +193,8 @@ class Tools:
                 raise click.UsageError(
                     f'"{path}" is outside the folders that this server may read: {", ".join(self._trust.within)}'
                 )
-        return Inputs({"paths": (options.STDIN,) if filename else tuple(paths), "stdin_filename": filename})
+        named = [os.path.join(".", path) if path == options.STDIN else path for path in paths]  # a file of that name
+        return Inputs({"paths": (options.STDIN,) if filename else tuple(named), "stdin_filename": filename})
 
     def _settings(self, *groups: Options) -> tuple[SettingsFiles, list[str]]:
         """Return the settings of every path, and what is to be known of the releases that were given."""
@@ -198,13 +202,13 @@ class Tools:
         given = [one.partition("=") for group in groups if isinstance(group, Hardware) for one in group.engine_version]
         return files, [note for engine, _, release in given if (note := unlisted_note(engine, release))]
 
-    async def _lint(self, inputs: Inputs, text: str, files: SettingsFiles, *, undecided: bool = False) -> Report:
+    async def _lint(self, inputs: Inputs, text: str | None, files: SettingsFiles, *, undecided: bool = False) -> Report:
         """Lint a text, or files one by one. Raises UsageError if settings are wrong."""
         report = Report()
         if inputs.are_files:
             for _ in check_in_steps(list(inputs.paths) or [".", *self._trust.within[1:]], files, report, undecided=undecided):
                 await checkpoint()
-        else:
+        elif text is not None and not files.leaves_out(inputs.stdin_filename):
             name = inputs.stdin_filename
             own = options.settings_of(files, name)
             source = options.read_stream(name, io.BytesIO(text.encode("utf-8", "surrogatepass")))
