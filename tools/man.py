@@ -13,6 +13,12 @@ import click
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "man" / "servelint.1"
+EXIT_STATUS = (
+    ("0", "Nothing at or above the severity that fails."),
+    ("1", "Findings, or what the command says of its own."),
+    ("2", "Wrong usage, or a file that could not be read. The other files are still linted."),
+    ("3", "An error in servelint itself."),
+)
 sys.path.insert(0, str(ROOT / "src"))
 
 from servelint import __version__  # noqa: E402
@@ -44,15 +50,13 @@ def page() -> str:
     lines += ["servelint \\- lint the files that launch LLM inference servers", ".SH SYNOPSIS", ".nf"]
     every = list(commands(top))
     usage = [line.removeprefix("usage:").strip() for path, one in every for line in one.usage_lines(path)]
-    lines += [*[escaped(line) for line in dict.fromkeys(usage)], ".fi", ".SH DESCRIPTION", escaped(top.about), ".SH COMMANDS"]
+    lines += [*[escaped(line) for line in dict.fromkeys(usage)], ".fi", ".SH DESCRIPTION", escaped(top.about)]
+    lines += [".SH OPTIONS", *_options(top), ".TP", ".B \\-h, \\-\\-help", "show the help of the command", ".SH COMMANDS"]
     for path, one in every:
         lines += [f".SS {escaped(path.removeprefix('servelint '))}", *_command(one)]
-    lines += [
-        ".SH FILES",
-        ".TP",
-        "servelint.toml, pyproject.toml",
-        "Settings: the nearest file above each file that is linted.",
-    ]
+    lines += [".SH EXIT STATUS", *[part for row in EXIT_STATUS for part in (".TP", f".B {row[0]}", row[1])]]
+    lines += [".SH FILES", ".TP", ".I servelint.toml, pyproject.toml"]
+    lines += ["Settings: the nearest file above each file that is linted."]
     lines += [".SH ENVIRONMENT", ".TP", ".I SERVELINT_*", "Settings, named as in a settings file."]
     lines += [".TP", ".I NO_COLOR, FORCE_COLOR", "Whether text on a terminal is coloured."]
     lines += [".SH EXAMPLES", ".nf", *[escaped(line) for line in top.examples], ".fi"]
@@ -60,16 +64,21 @@ def page() -> str:
 
 
 def _command(one: Command) -> list[str]:
-    lines = [escaped(one.about)]
+    lines = [escaped(one.about), *_options(one)]
+    if one.notes:
+        lines += [".PP", escaped(one.notes)]
+    if one.examples:
+        lines += [".PP", ".nf", *[escaped(line) for line in one.examples], ".fi"]
+    return lines
+
+
+def _options(one: Command) -> list[str]:
+    lines: list[str] = []
     for group in one.groups:
         if group.title != "help":
             lines += [".PP", f".I {escaped(group.title)}"]
             for declared in group.declared.values():
                 lines += [".TP", f".B {escaped(declared.row)}", escaped(declared.help or "")]
-    if one.notes:
-        lines += [".PP", escaped(one.notes)]
-    if one.examples:
-        lines += [".PP", ".nf", *[escaped(line) for line in one.examples], ".fi"]
     return lines
 
 

@@ -24,7 +24,7 @@ def test_the_page_is_what_the_command_line_declares() -> None:
 def test_every_command_and_option_is_there() -> None:
     sections = re.findall(r"(?m)^\.SS (.*)$", TEXT)
     assert [name for name in sections if " " not in name] == list(COMMANDS)
-    for _, one in man.commands(root()):
+    for one in [root(), *[found for _, found in man.commands(root())]]:
         for group in one.groups:
             for declared in group.declared.values():
                 assert group.title == "help" or f"\n.B {man.escaped(declared.row)}\n" in TEXT
@@ -45,7 +45,17 @@ def test_its_structure() -> None:
         ".fi",
     }
     heads = [line.removeprefix(".SH ") for line in lines if line.startswith(".SH ")]
-    assert heads == ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "FILES", "ENVIRONMENT", "EXAMPLES"]
+    assert heads == [
+        "NAME",
+        "SYNOPSIS",
+        "DESCRIPTION",
+        "OPTIONS",
+        "COMMANDS",
+        "EXIT STATUS",
+        "FILES",
+        "ENVIRONMENT",
+        "EXAMPLES",
+    ]
     assert re.findall(r"(?m)^\.(nf|fi)$", TEXT) == ["nf", "fi"] * (TEXT.count("\n.nf\n"))
     assert not [line for line in lines if line[:1] == "'" or "'" in line]
     assert TEXT.isascii()
