@@ -87,6 +87,13 @@ class TestAnswers:
             described = tool.input_schema["properties"].values()
             assert all(one.get("description") for one in described), tool.name
 
+    def test_the_page_of_the_docs(self, session: Session) -> None:
+        page = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")
+        assert re.findall(r"(?m)^\| `(\w+)` \|", page) == [tool.name for tool in session.tools()]
+        (block,) = re.findall(r"(?ms)^```json\n(.*?)^```", page)
+        (entry,) = json.loads(block)["mcpServers"].values()
+        assert entry == {"command": "servelint", "args": ["mcp"]}
+
     def test_they_answer_what_the_commands_print(self) -> None:
         pytest.importorskip("mcp", reason="needs the MCP SDK: pip install -e '.[mcp]'")
         broken, gpu = ["examples/broken"], ["--gpu", "h100-80gb"]
@@ -183,7 +190,7 @@ class TestAnswers:
 
 
 class TestBounds:
-    """What lies outside of the folders is not read, whoever names it."""
+    """What lies outside of the folders is not read, by whatever name."""
 
     @pytest.fixture(autouse=True)
     def _folders(self, session: Session) -> None:
