@@ -194,6 +194,12 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
         from servelint.readers import helm
 
         helm.attach(source, neighbours)
+    if "values" in source.path.lower() and _TEMPLATE not in source.text:
+        from servelint.readers import helm
+
+        made = helm.with_chart(source, documents, neighbours) if problem is None else []
+        if made:
+            return Reading(source, made, [])
     launches, known = read_documents(source, documents, neighbours)
     if _TEMPLATE in source.text:
         filled = _filled(source, neighbours, shown=bool(launches))
