@@ -10,7 +10,10 @@ from servelint.engines.registry import ENGINES, Engine, Start, derived
 
 _PYTHON = r"python(?:\d(?:\.\d+)?)?(?:\.exe)?"
 _PYTHON_FLAGS_WITH_VALUE = ("-W", "-X")
-_WHICH = r"(?:\$\(|`)\s*(?:which|command\s+-v|type\s+-[pP])\s+([\w.-]+)\s*(?:\)|`)"
+_WHICH = (
+    r"(?:\$\(|`)\s*(?:which|command\s+-v|type\s+-[pP])\s+([\w.-]+)(?:\s+[12&]?>\s*\S+)*"
+    r"(?:\s*\|\|\s*(?:true|:|echo\s*[\"']{0,2}))?\s*(?:\)|`)"
+)
 _HELP = frozenset(("--help", "-h", "--version", "-v"))
 
 
@@ -21,11 +24,13 @@ class Entry:
         engine: the engine's id.
         end: index of the first word after them.
         launcher: the name of the engine's record of the program that starts it; "" for the engine's own server.
+        old: the last release whose program has this name; "" for one that the newest have.
     """
 
-    __slots__ = ("end", "engine", "launcher")
+    __slots__ = ("end", "engine", "launcher", "old")
 
-    def __init__(self, engine: str, end: int, launcher: str = "") -> None:
+    def __init__(self, engine: str, end: int, launcher: str = "", old: str = "") -> None:
+        self.old = old
         self.engine = engine
         self.end = end
         self.launcher = launcher
@@ -81,9 +86,18 @@ def find(words: list[Word], at: int = 0) -> Entry | None:
         return None
     name = program(words[at])
     starts = _starts("programs").get(name) if name is not None else None
+    if starts is None and name is not None and name.startswith("server"):
+        path = words[at].text.flat
+        starts = [(one, start) for one, start in _of_paths() if re.fullmatch(start.paths, path)] or None
     if starts is not None:
         return _started(starts, words, at + 1)
     return _python(words, at, name) if name is None or name.startswith("python") else None
+
+
+@derived
+def _of_paths() -> list[tuple[Engine, Start]]:
+    """The starts that are known by a program's whole path."""
+    return [(engine, start) for engine in ENGINES.values() for start in engine.starts if start.paths]
 
 
 def _started(starts: list[tuple[Engine, Start]] | None, words: list[Word], at: int) -> Entry | None:
@@ -98,7 +112,9 @@ def _started(starts: list[tuple[Engine, Start]] | None, words: list[Word], at: i
         if following is not None and following == start.optional_verb:
             end += 1
         last = words[end].value or "" if end == len(words) - 1 else ""
-        return Entry(engine.id, end, start.launcher) if last not in _HELP and not last.startswith("--help=") else None
+        return (
+            Entry(engine.id, end, start.launcher, start.until) if last not in _HELP and not last.startswith("--help=") else None
+        )
     return None
 
 

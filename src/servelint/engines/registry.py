@@ -66,18 +66,20 @@ class Start:
         programs: file names of programs: `vllm`.
         modules: Python modules, as `python -m` takes them.
         scripts: ends of the paths of Python scripts, as `python` takes them.
+        paths: Regular expression of a program's whole path, for a name that others have as well; "" for none.
         verbs: words that must follow, in this order: `serve`.
         optional_verb: a word that may follow and changes nothing, "" for none.
         other_verbs: words that may follow and start something else than the server.
         since: the first release whose programs have these verbs.
+        until: the last release whose program has this name, "" where the newest have it.
         takes_model: whether the server uses a positional model.
         launcher: the name of the record in Engine.launchers of what is started; "" for the engine's own server.
         model_first: the first release that takes a model as the first word after the verb, "" where the parser decides.
     """
 
     __slots__ = (
-        "launcher", "model_first", "modules", "optional_verb", "other_verbs", "programs", "scripts", "since", "takes_model",
-        "verbs",
+        "launcher", "model_first", "modules", "optional_verb", "other_verbs", "paths", "programs", "scripts", "since",
+        "takes_model", "until", "verbs",
     )  # fmt: skip
 
     def __init__(
@@ -86,6 +88,8 @@ class Start:
         programs: tuple[str, ...] = (),
         modules: tuple[str, ...] = (),
         scripts: tuple[str, ...] = (),
+        paths: str = "",
+        until: str = "",
         optional_verb: str = "",
         other_verbs: tuple[str, ...] = (),
         since: str = "0",
@@ -98,6 +102,8 @@ class Start:
         self.programs = programs
         self.modules = modules
         self.scripts = scripts
+        self.paths = paths
+        self.until = until
         self.optional_verb = optional_verb
         self.other_verbs = other_verbs
         self.since = since

@@ -89,6 +89,10 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
         ran = containers.container(words, context, depth)
         if ran is not None:
             return ran
+    if head in containers.CLOUDS:
+        ran = containers.cloud_container(words, context, depth)
+        if ran is not None:
+            return ran
     if head is not None and head in TEXTS:
         ran = text_launches(words, context, depth)
         if ran:
@@ -148,8 +152,8 @@ def _passed_on(words: list[Word], context: CommandContext, depth: int) -> list[L
             found = entry.find(words, at)
             if found is not None and (separated or found.end - at > 1 or words[found.end].text.flat.startswith("-")):
                 return [_launch(words, at, found, context.with_(site=context.site, env=context.env, open_env=True))]
-            if script and entry.program(words[at]) in SHELLS and (words[at + 1].value or "").startswith("-"):
-                return shell_launches(words[at:], context.with_(site=context.site, env=context.env, open_env=True), depth + 1)
+        if entry.program(words[at]) in SHELLS and re.fullmatch(r"-[a-z]*c", words[at + 1].value or ""):
+            return shell_launches(words[at:], context.with_(site=context.site, env=context.env, open_env=True), depth + 1)
         flat = words[at].text.flat
         direct = direct and (flat.startswith("-") or flat.isdigit() or re.match(_ASSIGNMENT, flat) is not None)
     return []
@@ -252,6 +256,8 @@ def _unset(words: list[Word], at: int, env: dict[str, Variable]) -> None:
 def _launch(words: list[Word], start: int, found: entry.Entry, context: CommandContext) -> Launch:
     launch = context.launch(found.engine, words[found.end :], site_of(words[start:], context), tuple(words[start : found.end]))
     launch.launcher = found.launcher
+    if found.old and launch.release.release is None:
+        launch.release = ReleaseClaim(found.old, None, words[found.end - 1].text.span())
     return launch
 
 
