@@ -47,6 +47,8 @@ _APPTAINER_SWITCHES = frozenset((
 ))  # fmt: skip
 _APPTAINER_SHORT_SWITCHES = frozenset("cCdefinpqsuvw")
 _APPTAINER_NAMES = {"B": "--bind", "H": "--home", "o": "--overlay", "S": "--scratch", "W": "--workdir"}
+_MODEL = r"-m$|-hf|--model|--hf-repo"
+"""How an option begins that names a model."""
 _IMAGE_NAME = r"(?i)im(?:a)?ge?|container|repo"
 
 
@@ -334,8 +336,9 @@ def container(words: list[Word], context: CommandContext, depth: int) -> list[La
         settings["privileged"] = TracedText.of("true")
     container = Container(run.image.text, settings, *_gpus(run, verb))
     image = images.identify(run.image.text)
-    if image.engine is None and run.image.text.flat == HOLE:
-        name = run.last("--name")
+    name = run.last("--name")
+    own_build = run.image.text.flat.startswith("localhost/") and any(re.match(_MODEL, word.text.flat) for word in run.command)
+    if image.engine is None and (run.image.text.flat == HOLE or own_build):
         image = images.of_names([run.image.text.pieces[0].expression or "", name.flat if name is not None else ""])
     site = context.site or span_of(words)
     inner = CommandContext(context.source, context.name, site, env, container, image.claims, context.env_file, open_env)
