@@ -172,7 +172,11 @@ def _injected(file: File, one: Object) -> dict[str, Variable]:
     if one.kind != "LeaderWorkerSet" or size is None or yaml.scalar(size[1]) is None:
         return {}
     value = expand(yaml.text(file.source, size[1]), no_variable).softened()
-    return {"LWS_GROUP_SIZE": Variable("LWS_GROUP_SIZE", value, yaml.span(file.source, size[1]))}
+    index = TracedText((unknown("${LWS_WORKER_INDEX}", None),))
+    return {
+        "LWS_GROUP_SIZE": Variable("LWS_GROUP_SIZE", value, yaml.span(file.source, size[1])),
+        "LWS_WORKER_INDEX": Variable("LWS_WORKER_INDEX", index, None),
+    }
 
 
 # -- containers
@@ -206,6 +210,7 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
         found = _script(pod.file.source, fields, given, context)
     for launch in found:
         environment.show_injected(launch, given)
+        launch.likely = launch.likely or bool(pod.injected)  # some of a group's pods take each branch
     return found
 
 
