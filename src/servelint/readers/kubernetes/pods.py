@@ -172,11 +172,11 @@ def _injected(file: File, one: Object) -> dict[str, Variable]:
     if one.kind != "LeaderWorkerSet" or size is None or yaml.scalar(size[1]) is None:
         return {}
     value = expand(yaml.text(file.source, size[1]), no_variable).softened()
-    index = TracedText((unknown("${LWS_WORKER_INDEX}", None),))
-    return {
-        "LWS_GROUP_SIZE": Variable("LWS_GROUP_SIZE", value, yaml.span(file.source, size[1])),
-        "LWS_WORKER_INDEX": Variable("LWS_WORKER_INDEX", index, None),
-    }
+    return {"LWS_GROUP_SIZE": Variable("LWS_GROUP_SIZE", value, yaml.span(file.source, size[1]))}
+
+
+_BY_RANK = re.compile(r"(?:\[|\bcase\b|\btest\b|(?:if|^)\s*\(\()[^\n$]*\$?\{?LWS_WORKER_INDEX")
+"""A condition of a script that the pods of one group take in different ways."""
 
 
 # -- containers
@@ -190,13 +190,18 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
     given = environment.of_container(pod.file, fields)
     command, args = words(pod.file.source, fields, given)
     image = identified(image_text)
+    injected = pod.injected
+    by_rank = bool(injected) and any(_BY_RANK.search(word.text.flat) for word in [*(command or []), *(args or [])])
+    if by_rank:
+        index = TracedText((unknown("${LWS_WORKER_INDEX}", None),))
+        injected = {**injected, "LWS_WORKER_INDEX": Variable("LWS_WORKER_INDEX", index, None)}
     patch = image_text is None or hidden(fields)
     complete = pod.complete and not patch and not pod.more
     context = CommandContext(
         pod.file.source,
         name,
         extent(pod.file.source, [fields[key] for key in ("command", "args") if key in fields] or [fields["image"]]),
-        {**pod.injected, **given.variables},
+        {**injected, **given.variables},
         container_of(pod, fields, image_text, complete),
         image.claims,
         open_env=given.open or not complete,
@@ -210,7 +215,7 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
         found = _script(pod.file.source, fields, given, context)
     for launch in found:
         environment.show_injected(launch, given)
-        launch.likely = launch.likely or bool(pod.injected)  # some of a group's pods take each branch
+        launch.likely = launch.likely or by_rank  # some of a group's pods take each branch
     return found
 
 
