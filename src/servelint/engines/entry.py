@@ -176,6 +176,14 @@ def launcher(engine: str, entrypoint: tuple[str, ...]) -> str:
     return next((start.launcher for start in ENGINES[engine].starts if start.launcher and module in start.modules), "")
 
 
+def reader(engine: str, launcher: str, argv: list[Word]) -> str:
+    """The name of the engine's record of the program that reads some words, which an option of its own may choose."""
+    if launcher:
+        return launcher
+    given = {word.text.flat.partition("=")[0].lstrip("-").replace("_", "-") for word in argv if word.text.flat.startswith("--")}
+    return next((name for name, one in ENGINES[engine].launchers.items() if one.marks & given), "")
+
+
 def serves(engine: str, launcher: str, argv: list[Word], *, sure: bool = False) -> bool:
     """Whether a program that may do without the engine starts it with these words.
 

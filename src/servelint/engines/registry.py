@@ -37,9 +37,10 @@ class Launcher:
         same: its own option -> the engine's option that it sets.
         chooses: its own option that names the engine, and the values with which it starts this one; "" for no such option.
         others: pattern of `option=value` with which it serves a model without the engine, where that option is not given.
+        marks: options of its own, one of which makes the engine's program hand over to it.
     """
 
-    __slots__ = ("chooses", "others", "own", "same", "source", "switches")
+    __slots__ = ("chooses", "marks", "others", "own", "same", "source", "switches")
 
     def __init__(
         self,
@@ -50,7 +51,9 @@ class Launcher:
         same: Mapping[str, str] | None = None,
         chooses: tuple[str, tuple[str, ...]] = ("", ()),
         others: str = "",
+        marks: tuple[str, ...] = (),
     ) -> None:
+        self.marks = frozenset(marks)
         self.chooses = chooses
         self.others = others
         self.source = source
