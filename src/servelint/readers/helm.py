@@ -524,8 +524,9 @@ def of_local_chart(source: Source, neighbours: Neighbours, chart: str, given: li
     from servelint.readers import embedded
 
     found: list[Launch] = []
-    folder = chart.rstrip("/").rpartition("/")[2]
-    for file in dict.fromkeys([form.format(folder) for form in _MAKING]):
+    own = _own_file(neighbours, chart)
+    called = string(yaml.entries(own[1]), "name") if own is not None else None
+    for file in [form.format(called) for form in _MAKING if called or "{}" not in form]:
         template = neighbours.read(f"{chart}templates/{file}")
         text = _rendered(template, neighbours, chart, given) if template is not None else None
         if template is None or text is None:
@@ -624,6 +625,8 @@ def _of_node(source: Source, node: Node) -> list[Any]:
 
 
 _VALUES_NAME = re.compile(r"(?:^|[/._-])values?(?:[/._-]|$)", re.IGNORECASE)
+_EVERYWHERE = frozenset(("fullnameOverride", "global", "nameOverride"))
+"""Keys that every chart may be given."""
 _CHART_FOLDERS = ("charts", "helm", "chart", "deploy/charts", "deploy/helm")
 
 
@@ -641,7 +644,9 @@ def with_chart(source: Source, documents: list[Node], neighbours: Neighbours) ->
     fields = yaml.entries(documents[0])
     beside = neighbours.read(f"{chart}values.yaml") if chart is not None else None
     known = yaml.documents(beside)[0] if beside is not None else []
-    if chart is None or not fields or not known or not fields.keys() <= yaml.entries(known[0]).keys() | {"global"}:
+    theirs = yaml.entries(known[0]).keys() | _EVERYWHERE if known else set()
+    fits = not fields.keys().isdisjoint(theirs) if own is not None else fields.keys() <= theirs
+    if chart is None or not fields or not fits:
         return []
     key, value = next(iter(fields.values()))
     site = Span(source, yaml.start(key), yaml.end(value))
