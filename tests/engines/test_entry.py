@@ -6,7 +6,7 @@ import pytest
 
 from servelint.core.launch import Word
 from servelint.core.text import TracedText, unknown
-from servelint.engines.entry import find, program, since
+from servelint.engines.entry import find, program, reader, since
 
 
 def words(text: str) -> list[Word]:
@@ -116,3 +116,41 @@ def test_the_first_release_that_a_verb_starts(text: str, release: str) -> None:
     engine = found(text)
     assert engine is not None
     assert since(engine[0], tuple(words(text))) == release
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("/opt/llama.cpp/build/bin/server -m a.gguf", ("llama.cpp", 1)),
+        ("./llama.cpp/server -m a.gguf", ("llama.cpp", 1)),
+        ("~/src/go-llama.cpp/llama.cpp/server --port 1", ("llama.cpp", 1)),
+        ("C:/llama-cpp/bin/Release/server.exe -m a", ("llama.cpp", 1)),
+        ("/opt/app/server -m a.gguf", None),
+        ("./server -m a.gguf", None),
+        ("/opt/llama.cpp/examples/other/server.py", None),
+    ],
+)
+def test_the_old_name_of_llama_cpp_s_server(text: str, expected: tuple[str, int] | None) -> None:
+    assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    "asked", ["$(command -v vllm || true)", "$(which vllm 2>/dev/null || echo '')", "`which vllm 2>/dev/null`"]
+)
+def test_a_program_that_a_substitution_looks_for(asked: str) -> None:
+    assert find([Word(TracedText((unknown(asked, None),))), *words("serve m")]) is not None
+
+
+@pytest.mark.parametrize(
+    ("engine", "text", "expected"),
+    [
+        ("vllm", "m --omni --usp 8", "omni"),
+        ("vllm", "m --omnivore", ""),
+        ("sglang", "--model-path m --dit-cpu-offload", "multimodal_gen"),
+        ("sglang", "--model-path m --num-gpus=2", "multimodal_gen"),
+        ("sglang", "--model-path m --tp 2", ""),
+    ],
+)
+def test_the_program_that_an_option_chooses(engine: str, text: str, expected: str) -> None:
+    assert reader(engine, "", words(text)) == expected
+    assert reader(engine, "dynamo", words(text)) == "dynamo"
