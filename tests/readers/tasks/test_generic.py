@@ -278,5 +278,15 @@ class TestClouds:
 
 
 def test_lines_that_a_program_fills_in() -> None:
-    text = "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: a\n    image: vllm/vllm-openai:v0.9.0\n    args: [--model, m]\n{region}\n  restartPolicy: Always\n"
+    text = """
+        apiVersion: v1
+        kind: Pod
+        spec:
+          containers:
+            - name: a
+              image: vllm/vllm-openai:v0.9.0
+              args: [--model, m]
+        {region}
+          restartPolicy: Always
+        """
     assert argv(launch_in(text, "pod.yaml.tpl")) == ["--model", "m"]
