@@ -154,3 +154,26 @@ def test_a_program_that_a_substitution_looks_for(asked: str) -> None:
 def test_the_program_that_an_option_chooses(engine: str, text: str, expected: str) -> None:
     assert reader(engine, "", words(text)) == expected
     assert reader(engine, "dynamo", words(text)) == "dynamo"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("$LLAMA_SERVER -m a.gguf", ("llama.cpp", 1)),
+        ("${LLAMA_SERVER_BIN:-x} -m a.gguf", ("llama.cpp", 1)),
+        ("$VLLM_BIN serve m", ("vllm", 2)),
+        ("$MY_VLLM_CMD serve m", ("vllm", 2)),
+        ("$(find.-name.llama-server) -m a.gguf", None),
+        ("$LLAMA_SERVER stop", None),
+        ("$LLAMA_SERVER_LOG -m a.gguf", None),
+        ("$VLLM_BIN bench m", None),
+        ("$SERVER_BIN -m a.gguf", None),
+    ],
+)
+def test_a_variable_that_is_called_after_a_program(text: str, expected: tuple[str, int] | None) -> None:
+    assert found(text) == expected
+
+
+def test_a_program_that_find_looks_for() -> None:
+    asked = TracedText((unknown('$(find "$ROOT" -name "llama-server" -type f | head -1)', None),))
+    assert find([Word(asked), *words("-m a.gguf")]) is not None

@@ -481,3 +481,8 @@ class TestFunctionsOfOtherFiles:
     @pytest.mark.parametrize("name", ["log", "show_command", "echo_step", "wait_for", "die"])
     def test_one_that_only_speaks_of_it(self, name: str) -> None:
         assert launches_in(f'{name} "$X" bash -c "vllm serve m --port 1"\n', "run.sh") == []
+
+
+@pytest.mark.parametrize("script", ["/opt/nvidia/nvidia_entrypoint.sh", "/docker-entrypoint.sh"])
+def test_entry_points_that_pass_their_words_on(script: str) -> None:
+    assert argv(launch_in(f"{script} trtllm-serve m --port 8000", "run.sh")) == ["m", "--port", "8000"]

@@ -170,8 +170,8 @@ IMAGE = "vllm/vllm-openai:v0.9.0"
         (f"gcloud beta run deploy llm --image {IMAGE} --command=vllm --args=serve,m/m", ["m/m"]),
         (f"gcloud ai models upload --container-image-uri={IMAGE} --container-args=--model=m/m", ["--model=m/m"]),
         (
-            f"gcloud compute instances create-with-container a --container-image {IMAGE} --container-arg=-m --container-arg=m/m",
-            ["-m", "m/m"],
+            f"gcloud compute instances create-with-container a --container-image {IMAGE} --container-arg=-m --container-arg=m",
+            ["-m", "m"],
         ),
         (f'az container create --name llm --image {IMAGE} --command-line "vllm serve m/m --port 80"', ["m/m", "--port", "80"]),
         (f"az containerapp create -n llm --image {IMAGE} --args --model m/m", ["--model", "m/m"]),

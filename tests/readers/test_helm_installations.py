@@ -119,3 +119,24 @@ def test_values_that_are_called_after_a_chart(repository: Path) -> None:
 def test_a_chart_that_is_not_there(repository: Path) -> None:
     text = APPLICATION + "  source: {path: charts/missing, helm: {parameters: [{name: a, value: vllm}]}}\n"
     assert launches(repository / "apps", text) == []
+
+
+def test_a_release_of_a_helmfile(repository: Path) -> None:
+    text = "releases:\n  - name: chat\n    chart: ../charts/llm\n    values:\n      - model: {name: m/held}\n      - ../prod.yaml\n"
+    (launch,) = launches(repository / "apps", text, "helmfile.yaml")
+    assert argv(launch) == ["--model=m/held"]
+    assert release(launch) == ("0.11.0", "image")
+    assert launch.name.startswith("chat.")
+    assert launches(repository / "apps", text.replace("../charts/llm", "stable/llm"), "helmfile.yaml") == []
+
+
+def test_a_script_of_the_chart_with_the_values_of_the_installation(repository: Path) -> None:
+    templates = repository / "charts" / "llm" / "templates"
+    (templates / "configmap.yaml").write_text(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: s}\ndata:\n  run.sh: |\n    vllm serve {{ .Values.model.name }}\n"
+    )
+    text = TEMPLATE.split("          args:")[0].replace("vllm/vllm-openai", "vllm/vllm-openai")
+    text += "          command: [/s/run.sh]\n          volumeMounts: [{name: s, mountPath: /s}]\n"
+    (templates / "deployment.yaml").write_text(text + "      volumes: [{name: s, configMap: {name: s}}]\n")
+    (launch,) = launches(repository / "charts" / "llm", "# vllm\nmodel: {name: m/prod}\n", "values-prod.yaml")
+    assert argv(launch) == ["m/prod"]

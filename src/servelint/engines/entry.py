@@ -14,6 +14,9 @@ _WHICH = (
     r"(?:\$\(|`)\s*(?:which|command\s+-v|type\s+-[pP])\s+([\w.-]+)(?:\s+[12&]?>\s*\S+)*"
     r"(?:\s*\|\|\s*(?:true|:|echo\s*[\"']{0,2}))?\s*(?:\)|`)"
 )
+_FOUND = r"(?:\$\(|`)\s*find\s[^|;]*-name\s+[\"']?([\w.-]+)"
+_VARIABLE = r"\$\{?(?P<name>[A-Z][A-Z0-9_]*)(?:[:?+=-].*)?\}?"
+_OF_A_PROGRAM = r"(?:.*_)?{}(?P<kind>_(?:BIN|BINARY|CMD|COMMAND|EXE|EXECUTABLE|PATH|PROGRAM))?"
 _HELP = frozenset(("--help", "-h", "--version", "-v"))
 
 
@@ -75,8 +78,11 @@ def _command() -> re.Pattern[str]:
 def program(word: Word) -> str | None:
     """The file name of the program that a word names; None if that part of the word is not known."""
     base = word.text.flat.rpartition("/")[2]
-    if base == HOLE and len(word.text.pieces) == 1 and (asked := re.fullmatch(_WHICH, word.text.pieces[0].expression or "")):
-        return asked.group(1)  # `python "$(which vllm)" serve`
+    if base == HOLE and len(word.text.pieces) == 1:
+        expression = word.text.pieces[0].expression or ""
+        asked = re.fullmatch(_WHICH, expression) or re.match(_FOUND, expression)
+        if asked is not None:
+            return asked.group(1)  # `python "$(which vllm)" serve`
     return None if HOLE in base else base.partition("@")[0]  # uvx takes a release with it: vllm@0.19.1
 
 
@@ -89,9 +95,27 @@ def find(words: list[Word], at: int = 0) -> Entry | None:
     if starts is None and name is not None and name.startswith("server"):
         path = words[at].text.flat
         starts = [(one, start) for one, start in _of_paths() if re.fullmatch(start.paths, path)] or None
+    if name is None and len(words[at].text.pieces) == 1:
+        starts = _of_variable(words, at)
     if starts is not None:
         return _started(starts, words, at + 1)
     return _python(words, at, name) if name is None or name.startswith("python") else None
+
+
+def _of_variable(words: list[Word], at: int) -> list[tuple[Engine, Start]] | None:
+    """What an unknown program starts whose variable is called after one: `"$LLAMA_SERVER" -m a.gguf`."""
+    variable = re.fullmatch(_VARIABLE, words[at].text.pieces[0].expression or "")
+    following = words[at + 1].text.flat if at + 1 < len(words) else ""
+    if variable is None:
+        return None
+    for program, starts in _starts("programs").items():
+        called = re.fullmatch(_OF_A_PROGRAM.format(re.sub(r"[^A-Z0-9]+", "_", program.upper())), variable.group("name"))
+        verb = starts[0][1].verbs[:1]
+        # `$VLLM` may be a whole command
+        whole = bool(verb) and called is not None and called.group("kind") is None
+        if called is not None and not whole and (following in verb if verb else following.startswith("-")):
+            return starts
+    return None
 
 
 @derived

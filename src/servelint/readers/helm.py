@@ -70,7 +70,7 @@ def is_mine(source: Source, document: Node) -> bool:
     """Whether a YAML document has the shape of a known chart's values, or an engine's image with words beside it."""
     if not yaml.is_mapping(document):
         return False
-    if any(_chart_of(root) is not None for root, _ in _roots(document)):
+    if any(_chart_of(root) is not None for root, _ in _roots(document)) or _local_releases(document):
         return True
     if "image" not in source.text:
         return False
@@ -83,7 +83,34 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
     """Read the launches of values."""
     yaml.merge_in_order(documents, source)
     own = Own(neighbours)
-    return [launch for document in documents for launch in values(source, document, own=own)]
+    found: list[Launch] = []
+    for document in documents:
+        for item in _local_releases(document):
+            found += _of_release(source, item, neighbours)
+        found += values(source, document, own=own)
+    return found
+
+
+def _local_releases(document: Node) -> list[Node]:
+    """The releases of a helmfile whose chart stands in the same repository."""
+    return [item for item in listed(yaml.entries(document), "releases") if _chart_path(item).startswith(".")]
+
+
+def _chart_path(item: Node) -> str:
+    return string(yaml.entries(item), "chart") or ""
+
+
+def _of_release(source: Source, item: Node, neighbours: Neighbours) -> list[Launch]:
+    """The launches of one release of a helmfile: its chart with the values that it names and holds."""
+    fields = yaml.entries(item)
+    given: list[Any] = []
+    for one in listed(fields, "values"):
+        path = yaml.scalar(one)
+        given += _of_node(source, one) if path is None else _data(neighbours.read(path))
+    key, value = fields["chart"]
+    site = Span(source, yaml.start(key), yaml.end(value))
+    chart = _chart_path(item).rstrip("/") + "/"
+    return of_local_chart(source, neighbours, chart, given, site, string(fields, "name") or "")
 
 
 class Own:
@@ -445,7 +472,7 @@ def filled(source: Source, neighbours: Neighbours) -> TracedText | None:
     None for another file, and for one in which nothing is known.
     """
     above = _chart_above(source)
-    text = _rendered(source, neighbours, above, []) if above else None
+    text = _rendered(source, neighbours, above, neighbours.given) if above else None
     return text if text is not None and text.flat != source.text else None
 
 
@@ -503,7 +530,8 @@ def _over(base: Any, more: Any) -> Any:
 _MAKING = (
     *_TEMPLATES[:5], "deployment.tpl", "daemonset.yaml", "deployments.yaml", "server.yaml", "vllm.yaml", "vllm-deployment.yaml",
     "deployment-vllm.yaml", "inferenceservice.yaml", "inference-service.yaml", "isvc.yaml", "servingruntime.yaml",
-    "serving-runtime.yaml", "lws.yaml", "leaderworkerset.yaml", "rayservice.yaml", "model.yaml", "workload.yaml",
+    "serving-runtime.yaml", "lws.yaml", "lws-deployment.yaml", "leaderworkerset.yaml", "model-deployment.yaml",
+    "llm-deployment.yaml", "engine.yaml", "rayservice.yaml", "model.yaml", "workload.yaml",
     "{}.yaml", "{}-deployment.yaml", "{}/deployment.yaml",
 )  # fmt: skip
 """Files in which charts keep the objects with their containers; {} is the chart's name. A folder is never listed."""
@@ -524,6 +552,8 @@ def of_local_chart(source: Source, neighbours: Neighbours, chart: str, given: li
     from servelint.readers import embedded
 
     found: list[Launch] = []
+    beside = neighbours.below(f"{chart}templates")
+    beside.given = given
     own = _own_file(neighbours, chart)
     called = string(yaml.entries(own[1]), "name") if own is not None else None
     for file in [form.format(called) for form in _MAKING if called or "{}" not in form]:
@@ -534,7 +564,7 @@ def of_local_chart(source: Source, neighbours: Neighbours, chart: str, given: li
         inner = Source(template.path, text.flat)
         documents, problem = yaml.documents(inner)
         if problem is None:
-            launches = readers.read_documents(inner, documents, neighbours.below(f"{chart}templates"))[0]
+            launches = readers.read_documents(inner, documents, beside)[0]
             found += embedded.moved(launches, inner, text, source)
     for launch in found:
         launch.source, launch.site = source, site
