@@ -122,7 +122,7 @@ def test_a_chart_that_is_not_there(repository: Path) -> None:
 
 
 def test_a_release_of_a_helmfile(repository: Path) -> None:
-    text = "releases:\n  - name: chat\n    chart: ../charts/llm\n    values:\n      - model: {name: m/held}\n      - ../prod.yaml\n"
+    text = "releases:\n  - name: chat\n    chart: ../charts/llm\n    values: [{model: {name: m/held}}, ../prod.yaml]\n"
     (launch,) = launches(repository / "apps", text, "helmfile.yaml")
     assert argv(launch) == ["--model=m/held"]
     assert release(launch) == ("0.11.0", "image")

@@ -29,8 +29,8 @@ FORMAT = Format(
     20,
     title="Kubernetes",
     about="containers at any depth of any object, `$(VAR)`, ConfigMaps with scripts and variables, LeaderWorkerSet, KServe, "
-    "KubeAI, Ray, Dynamo, llmaz, LLMKube, llm-d, OME, kthena, patches and kustomizations, HelmRelease and Argo CD, JSON and "
-    "lists",
+    "KubeAI, Ray, Dynamo, llmaz, LLMKube, llm-d, OME, kthena, patches, kustomize overlays, HelmRelease and Argo CD with local "
+    "charts, JSON and lists",
     syntax=YAML,
     shape=r"(?m)^[\"']?(?:apiVersion|kind)[\"']?[ \t]*:",
     words=(
