@@ -105,7 +105,9 @@ def _judged(launch: Launch, settings: Settings, index: RuleIndex, every_rule: bo
     findings += _removed_later(index, launch, configs, releases, findings)
     if releases.unlisted is not None:
         findings = _assumed(findings, launch, releases.unlisted)
-        if every_rule and not launch.fragment and settings.wants(UNKNOWN_RELEASE):
+        # a program's name says only how old it is at least
+        said = launch.release.how is not None or launch.release.release is None
+        if every_rule and said and not launch.fragment and settings.wants(UNKNOWN_RELEASE):
             findings.append(_of_release(launch, releases.unlisted, settings))
     if releases.exact and is_changed_build(releases.known[-1]):
         for finding in findings:

@@ -148,6 +148,7 @@ class Service:
 
 
 _OPTIONS = (
+    ("ContainerName", "--name"),
     ("AddDevice", "--device"),
     ("ShmSize", "--shm-size"),
     ("PublishPort", "--publish"),
