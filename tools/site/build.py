@@ -17,6 +17,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import llms
 import matrix
 import options
 import playground
@@ -29,7 +30,7 @@ ASSETS = Path(__file__).parent / "assets"
 _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)]*)?\)")
 
 GROUPS = {
-    "Use": ["usage", "settings", "formats", "gate", "ci", "editors", "lsp", "api", "completions"],
+    "Use": ["usage", "settings", "formats", "gate", "ci", "editors", "lsp", "mcp", "api", "completions"],
     "More": ["memory", "advise", "models", "scale", "admission", "exec"],
     "Trust": ["untrusted", "limits"],
     "Contribute": ["architecture", "writing-rules", "operands", "fuzzing", "primer", "verdicts"],
@@ -169,6 +170,7 @@ def main(argv: list[str]) -> int:
             shutil.rmtree(out)
         _shorten_index(work / "site" / "search.json")
         shutil.copytree(work / "site", out)
+        llms.write(ROOT, out, GROUPS)
     print(f"{len(list(out.rglob('*.html')))} pages in {out}")
     return 0
 

@@ -23,6 +23,7 @@ COMMANDS = {
     "exec": "lint a command, then exec it",
     "admission": "serve a validating admission webhook for Kubernetes",
     "lsp": "serve editors: diagnostics, quick fixes, hover",
+    "mcp": "serve coding assistants: tools that check, explain, plan and compare",
     "completions": "print the completion script for bash, zsh or fish",
     "help": "show the help of a command",
 }

@@ -149,7 +149,7 @@ def _check(
         fail('the settings ask for trusted-suppressions = "base", which needs a revision; give --base REV')
     gate = None
     if gating.baseline or gating.changed_since or gating.write_baseline or settings_files.value("baseline"):
-        gate = _gate(inputs, gating, settings_files)
+        gate = gate_of(inputs, gating, settings_files)
     kinds = {kind, *[other for other, _ in others]}
     undecided = writing.verbose or required is not None or not kinds.isdisjoint(("json", "html", "sarif"))
     report = options.lint(inputs, settings_files, words="html" in kinds, undecided=undecided, quiet=writing.quiet)
@@ -182,11 +182,11 @@ def _check(
         good.append(output.write_report(report, kind, path, style, settings_files))
     if not all(good):
         return 2
-    if not report.launches and not report.errors and not writing.quiet:
+    if not report.launches and not writing.quiet:
         from servelint.report import extent
 
-        more = extent.mentioning(report)
-        print_stderr(f"servelint: no launch found in {report.files} {plural(report.files, 'file')}" + (more and f"; {more}"))
+        if nothing := extent.no_launch(report):
+            print_stderr(f"servelint: {nothing}")
     status = options.status_of_errors(report) or int(any(_fails(finding, settings_files) for finding in report.findings))
     if required is not None and _not_judged(report, required):
         status = status or 1
@@ -282,7 +282,7 @@ class Gate:
         report.findings += stale
 
 
-def _gate(inputs: Inputs, gating: GateOptions, settings_files: SettingsFiles) -> Gate | None:
+def gate_of(inputs: Inputs, gating: GateOptions, settings_files: SettingsFiles) -> Gate | None:
     """Return the gate that options and settings ask for, if any. Raises UsageError where they make no sense."""
     path = settings_files.value("baseline")
     revision = gating.changed_since

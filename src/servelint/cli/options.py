@@ -19,7 +19,7 @@ from servelint.settings.files import SettingsFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import IO, Any
 
     from servelint.settings.layers import Layer
 
@@ -229,7 +229,7 @@ def _lint_text(inputs: Inputs, settings_files: SettingsFiles, undecided: bool) -
         add_source(report, Source(name, inputs.command), own, Neighbours("."), undecided=undecided)
         return report
     report.files = 1
-    source = _read_stdin(name)
+    source = read_stream(name, sys.stdin.buffer)
     if isinstance(source, Problem):
         report.errors.append(source)
     elif source is not None:
@@ -237,12 +237,13 @@ def _lint_text(inputs: Inputs, settings_files: SettingsFiles, undecided: bool) -
     return report
 
 
-def _read_stdin(name: str) -> Source | Problem | None:
+def read_stream(name: str, stream: IO[bytes]) -> Source | Problem | None:
+    """Read the text of a stream as a file of some name; None if it is binary or mentions no engine."""
     from servelint.readers.discover import HEAD, bound, decode
 
-    data = sys.stdin.buffer.read(HEAD)
+    data = stream.read(HEAD)
     most = bound(name, data)
-    data += sys.stdin.buffer.read(most.most + 1 - len(data))
+    data += stream.read(most.most + 1 - len(data))
     if len(data) > most.most:
         shown = f"{most.most >> 20} MiB" if most.most >= 1 << 20 else f"{most.most >> 10} KiB"
         return Problem(name, most.says.format(size=f"more than {shown}"))
