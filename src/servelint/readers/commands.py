@@ -44,8 +44,8 @@ _RUNNING_MODULES = frozenset((
 ))  # fmt: skip
 """Modules that run another module or script: `python -m cProfile -m module`."""
 _OPENERS = frozenset((
-    "aws-vault", "chroot", "direnv", "distrobox", "doppler", "envdir", "incus", "infisical", "kubectl", "lxc", "nix",
-    "nix-shell", "op", "pixi", "sops", "toolbox",
+    "aws-vault", "chroot", "direnv", "distrobox", "docker-entrypoint.sh", "doppler", "envdir", "incus", "infisical", "kubectl",
+    "lxc", "nix", "nix-shell", "nvidia_entrypoint.sh", "op", "pixi", "sops", "toolbox",
 ))  # fmt: skip
 """Wrappers that bring variables from a vault, a profile or a running container: more may be set than the file shows."""
 _OTHERS = frozenset((

@@ -96,7 +96,7 @@ class _Recipes:
         return named([launch for launch in found if launch.site.source is self.source])
 
     def called(self, text: TracedText) -> TracedText:
-        """A script with what a recipe puts in front of a command in the place of `just RECIPE`: `just in-venv vllm serve m`."""
+        """A script with what a recipe puts in front of a command instead of `just RECIPE`: `just in-venv vllm serve m`."""
 
         def before(match: re.Match[str]) -> TracedText:
             wrapper = self.by_name.get(match.group("name"))

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     Read = Callable[[File, Object, Overrides | None], list[Launch]]
 
 _FILES_AT_MOST, _DEPTH = 60, 8
+_PATTERN, _STARS = re.compile(r"(?:[\w.|^$-]\*?){1,80}"), 2
+"""The names that the target of a patch may have: kustomize takes them for regular expressions."""
 _SEPARATOR = TracedText.of("\n---\n")
 _KEYS = {
     "containers": ("name",), "initContainers": ("name",), "env": ("name",), "volumes": ("name",),
@@ -241,10 +243,10 @@ def _targeted(node: Node, target: Entries) -> bool:
     fields = yaml.entries(node)
     for key, value in (("kind", string(fields, "kind")), ("name", string(section(fields, "metadata"), "name"))):
         wanted = string(target, key)
-        try:
-            if wanted is not None and re.fullmatch(wanted, value or "") is None:
-                return False
-        except re.error:
+        if wanted is None:
+            continue
+        # a file's own pattern: one that may take long selects nothing
+        if not _PATTERN.fullmatch(wanted) or wanted.count("*") > _STARS or re.fullmatch(wanted, value or "") is None:
             return False
     return bool(target) and not {"labelSelector", "annotationSelector"} & target.keys()
 
