@@ -15,10 +15,6 @@ from servelint.core.source import Source
 from servelint.files.directives import SIGN
 from servelint.files.project import Project, folders
 from servelint.files.siblings import Neighbours
-from servelint.filters import gpu_comment_findings, suppress
-from servelint.judge import extent
-from servelint.judge.judging import judge
-from servelint.readers import read
 from servelint.readers.discover import files, may_start, read_file
 
 TYPE_CHECKING = False
@@ -26,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
+    from servelint.cache import ResultCache
     from servelint.core.judged import Judged
     from servelint.settings.files import SettingsSource
 
@@ -51,7 +48,7 @@ def check(paths: list[str], settings: SettingsSource | None = None, *, undecided
     report = Report()
     named = folders(paths)
     for path in listed(paths, asked, report):
-        report.add(_passed_over(_one(path, asked, named, undecided), path, paths))
+        report.add(_passed_over(_one(path, asked, named, undecided, None), path, paths))
     settle(report)
     return report
 
@@ -63,6 +60,7 @@ def check_in_parallel(
     words: bool = False,
     undecided: bool = False,
     done: Callable[[int, int], None] | None = None,
+    cache: ResultCache | None = None,
 ) -> Report:
     """Lint files and folders on several processors if there are many files. Not for a program that has threads.
 
@@ -72,32 +70,59 @@ def check_in_parallel(
         words: Whether the words of the launches are needed afterwards.
         undecided: Whether to note the rules that stay undecided.
         done: Called after each file with the number of files and of processes.
+        cache: Results of earlier checks, which have no words; None to use none.
     """
     from servelint import parallel
 
     report = Report()
     found = listed(paths, asked, report)
-    count = parallel.processes(len(found))
-    here = os.getpid()
     named = folders(paths)
+    reports: dict[int, Report] = {}
+    if cache is not None:
+        for number, path in enumerate(found):
+            known = _known(path, asked, named, undecided, cache)
+            if known is not None:
+                reports[number] = _passed_over(known, path, paths)
+    left = [number for number in range(len(found)) if number not in reports]
+    count = parallel.processes(len(left))
+    here = os.getpid()
 
     def lint(path: str) -> Report:
-        one = _passed_over(_in_time(path, asked, named, undecided), path, paths)
+        one = _passed_over(_in_time(path, asked, named, undecided, cache), path, paths)
         if done is not None and os.getpid() == here:
-            done(len(found), count)  # the other processes are as far, about
+            done(len(left), count)  # the other processes are as far, about
         return one
 
-    for one in [lint(path) for path in found] if count == 1 else parallel.run(found, lint, count, words=words):
-        report.add(one)
+    some = [found[number] for number in left]
+    new = [lint(path) for path in some] if count == 1 else parallel.run(some, lint, count, words=words)
+    reports.update(zip(left, new, strict=True))
+    for number in range(len(found)):
+        report.add(reports[number])
+    if cache is not None:
+        cache.store.prune(every=count > 1)
     settle(report)
     return report
 
 
-def _in_time(path: str, asked: SettingsSource, named: tuple[str, ...], undecided: bool) -> Report:
+def _known(path: str, asked: SettingsSource, named: tuple[str, ...], undecided: bool, cache: ResultCache) -> Report | None:
+    """The earlier report of a file, if it would be the same now."""
+    source = read_file(path)
+    if source is None:
+        report = Report()
+        report.files, report.paths = 1, [path]
+        return report
+    if isinstance(source, Problem):
+        return None
+    settings = asked.of(path)
+    name = cache.name(source, settings, undecided)
+    return cache.find(name, source, settings, beside(path, settings, named)) if name is not None else None
+
+
+def _in_time(path: str, asked: SettingsSource, named: tuple[str, ...], undecided: bool, cache: ResultCache | None) -> Report:
     """Lint one file; a file that takes too long is an error."""
     try:
         with time_limit(bounds.TIME.most * _times(path)):
-            return _one(path, asked, named, undecided)
+            return _one(path, asked, named, undecided, cache)
     except TooLong:
         report = Report()
         report.files, report.paths = 1, [path]
@@ -140,16 +165,19 @@ def listed(paths: list[str], asked: SettingsSource, report: Report) -> list[str]
     return []
 
 
-def _one(path: str, asked: SettingsSource, named: tuple[str, ...], undecided: bool) -> Report:
+def _one(path: str, asked: SettingsSource, named: tuple[str, ...], undecided: bool, cache: ResultCache | None) -> Report:
     report = Report()
-    report.files = 1
-    report.paths = [path]
+    report.files, report.paths = 1, [path]
     source = read_file(path)
     if isinstance(source, Problem):
         report.errors.append(source)
     elif source is not None:
         settings = asked.of(path)
-        add_source(report, source, settings, beside(path, settings, named), undecided=undecided)
+        around = beside(path, settings, named)
+        add_source(report, source, settings, around, undecided=undecided)
+        name = cache.name(source, settings, undecided) if cache is not None else None
+        if cache is not None and name is not None:
+            cache.add(name, report, source, around)
     return report
 
 
@@ -170,11 +198,13 @@ def add_source(
     source: Source,
     settings: Settings,
     neighbours: Neighbours,
-    judging: Judging = judge,
+    judging: Judging | None = None,
     *,
     undecided: bool = False,
 ) -> None:
     """Lint one source into a report. undecided: whether to note the rules that stay undecided."""
+    from servelint.readers import read
+
     report.sources.append(source)
     try:
         with Run(source.path, bounds.PIECES.most) as run:
@@ -203,6 +233,8 @@ def add_source(
 
 def _judged(launch: Launch, settings: Settings, undecided: bool) -> Judged:
     """How far a launch was judged, without its secrets."""
+    from servelint.judge import extent
+
     found = extent.judged(launch, settings)
     if undecided:
         found.undecided = extent.undecided(launch, settings)
@@ -254,7 +286,7 @@ def check_launches(
     source: Source,
     launches: list[Launch],
     settings: Settings,
-    judging: Judging = judge,
+    judging: Judging | None = None,
     silenced: list[Silenced] | None = None,
 ) -> list[Finding]:
     """The findings of one source's launches, each once, in the order of their places.
@@ -263,9 +295,13 @@ def check_launches(
         source: The file.
         launches: Its launches.
         settings: Its settings.
-        judging: Finds what is wrong with one launch.
+        judging: Finds what is wrong with one launch; None for `servelint.judge.judging.judge`.
         silenced: Takes the findings that comments suppress.
     """
+    from servelint.filters import gpu_comment_findings, suppress
+    from servelint.judge.judging import judge
+
+    judging = judging or judge
     found: list[Finding] = []
     seen: set[tuple[str, object, str]] = set()
     for launch in launches:
