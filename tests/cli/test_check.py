@@ -378,7 +378,7 @@ class TestStatus:
             raise ZeroDivisionError("oops")
 
         workspace.file("run.sh", WRONG)
-        monkeypatch.setattr("servelint.lint.read", broken)
+        monkeypatch.setattr("servelint.readers.read", broken)
         ran = workspace.run("check", "--exit-zero")
         assert ran.status == 3
         assert "run.sh:1:1: servelint failed on this file, which is a bug: ZeroDivisionError: oops" in ran.out

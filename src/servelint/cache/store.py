@@ -17,7 +17,7 @@ from servelint.cache.context import user_folder
 from servelint.core.digest import SIZE, seal
 
 TAG = "CACHEDIR.TAG"
-_SIGNATURE = b"Signature: 8a477f597d28d172789f06886806bc55\n# Results of servelint check; they may be deleted.\n"
+_SIGNATURE = b"Signature: 8a477f597d28d172789f06886806bc55\n# servelint check\n"
 _IGNORE = b"*\n"
 
 AT_MOST = 256 << 20
