@@ -7,7 +7,6 @@ from textwrap import dedent
 
 import pytest
 
-from servelint import lint
 from servelint.core.launch import Launch
 from servelint.core.result import Report
 from servelint.core.settings import Settings

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from servelint.cache import ResultCache
-    from servelint.core.judged import Judged
+    from servelint.core.judged import Judged, Undecided
     from servelint.settings.files import SettingsSource
 
     Judging: TypeAlias = Callable[[Launch, Settings], list[Finding]]
@@ -69,7 +69,7 @@ def check_in_parallel(
         asked: The settings.
         words: Whether the words of the launches are needed afterwards.
         undecided: Whether to note the rules that stay undecided.
-        done: Called after each file with the number of files and of processes.
+        done: Called after each file that is linted with the number of files and 1.
         cache: Results of earlier checks, which have no words; None to use none.
     """
     from servelint import parallel
@@ -77,30 +77,82 @@ def check_in_parallel(
     report = Report()
     found = listed(paths, asked, report)
     named = folders(paths)
+    shared: dict[tuple[str, ...], Undecided] = {}
     reports: dict[int, Report] = {}
+
+    def keep(number: int, one: Report, *, whole: bool = False) -> None:
+        reports[number] = _passed_over(one, found[number], paths)
+        if not whole:
+            _lighten(one, shared)
+
     if cache is not None:
         for number, path in enumerate(found):
             known = _known(path, asked, named, undecided, cache)
             if known is not None:
-                reports[number] = _passed_over(known, path, paths)
+                keep(number, known)
     left = [number for number in range(len(found)) if number not in reports]
     count = parallel.processes(len(left))
-    here = os.getpid()
+    if count == 1:
+        for number in left:
+            keep(number, _in_time(found[number], asked, named, undecided, cache), whole=words)
+            if done is not None:
+                done(len(found), 1)
+    else:
 
-    def lint(path: str) -> Report:
-        one = _passed_over(_in_time(path, asked, named, undecided, cache), path, paths)
-        if done is not None and os.getpid() == here:
-            done(len(left), count)  # the other processes are as far, about
-        return one
+        def lint(path: str) -> Report:
+            one = _in_time(path, asked, named, undecided, cache)
+            return _portable(one) if words else _lighten(one, {})
 
-    some = [found[number] for number in left]
-    new = [lint(path) for path in some] if count == 1 else parallel.run(some, lint, count, words=words)
-    reports.update(zip(left, new, strict=True))
+        for at, ready in parallel.lint_files([found[number] for number in left], lint, count):
+            number = left[at]
+            keep(number, ready or _problem(found[number], parallel.NOT_READ), whole=words)
+            if done is not None:
+                done(len(found), 1)
     for number in range(len(found)):
-        report.add(reports[number])
+        report.add(reports.pop(number))
     if cache is not None:
         cache.store.prune(every=count > 1)
     settle(report)
+    return report
+
+
+def _lighten(report: Report, shared: dict[tuple[str, ...], Undecided]) -> Report:
+    """Drop what no report shows of the launches, which is most of their size. shared: the rules that other files left undecided."""
+    for finding in report.findings:
+        if finding.fix is not None:
+            finding.fix.effect = None
+    for launch in {id(one): one for one in [*report.launches, *_of_findings(report)]}.values():
+        launch.argv, launch.verb, launch.env, launch.secrets, launch.others = [], (), {}, (), []
+        launch.later = launch.open = launch.container = launch.nodes = None
+        if launch.judged is not None and launch.judged.undecided is not None:
+            every = launch.judged.undecided
+            launch.judged.undecided = [shared.setdefault((one.rule, *one.lacks), one) for one in every]
+    return report
+
+
+def _of_findings(report: Report) -> list[Launch]:
+    """The launches of findings; some are alternatives of those in the report."""
+    every = [*report.findings, *[one.finding for one in report.silenced]]
+    return [one.launch for one in every if one.launch is not None]
+
+
+def _portable(report: Report) -> Report:
+    """Make the launches of a report such that they can go through a pipe: what opens files cannot, what is in them can."""
+    from servelint.engines.launch_files import carry
+
+    for launch in report.launches:
+        launch.others = launch.alternatives
+    for launch in [one for main in report.launches for one in main.every]:
+        launch.later = None
+        launch.open = carry(launch)
+    return report
+
+
+def _problem(path: str, message: str, *, limit: bool = False) -> Report:
+    """The report of a file that could not be read."""
+    report = Report()
+    report.files, report.paths = 1, [path]
+    report.errors.append(Problem(path, message, limit=limit))
     return report
 
 
@@ -124,10 +176,7 @@ def _in_time(path: str, asked: SettingsSource, named: tuple[str, ...], undecided
         with time_limit(bounds.TIME.most * _times(path)):
             return _one(path, asked, named, undecided, cache)
     except TooLong:
-        report = Report()
-        report.files, report.paths = 1, [path]
-        report.errors.append(Problem(path, bounds.TIME.message, limit=True))
-        return report
+        return _problem(path, bounds.TIME.message, limit=True)
 
 
 def _passed_over(report: Report, path: str, paths: list[str]) -> Report:
