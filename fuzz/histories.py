@@ -64,13 +64,20 @@ why: |
 evidence: [{{source: x, says: y}}]
 examples: {{bad: [{{version: 0.8.5, run: "vllm serve m --swap-space 4"}}], good: [{{version: 0.8.5, run: "vllm serve m"}}]}}
 """
-ENVS = (
-    "MODEL=Qwen/Qwen3-8B\n",
-    "EXTRA=--enforce-eager\n",
-    "EXTRA=--gpu-memory-utilization 1.5\n",
-    "MODEL=m\nEXTRA=--swap-space 4\n",
-    "",
-)
+CHART = "apiVersion: v2\nname: llm\nversion: 1.0.0\n"
+TEMPLATE = """apiVersion: apps/v1
+kind: Deployment
+metadata: {name: llm}
+spec:
+  template:
+    spec:
+      containers:
+      - name: llm
+        image: "{{ .Values.image.repository }}:{{ .Values.image.tag }}"
+        args: {{ toYaml .Values.args | nindent 8 }}
+"""
+MODEL, EAGER, WRONG = "MODEL=Qwen/Qwen3-8B\n", "EXTRA=--enforce-eager\n", "EXTRA=--gpu-memory-utilization 1.5\n"
+ENVS = (MODEL, EAGER, WRONG, "MODEL=m\nEXTRA=--swap-space 4\n", "")
 COMMON = ("EXTRA=--swap-space\n", "MODEL=Qwen/Qwen3-8B\nEXTRA='--kv-cache-dtype fp7'\n", "EXTRA=\n")
 TOKENS = ("hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ012345", "${HF_TOKEN}", "x")
 
@@ -82,7 +89,9 @@ FAMILIES: dict[str, dict[str, tuple[str, ...]]] = {
         "compose.override.yml": ("services: {llm: {command: --model m --swap-space 4}}\n", "services: {}\n", "services: [\n"),
     },
     "extends": {
-        "app/compose.yml": (EXTENDS.format("base.yml", "1.5"), EXTENDS.format("../base.yml", "0.9"), EXTENDS.format("../../out.yml", "2")),
+        "app/compose.yml": tuple(
+            EXTENDS.format(*one) for one in (("base.yml", "1.5"), ("../base.yml", "0.9"), ("../../out.yml", "2"))
+        ),
         "app/base.yml": (BASE.format("v0.20.0", TOKENS[0]), BASE.format("v0.9.0", "x")),
         "base.yml": (BASE.format("v0.10.0", TOKENS[1]), BASE.format("${TAG}", TOKENS[0])),
         "../out.yml": (BASE.format("v0.6.0", "x"), BASE.format("v0.33.0", "y")),
@@ -100,16 +109,12 @@ FAMILIES: dict[str, dict[str, tuple[str, ...]]] = {
         "~/common.sh": COMMON,
     },
     "chart": {
-        "Chart.yaml": ("apiVersion: v2\nname: llm\nversion: 1.0.0\nappVersion: 0.20.0\n", "apiVersion: v2\nname: x\nversion: 1.0.0\n"),
+        "Chart.yaml": (f"{CHART}appVersion: 0.20.0\n", CHART),
         "values.yaml": (
             "image: {repository: vllm/vllm-openai, tag: v0.20.0}\nargs: [--model, m, --swap-space, '4']\n",
             "image: {repository: vllm/vllm-openai, tag: v0.8.5}\nargs: [--model, m, --kv-cache-dtype, fp7]\n",
         ),
-        "templates/deploy.yaml": (
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: llm}\nspec:\n  template:\n    spec:\n      containers:\n"
-            '      - name: llm\n        image: "{{ .Values.image.repository }}:{{ .Values.image.tag }}"\n'
-            "        args: {{ toYaml .Values.args | nindent 8 }}\n",
-        ),
+        "templates/deploy.yaml": (TEMPLATE,),
     },
     "build": {
         "Dockerfile": (
@@ -117,7 +122,10 @@ FAMILIES: dict[str, dict[str, tuple[str, ...]]] = {
             'FROM vllm/vllm-openai:v0.9.0\nCOPY bin/ /bin/\nCMD ["--model", "m", "--swap-space", "4"]\n',
         ),
         "start.sh": ("exec vllm serve m --swap-space 4\n", "exec vllm serve m --gpu-memory-utilization 1.5\n"),
-        "Makefile": ("include .env\nrun:\n\tvllm serve $(MODEL) $(EXTRA)\n", "-include common.mk\nrun:\n\tvllm serve m $(EXTRA)\n"),
+        "Makefile": (
+            "include .env\nrun:\n\tvllm serve $(MODEL) $(EXTRA)\n",
+            "-include common.mk\nrun:\n\tvllm serve m $(EXTRA)\n",
+        ),
         ".env": ENVS,
         "common.mk": ("EXTRA = --swap-space 4\n", "EXTRA = --gpu-memory-utilization 1.5\n"),
     },
@@ -146,7 +154,8 @@ ENVIRONMENT = (
     ("HOME", ("home", "other")),
 )
 OPTIONS = (
-    ("--format", "json"), ("--format", "text", "-q"), ("--format", "concise"), ("--format", "sarif"), ("--show-suppressed", "-q"),
+    ("--format", "json"), ("--format", "text", "-q"), ("--format", "concise"), ("--format", "sarif"),
+    ("--show-suppressed", "-q"),
     ("--format", "json", "--show-suppressed"), ("--no-inline-ignore", "--format", "concise"), ("--verbose", "-q"),
     ("--format", "concise", "--profile", "strict"), ("--format", "markdown"), ("--format", "junit"), ("--statistics", "-q"),
 )  # fmt: skip

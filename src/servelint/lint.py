@@ -117,7 +117,7 @@ def check_in_parallel(
 
 
 def _lighten(report: Report, shared: dict[tuple[str, ...], Undecided]) -> Report:
-    """Drop what no report shows of the launches, which is most of their size. shared: the rules that other files left undecided."""
+    """Drop what no report shows of the launches: most of their size. shared: the undecided rules of other files."""
     for finding in report.findings:
         if finding.fix is not None:
             finding.fix.effect = None
