@@ -220,6 +220,7 @@ class World:
                 value = os.path.join(self.folder, str(value or "home"))
             if value is not None:
                 os.environ[name] = str(value)
+        os.environ["XDG_CACHE_HOME"] = os.path.join(self.folder, "user")  # one key, whatever HOME is
         out, err = io.StringIO(), io.StringIO()
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
