@@ -40,13 +40,13 @@ def test_a_report_is_the_same_bytes(kind: str, project: Workspace) -> None:
 
 
 def test_where_it_is(project: Workspace) -> None:
-    project.run("check", "--no-cache")
+    files = project.run("check", "--no-cache", "--format", "json").data["files"]
     assert not (project.folder / FOLDER).exists()
     project.run("check")
     assert len(entries(project.folder / FOLDER)) == 2
     assert TOKEN.encode() not in b"".join(path.read_bytes() for path in entries(project.folder / FOLDER))
     project.file(f"{FOLDER}/0/compose.yml", "services: {a: {image: vllm/vllm-openai:v0.1.0}}\n")
-    assert project.run("check", "--format", "json").data["files"] == 2, "the cache itself is not searched"
+    assert project.run("check", "--format", "json").data["files"] == files, "the cache itself is not searched"
 
 
 def test_a_check_from_a_folder_of_a_checkout_uses_the_cache_of_the_checkout(project: Workspace) -> None:
@@ -113,7 +113,7 @@ def test_a_known_result_needs_no_judge(project: Workspace) -> None:
     project.run("check", "--format", "json")
     _, modules = imported(project.folder, "check", "--format", "json")
     assert "servelint.cache" in modules
-    assert [name for name in modules if name.startswith(("servelint.judge", "servelint.syntax.yaml", "hashlib"))] == []
+    assert [name for name in modules if name.startswith(("servelint.judge", "servelint.syntax.yaml"))] == []
 
 
 class TestCommand:
