@@ -33,6 +33,7 @@ commands:
   exec         lint a command, then exec it
   admission    serve a validating admission webhook for Kubernetes
   lsp          serve editors: diagnostics, quick fixes, hover
+  cache        show or delete the results that check keeps
   completions  print the completion script for bash, zsh or fish
   help         show the help of a command
 
