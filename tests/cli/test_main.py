@@ -73,7 +73,18 @@ examples:
   servelint engines harvest vllm 0.34.0
   servelint engines harvest vllm --from ./vllm --output snapshot.json
 """
-GROUPS = ["input", "rules", "versions and hardware", "settings", "baseline and trust", "fixing", "output", "failing", "help"]
+GROUPS = [
+    "input",
+    "rules",
+    "versions and hardware",
+    "settings",
+    "baseline and trust",
+    "fixing",
+    "output",
+    "failing",
+    "cache",
+    "help",
+]
 
 
 def commands() -> Iterator[tuple[str, Command]]:
