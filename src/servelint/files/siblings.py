@@ -33,16 +33,18 @@ class Neighbours:
 
     Attributes:
         refused: Paths that were not read, as they were asked for, and why.
+        given: What an installation of a chart gives over the chart's own values, the strongest last.
         answers: Every path that was asked for, behind the folders of `below` that lead to it, and the file; None if there is
             none, or why it was not read.
     """
 
-    __slots__ = ("_fetch", "_read", "_route", "answers", "folder", "refused", "shown")
+    __slots__ = ("_fetch", "_read", "_route", "answers", "folder", "given", "refused", "shown")
 
     def __init__(self, folder: str | None, shown: str = "", fetch: Callable[[str], bytes | None] = from_disk) -> None:
         self.folder = folder
         self.shown = shown
         self.refused: dict[str, Refused] = {}
+        self.given: list[object] = []
         self.answers: dict[tuple[str, ...], Source | Refused | None] = {}
         self._route: tuple[str, ...] = ()
         self._fetch = fetch
