@@ -57,7 +57,7 @@ def check_in_steps(paths: list[str], asked: SettingsSource, report: Report, *, u
     """Lint files and folders into a report, a file at each step. For the main thread of a program, as `time_limit` is."""
     named = folders(paths)
     for path in listed(paths, asked, report):
-        report.add(_passed_over(_in_time(path, asked, named, undecided), path, paths))
+        report.add(_passed_over(_in_time(path, asked, named, undecided, None), path, paths))
         yield
     settle(report)
 
