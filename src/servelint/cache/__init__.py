@@ -32,7 +32,7 @@ def default_folder() -> str:
 
 
 def opened(folder: str | None = None, at_most: int = AT_MOST) -> ResultCache | None:
-    """Open a cache for one run; None if this user has no place for the key that seals its entries.
+    """Open a cache for one run; None if this user has no place for the key that seals its entries, or servelint has no files.
 
     Args:
         folder: Where it is; None for `default_folder()`.
@@ -41,7 +41,11 @@ def opened(folder: str | None = None, at_most: int = AT_MOST) -> ResultCache | N
     Raises:
         Unusable: There is something at the place that is not a cache of this user.
     """
-    place = os.path.abspath(folder) if folder is not None else default_folder()
+    try:
+        place = os.path.abspath(folder) if folder is not None else default_folder()
+        context.program()
+    except OSError:
+        return None
     key = user_key()
     return ResultCache(Store(place, key, at_most)) if key is not None else None
 

@@ -12,7 +12,7 @@ import sys
 import time
 from functools import lru_cache
 
-from servelint.core.digest import content_digest
+from servelint.core.digest import SIZE, content_digest
 from servelint.core.settings import Settings
 
 TYPE_CHECKING = False
@@ -62,7 +62,11 @@ def settings_data(settings: Settings) -> dict[str, object]:
 
 @lru_cache(maxsize=1)
 def program() -> str:
-    """Return a digest of servelint, its rules and catalogs, of Python and of the parsers."""
+    """Return a digest of servelint, its rules and catalogs, of Python and of the parsers.
+
+    Raises:
+        OSError: The files cannot be read, as those of a program that is packed into one file.
+    """
     files = [(path, entry.stat()) for folder in _folders() for path, entry in _walk(folder)]
     parsers = sorted(_parsers())
     about = [_FORMAT, sys.version, [name for name, _ in parsers]]
@@ -73,11 +77,14 @@ def program() -> str:
     if all(max(info.st_mtime_ns, info.st_ctime_ns) < fresh for _, info in files):
         try:
             with open(known, encoding="ascii") as file:
-                return file.read(64)
-        except OSError:
-            found = _digest([path for path, _ in files], about)
-            _keep(known, found)
-            return found
+                found = file.read(64)
+            if len(found) == 2 * SIZE:
+                return found
+        except (OSError, ValueError):
+            pass
+        found = _digest([path for path, _ in files], about)
+        _keep(known, found)
+        return found
     return _digest([path for path, _ in files], about)
 
 
