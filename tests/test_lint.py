@@ -180,7 +180,7 @@ class TestBadFiles:
                 raise RuntimeError("what now")
             return read(source, neighbours)
 
-        monkeypatch.setattr(lint, "read", broken)
+        monkeypatch.setattr("servelint.readers.read", broken)
         report = check(["."])
         assert [shown(error) for error in report.errors] == [
             "a.sh:1:1: servelint failed on this file, which is a bug: RuntimeError: what now"

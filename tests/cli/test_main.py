@@ -34,6 +34,7 @@ commands:
   admission    serve a validating admission webhook for Kubernetes
   lsp          serve editors: diagnostics, quick fixes, hover
   mcp          serve coding assistants: tools that check, explain, plan and compare
+  cache        show or delete the results that check keeps
   completions  print the completion script for bash, zsh or fish
   help         show the help of a command
 
@@ -73,7 +74,10 @@ examples:
   servelint engines harvest vllm 0.34.0
   servelint engines harvest vllm --from ./vllm --output snapshot.json
 """
-GROUPS = ["input", "rules", "versions and hardware", "settings", "baseline and trust", "fixing", "output", "failing", "help"]
+GROUPS = [
+    *("input", "rules", "versions and hardware", "settings", "baseline and trust", "fixing", "output", "failing", "cache"),
+    "help",
+]
 
 
 def commands() -> Iterator[tuple[str, Command]]:

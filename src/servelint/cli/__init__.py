@@ -24,6 +24,7 @@ COMMANDS = {
     "admission": "serve a validating admission webhook for Kubernetes",
     "lsp": "serve editors: diagnostics, quick fixes, hover",
     "mcp": "serve coding assistants: tools that check, explain, plan and compare",
+    "cache": "show or delete the results that check keeps",
     "completions": "print the completion script for bash, zsh or fish",
     "help": "show the help of a command",
 }
