@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import binascii
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from functools import lru_cache
 
 TYPE_CHECKING = False
@@ -297,13 +297,11 @@ class MaskedLine:
 
         A column within a secret maps to the beginning of its mask; with `end`, to the end of the mask.
         """
-        index = bisect_right(self._parts, (column, 0 if end else column)) - 1
-        if index >= 0 and end and self._parts[index][0] == column:
-            index -= 1
+        index = bisect_left(self._parts, (column,)) - 1
         if index < 0:
             return column
-        (start, stop), (left, right) = self._parts[index], self._ends[index]
-        if column < stop and not (end and column == start):
+        (_, stop), (left, right) = self._parts[index], self._ends[index]
+        if column < stop:
             return right if end else left
         return column - stop + right
 
