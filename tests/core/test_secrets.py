@@ -344,10 +344,22 @@ class TestNamed:
             ("token house-4711", "token house-4711"),
             ("--token house-4711", "--token ***"),
             ("--token 4711", "--token 4711"),
+            ("(token=xhouse-47x)", "(token=***)"),
+            ("token='8192'", "token='8192'"),
+            ("token='x8192'", "token='***'"),
+            ("token='8192x'", "token='***'"),
+            ("db_password: correct horse", "db_password: ***"),
+            ("\npassword: correct horse", "\npassword: ***"),
+            ("{password: correct horse}", "{password: *** horse}"),
+            ("x password: correct horse", "x password: *** horse"),
         ],
     )
     def test_the_value_ends(self, text: str, shown: str) -> None:
         assert replaced(text, named(text)) == shown
+
+    def test_beside_every_other_name(self) -> None:
+        text = "token secret passwd passphrase credential api-key auth pat house-4711\n--token house-4712"
+        assert replaced(text, named(text)) == text.replace("house-4712", MASK)
 
     def test_a_name_has_at_most_64_characters_before_its_end(self) -> None:
         text = "--" + "a" * 61 + "_token house-4711"
@@ -364,6 +376,7 @@ class TestNamed:
         ([(0, 2), (2, 3)], [(0, 3)]),
         ([(0, 9), (1, 2)], [(0, 9)]),
         ([(0, 2), (4, 6), (5, 8)], [(0, 2), (4, 8)]),
+        ([(0, 1), (3, 9), (4, 5)], [(0, 1), (3, 9)]),
         ([(0, 1), (3, 4), (6, 7)], [(0, 1), (3, 4), (6, 7)]),
         ([(0, 1), (3, 5), (6, 7), (7, 8)], [(0, 1), (3, 5), (6, 8)]),
     ],
@@ -468,6 +481,7 @@ class TestOfASource:
         ("HF_TOKEN", "hf_a1b2c3d4", "hf_***"),
         ("HF_TOKEN", "", ""),
         ("", "house-4711", "house-4711"),
+        ("x-auth", "house-4711", "***"),
         ("--port", "8000", "8000"),
         ("--some-token", "8192", "8192"),
         ("--api-key", "EMPTY", "EMPTY"),
@@ -498,6 +512,7 @@ class TestGivenSecrets:
         assert occurrences("house, house and aG91c2U=", ("house",)) == [(0, 5), (7, 12), (17, 25)]
         assert occurrences("househouse", ("house",)) == [(0, 5), (5, 10)]
         assert occurrences("hous", ("house",)) == []
+        assert occurrences("a \udcffhouse", ("\udcffhouse",)) == [(2, 8)]
 
 
 def test_private_keys() -> None:
