@@ -74,11 +74,11 @@ def _in_one_word(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
 
 
 _PACKED = ("one-word", "unexpected-argument", "unknown-option")
-_SEVERAL = re.compile(r"\s*-{1,2}[A-Za-z][\w.-]*[\s=]\s*\S.*\s-{1,2}[A-Za-z]", re.DOTALL)
+_SEVERAL = r"(?s)\s*-{1,2}[A-Za-z][\w.-]*[\s=]\s*\S.*\s-{1,2}[A-Za-z]"
 
 
 def _holds_options(word: Word) -> bool:
-    return _SEVERAL.match(word.text.flat) is not None
+    return re.match(_SEVERAL, word.text.flat) is not None
 
 
 _OPERATORS = frozenset(("&&", "||", "|", ";", "&", ">", ">>", "2>", "2>&1", "&>", "<"))
@@ -258,14 +258,14 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
     )
 
 
-_NAMED_INSTEAD = re.compile(r"\buse (--[a-z][\w-]*(?: [\w+.-]+)??)(?: instead)?\.?$", re.IGNORECASE)
+_NAMED_INSTEAD = r"(?i)\buse (--[a-z][\w-]*(?: [\w+.-]+)??)(?: instead)?\.?$"
 
 
 def _successor(spelling: str, runs: Sequence[tuple[int, int, Option]], gone: bool) -> str:
     """What the last release that had an option said is to be used in its place; a notice speaks of the option that is on."""
     off = spelling.startswith(("--no-", "-n"))
     notice = max(runs, key=lambda run: run[1])[2].deprecated if gone and not off else ""
-    named = _NAMED_INSTEAD.search(" ".join(notice.split())) if notice else None
+    named = re.search(_NAMED_INSTEAD, " ".join(notice.split())) if notice else None
     return f"write {named.group(1)}" if named is not None else ""
 
 
