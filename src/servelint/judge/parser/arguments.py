@@ -58,6 +58,8 @@ def violations(view: ReleaseView) -> list[Violation]:
 
 def _after_swallowed(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
     """The faults without the words that an option would have for a value, were it not taken for a value itself."""
+    if not any(one.kind == "unexpected-argument" for one in faults):
+        return faults
     argv = view.config.launch.argv
     values = [one.value_word for one in view.config.reading.arguments.every if swallowed(view, one)]
     after = [argv[at + 1] for at, word in enumerate(argv[:-1]) if any(word is one for one in values)]
@@ -67,6 +69,8 @@ def _after_swallowed(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
 def _in_one_word(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
     """The faults without the options that a word of several options holds, where the parser does not look for them."""
     packed = [one.word.text.flat for one in faults if one.word is not None and one.kind in _PACKED and _holds_options(one.word)]
+    if not packed:
+        return faults
     inside = [option.partition("=")[0] for flat in packed for option in flat.split() if option.startswith("-")]
     table = view.catalog.table(view.index)
     named = {found.name for option in inside if (found := table.find(option)) is not None}
