@@ -111,3 +111,7 @@ def test_a_range_as_a_person_says_it(text: str, said: str) -> None:
 )
 def test_a_range_without_an_upper_bound_is_open(versions: str, open_: bool) -> None:
     assert is_open(loaded(compile_range(versions))) is open_
+
+
+def test_numbered_builds_in_words() -> None:
+    assert describe(">=9180,<9300") == "b9180 and later, before b9300"
