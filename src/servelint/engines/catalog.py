@@ -396,10 +396,6 @@ class Catalog:
         self._keys[name, index] = found
         return found
 
-    def objects(self) -> list[str]:
-        """The names of the JSON objects whose keys some release knows."""
-        return list(self._parts["json"])
-
     def inner(self, name: str, body: dict[str, Any], index: int) -> Keys | None:
         """The keys of an object inside another, which the catalog has under a name of its own, or in the outer object.
 
