@@ -50,10 +50,10 @@ def test_many_releases_are_judged_as_each_alone(launch: Launch) -> None:
     for release, config in list(zip(every, together, strict=True))[:: max(1, len(every) // 25)]:
         alone = configs(launch, [release])[0]
         assert refuses(config) is refuses(alone), release
-        told, expected = (
+        found, expected = (
             [(one.rule, one.span, one.message, one.advice, one.title) for one in violations(each)] for each in (config, alone)
         )
-        assert told == expected, release
+        assert found == expected, release
 
 
 @settings(deadline=None, max_examples=30)
