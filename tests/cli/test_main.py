@@ -323,3 +323,11 @@ def test_an_interrupt(monkeypatch: pytest.MonkeyPatch, workspace: Workspace) -> 
     monkeypatch.setattr("servelint.cli.rules.every", interrupted)
     assert main(["rules"]) == 130
     assert workspace.run("rules") == (130, "", "")
+
+
+def test_a_process_that_ends_does_not_look_through_its_objects_again() -> None:
+    ends = "import atexit, gc, sys; sys.argv = ['servelint', '-V']; atexit.register(lambda: print(gc.get_freeze_count() > 0))"
+    program = f"{ends}; from servelint.cli import main; {{}}"
+    for call, frozen in (("sys.exit(main())", "True"), ("sys.exit(main(['--version']))", "False")):
+        ran = subprocess.run([sys.executable, "-c", program.format(call)], capture_output=True, text=True, check=True)
+        assert ran.stdout.split()[-1] == frozen

@@ -36,13 +36,13 @@ _BUILD = (
     r"|a[23]|\d"
 )
 """How a tag goes on behind the release where the engine's makers built the image for some system or processor."""
-_PULLED = re.compile(r"(?:.*/)?(?:[\w.-]+\+)*(?P<name>[\w.-]+?)[_+](?P<tag>v?\d[\w.-]*)\.(?:sif|simg|sqsh|squashfs)")
+_PULLED = r"(?:.*/)?(?:[\w.-]+\+)*(?P<name>[\w.-]+?)[_+](?P<tag>v?\d[\w.-]*)\.(?:sif|simg|sqsh|squashfs)"
 """The files that `apptainer pull` and `enroot import` make: `vllm-openai_v0.19.1.sif`, `vllm+vllm-openai+v0.19.1.sqsh`."""
 _NUMBERED = r"(?:^|[-_.])(?P<release>b\d{4,6})(?=[-_.]|$)"
 """A numbered build in any tag: `full-b8667-rocm-6.3.3`, `llama.cpp-b6356_rocm6.4.3_server`."""
 _VARIANT = r"-(?:cu(?:da)?\d+|efa|amd64|arm64|aarch64|gpu|cpu|a[235]|310p|openeuler)(?:-.*)?$"
 """What builds of one release for several devices have behind it."""
-_VARIABLE = re.compile(r"\$\{?(?P<name>[A-Za-z_]\w*)\}?")
+_VARIABLE = r"\$\{?(?P<name>[A-Za-z_]\w*)\}?"
 """What stands for a whole image and may name the engine: `${VLLM_IMAGE}`."""
 _NO_SERVER = r"router|gateway|proxy|bench|client|exporter|operator|omni|ascend|mock|simulator"
 """Words in the names of house images that hold no server, or one that someone has changed."""
@@ -83,10 +83,10 @@ def identify(image: TracedText) -> Image:
     """Read an image reference: `[registry/]repository[:tag][@digest]`, parts of which may be unknown."""
     flat = image.flat
     if flat.startswith(HOLE):
-        variable = _VARIABLE.fullmatch(image.pieces[0].expression or "")
+        variable = re.fullmatch(_VARIABLE, image.pieces[0].expression or "")
         if variable is not None and flat[1:2] in ("", ":", "@"):
             return _of_house(variable.group("name").lower(), None)
-    pulled = _PULLED.fullmatch(flat)
+    pulled = re.fullmatch(_PULLED, flat)
     if pulled is not None:
         return _of_house(pulled.group("name"), image.cut(*pulled.span("tag")))
     digest = flat.find("@")

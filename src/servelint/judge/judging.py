@@ -116,7 +116,7 @@ def _judged(launch: Launch, settings: Settings, index: RuleIndex, every_rule: bo
     return [*findings, *_of_container(index, launch, configs[-1], releases)]
 
 
-_RELEASE = re.compile(r"\b(?:use|or) (?:[A-Za-z.]+ )?(b?\d[\w.]*) or (?:later|earlier)\b(?! with)")
+_RELEASE = r"\b(?:use|or) (?:[A-Za-z.]+ )?(b?\d[\w.]*) or (?:later|earlier)\b(?! with)"
 """An advice to run another release, without a change beside it."""
 
 
@@ -124,7 +124,7 @@ def _note_refusals(findings: list[Finding], index: RuleIndex, config: Config) ->
     """Add to an advice that names another release what of the launch that release refuses."""
     refused: dict[str, list[str]] = {}
     for finding in findings:
-        for release in _RELEASE.findall(finding.advice) if " or " in finding.advice else ():
+        for release in re.findall(_RELEASE, finding.advice) if " or " in finding.advice else ():
             if config.catalog is None or config.catalog.index(release) is None:
                 continue
             if release not in refused:

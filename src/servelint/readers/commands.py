@@ -376,7 +376,7 @@ _SET_HERE = (
     r"(?m)^[ \t]*(?:(?:export|declare|local|readonly)[ \t]+(?:-\w+[ \t]+)*)?{}="
     r"|\bread[ \t]+(?:-\w+[ \t]+)*{}\b|\bfor[ \t]+{}[ \t]+in\b"
 )
-_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+_VARIABLE = r"\$\{?(\w+)\}?"
 
 
 def expanded_early(text: TracedText) -> list[Mishap]:
@@ -386,7 +386,7 @@ def expanded_early(text: TracedText) -> list[Mishap]:
     """
     found: list[Mishap] = []
     for start, piece in zip(text.starts, text.pieces, strict=True):
-        name = _VARIABLE.fullmatch(piece.expression or "")
+        name = re.fullmatch(_VARIABLE, piece.expression or "")
         if name is None or piece.span is None or name.group(1).isdigit():
             continue
         if re.search(_SET_HERE.format(*[re.escape(name.group(1))] * 3), text.flat[:start]):

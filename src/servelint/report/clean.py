@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800"
 """Characters that Python calls printable and that show nothing: two names may differ in them unseen."""
 
-_ODD = re.compile(rf"\A\s*::(?=[A-Za-z])|##(?=[A-Za-z]*\[)|[{_UNSEEN}]")
+_ODD = rf"\A\s*::(?=[A-Za-z])|##(?=[A-Za-z]*\[)|[{_UNSEEN}]"
 """Starts of commands in CI logs, and invisible characters. `::name::` is a command of GitHub at the start of a line, `##[name]`
 and `##vso[name]` are commands of GitHub and Azure anywhere."""
 _SAFE = "!#$%&*+,/:;=?@~"
@@ -50,7 +50,7 @@ def escapes(text: str) -> str:
 def pieces(text: str) -> list[str]:
     """Return what stands on a line for each character of a text: the character or its escape."""
     found = [char if char.isprintable() else escape(char) for char in text]
-    for match in _ODD.finditer(text):
+    for match in re.finditer(_ODD, text):
         at = match.end() - 2 if match.group().endswith("::") else match.start()
         found[at] = escape(text[at])
     return found

@@ -58,6 +58,8 @@ def violations(view: ReleaseView) -> list[Violation]:
 
 def _after_swallowed(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
     """The faults without the words that an option would have for a value, were it not taken for a value itself."""
+    if not any(one.kind == "unexpected-argument" for one in faults):
+        return faults
     argv = view.config.launch.argv
     values = [one.value_word for one in view.config.reading.arguments.every if swallowed(view, one)]
     after = [argv[at + 1] for at, word in enumerate(argv[:-1]) if any(word is one for one in values)]
@@ -67,6 +69,8 @@ def _after_swallowed(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
 def _in_one_word(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
     """The faults without the options that a word of several options holds, where the parser does not look for them."""
     packed = [one.word.text.flat for one in faults if one.word is not None and one.kind in _PACKED and _holds_options(one.word)]
+    if not packed:
+        return faults
     inside = [option.partition("=")[0] for flat in packed for option in flat.split() if option.startswith("-")]
     table = view.catalog.table(view.index)
     named = {found.name for option in inside if (found := table.find(option)) is not None}
@@ -74,11 +78,11 @@ def _in_one_word(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
 
 
 _PACKED = ("one-word", "unexpected-argument", "unknown-option")
-_SEVERAL = re.compile(r"\s*-{1,2}[A-Za-z][\w.-]*[\s=]\s*\S.*\s-{1,2}[A-Za-z]", re.DOTALL)
+_SEVERAL = r"(?s)\s*-{1,2}[A-Za-z][\w.-]*[\s=]\s*\S.*\s-{1,2}[A-Za-z]"
 
 
 def _holds_options(word: Word) -> bool:
-    return _SEVERAL.match(word.text.flat) is not None
+    return re.match(_SEVERAL, word.text.flat) is not None
 
 
 _OPERATORS = frozenset(("&&", "||", "|", ";", "&", ">", ">>", "2>", "2>&1", "&>", "<"))
@@ -258,14 +262,14 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
     )
 
 
-_NAMED_INSTEAD = re.compile(r"\buse (--[a-z][\w-]*(?: [\w+.-]+)??)(?: instead)?\.?$", re.IGNORECASE)
+_NAMED_INSTEAD = r"(?i)\buse (--[a-z][\w-]*(?: [\w+.-]+)??)(?: instead)?\.?$"
 
 
 def _successor(spelling: str, runs: Sequence[tuple[int, int, Option]], gone: bool) -> str:
     """What the last release that had an option said is to be used in its place; a notice speaks of the option that is on."""
     off = spelling.startswith(("--no-", "-n"))
     notice = max(runs, key=lambda run: run[1])[2].deprecated if gone and not off else ""
-    named = _NAMED_INSTEAD.search(" ".join(notice.split())) if notice else None
+    named = re.search(_NAMED_INSTEAD, " ".join(notice.split())) if notice else None
     return f"write {named.group(1)}" if named is not None else ""
 
 

@@ -39,12 +39,13 @@ def violations(view: ReleaseView) -> list[Violation]:
     if not env:
         return value_violations(view)
     known = view.catalog.variables()
-    named = view.names("mentioned-variables")
+    mentioned = view.catalog.names("mentioned-variables")
+    named = {name for name, _ in env if view.has_now(mentioned.get(name))}
     foreign = [
         _foreign(view, name, variable)
         for name, variable in env
         # what a script exports may be for another engine that it starts
-        if view.config.launch.container is not None and name.startswith(others) and name not in {*known, *named}
+        if view.config.launch.container is not None and name.startswith(others) and name not in known and name not in named
     ]
     found = [
         _variable(view, name, variable, known) for name, variable in env if name.startswith(prefixes) and name not in named

@@ -158,9 +158,8 @@ def _misspelt_value(view: ReleaseView, name: str, shown: str, text: TracedText, 
     kind, plugin = view.record.value_kinds_of_options.get(name, ("", ""))
     if plugin and view.config.operand(plugin).present is not False:
         return None
-    lives = _lives(view.catalog, name, kind, json_name, view.index if json_name else 0)
-    lowered = value.lower().replace("_", "-")
-    if not value or not lives or any(one.lower().replace("_", "-") == lowered for one in lives):
+    lives, plain = _lives(view.catalog, name, kind, json_name, view.index if json_name else 0)
+    if not value or not lives or value.lower().replace("_", "-") in plain:
         return None
     now = [one for one in lives if kind and view.has_now(view.catalog.names(kind).get(one))]
     close = misspelt(value, now) or misspelt(value, lives)
@@ -187,15 +186,19 @@ def _had_elsewhere(view: ReleaseView, name: str, kind: str, value: str, first: i
 
 
 @lru_cache(maxsize=1024)
-def _lives(catalog: Catalog, name: str, kind: str, json_name: str, index: int) -> dict[str, int]:
-    """The values that any release declares for an option or a key, or has of a kind of names -> the first that has them."""
+def _lives(catalog: Catalog, name: str, kind: str, json_name: str, index: int) -> tuple[dict[str, int], frozenset[str]]:
+    """The values that any release declares for an option or a key, or has of a kind of names -> the first that has them.
+
+    Beside them the same values in lower case with dashes.
+    """
     declared: list[tuple[int, Any]] = [(first, option.choices) for first, _, option in catalog.spelled("--" + name)]
     if json_name:
         keys = catalog.keys(json_name, index)
         runs = keys.runs.get(name.rpartition(".")[2], ()) if keys is not None else ()
         declared = [(first, body.get("choices")) for first, _, body in runs]
     lives = {one: first for first, choices in reversed(declared) for one in choices or () if isinstance(one, str)}
-    return lives | ({one: runs[0][0] for one, runs in catalog.names(kind).items()} if kind else {})
+    lives |= {one: runs[0][0] for one, runs in catalog.names(kind).items()} if kind else {}
+    return lives, frozenset([one.lower().replace("_", "-") for one in lives])
 
 
 def _is_missing(folder: str | None, template: str) -> bool:
