@@ -181,7 +181,7 @@ def _misspelt_value(view: ReleaseView, name: str, shown: str, text: TracedText, 
 def _had_elsewhere(view: ReleaseView, name: str, kind: str, value: str, first: int) -> str:
     """In brackets the releases that have a value, where this one does not; "" where it does."""
     runs: list[Any] = [*view.catalog.names(kind).get(value, ())] if kind else []
-    runs += [run for run in view.catalog.spelled("--" + name) if value in (run[2].choices or ())]
+    runs += [run for run in view.catalog.runs_of(name) if value in (run[2].choices or ())]
     runs = runs or [(first, len(view.catalog.releases) - 1)]
     return "" if view.has_now(runs) else f" ({Life(view.catalog, runs, view.index).use(view.name)})"
 
@@ -189,7 +189,7 @@ def _had_elsewhere(view: ReleaseView, name: str, kind: str, value: str, first: i
 @lru_cache(maxsize=1024)
 def _lives(catalog: Catalog, name: str, kind: str, json_name: str, index: int) -> dict[str, int]:
     """The values that any release declares for an option or a key, or has of a kind of names -> the first that has them."""
-    declared: list[tuple[int, Any]] = [(first, option.choices) for first, _, option in catalog.spelled("--" + name)]
+    declared: list[tuple[int, Any]] = [(first, option.choices) for first, _, option in catalog.runs_of(name)]
     if json_name:
         keys = catalog.keys(json_name, index)
         runs = keys.runs.get(name.rpartition(".")[2], ()) if keys is not None else ()

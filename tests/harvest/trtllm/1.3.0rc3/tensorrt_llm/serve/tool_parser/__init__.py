@@ -1,0 +1,2 @@
+from .tool_parser_factory import ToolParserFactory
+__all__ = ['ToolParserFactory']

@@ -1,0 +1,10 @@
+import json
+import re
+from typing import List
+from tensorrt_llm.logger import logger
+from ..openai_protocol import ChatCompletionToolsParam as Tool
+from .base_tool_parser import BaseToolParser
+from .core_types import StreamingParseResult, StructureInfo, ToolCallItem, _GetInfoFunc
+
+class DeepSeekV32Parser(BaseToolParser):
+    pass

@@ -1,0 +1,131 @@
+"""Reduce a source folder of TensorRT-LLM to the declarations that its harvester reads.
+
+    python tools/trtllm_extract.py SOURCE TARGET    write the extract of a source folder
+    python tools/trtllm_extract.py                  write the catalog from the extracts
+
+SOURCE holds the folder `tensorrt_llm`. Written are click decorators, fields of classes, members of enums, tables of classes and
+the variables that are read. Docstrings, descriptions and the bodies of functions are left out, so that the result is small enough
+to store beside a test (tests/harvest/trtllm).
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from typing import Any
+
+from servelint.harvest import store, trtllm
+from servelint.harvest.archives import FolderFiles
+from servelint.harvest.command import DATA, patches
+from servelint.harvest.sources import Tree, open_local
+
+EXTRACTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "harvest", "trtllm")
+RELEASES = {"1.0.0": ("logger.py",), "1.1.0": (), "1.2.0": (), "1.3.0rc3": ()}
+"""Release -> the files that it takes from the extract of the last one beside its own; () for all"""
+
+FILES = (
+    "commands/serve.py",
+    "llmapi/llm_args.py",
+    "llmapi/reasoning_parser.py",
+    "serve/tool_parser/tool_parser_factory.py",
+    "logger.py",
+    "lora_helper.py",
+    "models/modeling_utils.py",
+    "quantization/mode.py",
+    "builder.py",
+    "plugin/__init__.py",
+    "serve/tool_parser/__init__.py",
+    "plugin/plugin.py",
+    "llmapi/kv_cache_type.py",
+)
+_FOLDER = "serve/tool_parser"
+_PROSE = ("help", "description", "json_schema_extra", "status")
+_CLASSES = ("Config", "Args", "Model", "Kind", "Mode", "Policy", "Type", "Format", "Algo", "Mirror", "Parser", "Factory", "Choice")
+
+
+def reduced(text: str) -> str:
+    """The declarations of a module."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            node.keywords = [word for word in node.keywords if word.arg not in _PROSE]
+    return ast.unparse(ast.Module([kept for node in tree.body if (kept := _kept(node)) is not None], [])) + "\n"
+
+
+def _kept(node: ast.stmt) -> ast.stmt | None:
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return node if isinstance(node, ast.Import) or node.level or "tensorrt_llm" in (node.module or "") or _small(node) else None
+    if isinstance(node, (ast.Assign, ast.AnnAssign)):
+        return node
+    if isinstance(node, ast.FunctionDef):
+        if any("click" in ast.unparse(one) for one in node.decorator_list):
+            taken = [ast.Expr(one) for one in ast.walk(node) if isinstance(one, ast.Call) and "llm_args.pop" in ast.unparse(one.func)]
+            node.body, node.args = [*taken, ast.Pass()], ast.arguments([], [], None, [], [], ast.arg("options"), [])
+            return node
+        return node if node.name == "Field" else None
+    if isinstance(node, ast.ClassDef) and node.name.strip("_").endswith(_CLASSES):
+        body = [kept for one in node.body if (kept := _member(one)) is not None]
+        node.body = body or [ast.Pass()]
+        return node
+    return None
+
+
+def _small(node: ast.ImportFrom) -> bool:
+    return node.module in ("typing", "pydantic", "enum", "strenum", "dataclasses", "pathlib", "abc")
+
+
+def _member(node: ast.stmt) -> ast.stmt | None:
+    if isinstance(node, (ast.AnnAssign, ast.Assign, ast.ClassDef)):
+        return node
+    if isinstance(node, ast.FunctionDef):
+        code = ast.unparse(node)
+        tables = [one for one in node.body if isinstance(one, ast.Assign) and isinstance(one.value, ast.Dict)]
+        if node.name == "from_dict" and tables:
+            node.body = [*tables, *[one for one in node.body if isinstance(one, ast.Assign) and ".get(" in ast.unparse(one)]]
+            return node
+        if "__members__" in code or ".upper()]" in code:
+            return node
+    return None
+
+
+def main(source: str, target: str) -> None:
+    """Write the extract of one release."""
+    folder = os.path.join(source, "tensorrt_llm", _FOLDER)
+    parsers = [f"{_FOLDER}/{name}" for name in sorted(os.listdir(folder)) if name.endswith("parser.py")] if os.path.isdir(folder) else []
+    for name in (*FILES, *parsers):
+        path = os.path.join(source, "tensorrt_llm", name)
+        if not os.path.exists(path):
+            continue
+        with open(path, encoding="utf-8") as file:
+            text = reduced(file.read())
+        written = os.path.join(target, "tensorrt_llm", name)
+        os.makedirs(os.path.dirname(written), exist_ok=True)
+        with open(written, "w", encoding="utf-8") as file:
+            file.write(text)
+    read = trtllm.snapshot(open_local("trtllm", source))["env"]
+    with open(os.path.join(target, "tensorrt_llm", "__init__.py"), "w", encoding="utf-8") as file:
+        file.write("import os\n\n")
+        for name, body in read.items():
+            file.write(f"os.environ.get({name!r}{', ' + repr(body['default']) if 'default' in body else ''})\n")
+
+
+def catalog() -> dict[str, Any]:
+    """The catalog of all extracts. A release without a file has that of the last one, which has at least as many keys."""
+    base = _files(list(RELEASES)[-1])
+    snapshots = []
+    for release, taken in RELEASES.items():
+        kept = {path: text for path, text in base.items() if not taken or path.removeprefix("tensorrt_llm/") in taken}
+        snapshots.append(trtllm.snapshot(Tree("trtllm", release, {**kept, **_files(release)})))
+    return store.merge("trtllm", snapshots, patches("trtllm"))
+
+
+def _files(release: str) -> dict[str, bytes]:
+    return dict(FolderFiles(os.path.join(EXTRACTS, release), "tensorrt_llm"))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 1:
+        store.write(os.path.join(DATA, "trtllm.json"), catalog())
+    else:
+        main(*sys.argv[1:3])
