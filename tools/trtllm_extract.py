@@ -63,7 +63,8 @@ def _kept(node: ast.stmt) -> ast.stmt | None:
             taken = [ast.Expr(one) for one in ast.walk(node) if isinstance(one, ast.Call) and "llm_args.pop" in ast.unparse(one.func)]
             node.body, node.args = [*taken, ast.Pass()], ast.arguments([], [], None, [], [], ast.arg("options"), [])
             return node
-        return node if node.name == "Field" else None
+        node.body = [one for one in node.body if isinstance(one, ast.Assign) and "field_mapping" in ast.unparse(one)] or node.body
+        return node if node.name in ("Field", "update_llm_args_with_extra_dict") else None
     if isinstance(node, ast.ClassDef) and node.name.strip("_").endswith(_CLASSES):
         body = [kept for one in node.body if (kept := _member(one)) is not None]
         node.body = body or [ast.Pass()]
@@ -85,6 +86,9 @@ def _member(node: ast.stmt) -> ast.stmt | None:
             node.body = [*tables, *[one for one in node.body if isinstance(one, ast.Assign) and ".get(" in ast.unparse(one)]]
             return node
         if "__members__" in code or ".upper()]" in code:
+            return node
+        if any("validator" in ast.unparse(one) and "before" in ast.unparse(one) for one in node.decorator_list):
+            node.body = [ast.Pass()]
             return node
     return None
 

@@ -242,13 +242,23 @@ def _file_keys(program: Program, serve: str) -> tuple[dict[str, Any], dict[str, 
         for entry, body in found.entries.items():
             kept = entries.setdefault(entry, body)
             kept["keys"] = {**body["keys"], **kept["keys"]}
-    for body in entries.get(_CONFIG, {"keys": {}})["keys"].values():
+    for key, body in entries.get(_CONFIG, {"keys": {}})["keys"].items():
+        if key in _made(module) and isinstance(body["type"], list):
+            body["type"] = [one for one in body["type"] if one != "null"]
         if len(body["backends"]) == len(_BACKENDS):
             del body["backends"]
     if entries:
         for taken in sorted(set(_TAKEN.findall(serve))):
             entries[_CONFIG]["keys"].setdefault(taken, {"type": "any"})
     return {name: {"extra": entry["extra"], "keys": entry["keys"]} for name, entry in entries.items()}, names
+
+
+def _made(module: Module | None) -> set[str]:
+    """The keys of which the command makes objects itself, so that none of them may be null."""
+    for node in ast.walk(module.tree) if module is not None else ():
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "field_mapping" and isinstance(node.value, ast.Dict):
+            return {key.value for key in node.value.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
+    return set()
 
 
 _TAKEN = re.compile(r"llm_args\.pop\(['\"](\w+)")
@@ -282,6 +292,11 @@ class _Fields(JsonOptions):
         ]
         if aliases:
             key["aliases"] = aliases
+        types = {key["type"]} if isinstance(key["type"], str) else set(key["type"])
+        if types & {"list", "object"} and not types & {"any", "str"} and not self._validators(cls, field.name, "before"):
+            key["text"] = False
+        if key.get("ignore_case"):
+            key["choices"] = [choice for choice in key["choices"] if not isinstance(choice, int)]
         return key
 
     def value(self, annotation: Any, name: str, stage: str, how: str) -> dict[str, Any]:

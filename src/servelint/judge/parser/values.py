@@ -364,7 +364,7 @@ def _kind(view: ReleaseView, spelling: str, name: str, kind: str, text: TracedTe
         names = listed([one for one in choices if one is not None])
         message = f"{name} of {spelling} is {_SHAPES[kind]} here; {view.release} takes {names}"
         return [Violation("invalid-json-value", text.span(), message, f"write {names}", "not a single value")]
-    if kind == STRING and wanted & {"list", "object"}:
+    if kind == STRING and wanted & {"list", "object"} and (keys.get(name) or {}).get("text", True):
         return []  # some fields split a text themselves
     if "any" in wanted or (given in wanted if given is not None else bool(wanted - {"object", "list"})):
         return []

@@ -199,6 +199,11 @@ class EagleDecodingConfig(DecodingBaseConfig):
     eagle3_one_model: Optional[bool] = True
     eagle3_layers_to_capture: Optional[Set[int]] = None
     eagle3_model_arch: str = 'llama3'
+
+    @field_validator('eagle_choices', mode='before')
+    @classmethod
+    def validate_eagle_choices(cls, v):
+        pass
     decoding_type: ClassVar[str] = 'Eagle'
 
 class Eagle3DecodingConfig(EagleDecodingConfig):
@@ -414,8 +419,18 @@ class BaseLlmArgs(StrictBaseModel):
     perf_metrics_max_requests: int = Field(default=0)
     orchestrator_type: Optional[Literal['rpc', 'ray']] = Field(default=None)
     env_overrides: Optional[Dict[str, str]] = Field(default=None)
+
+    @field_validator('env_overrides', mode='before')
+    @classmethod
+    def coerce_env_overrides_to_str(cls, v):
+        pass
     _parallel_config: Optional[_ParallelConfig] = PrivateAttr(default=None)
     _model_format: Optional[_ModelFormatKind] = PrivateAttr(default=None)
+
+    @field_validator('gpus_per_node', mode='before')
+    @classmethod
+    def validate_gpus_per_node(cls, v, info):
+        pass
 
 class TrtLlmArgs(BaseLlmArgs):
     enable_tqdm: bool = Field(default=False)
@@ -432,6 +447,16 @@ class TrtLlmArgs(BaseLlmArgs):
     batching_type: Optional[BatchingType] = Field(default=None)
     normalize_log_probs: bool = Field(default=False)
     _convert_checkpoint_options: Dict[str, Any] = PrivateAttr(default_factory=dict)
+
+    @field_validator('calib_config', mode='before')
+    @classmethod
+    def init_calib_config(cls, v):
+        pass
+
+    @field_validator('quant_config', mode='before')
+    @classmethod
+    def validate_quant_config(cls, v, info):
+        pass
 
 class LoadFormat(Enum):
     AUTO = 0
@@ -487,6 +512,10 @@ class TorchLlmArgs(BaseLlmArgs):
     max_stats_len: int = Field(default=1000)
     layer_wise_benchmarks_config: LayerwiseBenchmarksConfig = Field(default_factory=LayerwiseBenchmarksConfig)
 
+    @field_validator('backend', mode='before')
+    def init_backend(cls, v):
+        pass
+
     @field_validator('load_format', mode='before')
     @classmethod
     def convert_load_format(cls, v):
@@ -497,6 +526,9 @@ class TorchLlmArgs(BaseLlmArgs):
             raise ValueError(f'Invalid LoadFormat: {v}')
         return LoadFormat[load_format]
     _extra_resource_managers: Dict[str, object] = PrivateAttr(default_factory=dict)
+
+def update_llm_args_with_extra_dict(llm_args: Dict, llm_args_dict: Dict, extra_llm_api_options: Optional[str]=None) -> Dict:
+    field_mapping = {'quant_config': QuantConfig, 'calib_config': CalibConfig, 'build_config': BuildConfig, 'decoding_config': DecodingConfig, 'enable_build_cache': BuildCacheConfig, 'speculative_config': DecodingBaseConfig, 'lora_config': LoraConfig, 'moe_config': MoeConfig, 'nvfp4_gemm_config': Nvfp4GemmConfig, 'attention_dp_config': AttentionDpConfig, 'sparse_attention_config': BaseSparseAttentionConfig, 'kv_cache_config': KvCacheConfig}
 LlmArgs = TorchLlmArgs
 TRT_LLMARGS_EXPLICIT_DOCSTRING = generate_api_docs_as_docstring(TrtLlmArgs, indent=' ' * 4)
 TORCH_LLMARGS_EXPLICIT_DOCSTRING = generate_api_docs_as_docstring(TorchLlmArgs, indent=' ' * 4)

@@ -64,5 +64,10 @@ class PluginConfig(BaseModel):
     manage_weights: bool = Field(default=False)
     use_fused_mlp: bool = Field(default=True)
     pp_reduce_scatter: bool = Field(default=False)
+
+    @field_validator('*', mode='before')
+    @classmethod
+    def convert_enable_disable(cls, value, info: ValidationInfo):
+        pass
 cli_plugin_args = ['bert_attention_plugin', 'gpt_attention_plugin', 'gemm_plugin', 'gemm_swiglu_plugin', 'fp8_rowwise_gemm_plugin', 'lora_plugin', 'dora_plugin', 'moe_plugin', 'mamba_conv1d_plugin', 'nccl_plugin', 'low_latency_gemm_plugin', 'low_latency_gemm_swiglu_plugin', 'gemm_allreduce_plugin', 'context_fmha', 'bert_context_fmha_fp32_acc', 'remove_input_padding', 'tokens_per_block', 'use_paged_context_fmha', 'use_fp8_context_fmha', 'fuse_fp4_quant', 'multiple_profiles', 'paged_state', 'streamingllm', 'norm_quant_fusion', 'reduce_fusion', 'user_buffer', 'use_fused_mlp', 'pp_reduce_scatter']
 custom_all_reduce_helper = None
