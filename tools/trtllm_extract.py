@@ -49,7 +49,7 @@ def reduced(text: str) -> str:
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            node.keywords = [word for word in node.keywords if word.arg not in _PROSE]
+            node.keywords = [word for word in node.keywords if word.arg not in _PROSE or ast.unparse(word.value) == "'deprecated'"]
     return ast.unparse(ast.Module([kept for node in tree.body if (kept := _kept(node)) is not None], [])) + "\n"
 
 
@@ -59,12 +59,13 @@ def _kept(node: ast.stmt) -> ast.stmt | None:
     if isinstance(node, (ast.Assign, ast.AnnAssign)):
         return node
     if isinstance(node, ast.FunctionDef):
-        if any("click" in ast.unparse(one) for one in node.decorator_list):
+        commands = any("click" in ast.unparse(one) for one in node.decorator_list)
+        if commands or "llm_args.pop" in ast.unparse(node):
             taken = [ast.Expr(one) for one in ast.walk(node) if isinstance(one, ast.Call) and "llm_args.pop" in ast.unparse(one.func)]
             node.body, node.args = [*taken, ast.Pass()], ast.arguments([], [], None, [], [], ast.arg("options"), [])
             return node
         node.body = [one for one in node.body if isinstance(one, ast.Assign) and "field_mapping" in ast.unparse(one)] or node.body
-        return node if node.name in ("Field", "update_llm_args_with_extra_dict") else None
+        return node if node.name in ("Field", "update_llm_args_with_extra_dict") or "click.option(" in ast.unparse(node) else None
     if isinstance(node, ast.ClassDef) and node.name.strip("_").endswith(_CLASSES):
         body = [kept for one in node.body if (kept := _member(one)) is not None]
         node.body = body or [ast.Pass()]

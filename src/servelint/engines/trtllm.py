@@ -77,11 +77,7 @@ class TensorRTLLM(Engine):
     counts_gpus = True
     ranks_share_memory = True
 
-    model_option = "model"
     tensor_parallel_option = "tensor-parallel-size"
-    context_option = "max-seq-len"
-    requests_option = "max-batch-size"
-    memory_fraction_option = "free-gpu-memory-fraction"
 
     samples = (
         ("nvcr.io/nvidia/tensorrt-llm/release:1.0.0", ("trtllm-serve", "serve"), ("Qwen/Qwen3-8B", "--tp_size", "2", "--no")),

@@ -249,7 +249,7 @@ def _file_keys(program: Program, serve: str) -> tuple[dict[str, Any], dict[str, 
             del body["backends"]
     if entries:
         for taken in sorted(set(_TAKEN.findall(serve))):
-            entries[_CONFIG]["keys"].setdefault(taken, {"type": "any"})
+            entries[_CONFIG]["keys"].setdefault(taken, {"type": "any"}).pop("backends", None)
     return {name: {"extra": entry["extra"], "keys": entry["keys"]} for name, entry in entries.items()}, names
 
 

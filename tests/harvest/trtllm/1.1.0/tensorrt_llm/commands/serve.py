@@ -33,5 +33,6 @@ class ChoiceWithAlias(click.Choice):
 @click.option("--server_role", type=str, default=None)
 @click.option("--fail_fast_on_attention_window_too_large", is_flag=True, default=False)
 def serve(**options):
+    llm_args.pop('build_config', None)
     llm_args.pop('disagg_cluster', None)
     llm_args.pop('router', None)

@@ -43,5 +43,6 @@ class ChoiceWithAlias(click.Choice):
 @click.option("--media_io_kwargs", type=str, default=None)
 @click.option("--chat_template", type=str, default=None)
 def serve(**options):
+    llm_args.pop('build_config', None)
     llm_args.pop('disagg_cluster', None)
     llm_args.pop('router', None)

@@ -30,6 +30,18 @@ from tensorrt_llm.serve.tool_parser import ToolParserFactory
 from tensorrt_llm.tools.importlib_utils import import_custom_module_from_dir
 _child_p_global: Optional[subprocess.Popen] = None
 
+def launch_server(**options):
+    llm_args.pop('build_config', None)
+    llm_args.pop('build_config', None)
+    llm_args.pop('backend')
+    pass
+
+def launch_grpc_server(**options):
+    llm_args.pop('build_config', None)
+    llm_args.pop('build_config', None)
+    llm_args.pop('backend')
+    pass
+
 @click.command('serve')
 @click.argument('model', type=str)
 @click.option('--tokenizer', type=str, default=None)
