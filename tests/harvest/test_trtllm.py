@@ -200,7 +200,7 @@ class TorchLlmArgs(BaseLlmArgs):
 class TrtLlmArgs(BaseLlmArgs):
     fast_build: bool = False
 
-def update(llm_args):
+def update_llm_args_with_extra_dict(llm_args):
     field_mapping = {"lora": LooseConfig}
 """
 
