@@ -2,10 +2,10 @@
 
     python tools/trtllm_judge.py SOURCE --python PYTHON --release 1.3.0rc3 --cases 500
 
-SOURCE is a folder with the package `tensorrt_llm` of the release. PYTHON has pydantic, click and PyYAML; it runs the click command
-and the pydantic classes of the source in a process of its own, with stubs in place of everything else (torch, transformers, the
-native bindings, the modules of the package that need them). Nothing is served. Each case is a command line with the YAML file of
---extra_llm_api_options; cases are mutations of files that the release takes, the same ones for the same --seed.
+SOURCE is a folder with the package `tensorrt_llm` of the release. PYTHON has pydantic, click and PyYAML; it runs the click
+command and the pydantic classes of the source in a process of its own, with stubs in place of everything else (torch,
+transformers, the native bindings, the modules of the package that need them). Nothing is served. Each case is a command line
+with the YAML file of --extra_llm_api_options; cases are mutations of files that the release takes, the same ones for the same --seed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ REAL = (
     "tensorrt_llm.llmapi.reasoning_parser",
 )
 
-WORKER = r'''
+WORKER = r"""
 import enum, importlib.abc, importlib.util, json, os, sys, tempfile, types, typing
 source, real = sys.argv[1], set(json.loads(sys.argv[2]))
 import click, pydantic, yaml
@@ -99,8 +99,9 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             if name in ("tensorrt_llm", "tensorrt_llm.commands", "tensorrt_llm.llmapi"):
                 return importlib.util.spec_from_loader(name, self, is_package=True)
             location = os.path.join(file, "__init__.py") if package else file + ".py"
-            return importlib.util.spec_from_file_location(name, location, submodule_search_locations=[file] if package else None)
-        if top == "tensorrt_llm" or (top not in sys.stdlib_module_names and importlib.util.find_spec is None):
+            folders = [file] if package else None
+            return importlib.util.spec_from_file_location(name, location, submodule_search_locations=folders)
+        if top == "tensorrt_llm":
             return importlib.util.spec_from_loader(name, self, is_package=True)
         return None
     def create_module(self, spec):
@@ -150,7 +151,7 @@ for line in sys.stdin:
         except BaseException as error:
             answer = f"{type(error).__name__}: {str(error)[:300]}"
     print("ANSWER" + json.dumps(answer), flush=True)
-'''
+"""
 
 FILES: list[dict[str, Any]] = [
     {"kv_cache_config": {"free_gpu_memory_fraction": 0.8, "enable_block_reuse": False, "dtype": "fp8"}},
@@ -172,14 +173,35 @@ FILES: list[dict[str, Any]] = [
     {"guided_decoding_backend": "xgrammar", "allreduce_strategy": "AUTO", "load_format": "dummy"},
     {"sparse_attention_config": {"algorithm": "rocket", "window_size": 32, "topk": 64}},
     {"orchestrator_type": "ray", "ray_placement_config": {"per_worker_gpu_share": 0.5}},
-    {"speculative_config": {"decoding_type": "Lookahead", "max_window_size": 4, "max_ngram_size": 3, "max_verification_set_size": 4}},
+    {
+        "speculative_config": {
+            "decoding_type": "Lookahead",
+            "max_window_size": 4,
+            "max_ngram_size": 3,
+            "max_verification_set_size": 4,
+        }
+    },
     {"layer_wise_benchmarks_config": {"calibration_mode": "COLLECT", "calibration_file_path": "/tmp/c.json"}},
     {"kv_connector_config": {"connector_module": "m", "connector_scheduler_class": "S", "connector_worker_class": "W"}},
-    {"scheduler_config": {"dynamic_batch_config": {"enable_batch_size_tuning": True, "enable_max_num_tokens_tuning": False,
-                                                   "dynamic_batch_moving_average_window": 128}}},
+    {
+        "scheduler_config": {
+            "dynamic_batch_config": {
+                "enable_batch_size_tuning": True,
+                "enable_max_num_tokens_tuning": False,
+                "dynamic_batch_moving_average_window": 128,
+            }
+        }
+    },
     {"env_overrides": {"A": 1}, "cp_config": {"cp_type": "ULYSSES"}, "model_kwargs": {"num_hidden_layers": 2}},
     {"nvfp4_gemm_config": {"allowed_backends": ["cutlass"]}, "print_iter_log": True},
-    {"kv_cache_config": {"max_tokens": 65536, "max_attention_window": [4096, 8192], "host_cache_size": 0, "tokens_per_block": 32}},
+    {
+        "kv_cache_config": {
+            "max_tokens": 65536,
+            "max_attention_window": [4096, 8192],
+            "host_cache_size": 0,
+            "tokens_per_block": 32,
+        }
+    },
 ]
 ARGVS: list[list[str]] = [
     ["--tp_size", "2", "--max_batch_size", "8"],
@@ -189,10 +211,32 @@ ARGVS: list[list[str]] = [
     ["--reasoning_parser", "deepseek-r1", "--log_level", "info"],
     ["--tool_parser", "qwen3", "--max_seq_len", "32768", "--enable_chunked_prefill"],
 ]
-WORDS = ["--max-batch-size", "--tp", "--gpu_memory_utilization", "--max_model_len", "--dtype", "--max_batch_sizes", "--speculative_config"]
+WORDS = [
+    "--max-batch-size",
+    "--tp",
+    "--gpu_memory_utilization",
+    "--max_model_len",
+    "--dtype",
+    "--max_batch_sizes",
+    "--speculative_config",
+]
 VALUES: list[Any] = [-1, 0, 1, 2, 1.5, 64, "x", "auto", True, None, [1], {"a": 1}, "8", "fp8", "CUTLAS", "mtp", "PYTORCH"]
-KEYS = ["max_batchsize", "quantization", "enable_tqdm", "cuda_graph_config", "max_draft_len", "dtype", "kv_cache_dtype", "decoding_type",
-        "num_nextn_predict_layers", "speculative_model", "use_cuda_graph", "pytorch_backend_config", "stream_interval", "Backend"]  # fmt: skip
+KEYS = [
+    "max_batchsize",
+    "quantization",
+    "enable_tqdm",
+    "cuda_graph_config",
+    "max_draft_len",
+    "dtype",
+    "kv_cache_dtype",
+    "decoding_type",
+    "Backend",
+    "num_nextn_predict_layers",
+    "speculative_model",
+    "use_cuda_graph",
+    "pytorch_backend_config",
+    "stream_interval",
+]
 
 
 def cases(number: int, seed: int) -> list[dict[str, Any]]:
@@ -273,7 +317,7 @@ def main() -> int:
     asked = cases(given.cases, given.seed)
     text = "".join([json.dumps(case) + "\n" for case in asked])
     command = [given.python, "-W", "ignore", "-c", WORKER, given.source, json.dumps(REAL)]
-    result = subprocess.run(command, input=text, capture_output=True, text=True, check=False)  # noqa: S603 - the program of the user
+    result = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     answers = [json.loads(line[6:]) for line in result.stdout.splitlines() if line.startswith("ANSWER")]
     if len(answers) != len(asked):
         print(result.stderr[-3000:], file=sys.stderr)

@@ -256,7 +256,9 @@ def test_an_object_of_several_classes_has_the_keys_of_all() -> None:
 
 
 def test_a_key_that_the_command_takes_out_is_of_every_backend() -> None:
-    found = keys_of(SERVE + "\ndef launch(llm_args):\n    llm_args.pop('fast_build', None)\n    llm_args.pop('cluster', None)\n")
+    found = keys_of(
+        SERVE + "\ndef launch(llm_args):\n    llm_args.pop('fast_build', None)\n    llm_args.pop('cluster', None)\n"
+    )
     keys = found["json"]["config"]["keys"]
     assert "backends" not in keys["fast_build"]
     assert keys["cluster"] == {"type": "any"}
@@ -283,7 +285,8 @@ def test_an_option_keeps_its_name_where_a_release_spells_it_otherwise(declared: 
 
 
 def test_the_catalog_is_what_the_extracts_say() -> None:
-    from tools.trtllm_extract import DATA, catalog
+    from servelint.harvest.command import DATA
+    from tools.trtllm_extract import catalog
 
     text = (Path(DATA) / "trtllm.json").read_text(encoding="utf-8")
     assert store.dump(catalog()) == text

@@ -127,10 +127,11 @@ def with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
     """
     if launch.folder is None and launch.open is None:
         return launch.argv, None
-    if ENGINES[launch.engine].object_files:
+    files = ENGINES[launch.engine].object_files
+    if files is not None:
         from servelint.engines import launch_files
 
-        return launch_files.with_objects(launch, ENGINES[launch.engine].object_files), None
+        return launch_files.with_objects(launch, *files), None
     if not ENGINES[launch.engine].config_file:
         return launch.argv, None
     named = next((word for word in launch.argv if word.value == "--config"), None)

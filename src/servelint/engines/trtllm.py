@@ -55,7 +55,7 @@ class TensorRTLLM(Engine):
     platforms = {"dynamo": "trtllm", "llmaz": "tensorrt-llm"}
 
     dialect = Dialect("model", abbreviations=False, next_word=True)
-    object_files = ("--config", "--extra_llm_api_options", "--extra-engine-args")
+    object_files = (("--config", "--extra_llm_api_options", "--extra-engine-args"), "_autodeploy")
     fields_checked_since = "1.1.0"  # the first release whose classes are known
     value_kinds_of_options = {
         "config.speculative_config.decoding_type": ("decoding-types", ""),

@@ -35,7 +35,10 @@ _CANONICAL = {
 """The first spelling of an option in an older release -> its name in later ones, which is its field in the LLM API."""
 _ARGUMENTS = "tensorrt_llm.llmapi.llm_args"
 _BACKENDS = {"pytorch": "TorchLlmArgs", "tensorrt": "TrtLlmArgs"}
-_TAGS = {"speculative_config": ("decoding_type", "decoding-types"), "sparse_attention_config": ("algorithm", "sparse-attention")}
+_TAGS = {
+    "speculative_config": ("decoding_type", "decoding-types"),
+    "sparse_attention_config": ("algorithm", "sparse-attention"),
+}
 """A field with one of several classes -> (the key that chooses the class, the kind of name of its values)"""
 
 
@@ -57,7 +60,7 @@ def snapshot(tree: Tree, report: Callable[[str], None] = lambda _: None) -> dict
             if option["names"]:
                 options[_canonical(option["names"])] = option
     options["help"] = {"names": ["--help"], "kind": "flag"}
-    named = {
+    named: dict[str, Any] = {
         kind: {str(choice): {} for choice in options[name]["choices"]}
         for name, kind in _NAMED_BY.items()
         if "choices" in options.get(name, {})
@@ -218,7 +221,7 @@ def _canonical(names: list[str]) -> str:
 
 
 def _file_keys(program: Program, serve: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The keys of the file and of the objects in it, and names: the values that choose a class, each with the keys of its class.
+    """The keys of the file and of the objects in it, and names: the words that choose a class, each with the keys of the class.
 
     A key that one backend alone has says so under "backends".
     """
@@ -256,7 +259,11 @@ def _file_keys(program: Program, serve: str) -> tuple[dict[str, Any], dict[str, 
 def _made(module: Module | None) -> set[str]:
     """The keys of which the command makes objects itself, so that none of them may be null."""
     for node in ast.walk(module.tree) if module is not None else ():
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "field_mapping" and isinstance(node.value, ast.Dict):
+        if (
+            isinstance(node, ast.Assign)
+            and ast.unparse(node.targets[0]) == "field_mapping"
+            and isinstance(node.value, ast.Dict)
+        ):
             return {key.value for key in node.value.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
     return set()
 
@@ -353,7 +360,7 @@ class _Fields(JsonOptions):
 
 
 def _extra(node: ast.stmt) -> str:
-    """`forbid` or another policy, where a statement of a class sets it: `class Config: extra = ...`, or `model_config = ...`."""
+    """`forbid` or another policy, where a statement of a class sets it: in `class Config`, or in `model_config`."""
     if isinstance(node, ast.ClassDef) and node.name == "Config":
         return next((one for one in map(_assigned, node.body) if one), "")
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and "model_config" in ast.unparse(node).partition("=")[0]:

@@ -1,4 +1,4 @@
-"""Checks of the YAML file that `trtllm-serve --config` reads: keys of another backend or another decoding type, and missing ones.
+"""Checks of the YAML file that `trtllm-serve --config` reads: keys of another backend or decoding type, and missing ones.
 
 Source: update_llm_args_with_extra_dict in tensorrt_llm/llmapi/llm_args.py (1.3.0rc3), which makes the classes of the mapping.
 """
@@ -65,9 +65,8 @@ def _key_of_other_type(config: Config) -> Fields:
     own = {_TYPE, *known.body["keys"]}
     for key in node.members:
         body = keys.get(key)
-        if body is not None and key not in own and own.isdisjoint(body.get("aliases", ())):
-            if not any(keys.get(one) is body for one in own):
-                return {"key": key, "type": str(chosen)}
+        if body is not None and key not in own and all(keys.get(one) is not body for one in own):
+            return {"key": key, "type": str(chosen)}
     return None
 
 

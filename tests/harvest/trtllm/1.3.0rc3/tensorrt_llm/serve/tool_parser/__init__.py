@@ -1,2 +1,0 @@
-from .tool_parser_factory import ToolParserFactory
-__all__ = ['ToolParserFactory']
