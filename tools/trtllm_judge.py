@@ -5,7 +5,7 @@
 SOURCE is a folder with the package `tensorrt_llm` of the release. PYTHON has pydantic, click and PyYAML; it runs the click
 command and the pydantic classes of the source in a process of its own, with stubs in place of everything else (torch,
 transformers, the native bindings, the modules of the package that need them). Nothing is served. Each case is a command line
-with the YAML file of --extra_llm_api_options; cases are mutations of files that the release takes, the same for the same --seed.
+with the YAML file of --extra_llm_api_options; cases are mutations of files that the release takes, equal for one --seed.
 """
 
 from __future__ import annotations
