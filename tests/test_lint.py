@@ -318,3 +318,14 @@ class TestFilesThatBelongTogether:
             assert (finding.span.source.path, finding.fix is not None) == ("base.yml", fixed)
         (finding,) = check(["compose.yml", "base.yml"], Settings(select=(rule,))).findings
         assert finding.fix is not None
+
+
+def test_in_steps_the_report_is_the_same(workspace: Workspace) -> None:
+    for name in ("a.sh", "b.sh"):
+        workspace.file(name, WRONG)
+    workspace.file("bad.yml", "vllm: [\n")
+    report = Report()
+    assert len(list(lint.check_in_steps(["."], Settings(), report))) == 3
+    whole = check(["."])
+    assert findings(report) == findings(whole)
+    assert [repr(one) for one in report.errors] == [repr(one) for one in whole.errors]

@@ -23,7 +23,7 @@ from servelint.readers.discover import files, may_start, read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
     from servelint.core.judged import Judged
@@ -54,6 +54,15 @@ def check(paths: list[str], settings: SettingsSource | None = None, *, undecided
         report.add(_passed_over(_one(path, asked, named, undecided), path, paths))
     settle(report)
     return report
+
+
+def check_in_steps(paths: list[str], asked: SettingsSource, report: Report, *, undecided: bool = False) -> Iterator[None]:
+    """Lint files and folders into a report, a file at each step. For the main thread of a program, as `time_limit` is."""
+    named = folders(paths)
+    for path in listed(paths, asked, report):
+        report.add(_passed_over(_in_time(path, asked, named, undecided), path, paths))
+        yield
+    settle(report)
 
 
 def check_in_parallel(

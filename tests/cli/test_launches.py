@@ -323,3 +323,9 @@ def test_a_secret_of_a_branch_is_masked(workspace: Workspace) -> None:
 def test_an_optional_key_is_a_possible_word(workspace: Workspace) -> None:
     found = launch(workspace, 'R=()\nif [ -n "${KEY:-}" ]; then R+=(--api-key "$KEY"); fi\nvllm serve m "${R[@]}"\n')
     assert [one["words"] for one in found["possible"]] == [["--api-key", "${KEY}"]]
+
+
+def test_a_function_that_is_given_whole_commands(workspace: Workspace) -> None:
+    found = launches(workspace, 'start() { "$@" & }\nstart vllm serve a --port 1\nstart vllm serve b --port 2\n')
+    assert [one["argv"][0] for one in found] == ["a", "b"]
+    assert len(launches(workspace, "start() { vllm serve $1 & }\nstart a\nstart b\n")) == 1

@@ -316,3 +316,17 @@ def test_every_release_that_is_known_is_read_from_a_tag(engine: str) -> None:
     repository = {"vllm": "vllm/vllm-openai", "sglang": "lmsysorg/sglang"}[engine]
     tags = {release: image(f"{repository}:v{release}-cu129").claim.release for release in known_releases(engine)}
     assert tags == {release: release for release in known_releases(engine)}
+
+
+@pytest.mark.parametrize(
+    ("name", "release"),
+    [
+        ("public.ecr.aws/neuron/pytorch-inference-vllm-neuronx:0.9.1-neuronx-py311-sdk2.26.0-ubuntu22.04", "0.9.1"),
+        ("public.ecr.aws/neuron/pytorch-inference-vllm-neuronx:0.13.0-neuron-py312-sdk2.27.1", "0.13.0"),
+        ("public.ecr.aws/neuron/pytorch-inference-vllm-neuronx:latest", None),
+        ("763104351884.dkr.ecr.us-west-2.amazonaws.com/vllm:0.11.2-gpu-py312-cu129-ubuntu22.04-ec2", "0.11.2"),
+    ],
+)
+def test_tags_of_aws(name: str, release: str | None) -> None:
+    found = image(name)
+    assert (found.engine, found.claim.release) == ("vllm", release)

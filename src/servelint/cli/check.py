@@ -50,7 +50,7 @@ class GateOptions(Options, title="baseline and trust"):
         help="base: only suppressions of --base count (default: head)",
     )
     base: str | None = option("--base", metavar="REV", help="the trusted git revision (default: that of --changed-since)")
-    no_inline_ignore: bool = flag("--no-inline-ignore", help="report findings in spite of ignore comments")
+    no_inline_ignore: bool = flag("--no-inline-ignore", help="report findings despite ignore comments")
     show_suppressed: bool = flag("--show-suppressed", help="list every suppression in force and what it hides")
 
 
@@ -60,7 +60,7 @@ class Requirement(ExitStatus, title="failing"):
     require: str | None = option(
         "--require",
         choices=("judged", "decided"),
-        help="exit with 1 if a launch was not wholly judged, or decided",
+        help="exit with 1 if a launch was not fully judged, or decided",
     )
 
 
@@ -84,7 +84,7 @@ class Fixing(Options, title="fixing"):
     """Whether findings are fixed."""
 
     fix: bool = flag("--fix", help="apply the safe fixes")
-    unsafe_fixes: bool = flag("--unsafe-fixes", help="apply the others too: they change what the launch does")
+    unsafe_fixes: bool = flag("--unsafe-fixes", help="also apply the fixes that change what the launch does")
     diff: bool = flag("--diff", help="print what --fix would change as a patch, and change nothing")
     exit_non_zero_on_fix: bool = flag("--exit-non-zero-on-fix", help="exit with 1 if a file was changed")
 
@@ -149,7 +149,7 @@ def _check(
         fail('the settings ask for trusted-suppressions = "base", which needs a revision; give --base REV')
     gate = None
     if gating.baseline or gating.changed_since or gating.write_baseline or settings_files.value("baseline"):
-        gate = _gate(inputs, gating, settings_files)
+        gate = gate_of(inputs, gating, settings_files)
     kinds = {kind, *[other for other, _ in others]}
     undecided = writing.verbose or required is not None or not kinds.isdisjoint(("json", "html", "sarif"))
     report = options.lint(inputs, settings_files, words="html" in kinds, undecided=undecided, quiet=writing.quiet)
@@ -166,6 +166,9 @@ def _check(
         report, fixed = _fix(report, inputs, fixing, settings_files, gate, undecided, quiet=writing.quiet)
     milliseconds = (time.perf_counter() - started) * 1000
     style = ReportStyle(milliseconds, quiet=writing.quiet, color=writing.color, verbose=writing.verbose)
+    style.paths = (
+        list(inputs.paths) or ["."] if inputs.are_files else ["standard input" if inputs.command is None else "a command"]
+    )
     if gating.show_suppressed:
         from servelint.filters import suppressions
 
@@ -179,11 +182,11 @@ def _check(
         good.append(output.write_report(report, kind, path, style, settings_files))
     if not all(good):
         return 2
-    if not report.launches and not report.errors and not writing.quiet:
+    if not report.launches and not writing.quiet:
         from servelint.report import extent
 
-        more = extent.mentioning(report)
-        print_stderr(f"servelint: no launch found in {report.files} {plural(report.files, 'file')}" + (more and f"; {more}"))
+        if nothing := extent.no_launch(report):
+            print_stderr(f"servelint: {nothing}")
     status = options.status_of_errors(report) or int(any(_fails(finding, settings_files) for finding in report.findings))
     if required is not None and _not_judged(report, required):
         status = status or 1
@@ -279,7 +282,7 @@ class Gate:
         report.findings += stale
 
 
-def _gate(inputs: Inputs, gating: GateOptions, settings_files: SettingsFiles) -> Gate | None:
+def gate_of(inputs: Inputs, gating: GateOptions, settings_files: SettingsFiles) -> Gate | None:
     """Return the gate that options and settings ask for, if any. Raises UsageError where they make no sense."""
     path = settings_files.value("baseline")
     revision = gating.changed_since

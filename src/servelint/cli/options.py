@@ -19,7 +19,7 @@ from servelint.settings.files import SettingsFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import IO, Any
 
     from servelint.settings.layers import Layer
 
@@ -44,7 +44,7 @@ class Inputs(Options, title="input"):
     command: str | None = option("--command", metavar="TEXT", help="one command line instead of files, read as a shell does")
     exclude: tuple[str, ...] = option("--exclude", metavar="GLOB", many=True, help="skip these paths when a folder is searched")
     extend_exclude: tuple[str, ...] = option(
-        "--extend-exclude", metavar="GLOB", many=True, help="skip these too, beside those of the settings or of --exclude"
+        "--extend-exclude", metavar="GLOB", many=True, help="also skip these paths, in addition to --exclude"
     )
     force_exclude: bool = flag("--force-exclude", help="skip excluded files even where they are named, as pre-commit does")
 
@@ -62,7 +62,7 @@ class Rules(Options, title="rules"):
     )
     extend_select: tuple[str, ...] = option("--extend-select", metavar="ID", many=True, help="run these rules too")
     ignore: tuple[str, ...] = option("--ignore", metavar="ID", many=True, help="do not run these rules")
-    rules: tuple[str, ...] = option("--rules", metavar="FOLDER", many=True, help="a folder with rules of your own")
+    rules: tuple[str, ...] = option("--rules", metavar="FOLDER", many=True, help="a folder with your own rules")
     profile: str | None = option(
         "--profile", choices=PROFILES, help="strict adds best practice, audit everything (default: default)"
     )
@@ -86,7 +86,7 @@ class Hardware(Versions, title="versions and hardware"):
     """Which release and which GPUs are assumed where a file does not say."""
 
     gpu: str | None = option("--gpu", metavar="NAME", help="GPU to assume where a file names none, such as h100-80gb")
-    gpu_count: str | None = option("--gpu-count", metavar="N", help="number of GPUs to assume where a file does not say")
+    gpu_count: str | None = option("--gpu-count", metavar="N", help="number of GPUs to assume where a file sets none")
 
 
 class SettingsOptions(Options, title="settings"):
@@ -229,7 +229,7 @@ def _lint_text(inputs: Inputs, settings_files: SettingsFiles, undecided: bool) -
         add_source(report, Source(name, inputs.command), own, Neighbours("."), undecided=undecided)
         return report
     report.files = 1
-    source = _read_stdin(name)
+    source = read_stream(name, sys.stdin.buffer)
     if isinstance(source, Problem):
         report.errors.append(source)
     elif source is not None:
@@ -237,12 +237,13 @@ def _lint_text(inputs: Inputs, settings_files: SettingsFiles, undecided: bool) -
     return report
 
 
-def _read_stdin(name: str) -> Source | Problem | None:
+def read_stream(name: str, stream: IO[bytes]) -> Source | Problem | None:
+    """Read the text of a stream as a file of some name; None if it is binary or mentions no engine."""
     from servelint.readers.discover import HEAD, bound, decode
 
-    data = sys.stdin.buffer.read(HEAD)
+    data = stream.read(HEAD)
     most = bound(name, data)
-    data += sys.stdin.buffer.read(most.most + 1 - len(data))
+    data += stream.read(most.most + 1 - len(data))
     if len(data) > most.most:
         shown = f"{most.most >> 20} MiB" if most.most >= 1 << 20 else f"{most.most >> 10} KiB"
         return Problem(name, most.says.format(size=f"more than {shown}"))

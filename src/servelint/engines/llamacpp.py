@@ -13,10 +13,18 @@ class LlamaCpp(Engine):
     """llama.cpp, whose releases are builds (b9180)."""
 
     id, name = "llama.cpp", "llama.cpp"
+    source_url = "https://github.com/ggml-org/llama.cpp/blob/{release}/{path}"
+    documentation = "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md"
     numbered_builds = True
 
     command = ("llama-server",)
-    starts = (Start(programs=("llama-server", "llama-server.exe")),)
+    starts = (
+        Start(programs=("llama-server", "llama-server.exe")),
+        # its name up to b3150: https://github.com/ggml-org/llama.cpp/pull/7809
+        Start(
+            paths=r"(?:^|.*/)(?:\w+[-_.])?llama[-_.]?cpp[^/]*/(?:build/)?(?:bin/)?(?:Release/)?server(?:\.exe)?", until="b3150"
+        ),
+    )
 
     images = (
         ImageFamily(

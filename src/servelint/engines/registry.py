@@ -37,9 +37,10 @@ class Launcher:
         same: its own option -> the engine's option that it sets.
         chooses: its own option that names the engine, and the values with which it starts this one; "" for no such option.
         others: pattern of `option=value` with which it serves a model without the engine, where that option is not given.
+        marks: options of its own, one of which makes the engine's program hand over to it.
     """
 
-    __slots__ = ("chooses", "others", "own", "same", "source", "switches")
+    __slots__ = ("chooses", "marks", "others", "own", "same", "source", "switches")
 
     def __init__(
         self,
@@ -50,7 +51,9 @@ class Launcher:
         same: Mapping[str, str] | None = None,
         chooses: tuple[str, tuple[str, ...]] = ("", ()),
         others: str = "",
+        marks: tuple[str, ...] = (),
     ) -> None:
+        self.marks = frozenset(marks)
         self.chooses = chooses
         self.others = others
         self.source = source
@@ -66,18 +69,20 @@ class Start:
         programs: file names of programs: `vllm`.
         modules: Python modules, as `python -m` takes them.
         scripts: ends of the paths of Python scripts, as `python` takes them.
+        paths: Regular expression of a program's whole path, for a name that others have as well; "" for none.
         verbs: words that must follow, in this order: `serve`.
         optional_verb: a word that may follow and changes nothing, "" for none.
         other_verbs: words that may follow and start something else than the server.
         since: the first release whose programs have these verbs.
+        until: the last release whose program has this name, "" where the newest have it.
         takes_model: whether the server uses a positional model.
         launcher: the name of the record in Engine.launchers of what is started; "" for the engine's own server.
         model_first: the first release that takes a model as the first word after the verb, "" where the parser decides.
     """
 
     __slots__ = (
-        "launcher", "model_first", "modules", "optional_verb", "other_verbs", "programs", "scripts", "since", "takes_model",
-        "verbs",
+        "launcher", "model_first", "modules", "optional_verb", "other_verbs", "paths", "programs", "scripts", "since",
+        "takes_model", "until", "verbs",
     )  # fmt: skip
 
     def __init__(
@@ -86,6 +91,8 @@ class Start:
         programs: tuple[str, ...] = (),
         modules: tuple[str, ...] = (),
         scripts: tuple[str, ...] = (),
+        paths: str = "",
+        until: str = "",
         optional_verb: str = "",
         other_verbs: tuple[str, ...] = (),
         since: str = "0",
@@ -98,6 +105,8 @@ class Start:
         self.programs = programs
         self.modules = modules
         self.scripts = scripts
+        self.paths = paths
+        self.until = until
         self.optional_verb = optional_verb
         self.other_verbs = other_verbs
         self.since = since
@@ -226,6 +235,10 @@ class Engine:
 
     data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
     """Folder of the catalog, `<id>.json`."""
+    source_url: str = ""
+    """Address of a file at a release's tag, with `{release}` and `{path}`."""
+    documentation: str = ""
+    """Address of the page of its makers that describes its options."""
     distributions: tuple[str, ...] = ()
     """Its names on the Python package index, the index's own spelling first."""
     python_package: str = ""
@@ -300,7 +313,7 @@ class Engine:
     late_objects: tuple[str, ...] = ()
     """JSON options whose fields are checked after the parser, so that a value that another one replaces does not matter."""
     overwritten: tuple[str, ...] = ()
-    """Options whose last value alone counts where one is given twice; () if that holds for all that are no list."""
+    """Options whose last value alone counts where one is given twice; () if that holds for all others but lists."""
     fields_checked_since: str = ""
     """The first release that checks the values of JSON options against their types, "" if none does."""
     template_option: str = ""
@@ -362,7 +375,7 @@ class Engine:
     model_cache: str = ""
     """Folder in which the container keeps downloaded models, "" if it is not known."""
     several_nodes: bool = False
-    """Whether `--nnodes` spreads it over several nodes."""
+    """Whether `--nnodes` spreads it across several nodes."""
     node_options: Mapping[str, int | None] = {}
     """Operands that must be the same on all nodes of a launch -> what they are where they are not given, None if not known."""
     needs_gpu: bool = False

@@ -29,14 +29,16 @@ class Neighbours:
 
     Attributes:
         refused: Paths that were not read, as they were asked for, and why.
+        given: What an installation of a chart gives over the chart's own values, the strongest last.
     """
 
-    __slots__ = ("_fetch", "_read", "folder", "refused", "shown")
+    __slots__ = ("_fetch", "_read", "folder", "given", "refused", "shown")
 
     def __init__(self, folder: str | None, shown: str = "", fetch: Callable[[str], bytes | None] = from_disk) -> None:
         self.folder = folder
         self.shown = shown
         self.refused: dict[str, Refused] = {}
+        self.given: list[object] = []
         self._fetch = fetch
         self._read: dict[str, Source | None] = {}
 

@@ -105,7 +105,9 @@ def _judged(launch: Launch, settings: Settings, index: RuleIndex, every_rule: bo
     findings += _removed_later(index, launch, configs, releases, findings)
     if releases.unlisted is not None:
         findings = _assumed(findings, launch, releases.unlisted)
-        if every_rule and not launch.fragment and settings.wants(UNKNOWN_RELEASE):
+        # a program's name says only how old it is at least
+        said = launch.release.how is not None or launch.release.release is None
+        if every_rule and said and not launch.fragment and settings.wants(UNKNOWN_RELEASE):
             findings.append(_of_release(launch, releases.unlisted, settings))
     if releases.exact and is_changed_build(releases.known[-1]):
         for finding in findings:
@@ -281,7 +283,7 @@ def _removed_later(
 ) -> list[Finding]:
     """What a launch loses with a newer release: the newest if none is pinned, else the first of the next minor series.
 
-    Such a finding is no claim about the release that the launch runs on.
+    Such a finding is not a claim about the release that the launch runs on.
     """
     rule = index.parser.get("removed-later")
     catalog = configs[-1].catalog

@@ -190,10 +190,20 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
     if _TEMPLATE in source.text and not _names_engine(source, neighbours):
         return Reading(source, [], [])
     documents, problem = yaml.documents(source, text, most)
+    if problem is not None and text is None and _LINE_OF_TEMPLATE.search(source.text) is not None:
+        # a program fills in whole lines: what they become is not known
+        blank = _LINE_OF_TEMPLATE.sub(lambda line: " " * len(line.group()), source.text)
+        documents, problem = yaml.documents(source, blank, most)
     if yaml.mask_of(source) is not None:
         from servelint.readers import helm
 
         helm.attach(source, neighbours)
+    if "values" in source.path.lower() and _TEMPLATE not in source.text:
+        from servelint.readers import helm
+
+        made = helm.with_chart(source, documents, neighbours) if problem is None else []
+        if made:
+            return Reading(source, made, [])
     launches, known = read_documents(source, documents, neighbours)
     if _TEMPLATE in source.text:
         filled = _filled(source, neighbours, shown=bool(launches))
@@ -203,6 +213,7 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
     return Reading(source, launches, [problem] if problem is not None and shown else [])
 
 
+_LINE_OF_TEMPLATE = re.compile(r"(?m)^[ \t]*(?:\{[A-Za-z_]\w*\}|<[A-Za-z_][\w-]*>|%[A-Za-z_]\w*%|@[A-Za-z_]\w*@)[ \t]*$")
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'")
 _ACTION = re.compile(r"(?<!\$)\{\{")
 

@@ -136,6 +136,7 @@ class Service:
 
 
 _OPTIONS = (
+    ("ContainerName", "--name"),
     ("AddDevice", "--device"),
     ("ShmSize", "--shm-size"),
     ("PublishPort", "--publish"),

@@ -16,6 +16,8 @@ class SGLang(Engine):
     id, name = "sglang", "SGLang"
     parts = ("facts",)
 
+    source_url = "https://github.com/sgl-project/sglang/blob/v{release}/python/sglang/{path}"
+    documentation = "https://docs.sglang.ai/advanced_features/server_arguments.html"
     distributions = ("sglang",)
     python_package = "sglang"
     harvested_since = "0.4.0"
@@ -33,6 +35,14 @@ class SGLang(Engine):
         ),
     )  # fmt: skip
     launchers = {
+        "multimodal_gen": Launcher(
+            "https://github.com/sgl-project/sglang/blob/v0.5.6/python/sglang/multimodal_gen/runtime/server_args.py",
+            marks=(
+                "num-gpus", "dit-cpu-offload", "dit-layerwise-offload", "text-encoder-cpu-offload", "image-encoder-cpu-offload",
+                "vae-cpu-offload", "pin-cpu-memory", "ulysses-degree", "ring-degree", "enable-cfg-parallel",
+                "use-fsdp-inference", "vae-path",
+            ),
+        ),
         "dynamo": Launcher(
             "https://docs.nvidia.com/dynamo/backends/sg-lang",
             own=(

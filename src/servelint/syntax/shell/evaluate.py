@@ -94,10 +94,11 @@ class Invocation:
         depends: The undecided conditions that its words depend on.
         env_depends: Those that its variables depend on, by name.
         path: The undecided conditions that decide whether the script gets there, each with its outcome.
+        calls: Where the functions around it are called.
     """
 
     __slots__ = (
-        "depends", "env", "env_depends", "files", "folder", "installed", "likely", "lost", "open_env", "path", "place",
+        "calls", "depends", "env", "env_depends", "files", "folder", "installed", "likely", "lost", "open_env", "path", "place",
         "site", "sourced", "stdin", "words",
     )  # fmt: skip
 
@@ -109,6 +110,7 @@ class Invocation:
         self.env = env
         self.site = site
         self.place = shell.evaluated or site
+        self.calls = tuple(shell.sites)
         self.installed = state.installed
         self.open_env = state.sourced
         self.likely = shell.on_path
@@ -168,7 +170,7 @@ def evaluate(
         decisions: Takes the conditions that cannot be decided.
         world: Decides them; without it, branches are joined.
         called: Takes the names of the functions that the walk calls. Those in it are not followed by themselves.
-        wrote: Called with the path and the text of each file that it writes and that is no shell script.
+        wrote: Called with the path and the text of each file that it writes and that is not a shell script.
 
     Returns:
         The shell scripts that it writes into files.
