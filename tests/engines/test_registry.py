@@ -160,7 +160,7 @@ class TestRecords:
             *[option for option, _ in engine.memory_reserves],
         )  # fmt: skip
         for option in options:
-            assert not option or catalog.spelled("--" + option), option
+            assert not option or catalog.runs_of(option), option
         assert all(catalog.names(kind) for kind in (*engine.looked_up_options.values(), *engine.value_names.values()))
 
     def test_what_other_layers_have_of_it(self, engine: Engine) -> None:

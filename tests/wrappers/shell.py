@@ -20,7 +20,9 @@ def shell_script(engine: str, example: dict[str, Any]) -> str:
         head = head if starts else f"{verb} {head}"
         environment = "".join([f' -e {name}="{value}"' for name, value in example.get("env", {}).items()])
         return f'#!/bin/bash\n{array}docker run --rm --gpus all{environment} \\\n  {image} {head} "${{ARGS[@]}}"\n'
-    package = {"vllm": "vllm=={}", "sglang": "sglang[all]=={}", "lmdeploy": "lmdeploy=={}"}.get(engine, "")
+    package = {"vllm": "vllm=={}", "sglang": "sglang[all]=={}", "lmdeploy": "lmdeploy=={}", "trtllm": "tensorrt-llm=={}"}.get(
+        engine, ""
+    )
     install = f'pip install -q "{package.format(example["version"])}"\n' if "version" in example else ""
     return f"#!/usr/bin/env bash\nset -euo pipefail\n{install}{exports}{array}exec {start}\n"
 

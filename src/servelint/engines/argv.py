@@ -206,7 +206,8 @@ class _Parser:
             word = self.result.positionals[0]
             if word.text.known and self.sure_of_first:
                 self.result.faults.append(Fault("ignored-model", word, word.text.flat))
-        if "config" in self.result.settings:
+        named = self.result.settings.get("config")
+        if named is not None and not (named.option is not None and named.option.json):
             self.result.complete = False  # options may stand in the file that it names
         self._missing()
         self._exclusive()

@@ -305,6 +305,10 @@ class Catalog:
         """The runs of releases that declare a spelling, each with its option, oldest first."""
         return [(first, last, self.option(line)) for first, last, line in self._spellings.get(spelling, ())]
 
+    def runs_of(self, name: str) -> list[tuple[int, int, Option]]:
+        """The runs of releases that declare an option by its name, with dashes or with underscores."""
+        return self.spelled("--" + name) or self.spelled("--" + name.replace("-", "_"))
+
     def gaps(self, spelling: str) -> list[tuple[int, int]]:
         """Positions (gone, back) for each gap in which releases lacked a spelling that older and newer ones have."""
         if spelling not in self._gaps:

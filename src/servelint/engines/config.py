@@ -129,7 +129,14 @@ def with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
 
     Where no file can be opened at all, the argv is returned as it is.
     """
-    if not ENGINES[launch.engine].config_file or (launch.folder is None and launch.open is None):
+    if launch.folder is None and launch.open is None:
+        return launch.argv, None
+    files = ENGINES[launch.engine].object_files
+    if files is not None:
+        from servelint.engines import launch_files
+
+        return launch_files.with_objects(launch, *files), None
+    if not ENGINES[launch.engine].config_file:
         return launch.argv, None
     named = next((word for word in launch.argv if word.value == "--config"), None)
     if named is None:

@@ -314,6 +314,9 @@ class Engine:
     """Whether `--config FILE` names a YAML file of options."""
     empty_config_file: bool = False
     """Whether that file may be empty."""
+    object_files: tuple[tuple[str, ...], str] | None = None
+    """Spellings of options that name a YAML file, whose mapping is the option's value as if it were JSON, and the value of
+    `--backend` with which such a file has keys that are not known."""
     moved_values: Mapping[str, tuple[str, str]] = {}
     """Option -> (JSON option, key): where the option's value goes."""
     looked_up_options: Mapping[str, str] = {}

@@ -187,7 +187,7 @@ def of_key(catalog: Catalog, name: str) -> str | None:
             continue
         known = catalog.keys(owner, len(catalog.releases) - 1)
         runs = known.runs.get(keys) if known is not None else None
-        if not runs or not catalog.spelled("--" + owner):
+        if not runs or not catalog.runs_of(owner):
             continue
         head = f"{keys} of --{owner} of {ENGINE_NAMES[catalog.engine]}"
         lines += [f"{head}: {when([(first, last) for first, last, _ in runs], catalog)}", ""]

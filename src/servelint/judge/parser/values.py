@@ -180,7 +180,7 @@ def _misspelt_value(view: ReleaseView, name: str, shown: str, text: TracedText, 
 def _had_elsewhere(view: ReleaseView, name: str, kind: str, value: str, first: int) -> str:
     """In brackets the releases that have a value, where this one does not; "" where it does."""
     runs: list[Any] = [*view.catalog.names(kind).get(value, ())] if kind else []
-    runs += [run for run in view.catalog.spelled("--" + name) if value in (run[2].choices or ())]
+    runs += [run for run in view.catalog.runs_of(name) if value in (run[2].choices or ())]
     runs = runs or [(first, len(view.catalog.releases) - 1)]
     return "" if view.has_now(runs) else f" ({Life(view.catalog, runs, view.index).use(view.name)})"
 
@@ -191,7 +191,7 @@ def _lives(catalog: Catalog, name: str, kind: str, json_name: str, index: int) -
 
     Beside them the same values in lower case with dashes.
     """
-    declared: list[tuple[int, Any]] = [(first, option.choices) for first, _, option in catalog.spelled("--" + name)]
+    declared: list[tuple[int, Any]] = [(first, option.choices) for first, _, option in catalog.runs_of(name)]
     if json_name:
         keys = catalog.keys(json_name, index)
         runs = keys.runs.get(name.rpartition(".")[2], ()) if keys is not None else ()
@@ -367,7 +367,7 @@ def _kind(view: ReleaseView, spelling: str, name: str, kind: str, text: TracedTe
         names = listed([one for one in choices if one is not None])
         message = f"{name} of {spelling} is {_SHAPES[kind]} here; {view.release} takes {names}"
         return [Violation("invalid-json-value", text.span(), message, f"write {names}", "not a single value")]
-    if kind == STRING and wanted & {"list", "object"}:
+    if kind == STRING and wanted & {"list", "object"} and (keys.get(name) or {}).get("text", True):
         return []  # some fields split a text themselves
     if "any" in wanted or (given in wanted if given is not None else bool(wanted - {"object", "list"})):
         return []
