@@ -144,7 +144,7 @@ class TestPlans:
         (one,) = findings(command)
         assert one.rule == "vllm/max-num-seqs-above-states"
         count = one.advice.split()[1]
-        assert one.advice == f"--max-num-seqs {count} fits"
+        assert one.advice == f"write --max-num-seqs {count}, which fits"
         assert not findings(f"{command} --max-num-seqs {count}")
 
 

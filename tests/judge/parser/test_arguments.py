@@ -342,7 +342,7 @@ class TestModel:
         ("release", "text", "kind", "message"),
         [
             ("0.10.0", "--model m", "missing-argument", "takes the model as its first argument, not by --model"),
-            ("0.27.1", "m --model m", "unexpected-argument", "is given the model twice"),
+            ("0.27.1", "m --model m", "unexpected-argument", "gets the model twice"),
             (
                 "0.27.1",
                 "--served-model-name x",

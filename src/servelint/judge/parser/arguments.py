@@ -251,7 +251,7 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
         fault.span,
         message,
         instead.text if instead is not None else meant if close else "correct its name, or delete it with its value",
-        "no option" if other is None else f"not an option of {view.name}",
+        "unknown option" if other is None else f"not an option of {view.name}",
         change=written_at(written_in(fault), close) if close and instead is None and not there else None,
         title=f"write {close}" if close else "",
         new=other is None and instead is None and close is None,
@@ -581,5 +581,5 @@ def _literal_quotes(config: Config) -> list[Violation]:
         message = f"the value of {setting.spelling} is {flat}: the quotes are part of it, since no shell removes them here"
         advice = "write the value without these quotes"
         change = written_at(text.written, flat[1:-1]) if re.fullmatch(_UNQUOTED, flat[1:-1]) else None
-        found.append(Violation("literal-quotes", span, message, advice, "quotes and all", change=change))
+        found.append(Violation("literal-quotes", span, message, advice, "includes the quotes", change=change))
     return found
