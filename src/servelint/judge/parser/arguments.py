@@ -547,7 +547,7 @@ def _cut(config: Config) -> list[Violation]:
     image = config.launch.image.span() if config.launch.image is not None else None
     if image is not None and image.source is cut.source and cut.start <= image.start < cut.end:
         message = f"the command ends before {first}: the container tool gets no image and starts nothing"
-    advice = "let every line but the last end with the continuation character, and no comment or blank line follow it"
+    advice = "end every line except the last with the continuation character, with no comment or blank line after it"
     title = "end the line before with a backslash"
     label = "not part of the command"
     return [Violation("command-cut-short", cut, message, advice, label, change=_joined(config, cut), title=title)]
