@@ -143,7 +143,7 @@ class TestPlans:
         command = "vllm serve Qwen/Qwen3.6-27B --max-model-len 132000"
         (one,) = findings(command)
         assert one.rule == "vllm/max-num-seqs-above-states"
-        count = one.advice.split()[1]
+        count = one.advice.split()[2].rstrip(",")
         assert one.advice == f"write --max-num-seqs {count}, which fits"
         assert not findings(f"{command} --max-num-seqs {count}")
 
