@@ -67,9 +67,9 @@ def test_an_option_is_not_cut_at_the_end_of_a_line(option: str, workspace: Works
             "servelint: no release of vLLM has VLLM_ATTENTON_BACKEND; did you mean VLLM_ATTENTION_BACKEND?\n",
         ),
         (["vllm", "zzzzzz"], "servelint: no release of vLLM has zzzzzz\n"),
-        (["tgi", "--port"], "servelint: no option catalog for TGI; use one of vllm, sglang, llama.cpp, "),
+        (["tgi", "--swap-space"], "servelint: no option catalog for TGI; use one of vllm, sglang, llama.cpp, "),
         (
-            ["tensorrt-llm", "--port"],
+            ["tensorrt-llm", "--swap-space"],
             "servelint: no option catalog for TensorRT-LLM; use one of vllm, sglang, llama.cpp, ",
         ),
         (["vllm", "--data-parallel"], "servelint: --data-parallel is short for several options: --data-parallel-address, "),

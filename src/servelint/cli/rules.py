@@ -238,8 +238,8 @@ def _life(engine: str, name: str) -> int:
             return 0
         known = ", ".join([one for one in ENGINE_NAMES if catalogs.load(one) is not None])
         missing = ENGINE_NAMES[found] if found is not None else repr(engine)
-        where = ENGINES[found].documentation if found is not None else ""
-        print_stderr(f"servelint: no option catalog for {missing}; {f'see {where}, or ' if where else ''}use one of {known}")
+        page = ENGINES[found].documentation if found is not None else ""
+        print_stderr(f"servelint: no option catalog for {missing}; use one of {known}{f', or read {page}' if page else ''}")
         return 2
     try:
         text = reference.of_name(catalog, name)
