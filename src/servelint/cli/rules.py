@@ -254,8 +254,8 @@ def life(engine: str, name: str) -> str:
             return text
         known = ", ".join([one for one in ENGINE_NAMES if catalogs.load(one) is not None])
         missing = ENGINE_NAMES[found] if found is not None else repr(engine)
-        where = ENGINES[found].documentation if found is not None else ""
-        raise NotFound(f"no option catalog for {missing}; {f'see {where}, or ' if where else ''}use one of {known}")
+        page = ENGINES[found].documentation if found is not None else ""
+        raise NotFound(f"no option catalog for {missing}; use one of {known}{f', or read {page}' if page else ''}")
     try:
         text = reference.of_name(catalog, name)
     except reference.Ambiguous as error:

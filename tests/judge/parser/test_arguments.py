@@ -218,7 +218,7 @@ class TestPrefixes:
     def test_a_removed_option_is_taken_for_the_one_that_it_is_a_prefix_of(self) -> None:
         finding = only("vllm", "m --device cuda", "0.27.1")
         assert finding.rule == "vllm/taken-for-another"
-        assert finding.message == "--device was removed in vLLM 0.10.0; vLLM 0.27.1 takes it for --device-ids"
+        assert finding.message == "--device was removed in vLLM 0.10.0; vLLM 0.27.1 reads it as --device-ids"
         assert (finding.severity, edits(finding), is_safe(finding)) == ("warning", [(" --device cuda", "")], False)
 
     def test_llama_cpp_takes_none(self) -> None:
@@ -342,7 +342,7 @@ class TestModel:
         ("release", "text", "kind", "message"),
         [
             ("0.10.0", "--model m", "missing-argument", "takes the model as its first argument, not by --model"),
-            ("0.27.1", "m --model m", "unexpected-argument", "is given the model twice"),
+            ("0.27.1", "m --model m", "unexpected-argument", "gets the model twice"),
             (
                 "0.27.1",
                 "--served-model-name x",
@@ -387,7 +387,7 @@ class TestRepeated:
     def test_the_first_has_no_effect(self) -> None:
         finding = only("vllm", "m --port 8000 --port 9000", "0.27.1")
         assert finding.rule == "vllm/repeated-option"
-        assert "--port is given again with another value" in finding.message
+        assert "--port is set twice with different values" in finding.message
         assert finding.span.start < finding.related[0].span.start
         assert [(place.span.text, place.message) for place in finding.related] == [("--port", "counts")]
 

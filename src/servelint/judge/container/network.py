@@ -171,8 +171,8 @@ def _not_served(config: Config, runtime: Runtime, ports: list[Port], listening: 
     engine = ENGINES[config.launch.engine]
     shown = " and ".join([str(number) for number in numbers[:3]])
     message = f"port {shown} of the container is published, but {engine.name} listens on {port}: nothing answers there"
-    other = f"add --{engine.port_option} {numbers[0]}" if site is None else "write the other one"
-    if engine.address_variable and site is None:
+    other = f"add --{engine.port_option} {numbers[0]}" if site is None else f"write --{engine.port_option} {numbers[0]}"
+    if engine.address_variable:
         other = f"set {engine.address_variable}=0.0.0.0:{numbers[0]}"
     related = [Related(site, "listens here")] if site is not None else []
     return [Violation("port-not-served", span, message, f"publish {port}, or {other}", "leads nowhere", related=related)]

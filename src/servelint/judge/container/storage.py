@@ -35,7 +35,7 @@ def _shared_memory(config: Config, container: Container, runtime: Runtime) -> li
     size = container.settings.get("shm_size")
     span = (size.span() if size is not None else None) or ranks[1]
     name = ENGINE_NAMES[config.launch.engine]
-    message = f"{ranks[0]} ranks of {name} share /dev/shm, and this container has 64 MiB of it"
+    message = f"{ranks[0]} ranks of {name} share /dev/shm, which has 64 MiB in this container"
     if runtime.declared:
         advice = "mount an emptyDir with medium: Memory at /dev/shm"
     elif config.launch.name.startswith("services."):
@@ -43,7 +43,7 @@ def _shared_memory(config: Config, container: Container, runtime: Runtime) -> li
     else:
         advice = "add --ipc=host or --shm-size=16g"
     related = [Related(ranks[1], "several ranks")] if ranks[1] is not None and span != ranks[1] else []
-    return [Violation("small-shared-memory", span, message, advice, "of one container", related=related)]
+    return [Violation("small-shared-memory", span, message, advice, "ranks in one container", related=related)]
 
 
 def _ranks(config: Config) -> tuple[int, Span | None] | None:

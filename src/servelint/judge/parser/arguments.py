@@ -255,7 +255,7 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
         fault.span,
         message,
         instead.text if instead is not None else meant if close else "correct its name, or delete it with its value",
-        "no option" if other is None else f"not an option of {view.name}",
+        "unknown option" if other is None else f"not an option of {view.name}",
         change=written_at(written_in(fault), close) if close and instead is None and not there else None,
         title=f"write {close}" if close else "",
         new=other is None and instead is None and close is None,
@@ -566,7 +566,7 @@ def _cut(config: Config) -> list[Violation]:
     image = config.launch.image.span() if config.launch.image is not None else None
     if image is not None and image.source is cut.source and cut.start <= image.start < cut.end:
         message = f"the command ends before {first}: the container tool gets no image and starts nothing"
-    advice = "let every line but the last end with the continuation character, and no comment or blank line follow it"
+    advice = "end every line except the last with the continuation character, with no comment or blank line after it"
     title = "end the line before with a backslash"
     label = "not part of the command"
     return [Violation("command-cut-short", cut, message, advice, label, change=_joined(config, cut), title=title)]
@@ -600,5 +600,5 @@ def _literal_quotes(config: Config) -> list[Violation]:
         message = f"the value of {setting.spelling} is {flat}: the quotes are part of it, since no shell removes them here"
         advice = "write the value without these quotes"
         change = written_at(text.written, flat[1:-1]) if re.fullmatch(_UNQUOTED, flat[1:-1]) else None
-        found.append(Violation("literal-quotes", span, message, advice, "quotes and all", change=change))
+        found.append(Violation("literal-quotes", span, message, advice, "includes the quotes", change=change))
     return found
