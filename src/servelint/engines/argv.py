@@ -206,8 +206,8 @@ class _Parser:
             word = self.result.positionals[0]
             if word.text.known and self.sure_of_first:
                 self.result.faults.append(Fault("ignored-model", word, word.text.flat))
-        if "config" in self.result.settings:
-            self.result.complete = False  # options may stand in the file that it names
+        if any(one.word.value == "--config" for one in self.result.every):
+            self.result.complete = False  # options may stand in the file that it names; `--config=FILE` is not opened
         self._missing()
         self._exclusive()
 

@@ -139,7 +139,8 @@ def with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
         return opened.text if opened is not None and opened.text.known else None
 
     try:
-        return launch_files.merged(launch.argv, read, empty_file=ENGINES[launch.engine].empty_config_file) or launch.argv, None
+        found = launch_files.merged(launch.argv, read, empty_file=ENGINES[launch.engine].empty_config_file)
+        return launch.argv if found is None else found, None
     except launch_files.Missing as missing:
         return launch.argv, Fault("config-file", named, "--config", [str(missing)])
 
