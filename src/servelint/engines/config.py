@@ -127,9 +127,12 @@ def with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
     """
     if not ENGINES[launch.engine].config_file or (launch.folder is None and launch.open is None):
         return launch.argv, None
-    named = next((word for word in launch.argv if word.value == "--config"), None)
-    if named is None:
+    every = [word for word in launch.argv if word.value == "--config"]
+    if not every:
         return launch.argv, None
+    named = every[-1]
+    if len(every) > 1:
+        return launch.argv, Fault("config-file", named, "--config", ["more than one is named"])
     from servelint.engines import launch_files
 
     def read(name: TracedText) -> TracedText | None:
