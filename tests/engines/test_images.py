@@ -316,3 +316,12 @@ def test_every_release_that_is_known_is_read_from_a_tag(engine: str) -> None:
     repository = {"vllm": "vllm/vllm-openai", "sglang": "lmsysorg/sglang"}[engine]
     tags = {release: image(f"{repository}:v{release}-cu129").claim.release for release in known_releases(engine)}
     assert tags == {release: release for release in known_releases(engine)}
+
+
+@pytest.mark.parametrize(
+    ("tag", "until"),
+    [("deepseek-v4-hopper", "0.5.16"), ("deepseek-v4-grace-blackwell-dev", "0.5.16"), ("latest", ""), ("v0.5.23", "")],
+)
+def test_an_image_of_a_branch_is_no_newer_than_its_last_build(tag: str, until: str) -> None:
+    found = identify(TracedText.of(f"docker.io/lmsysorg/sglang:{tag}"))
+    assert (found.until, found.engine) == (until, "sglang")

@@ -138,10 +138,11 @@ class ImageFamily:
         only: pattern of the tags of images that start the server, "" for all.
         without: pattern of the tags of images that do not hold the server, "" for none.
         builds: pattern of how what stands behind the release in a published tag starts, "" for the usual one.
+        branches: pattern of the tags of images that were built from a branch -> the last release that is no newer than they are.
     """
 
     __slots__ = (
-        "builds", "entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source", "suffixes", "tags",
+        "branches", "builds", "entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source", "suffixes", "tags",
         "without",
     )  # fmt: skip
 
@@ -159,7 +160,9 @@ class ImageFamily:
         without: str = "",
         registry: str = "",
         builds: str = "",
+        branches: Mapping[str, str] | None = None,
     ) -> None:
+        self.branches = branches or {}
         self.registry = registry
         self.repository = repository
         self.builds = builds
