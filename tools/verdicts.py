@@ -92,6 +92,9 @@ HOST = (
 )
 """Messages whose reason is the machine, its packages or its files."""
 
+OTHER_DTYPE = r"torch\.bfloat16 is not supported for quantization method (?:awq|gptq)\b"
+"""What an oracle says of a checkpoint whose configuration it has in bfloat16: published ones of AWQ and GPTQ are in float16."""
+
 AT_IMPORT = frozenset(("CUDA_VISIBLE_DEVICES", "VLLM_LOGGING_LEVEL", "VLLM_ALLOW_RUNTIME_LORA_UPDATING"))
 """Variables that are read when the engine is imported, before an oracle sets those of a case."""
 
@@ -869,7 +872,7 @@ def judged(case: Case, gpu: str, gpus: int) -> list[servelint.Finding]:
     return [one for one in found if one.severity == "error"]
 
 
-def apart(verdict: Case, host: re.Pattern[str] = re.compile(HOST)) -> str | None:
+def apart(verdict: Case, argv: Iterable[str] = (), host: re.Pattern[str] = re.compile(HOST)) -> str | None:
     """Why a verdict says nothing about the launch alone; None if it does."""
     if verdict.get("harness_suspect") or verdict.get("stage") == "?":
         return "harness"
@@ -878,6 +881,8 @@ def apart(verdict: Case, host: re.Pattern[str] = re.compile(HOST)) -> str | None
     if not verdict["ok"] and verdict["stage"] != "parse" and host.search(verdict["error"]):
         return "host"
     if set(verdict.get("families") or {}) - NAMED and verdict["stage"] != "parse":
+        return "fixture"
+    if not verdict["ok"] and re.search(OTHER_DTYPE, verdict["error"]) and "--dtype" not in argv:
         return "fixture"
     return None
 
@@ -888,7 +893,7 @@ def compare(pairs: Iterable[tuple[Case, Case]], gpu: str, gpus: int, tally: Tall
     parser = frozenset(rule.id for rule in rules() if rule.complaint is not None)
     for case, verdict in pairs:
         tally.cases += 1
-        reason = "environment" if AT_IMPORT & set(case.get("env") or {}) else apart(verdict)
+        reason = "environment" if AT_IMPORT & set(case.get("env") or {}) else apart(verdict, case["argv"])
         if reason is not None:
             tally.apart[reason] += 1
             continue

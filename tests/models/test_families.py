@@ -328,6 +328,9 @@ def test_the_end_of_an_unknown_name(name: str, expected: str | None) -> None:
         ("cyankiwi/Qwen3-8B-AWQ-4bit", "compressed-tensors"),
         ("Qwen/Qwen3-8B-AWQ", "awq"),
         ("MiniMaxAI/MiniMax-M2.7", "fp8"),
+        ("hugging-quants/Meta-Llama-3.1-8B-Instruct-AWQ-INT4", "awq"),
+        ("TheBloke/Mistral-7B-Instruct-v0.2-GPTQ", "gptq"),
+        ("unsloth/Qwen3-8B-bnb-4bit", "bitsandbytes"),
     ],
 )
 def test_the_method_of_a_publisher(name: str, expected: str | None) -> None:
