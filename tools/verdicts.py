@@ -579,9 +579,9 @@ def other_value(m: Making) -> bool:
             fits.append((option, sorted(words)))
     if not fits:
         return False
-    option, words = m.rng.choice(fits)
+    option, choices = m.rng.choice(fits)
     m.groups[:] = m.without(option.name)
-    m.groups.append([option.names[0], m.rng.choice(words)])
+    m.groups.append([option.names[0], m.rng.choice(choices)])
     return True
 
 

@@ -118,7 +118,7 @@ def test_comparison() -> None:
         ("host", verdict(1, ok=False, error="World size (16) is larger than the number of available GPUs (8)")),
         ("fixture", verdict(1, families={"some/unknown-model": "llama"})),
         ("help or version", verdict(1, error="exit 0 (help/version)")),
-        ("fixture", verdict(1, ok=False, error="torch.bfloat16 is not supported for quantization method awq. Supported dtypes")),
+        ("fixture", verdict(1, ok=False, error="torch.bfloat16 is not supported for quantization method awq")),
         (None, verdict(1, families={"Qwen/Qwen3-8B": "qwen3-8b"})),
         (None, verdict(1, ok=False, stage="parse", error="x", families={"some/unknown-model": "llama"})),
     ],

@@ -75,7 +75,9 @@ class Reading:
         if not self._family:
             found = _family_in_folder(self.launch, self.model) if self.model is not None else None
             self.opened = found is not None
-            self._family = [found if found is not None or self.model is None else _identified(self.model)]
+            served = self.arguments.settings.get("served-model-name")
+            name = served.value if served is not None and served.value is not None and served.value.known else None
+            self._family = [found if found is not None or self.model is None else _identified(self.model, name)]
         return self._family[0]
 
     def _model(self) -> TracedText | None:
@@ -114,10 +116,11 @@ def _family_in_folder(launch: Launch, model: TracedText) -> models.Family | None
     return folder.read(model, opened) if opened is not None else None
 
 
-def _identified(model: TracedText) -> models.Family | None:
+def _identified(model: TracedText, served: TracedText | None) -> models.Family | None:
     from servelint import models
 
-    return models.identify(model)
+    found = models.identify(model)
+    return found if found is not None else models.inferred(model, served)
 
 
 def with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
@@ -363,7 +366,7 @@ class Config:
     @property
     def since(self) -> str | None:
         """The first release that lists the model's architecture; None if it is not known, or older than the catalog."""
-        architecture = self.family.architecture if self.family is not None else None
+        architecture = self.family.architecture if self.family is not None and not self.family.inferred else None
         runs = self.catalog.names("architectures").get(architecture) if self.catalog is not None and architecture else None
         return self.catalog.releases[runs[0][0]] if self.catalog is not None and runs and runs[0][0] else None
 

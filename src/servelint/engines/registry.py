@@ -138,12 +138,12 @@ class ImageFamily:
         only: pattern of the tags of images that start the server, "" for all.
         without: pattern of the tags of images that do not hold the server, "" for none.
         builds: pattern of how what stands behind the release in a published tag starts, "" for the usual one.
-        branches: pattern of the tags of images that were built from a branch -> the last release that is no newer than they are.
+        branches: pattern of the tags of images that were built from a branch -> the last release that they can be.
     """
 
     __slots__ = (
-        "branches", "builds", "entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source", "suffixes", "tags",
-        "without",
+        "branches", "builds", "entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source", "suffixes",
+        "tags", "without",
     )  # fmt: skip
 
     def __init__(

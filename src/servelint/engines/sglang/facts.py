@@ -106,15 +106,14 @@ def says_rocm(config: Config) -> Operand:
     return Operand(True, False) if all(text.known for text in written) else UNKNOWN
 
 
-_FA3_ON_HOPPER = frozenset(
-    """
-    BertForSequenceClassification BertModel DeepseekV2ForCausalLM DeepseekV3ForCausalLM Gemma2ForCausalLM
-    Gemma3ForConditionalGeneration Glm4MoeForCausalLM GptOssForCausalLM LlamaForCausalLM MistralForCausalLM MixtralForCausalLM
-    NemotronHForCausalLM OPTForCausalLM Phi3ForCausalLM Qwen2ForCausalLM Qwen2_5_VLForConditionalGeneration Qwen3ForCausalLM
-    Qwen3MoeForCausalLM Qwen3NextForCausalLM Qwen3VLForConditionalGeneration Qwen3_5ForConditionalGeneration
-    Qwen3_5MoeForConditionalGeneration XLMRobertaForSequenceClassification XLMRobertaModel
-    """.split()
-)
+_FA3_ON_HOPPER = frozenset((
+    "BertForSequenceClassification", "BertModel", "DeepseekV2ForCausalLM", "DeepseekV3ForCausalLM", "Gemma2ForCausalLM",
+    "Gemma3ForConditionalGeneration", "Glm4MoeForCausalLM", "GptOssForCausalLM", "LlamaForCausalLM", "MistralForCausalLM",
+    "MixtralForCausalLM", "NemotronHForCausalLM", "OPTForCausalLM", "Phi3ForCausalLM", "Qwen2ForCausalLM",
+    "Qwen2_5_VLForConditionalGeneration", "Qwen3ForCausalLM", "Qwen3MoeForCausalLM", "Qwen3NextForCausalLM",
+    "Qwen3VLForConditionalGeneration", "Qwen3_5ForConditionalGeneration", "Qwen3_5MoeForConditionalGeneration",
+    "XLMRobertaForSequenceClassification", "XLMRobertaModel",
+))  # fmt: skip
 """The architectures whose default was looked at: fa3 on 0.5.9 to 0.5.23 (run)."""
 
 

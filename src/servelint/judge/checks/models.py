@@ -227,7 +227,7 @@ _MTP = r"(?i)(?:^|[-_.])mtp(?:[-_.]|$)"
 def another_model(config: Config) -> dict[str, str] | None:
     """A model that is served under the name of another one: of another size, or of another make."""
     loaded, setting = config.family, config.setting("served-model-name")
-    if loaded is None or not loaded.size or setting is None or setting.value is None:
+    if loaded is None or loaded.inferred or not loaded.size or setting is None or setting.value is None:
         return None
     if any(word.many for word in _after(config, setting)):
         return None  # it may be the loaded model's name

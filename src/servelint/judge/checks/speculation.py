@@ -127,7 +127,9 @@ def synthetic_rates(config: Config) -> dict[str, str] | None:
     Source: SpeculativeConfig in vllm/config/speculative.py (0.20.2 line 229, 0.33.0 line 612).
     """
     found = given_object(config, "speculative-config")
-    rates, tokens = (found.get(key) for key in ("synthetic_acceptance_rates", "num_speculative_tokens")) if found else (None, None)
+    rates, tokens = (
+        (found.get(key) for key in ("synthetic_acceptance_rates", "num_speculative_tokens")) if found else (None, None)
+    )
     return {"rates": str(len(rates))} if isinstance(rates, list) and isinstance(tokens, int) and len(rates) != tokens else None
 
 
