@@ -462,7 +462,7 @@ def _going(new: Launch, config: Config, finding: Finding, step: Step) -> bool:
 
 
 def _written(new: Launch, config: Config, finding: Finding, step: Step, verb: str) -> bool:
-    """Write what a step names: in the place of what the finding points at, where it is the same thing."""
+    """Write what a step names: instead of what the finding points at, where it is the same thing."""
     if not step.name:
         return _valued(new, config, finding, step.value or "")
     if step.name.startswith('"'):
@@ -491,7 +491,7 @@ def _written(new: Launch, config: Config, finding: Finding, step: Step, verb: st
 
 
 def _valued(new: Launch, config: Config, finding: Finding, value: str) -> bool:
-    """Write a value, or a key, in the place of the one that the finding points at."""
+    """Write a value, or a key, instead of the one that the finding points at."""
     key, at, name = _key_at(config, finding), _setting_at(config, finding), _variable_at(new, finding)
     if key is not None:
         setting, path = key
@@ -555,7 +555,7 @@ def judged_at(launch: Launch, settings: Settings, release: str | None) -> list[F
 def remains(before: list[Finding], after: list[Finding], finding: Finding, *, parser_only: bool = False) -> list[str]:
     """What is wrong with a launch after an advice: the finding is still there, or an error that was not.
 
-    What fits into a GPU is left out: that an advice gives more to hold is no fault of what it names.
+    What fits into a GPU is left out: that an advice gives more to hold is not a fault of what it names.
 
     Args:
         before: the findings of the launch as it was.

@@ -134,11 +134,11 @@ def starriness(pattern: str) -> int:
     """The degree by which the time of an expression grows; 2 or less where nothing was found."""
     try:
         with warnings.catch_warnings():
-            # a text that is no expression may look like one of another Python; told only where it was not compiled before
+            # a text that is not an expression may look like one of another Python; told only where it was not compiled before
             warnings.simplefilter("ignore", FutureWarning)
             parsed = sre.SreOpParser().parse_sre(pattern)
     except re.error:
-        return 0  # a text that is no expression
+        return 0  # a text that is not an expression
     return max([found.starriness for found in redos.find(parsed)], default=0)
 
 

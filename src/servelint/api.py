@@ -107,7 +107,7 @@ def plan_memory(
     known = {engine: requested(engine, named)} if named is not None and _orders(named) else {}
     found, _, note = start_plan(launch, Settings(gpu=gpu, gpu_count=gpu_count, engine_versions=known))
     if note is not None:
-        found.notes.append(note if named is None else note.replace("no release is named", f"{named!r} is no release", 1))
+        found.notes.append(note if named is None else note.replace("no release is named", f"{named!r} is not a release", 1))
     found.notes += [note for one in known.values() if (note := unlisted_note(engine, one))]
     return found
 

@@ -40,14 +40,14 @@ class TestRecorded:
     [
         ({"apiVersion": "admission.k8s.io/v1beta1"}, 'apiVersion is "admission.k8s.io/v1beta1"; write admissionReviewVersions'),
         ({"apiVersion": None}, "apiVersion is missing"),
-        ({"kind": "Review"}, 'the body is no AdmissionReview: its kind is "Review"'),
-        ({"request": []}, "request of AdmissionReview is no object"),
+        ({"kind": "Review"}, 'the body is not an AdmissionReview: its kind is "Review"'),
+        ({"request": []}, "request of AdmissionReview is not an object"),
         ({"request": {}}, "request.uid is missing"),
-        ({"request": {"uid": 7}}, "request.uid is no text"),
+        ({"request": {"uid": 7}}, "request.uid is not a text"),
         ({"request": {"uid": "a"}}, "request.operation is missing"),
         ({"request": {"uid": "a", "operation": "PATCH"}}, 'request.operation is "PATCH"; it is one of CREATE'),
-        ({"request": {"uid": "a", "operation": "CREATE", "object": "x"}}, "object of request is no object"),
-        ({"request": {"uid": "a", "operation": "CREATE", "userInfo": []}}, "userInfo of request is no object"),
+        ({"request": {"uid": "a", "operation": "CREATE", "object": "x"}}, "object of request is not an object"),
+        ({"request": {"uid": "a", "operation": "CREATE", "userInfo": []}}, "userInfo of request is not an object"),
     ],
 )
 def test_what_is_wrong_is_told(change: dict[str, Any], message: str) -> None:

@@ -239,13 +239,13 @@ class TestRefused:
     [
         ({"engine": "tgi"}, "no command for the engine 'tgi'; use one of vllm, sglang"),
         ({"release": "newest"}, '"newest" is not a release of'),
-        ({"model": ""}, "'' is no model"),
-        ({"model": "--port"}, "'--port' is no model"),
-        ({"method": "medusa"}, "'medusa' is no method; use one of mtp, eagle3, dflash"),
+        ({"model": ""}, "'' is not a model"),
+        ({"model": "--port"}, "'--port' is not a model"),
+        ({"method": "medusa"}, "'medusa' is not a method; use one of mtp, eagle3, dflash"),
         ({"num_speculative_tokens": 0}, "0 drafted tokens"),
         ({"method": "eagle3"}, "eagle3 needs the draft model"),
         ({"draft": "x/y"}, "the draft 'x/y' is for eagle3 or dflash"),
-        ({"gpu": "abacus"}, "'abacus' is no GPU that is known"),
+        ({"gpu": "abacus"}, "'abacus' is not a GPU that is known"),
         ({"gpu_count": 0}, "0 GPUs"),
     ],
 )

@@ -131,10 +131,10 @@ def test_the_surprise_of_the_spark() -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"gpu_id": "nonesuch"}, "'nonesuch' is no GPU that is known"),
+        ({"gpu_id": "nonesuch"}, "'nonesuch' is not a GPU that is known"),
         ({"engine": "llama.cpp"}, "no command for the engine 'llama.cpp'"),
         ({"release": "latest"}, '"latest" is not a release'),
-        ({"method": "ngram"}, "'ngram' is no method that a command can be written for"),
+        ({"method": "ngram"}, "'ngram' is not a method that a command can be written for"),
         ({"method": "eagle3"}, "eagle3 needs the draft model"),
     ],
 )

@@ -19,7 +19,7 @@ REFUSED = [
     (["--plain-http", "--idle", "5s"], '--idle: "5s" is not a number of seconds, such as 5'),
     (["--plain-http", "--max-body", "8MB"], '--max-body: "8MB" is not a size; write bytes, or 512k, 8M, 1G'),
     (["--plain-http", "--workers", "0"], '--workers: "0" is not a whole number from 1'),
-    (["--tls-cert", "no.crt", "--tls-key", "no.key"], "no.crt and no.key are no certificate and its key: No such file"),
+    (["--tls-cert", "no.crt", "--tls-key", "no.key"], "no.crt and no.key are not a certificate and its key: No such file"),
     (["--plain-http", "--policy", "no.yaml"], "no.yaml:1:1: cannot be read: No such file or directory"),
     (["--plain-http", "--policy", "wrong.yaml"], 'wrong.yaml:1:7: deny is "all"; it is one of error, warning, info, never'),
     (["--check-policy", "--policy", "wrong.yaml"], 'wrong.yaml:1:7: deny is "all"'),

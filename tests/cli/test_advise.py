@@ -115,14 +115,14 @@ def test_measurements_of_ones_own(workspace: Workspace) -> None:
     ("args", "message"),
     [
         (("--gpu", "h100"), "missing option: --model MODEL"),
-        ((*ASKED, "--gpu", "nonesuch"), "'nonesuch' is no GPU that is known"),
+        ((*ASKED, "--gpu", "nonesuch"), "'nonesuch' is not a GPU that is known"),
         ((*ASKED, "--acceptance", "72"), '--acceptance: "72" is not a number from 0 to 1'),
         ((*ASKED, "--concurrency", "0"), '--concurrency: "0" is not a whole number from 1'),
         ((*ASKED, "--release", "0.331"), '"0.331" is not a release of vLLM; did you mean 0.33.0?'),
         ((*ASKED, "--release", "latest"), '"latest" is not a release'),
         ((*ASKED, "--measurements", "none.json"), "none.json: cannot be read: No such file or directory"),
         ((*ASKED, "--measurements", "list.json"), "list.json: there is no list of measurements"),
-        ((*ASKED, "--measurements", "wrong.json"), "wrong.json: off: 0 is no number above 0"),
+        ((*ASKED, "--measurements", "wrong.json"), "wrong.json: off: 0 is not a number above 0"),
         (("calibrate", "wrong.json", "--gpu", "h100"), "wrong.json: no result of vllm bench serve"),
     ],
 )

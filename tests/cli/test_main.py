@@ -24,7 +24,7 @@ commands:
   check        lint files, folders, standard input or one command line
   scan         lint many repositories and write one row for each finding
   launches     list the launches that servelint finds
-  rules        list the rules, or test rules of your own
+  rules        list the rules, or test your own rules
   explain      show the page of a rule, or the history of an engine's option or variable
   engines      list the engines, show what a release accepts, or harvest a release
   memory       plan GPU memory: whether each launch fits, and with how much room
@@ -201,7 +201,7 @@ class TestHelp:
 
     def test_subcommands_are_listed(self, workspace: Workspace) -> None:
         page = workspace.run("help", "rules").out
-        assert "\ncommands:\n  test  run the examples of rules of your own\n" in page
+        assert "\ncommands:\n  test  run the examples of your own rules\n" in page
 
     @pytest.mark.parametrize(("name", "command"), EVERY, ids=[name for name, _ in EVERY])
     def test_every_command_has_a_page(self, name: str, command: Command, workspace: Workspace) -> None:

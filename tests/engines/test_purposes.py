@@ -17,10 +17,9 @@ ENGINES = sorted(path.name.removesuffix(".json") for path in Path(FOLDER).iterdi
 class TestSentences:
     def test_each_option_is_in_some_release_and_takes_its_sentence(self, engine: str) -> None:
         catalog = catalogs.load(engine)
-        assert catalog is not None
         for spelling, text in purposes(engine).items():
-            runs = catalog.spelled(spelling)
-            assert runs, spelling
+            assert spelling.startswith("--")
+            assert catalog is None or catalog.spelled(spelling), spelling
             assert purpose(engine, [spelling]) == text
 
     def test_each_is_one_short_sentence_without_a_full_stop(self, engine: str) -> None:
@@ -31,12 +30,12 @@ class TestSentences:
 
     def test_spellings_of_one_option_have_one_sentence(self, engine: str) -> None:
         catalog = catalogs.load(engine)
-        assert catalog is not None
         known = purposes(engine)
         for spelling, text in known.items():
-            option = catalog.spelled(spelling)[-1][2]
-            if spelling in option.negatives:
+            runs = catalog.spelled(spelling) if catalog is not None else []
+            if not runs or spelling in runs[-1][2].negatives:
                 continue
+            option = runs[-1][2]
             names = [name for name in option.names if name not in option.negatives]
             assert {known[name] for name in names if name in known} == {text}, spelling
 
@@ -47,10 +46,10 @@ class TestSentences:
 
 
 def test_the_300_that_people_use_most_have_one() -> None:
-    assert sum(len(purposes(engine)) for engine in ENGINES) >= 300
-    assert {"vllm", "sglang", "llama.cpp", "lmdeploy"} <= set(ENGINES)
+    assert sum(len(purposes(engine)) for engine in ENGINES) >= 600
+    assert set(ENGINES) == {"vllm", "sglang", "llama.cpp", "lmdeploy", "tgi", "trtllm"}
 
 
 def test_an_engine_without_sentences() -> None:
-    assert purposes("tgi") == {}
-    assert purpose("tgi", ["--port"]) is None
+    assert purposes("acme") == {}
+    assert purpose("acme", ["--port"]) is None

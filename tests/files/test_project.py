@@ -106,7 +106,7 @@ class TestFilesThatAFileNames:
         assert (rules(report), report.errors, len(report.launches)) == ([], [], 1)
         (note,) = told(report)
         assert re.match(r"deploy/run\.sh:1:\d+: not read: ", note)
-        assert "is no file of the project (.); what it says is taken as unknown" in note
+        assert "is not a file of the project (.); what it says is taken as unknown" in note
 
     def test_outside_of_it_are_read_where_the_settings_say_so(self, project: Path) -> None:
         Path("deploy/run.sh").write_text(SCRIPT % "../../other/util.sh")
@@ -137,7 +137,7 @@ class TestFilesThatAFileNames:
 
     def test_an_env_file_as_well(self) -> None:
         Path("compose.yml").write_text(SERVICE % "/etc/hosts")
-        assert "compose.yml:5:16: not read: /etc/hosts is no file of the project" in told(check(["compose.yml"]))[0]
+        assert "compose.yml:5:16: not read: /etc/hosts is not a file of the project" in told(check(["compose.yml"]))[0]
 
 
 class TestNoRegularFiles:

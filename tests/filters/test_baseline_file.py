@@ -70,7 +70,7 @@ HEAD = '{"servelint-baseline": 1, "findings": '
     ("text", "said"),
     [
         ("", "1:1: the baseline is not JSON: the JSON ends where a value is expected"),
-        ("[]", '1:1: this is no baseline of servelint: it has no "servelint-baseline"'),
+        ("[]", '1:1: this is not a baseline of servelint: it has no "servelint-baseline"'),
         ('{"servelint-baseline": 2, "findings": []}', "1:24: a baseline of format 2 is not known here; write 1"),
         ('{"servelint-baseline": 1}', '1:1: "findings" is a list of entries'),
         (HEAD + "{}}", '1:39: "findings" is a list of entries'),

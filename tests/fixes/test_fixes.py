@@ -297,7 +297,7 @@ class TestVariables:
     @pytest.mark.parametrize(
         "text",
         [
-            INSTALL + "if x; then\n  " + SPEC + "fi\n" + SERVE,  # an empty block is no shell
+            INSTALL + "if x; then\n  " + SPEC + "fi\n" + SERVE,  # an empty block is not a shell
             INSTALL + "if x; then\n  " + SPEC + "  # why\nelse\n  A=1\nfi\n" + SERVE,
             INSTALL + "for x in 1; do\n  " + SPEC + "done\n" + SERVE,
             INSTALL + "setup() {\n  " + SPEC + "}\nsetup\n" + SERVE,

@@ -56,7 +56,7 @@ LOOKED_AT = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_property_is_looked_at(name: str) -> None:
-    """A harness whose cases never come to a property would hold for ever."""
+    """A harness whose cases never come to a property would hold forever."""
     one = harness(name)
     COUNTS.clear()
     for number in range(400):

@@ -94,9 +94,9 @@ def test_a_comment_that_changes_a_finding(monkeypatch: pytest.MonkeyPatch) -> No
 def test_what_bash_refuses_to_read_is_no_script(monkeypatch: pytest.MonkeyPatch) -> None:
     """What stands behind what makes no sense is read in one way or another."""
     monkeypatch.setattr(properties, "check_launches", lambda *args: added_where("# a comment", *args))
-    before = COUNTS["comments in what is no script"]
+    before = COUNTS["comments in what is not a script"]
     check(COMMENT_BEHIND, TEXT + "fi\n")
-    assert COUNTS["comments in what is no script"] == before + 1
+    assert COUNTS["comments in what is not a script"] == before + 1
 
 
 def test_an_unknown_that_adds_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,7 +92,7 @@ async def test_switched_off(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "fault"),
     [
-        ([], "the editor's settings are no object but a list"),
+        ([], "the editor's settings are not an object but a list"),
         ({"gpuCount": "two"}, 'servelint.gpuCount: "two" is not a whole number from 1'),
         ({"codeLens": 3}, "servelint.codeLens: 3 is neither true nor false"),
         (

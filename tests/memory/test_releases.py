@@ -106,7 +106,7 @@ class TestPlans:
 
     def test_a_text_that_is_no_release(self) -> None:
         found = named("vllm", ["Qwen/Qwen3-8B"], "my-image")
-        assert any(note.startswith("'my-image' is no release: planned for ") for note in found.notes)
+        assert any(note.startswith("'my-image' is not a release: planned for ") for note in found.notes)
 
     def test_a_model_that_nobody_knows(self) -> None:
         found = named("vllm", ["someone/never-heard-of"], None)

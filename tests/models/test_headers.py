@@ -110,7 +110,7 @@ def test_a_truncated_safetensors_is_told(data: bytes, cut: int) -> None:
         ({"dtype": "F32", "shape": [2], "data_offsets": [8, 0]}, "no dtype, shape or offsets"),
         ({"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}, "no dtype, shape or offsets"),
         ({"dtype": "F32", "shape": [True], "data_offsets": [0, 4]}, "no dtype, shape or offsets"),
-        ([], "is no object"),
+        ([], "is not an object"),
     ],
 )
 def test_what_a_header_says_wrongly(entry: Any, told: str) -> None:

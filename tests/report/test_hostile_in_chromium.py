@@ -95,7 +95,7 @@ def test_nothing_of_a_picture_is_run(payload: str, browser: Browser, tmp_path: P
 
 
 def test_the_policy_stops_what_would_slip_through(browser: Browser, tmp_path: Path) -> None:
-    """A script that is no part of the page is not run even where it got into it."""
+    """A script that is not a part of the page is not run even where it got into it."""
     file = tmp_path / "report.html"
     text = render(everywhere("m")).replace(
         "</main>", "<img src=x onerror=window.pwned=1><script>window.pwned=1</script></main>"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from servelint.engines.catalog import Catalog, Option, compile_catalog
-from servelint.report.reference import field, lasting, near, of_option, of_variable, takes
+from servelint.engines.catalog import Catalog, Option, compile_catalog, load
+from servelint.report.reference import field, lasting, near, of_name, of_option, of_variable, takes, without_catalog
 
 DATA: dict[str, Any] = {
     "engine": "vllm",
@@ -173,3 +173,21 @@ class TestLasting:
     )
     def test_in_which_releases_something_is(self, runs: list[tuple[int, int]], told: str) -> None:
         assert lasting(runs, CATALOG) == told
+
+
+class TestAroundAnOption:
+    """What is printed below the history."""
+
+    def test_known_problems_related_options_and_documentation(self) -> None:
+        catalog = load("vllm")
+        assert catalog is not None
+        text = of_name(catalog, "--tensor-parallel-size") or ""
+        assert "\nKnown problems:\n  vllm/" in text
+        assert "\nRelated: --" in text
+        assert text.endswith("\nDocumentation of vLLM: https://docs.vllm.ai/en/latest/cli/serve/\n")
+
+    def test_of_an_engine_without_a_catalog(self) -> None:
+        text = without_catalog("tgi", "max_total_tokens=4096") or ""
+        assert text.startswith("--max-total-tokens of TGI\n\nLongest request in tokens")
+        assert "tgi/input-not-below-total" in text
+        assert without_catalog("tgi", "--no-such-option") is None

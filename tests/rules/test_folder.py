@@ -25,7 +25,7 @@ at: trust-remote-code
 message: "--trust-remote-code runs whatever the repository of {model.name} holds"
 advice: leave it out, or ask for an exception
 why: |
-  The cluster runs with credentials that a model's own code must never see, so nothing that brings code along is loaded.
+  The cluster runs with credentials that a model's own code must never see, so nothing that contains code is loaded.
 evidence:
   - {url: "https://example.invalid/policy", says: so it was decided}
 examples:
@@ -94,7 +94,7 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    assert [problem.message for problem in folder.load(str(tmp_path / "nothing")).problems] == ["is no folder of rules"]
+    assert [problem.message for problem in folder.load(str(tmp_path / "nothing")).problems] == ["is not a folder of rules"]
 
 
 def test_a_broken_rule_does_not_cost_the_others(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ class TestCheck:
 
     def test_rules_test_of_a_broken_folder(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["rules", "test", "nothing"]) == 2
-        assert "is no folder of rules" in capsys.readouterr().err
+        assert "is not a folder of rules" in capsys.readouterr().err
 
 
 def test_a_relative_folder_belongs_to_the_current_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,3 +103,7 @@ def test_what_is_no_range_is_refused(text: str) -> None:
 )
 def test_a_range_as_a_person_says_it(text: str, said: str) -> None:
     assert describe(text) == said
+
+
+def test_numbered_builds_in_words() -> None:
+    assert describe(">=9180,<9300") == "b9180 and later, before b9300"

@@ -99,7 +99,7 @@ def test_other_settings_do_not_go_on(path: Path) -> None:
 @pytest.mark.parametrize("journal", [b"hello\n", b"[]\n", b'{"context":"one"}\n{"done":1}\n', b'{"context":"one"}\nhello\n'])
 def test_a_journal_of_something_else(journal: bytes, path: Path) -> None:
     path.with_name("rows.jsonl.journal").write_bytes(journal)
-    with pytest.raises(OutputError, match="is no journal of a scan; write --restart"):
+    with pytest.raises(OutputError, match="is not a journal of a scan; write --restart"):
         File(str(path), JOB)
 
 

@@ -97,8 +97,8 @@ def test_a_revision_is_read_from_the_store_not_from_the_folder(tmp_path: Path) -
     ("revision", "message"),
     [
         ("nowhere", "git knows no revision 'nowhere' here"),
-        ("--help", "'--help' is no revision"),
-        ("HEAD\nHEAD", "'HEAD\\nHEAD' is no revision"),
+        ("--help", "'--help' is not a revision"),
+        ("HEAD\nHEAD", "'HEAD\\nHEAD' is not a revision"),
         ("HEAD:compose.yml", "git knows no revision 'HEAD:compose.yml' here"),
     ],
 )

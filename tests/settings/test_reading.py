@@ -127,7 +127,7 @@ def test_the_table_of_a_project_file() -> None:
         ("gpu-count = '2'", "1:13: gpu-count is a whole number from 1, not a text"),
         ("force-exclude = 1", "1:17: force-exclude is true or false, not a number"),
         ("exclude = ['../x']", "1:12: '../x' leads out of the folder that it is relative to"),
-        ("rules = ['missing']", '1:10: "missing" is no folder'),
+        ("rules = ['missing']", '1:10: "missing" is not a folder'),
         ("engine-versions = 'x'", '1:19: engine-versions is a table, not a text: write engine-versions = {vllm = "0.19.1"}'),
         ("[engine-versions]\nvlm = '1'", f'2:1: "vlm" is not an engine; use one of {ENGINES} (did you mean "vllm"?)'),
         ("[engine-versions]\nvllm = 0.19", '2:8: the release of vllm is a text, not a number: write vllm = "0.19"'),
@@ -159,4 +159,4 @@ def test_folders_are_relative_to_the_file(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     found, problems = read("rules = ['./policy', 'missing']", folder=str(tmp_path / "team"))
     assert found.get("rules") == (str(Path("team", "policy")), str(Path("team", "missing")))
-    assert [problem.message for problem in problems] == ['"missing" is no folder']
+    assert [problem.message for problem in problems] == ['"missing" is not a folder']

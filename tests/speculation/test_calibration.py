@@ -24,15 +24,15 @@ ROW: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"of": 1}, "'of' is no field of a measurement; use accepted, "),
-        ({"off": 0}, "off: 0 is no number above 0"),
-        ({"on": "fast"}, "on: 'fast' is no number above 0"),
-        ({"on": math.inf}, "on: inf is no number above 0"),
-        ({"on": True}, "on: True is no number above 0"),
-        ({"concurrency": 0}, "concurrency: 0 is no whole number above 0"),
-        ({"tokens": 1.5}, "tokens: 1.5 is no whole number above 0"),
+        ({"of": 1}, "'of' is not a field of a measurement; use accepted, "),
+        ({"off": 0}, "off: 0 is not a number above 0"),
+        ({"on": "fast"}, "on: 'fast' is not a number above 0"),
+        ({"on": math.inf}, "on: inf is not a number above 0"),
+        ({"on": True}, "on: True is not a number above 0"),
+        ({"concurrency": 0}, "concurrency: 0 is not a whole number above 0"),
+        ({"tokens": 1.5}, "tokens: 1.5 is not a whole number above 0"),
         ({"method": "telepathy"}, "method 'telepathy' is not known; write mtp, "),
-        ({"accepted": "many"}, "'many' is no number"),
+        ({"accepted": "many"}, "'many' is not a number"),
     ],
 )
 def test_what_is_no_measurement(change: dict[str, Any], message: str) -> None:

@@ -54,5 +54,5 @@ def test_of_every_number_of_tokens() -> None:
 
 
 def test_a_method_that_is_not_known() -> None:
-    with pytest.raises(ValueError, match="'telepathy' is no method of speculation; write mtp, "):
+    with pytest.raises(ValueError, match="'telepathy' is not a method of speculation; write mtp, "):
         crossover("h100", LLAMA, method="telepathy")

@@ -174,7 +174,7 @@ def test_a_revision_is_taken_from_git(clones: Clones, tmp_path: Path, monkeypatc
     [
         ("no-such-revision", "'no-such-revision' is neither a revision, a folder nor an interpreter: fatal: "),
         ("--output=x", "the following arguments are required: NEW"),
-        ("{empty}", "is no checkout of servelint"),
+        ("{empty}", "is not a checkout of servelint"),
         ("/bin/false", "servelint at /bin/false cannot scan: status 1"),
     ],
 )

@@ -53,6 +53,8 @@ def _linked(text: str, names: set[str], folder: str) -> str:
         stem = Path(path).stem
         if path.endswith(".md") and stem in names:
             return f"]({folder}{stem}.md{anchor})"
+        if path.endswith(".svg"):
+            return f"](assets/{Path(path).name})"
         return f"]({anchor})" if path == "" else "]" + _PLAIN
 
     return _unlinked(_LINK.sub(link, text))
@@ -66,8 +68,9 @@ def _unlinked(text: str) -> str:
 
 
 def _home(readme: str) -> str:
-    """The README as the first page, with the ways into the reference above it."""
-    head, _, rest = readme.partition("\n")
+    """The README as the first page, with the ways into the reference below its first paragraph."""
+    _, _, rest = readme.partition("\n")
+    intro, _, rest = rest.strip().partition("\n\n")
     ways = [
         "",
         '<div class="ways" markdown>',
@@ -75,7 +78,7 @@ def _home(readme: str) -> str:
         "- [**Rules**](rules/index.md): what is known to break, since when, with evidence",
         "- [**Options**](options/index.md): the history of every option, JSON key and environment variable of every engine",
         "- [**Releases**](releases/index.md): what each release added, removed and changed",
-        "- [**Compare two releases**](compare/index.md)",
+        "- [**Compare two releases**](compare/index.md): what an upgrade adds, removes and changes",
         "- [**What works together**](matrix/index.md): speculative decoding, KV cache formats, attention backends",
         "- [**Playground**](playground/index.md): check a file in the browser",
         "- [**Paste an error**](log/index.md): find the rule for a message from a log",
@@ -83,7 +86,7 @@ def _home(readme: str) -> str:
         "</div>",
         "",
     ]
-    return "---\nhide: [navigation]\n---\n\n" + head + "\n" + "\n".join(ways) + rest
+    return "---\nhide: [navigation]\n---\n\n# servelint\n\n" + intro + "\n" + "\n".join(ways) + rest
 
 
 def configuration(docs: Path) -> str:
@@ -106,6 +109,8 @@ def configuration(docs: Path) -> str:
         "theme:",
         "  name: material",
         "  font: false",
+        "  logo: assets/logo.svg",
+        "  favicon: assets/logo.svg",
         "  features: [navigation.tabs, navigation.top, search.highlight, content.code.copy, toc.follow]",
         "  palette:",
         *[
@@ -154,6 +159,8 @@ def main(argv: list[str]) -> int:
         matrix.write(docs)
         loaded.result()
         shutil.copytree(ASSETS, docs / "assets", dirs_exist_ok=True)
+        for picture in (ROOT / "docs").glob("*.svg"):
+            shutil.copy(picture, docs / "assets")
         (work / "mkdocs.yml").write_text(configuration(docs), encoding="utf-8")
         built = subprocess.run([sys.executable, "-m", "zensical", "build", "-f", "mkdocs.yml"], cwd=work, check=False)
         if built.returncode:

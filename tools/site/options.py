@@ -207,6 +207,10 @@ def write(docs: Path, book: list[rules.Rule]) -> None:
             title = "--" + name if "--" + name in names else title
             extra = [*reference.instead(catalog, name, runs[-1][1]), ""]
             extra += _written(engine, option, catalog.releases[runs[-1][1]])
+            record = ENGINES[engine]
+            extra += (
+                ["", f"More: [documentation of {record.name}]({record.documentation}).", ""] if record.documentation else []
+            )
             others = [one for one in names if one != title]
             what = reference.purpose_of(catalog, option, title)
             text = _page(engine, title, runs, others, rules.about(book, engine, {name}), extra, what)

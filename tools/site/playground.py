@@ -47,13 +47,13 @@ The address of the page holds the text: copy the address to share it.
 <form class="filters" id="playground-form">
 <label>File <select name="kind">{kinds}</select></label>
 <label>Example <select name="example"><option value="">choose</option>{examples}</select></label>
-<label>Check launches of <select name="engine"></select></label>
-<label>as version <select name="version"></select></label>
+<label>Engine <select name="engine"></select></label>
+<label>Version <select name="version"></select></label>
 <label>GPU <select name="gpu"></select></label>
-<label>GPUs <input name="gpu_count" type="number" min="1" max="1024" size="4"></label>
+<label>Number of GPUs <input name="gpu_count" type="number" min="1" max="1024" size="4"></label>
 <label>Profile <select name="profile"><option>default</option><option>strict</option></select></label>
 </form>
-<p id="playground-state" role="status">loading Python and servelint (about 20 MB, kept for the next visit)</p>
+<p id="playground-state" role="status">Loading Python and servelint: about 20 MB, which the browser keeps for the next visit</p>
 <div id="playground-editor"></div>
 <h2>Findings</h2>
 <ol id="playground-findings" class="playground-findings"></ol>

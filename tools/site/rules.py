@@ -21,6 +21,7 @@ from servelint.judge.judging import judge
 from servelint.readers import read
 from servelint.report import log_search
 from servelint.report.formats.text import Painter, finding_text
+from servelint.report.places import address
 from servelint.rule_examples import example_text, unmarked
 from servelint.rules import pages
 from servelint.rules.compile import every_rule
@@ -29,12 +30,7 @@ from servelint.rules.load import rules as compiled_rules
 from servelint.rules.ranges import compile_range, contains, describe
 
 _RELATED = 6
-_SOURCE = re.compile(r"`((vllm|sglang|lmdeploy)-(\d[\w.]*) ([\w./-]+\.py)(?::(\d+))?)`")
-_HOMES = {
-    "vllm": "https://github.com/vllm-project/vllm/blob/v{release}/{path}",
-    "sglang": "https://github.com/sgl-project/sglang/blob/v{release}/python/{path}",
-    "lmdeploy": "https://github.com/InternLM/lmdeploy/blob/v{release}/{path}",
-}
+_SOURCE = re.compile(r"`([a-z][a-z.]*[- ]b?\d[\w.]*[^`]*/[^`]*)`")
 _OPTION = re.compile(r"(?<![\w`/-])(--[a-zA-Z][\w.-]*\w)(?![\w`])")
 _EXAMPLE = re.compile(r"^(.*:)\n\n((?:    .*\n|\n(?=    ))+)", re.MULTILINE)
 
@@ -107,9 +103,8 @@ def evidence_links(text: str) -> str:
     """Turn `vllm-0.33.0 vllm/x.py:12` in a page into a link to that line at the release's tag."""
 
     def link(match: re.Match[str]) -> str:
-        whole, engine, release, path, line = match.groups()
-        url = _HOMES[engine].format(release=release, path=path) + (f"#L{line}" if line else "")
-        return f"[`{whole}`]({url})"
+        url = address(match[1])
+        return f"[`{match[1]}`]({url})" if url is not None else match[0]
 
     return _SOURCE.sub(link, text)
 
@@ -144,7 +139,9 @@ def related(one: Rule, book: list[Rule]) -> list[Rule]:
 
 def page(one: Rule, book: list[Rule]) -> str:
     """The page of a rule: the text that `servelint explain` prints, with a bar of releases, a finding and related rules."""
-    text = "---\nhide: [navigation]\n---\n\n" + evidence_links(_marked(pages.markdown(one.data)))
+    heading = f"# {one.id}\n\n{one.data['title']}.\n"
+    written = pages.markdown(one.data).replace(heading, f"# {one.data['title']}\n\n`{one.id}`\n", 1)
+    text = "---\nhide: [navigation]\n---\n\n" + evidence_links(_marked(written))
     shown = printed(one)
     if shown:
         rows = [f"    {line}".rstrip() for line in shown.splitlines()]

@@ -42,7 +42,7 @@ class Found(NamedTuple):
     Attributes:
         rule: the id of the rule.
         severity: error, warning or info.
-        field: such as "spec.template.spec.containers[0].args[3]", "" where it is no place in the object.
+        field: such as "spec.template.spec.containers[0].args[3]", "" where it is not a place in the object.
         sentence: what is wrong and what to write.
         releases: such as "vLLM 0.27.1, affected: 0.20 and later".
         mark: a text that is equal for the same finding of the object before and after an update, whatever release it runs.

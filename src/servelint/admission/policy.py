@@ -249,7 +249,7 @@ class _Reader:
         paths = self.texts(fields["paths"][1], "paths") if "paths" in fields else ()
         for path in paths:
             if re.fullmatch(NAME, path) is None:
-                self.wrong(fields["paths"][1], f'"{path}" is no name for /validate/NAME: small letters, digits and -')
+                self.wrong(fields["paths"][1], f'"{path}" is not a name for /validate/NAME: small letters, digits and -')
         return Override(
             self.terms(fields),
             self.texts(fields["namespaces"][1], "namespaces") if "namespaces" in fields else (),
@@ -265,7 +265,7 @@ class _Reader:
         for name, (_, value) in yaml.entries(node).items():
             written = self.text(value)
             if written is None:
-                self.wrong(value, f'the pattern of label {name} is no text: write "*" for any value')
+                self.wrong(value, f'the pattern of label {name} is not a text: write "*" for any value')
             else:
                 found[name] = written
         return found
@@ -277,7 +277,7 @@ class _Reader:
             if written:
                 found.append(written)
             else:
-                self.wrong(item, f"an element of {key} is no text")
+                self.wrong(item, f"an element of {key} is not a text")
         return tuple(found)
 
     def items(self, node: Node, wanted: str) -> list[Node]:
@@ -299,7 +299,7 @@ class _Reader:
             if name not in known:
                 self.wrong(key, f'unknown key "{name}" of {what}{suggestion(name, known)}; it has {listed}')
         if len(fields) < len(node.value):
-            self.wrong(node, f"a key of {what} is there twice, or is no text")
+            self.wrong(node, f"a key of {what} is there twice, or is not a text")
         return {name: pair for name, pair in fields.items() if name in known}
 
     def text(self, node: Node) -> str | None:

@@ -94,7 +94,7 @@ def _table(fields: dict[str, Any], key: str, at: str) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise RefusedError(400, f"{key} of {at} is no object")
+        raise RefusedError(400, f"{key} of {at} is not an object")
     return value
 
 

@@ -80,7 +80,7 @@ class Certificate:
         return True
 
     async def watch(self, seconds: float, changed: Callable[[], None]) -> None:
-        """Check the files every few seconds, for ever; `changed` is called after a change."""
+        """Check the files every few seconds, forever; `changed` is called after a change."""
         while True:
             await asyncio.sleep(seconds)
             if self.refresh():
@@ -97,7 +97,7 @@ class Certificate:
             context.load_cert_chain(self.chain, self.key, password=_no_password)
         except (OSError, ValueError) as error:
             reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
-            raise CertificateError(f"{self.chain} and {self.key} are no certificate and its key: {reason}") from error
+            raise CertificateError(f"{self.chain} and {self.key} are not a certificate and its key: {reason}") from error
         return context
 
 
@@ -188,7 +188,7 @@ _LOOK_AT_FILES = 2.0
 
 
 def protocol(options: Options) -> type[H11Protocol]:
-    """Return a class of connections that close if no request comes, or only part of one: uvicorn would wait for ever."""
+    """Return a class of connections that close if no request comes, or only part of one: uvicorn would wait forever."""
 
     class Connection(H11Protocol):
         waiting: asyncio.TimerHandle | None = None
@@ -225,7 +225,7 @@ def protocol(options: Options) -> type[H11Protocol]:
                 self.waiting = None
 
         def _give_up(self) -> None:
-            # not close(), which waits for a peer that may not be there any more
+            # not close(), which waits for a peer that may be gone
             if not self.transport.is_closing():
                 self.transport.abort()
 

@@ -218,7 +218,7 @@ _WAYS: dict[str, Callable[[ServeOptions, Finding], bool]] = {
     "vllm/memory-may-not-start": _as_advised,
 }
 _DOUBTS = ("vllm/memory-may-not-start", "vllm/state-block-above-default-batch")
-"""Rules whose findings are no reason not to start."""
+"""Rules whose findings do not keep an engine from starting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,9 +380,9 @@ def release_of(engine: str, release: str | None) -> str:
 
 def _valid(model: str, method: str | None, tokens: int, draft: str | None, gpu: str | None, gpu_count: int) -> None:
     if not model or model.startswith("-"):
-        raise ValueError(f"{model!r} is no model; write its repository's name or a folder")
+        raise ValueError(f"{model!r} is not a model; write its repository's name or a folder")
     if method not in (None, *METHODS):
-        raise ValueError(f"{method!r} is no method; use one of {', '.join(METHODS)}, or None for no drafts")
+        raise ValueError(f"{method!r} is not a method; use one of {', '.join(METHODS)}, or None for no drafts")
     if method is not None and tokens < 1:
         raise ValueError(f"{tokens} drafted tokens; write 1 or more")
     if method in ("eagle3", "dflash") and not draft:
@@ -390,7 +390,7 @@ def _valid(model: str, method: str | None, tokens: int, draft: str | None, gpu: 
     if method in (None, "mtp") and draft:
         raise ValueError(f"the draft {draft!r} is for eagle3 or dflash; name one of them")
     if gpu is not None and hardware.identify(gpu) is None:
-        raise ValueError(f"{gpu!r} is no GPU that is known")
+        raise ValueError(f"{gpu!r} is not a GPU that is known")
     if gpu_count < 1:
         raise ValueError(f"{gpu_count} GPUs; write 1 or more")
 

@@ -263,7 +263,7 @@ def recommend(
     load.concurrency = concurrency or load.concurrency
     kind = method_of(method) if method is not None else MTP
     if kind is None or kind not in _CANDIDATES:
-        raise ValueError(f"{method!r} is no method that a command can be written for; use mtp, eagle3 or dflash")
+        raise ValueError(f"{method!r} is not a method that a command can be written for; use mtp, eagle3 or dflash")
     gpu = gpu_id if gpu_count == 1 or gpu_id is None else f"{gpu_count}x {gpu_id}"
     case = Case(engine, kind, model, gpu, tokens, load.concurrency, load.input, load.output, None, ".")
     counts = (tokens,) if tokens is not None else _CANDIDATES[kind]

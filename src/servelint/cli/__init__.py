@@ -14,7 +14,7 @@ COMMANDS = {
     "check": "lint files, folders, standard input or one command line",
     "scan": "lint many repositories and write one row for each finding",
     "launches": "list the launches that servelint finds",
-    "rules": "list the rules, or test rules of your own",
+    "rules": "list the rules, or test your own rules",
     "explain": "show the page of a rule, or the history of an engine's option or variable",
     "engines": "list the engines, show what a release accepts, or harvest a release",
     "memory": "plan GPU memory: whether each launch fits, and with how much room",
@@ -61,7 +61,7 @@ def main(argv: list[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except BrokenPipeError:
-        # nothing reads the output any more; point stdout elsewhere so that the interpreter's own flush is quiet
+        # nothing reads the output now; point stdout elsewhere so that the interpreter's own flush is quiet
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
     except KeyboardInterrupt:

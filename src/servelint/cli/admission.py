@@ -57,13 +57,13 @@ class Listening(Options, title="connection"):
     )
     tls_cert: str | None = option("--tls-cert", metavar="FILE", help="certificate chain, PEM; read again when it changes")
     tls_key: str | None = option("--tls-key", metavar="FILE", help="key of the certificate, PEM")
-    plain_http: bool = flag("--plain-http", help="no TLS: the API server needs TLS, so that something else must add it")
+    plain_http: bool = flag("--plain-http", help="serve without TLS; a proxy must add it, because the API server requires it")
 
 
 class Judging(Options, title="policy"):
     """What is denied."""
 
-    policy: str | None = option("--policy", metavar="FILE", help="what is denied, what is warned of, and for whom (YAML)")
+    policy: str | None = option("--policy", metavar="FILE", help="what to deny, what to warn about, and for whom (YAML)")
     settings: str | None = option("--settings", metavar="FILE", help="settings of servelint: rules, releases, GPUs (TOML)")
     check_policy: bool = flag("--check-policy", help="check the policy and the settings, and exit")
     review: str | None = option(
@@ -90,7 +90,11 @@ class Limits(Options, title="limits"):
         "--max-connections", metavar="N", default="512", read=_count, help="concurrent connections (default: 512)"
     )
     drain: float = option(
-        "--drain", metavar="SECONDS", default="5", read=_pause, help="time to answer on after SIGTERM, not ready (default: 5)"
+        "--drain",
+        metavar="SECONDS",
+        default="5",
+        read=_pause,
+        help="time to keep answering after SIGTERM while not ready (default: 5)",
     )
     grace: float = option(
         "--grace", metavar="SECONDS", default="10", read=_seconds, help="time to finish open reviews after that (default: 10)"
@@ -111,7 +115,7 @@ class Logging(Options, title="log"):
 @command(
     "admission",
     *(Listening, Judging, Limits, Logging),
-    about="Serve a validating admission webhook, which judges what is written to a Kubernetes cluster.",
+    about="Serve a validating admission webhook that judges objects written to a Kubernetes cluster.",
     notes=_NOTES,
     examples=[
         "servelint admission --tls-cert tls.crt --tls-key tls.key --policy policy.yaml",

@@ -47,7 +47,7 @@ class Load(Options, title="load"):
     """How the server is used."""
 
     use_case: str = option(
-        "--use-case", choices=tuple(one.value for one in UseCase), default="chat", help="who is served (default: chat)"
+        "--use-case", choices=tuple(one.value for one in UseCase), default="chat", help="kind of load (default: chat)"
     )
     objective: str = option(
         "--objective",
@@ -73,7 +73,7 @@ class Drafting(Options, title="speculative decoding"):
     acceptance: float | None = option(
         "--acceptance", metavar="RATE", read=_rate, help="measured acceptance rate of draft tokens, 0 to 1"
     )
-    measurements: tuple[str, ...] = option("--measurements", metavar="FILE", many=True, help="add measurements of your own")
+    measurements: tuple[str, ...] = option("--measurements", metavar="FILE", many=True, help="add your own measurements")
 
 
 class Launching(Options, title="command"):

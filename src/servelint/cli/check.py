@@ -50,7 +50,7 @@ class GateOptions(Options, title="baseline and trust"):
         help="base: only suppressions of --base count (default: head)",
     )
     base: str | None = option("--base", metavar="REV", help="the trusted git revision (default: that of --changed-since)")
-    no_inline_ignore: bool = flag("--no-inline-ignore", help="report findings in spite of ignore comments")
+    no_inline_ignore: bool = flag("--no-inline-ignore", help="report findings despite ignore comments")
     show_suppressed: bool = flag("--show-suppressed", help="list every suppression in force and what it hides")
 
 
@@ -60,7 +60,7 @@ class Requirement(ExitStatus, title="failing"):
     require: str | None = option(
         "--require",
         choices=("judged", "decided"),
-        help="exit with 1 if a launch was not wholly judged, or decided",
+        help="exit with 1 if a launch was not fully judged, or decided",
     )
 
 
@@ -84,7 +84,7 @@ class Fixing(Options, title="fixing"):
     """Whether findings are fixed."""
 
     fix: bool = flag("--fix", help="apply the safe fixes")
-    unsafe_fixes: bool = flag("--unsafe-fixes", help="apply the others too: they change what the launch does")
+    unsafe_fixes: bool = flag("--unsafe-fixes", help="also apply the fixes that change what the launch does")
     diff: bool = flag("--diff", help="print what --fix would change as a patch, and change nothing")
     exit_non_zero_on_fix: bool = flag("--exit-non-zero-on-fix", help="exit with 1 if a file was changed")
 
@@ -166,6 +166,9 @@ def _check(
         report, fixed = _fix(report, inputs, fixing, settings_files, gate, undecided, quiet=writing.quiet)
     milliseconds = (time.perf_counter() - started) * 1000
     style = ReportStyle(milliseconds, quiet=writing.quiet, color=writing.color, verbose=writing.verbose)
+    style.paths = (
+        list(inputs.paths) or ["."] if inputs.are_files else ["standard input" if inputs.command is None else "a command"]
+    )
     if gating.show_suppressed:
         from servelint.filters import suppressions
 

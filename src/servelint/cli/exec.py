@@ -32,7 +32,7 @@ NOT_EXECUTABLE, NOT_FOUND = 126, 127
 
 _NO_COMMAND = "write the command after --, as in servelint exec -- vllm serve MODEL"
 
-_NOTES = """The command is taken as given: no shell reads it again, and nothing of it runs before it is linted.
+_NOTES = """The command runs as given: no shell reads it again, and nothing runs before it is linted.
 Its release is that of --engine-version or the settings, else the one that is installed.
 
 exit status: that of the command, which replaces servelint. If it was not started:
@@ -53,7 +53,7 @@ class OutputOptions(Options, title="output"):
     """What is printed on standard error."""
 
     color: str = options.color_option("findings on standard error")
-    quiet: bool = flag("--quiet", help="print only what keeps the command from starting")
+    quiet: bool = flag("--quiet", help="print only what stops the command")
 
 
 class _Exec(Command):

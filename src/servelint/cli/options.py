@@ -44,7 +44,7 @@ class Inputs(Options, title="input"):
     command: str | None = option("--command", metavar="TEXT", help="one command line instead of files, read as a shell does")
     exclude: tuple[str, ...] = option("--exclude", metavar="GLOB", many=True, help="skip these paths when a folder is searched")
     extend_exclude: tuple[str, ...] = option(
-        "--extend-exclude", metavar="GLOB", many=True, help="skip these too, beside those of the settings or of --exclude"
+        "--extend-exclude", metavar="GLOB", many=True, help="also skip these paths, in addition to --exclude"
     )
     force_exclude: bool = flag("--force-exclude", help="skip excluded files even where they are named, as pre-commit does")
 
@@ -62,7 +62,7 @@ class Rules(Options, title="rules"):
     )
     extend_select: tuple[str, ...] = option("--extend-select", metavar="ID", many=True, help="run these rules too")
     ignore: tuple[str, ...] = option("--ignore", metavar="ID", many=True, help="do not run these rules")
-    rules: tuple[str, ...] = option("--rules", metavar="FOLDER", many=True, help="a folder with rules of your own")
+    rules: tuple[str, ...] = option("--rules", metavar="FOLDER", many=True, help="a folder with your own rules")
     profile: str | None = option(
         "--profile", choices=PROFILES, help="strict adds best practice, audit everything (default: default)"
     )
@@ -86,7 +86,7 @@ class Hardware(Versions, title="versions and hardware"):
     """Which release and which GPUs are assumed where a file does not say."""
 
     gpu: str | None = option("--gpu", metavar="NAME", help="GPU to assume where a file names none, such as h100-80gb")
-    gpu_count: str | None = option("--gpu-count", metavar="N", help="number of GPUs to assume where a file does not say")
+    gpu_count: str | None = option("--gpu-count", metavar="N", help="number of GPUs to assume where a file sets none")
 
 
 class SettingsOptions(Options, title="settings"):

@@ -141,12 +141,13 @@ class ReportStyle:
         milliseconds: how long the check took; None leaves it out.
         quiet: leave out everything but findings.
         color: the value of `--color`.
-        statistics: count the findings of each rule in the place of printing them.
+        statistics: count the findings of each rule instead of printing them.
         suppressions: the suppressions in force, where they are listed.
         verbose: list what was not judged.
+        paths: what was checked, for a format that states it.
     """
 
-    __slots__ = ("color", "milliseconds", "quiet", "statistics", "suppressions", "verbose")
+    __slots__ = ("color", "milliseconds", "paths", "quiet", "statistics", "suppressions", "verbose")
 
     def __init__(
         self, milliseconds: float | None = None, *, quiet: bool = False, color: str = AUTO, verbose: bool = False
@@ -157,6 +158,7 @@ class ReportStyle:
         self.color = color
         self.statistics = False
         self.suppressions: list[Suppression] | None = None
+        self.paths: list[str] | None = None
 
 
 def destinations(given: Sequence[str]) -> tuple[str | None, list[tuple[str, str | None]]]:
@@ -210,6 +212,7 @@ def _render(report: Report, kind: str, path: str | None, style: ReportStyle, set
         suppressions=style.suppressions,
         settings=settings_files,
         verbose=style.verbose,
+        paths=style.paths,
     )
     return formats.find(kind).render(report, options)
 

@@ -13,7 +13,7 @@ from servelint.cli.output import plural, print_problems, print_stderr, write_jso
 from servelint.core.finding import SEVERITIES
 from servelint.core.own_rules import OWN
 from servelint.core.trust import RuleFolder
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.report.clean import clean, clean_lines
 from servelint.rules.load import every, rule_folder
 from servelint.rules.ranges import describe
@@ -28,7 +28,7 @@ class OutputOptions(Options, title="output"):
     """How the list is printed."""
 
     format: str = options.format_option("text", "json")
-    operands: bool = flag("--operands", help="list what the condition of a rule can ask for instead")
+    operands: bool = flag("--operands", help="list the operands of rule conditions instead")
 
 
 class Folders(Options, title="arguments"):
@@ -48,20 +48,20 @@ class Log(Options, title="log"):
     """A log whose error is explained."""
 
     log: str | None = option(
-        "--log", metavar="FILE", help="name the rules that are nearest to the error in a log; - reads standard input"
+        "--log", metavar="FILE", help="list the rules that best match the error in a log; - reads standard input"
     )
 
 
 class Folder(Options, title="rules"):
-    """Where rules of your own are."""
+    """Where your own rules are."""
 
-    rules: str | None = option("--rules", metavar="FOLDER", help="a folder with rules of your own; stands before RULE")
+    rules: str | None = option("--rules", metavar="FOLDER", help="a folder with your own rules; stands before RULE")
 
 
 @command(
     "test",
     Folders,
-    about="Run the examples of the rules in folders of your own.",
+    about="Run the examples of the rules in your own folders.",
     notes="exit status: 0 every example holds, 1 one does not, 2 wrong usage or a file that is not a valid rule",
     examples=["servelint rules test my-rules/"],
 )
@@ -107,7 +107,7 @@ def _engines(engines: tuple[str, ...]) -> str:
     *(Rules, SettingsOptions, OutputOptions),
     about="List the rules that run with these options and settings.",
     usage=["servelint rules [options]", "servelint rules test FOLDER..."],
-    subcommands={"test": (_test, "run the examples of rules of your own")},
+    subcommands={"test": (_test, "run the examples of your own rules")},
     examples=["servelint rules --select 'vllm/*' --severity error", "servelint rules --format json"],
 )
 def run(rules: Rules, settings: SettingsOptions, writing: OutputOptions) -> int:
@@ -232,9 +232,14 @@ def _life(engine: str, name: str) -> int:
     found = reference.engine_named(engine)
     catalog = catalogs.load(found) if found is not None else None
     if catalog is None:
+        text = reference.without_catalog(found, name) if found is not None else None
+        if text is not None:
+            write_stdout(text)
+            return 0
         known = ", ".join([one for one in ENGINE_NAMES if catalogs.load(one) is not None])
         missing = ENGINE_NAMES[found] if found is not None else repr(engine)
-        print_stderr(f"servelint: no option catalog for {missing}; use one of {known}")
+        where = ENGINES[found].documentation if found is not None else ""
+        print_stderr(f"servelint: no option catalog for {missing}; {f'see {where}, or ' if where else ''}use one of {known}")
         return 2
     try:
         text = reference.of_name(catalog, name)

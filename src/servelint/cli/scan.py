@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from servelint.scan.job import Counts, Job, Unit
     from servelint.scan.output import File, Stream
 
-_NOTES = """SOURCE is a folder of repositories, a repository (PATH@REVISION reads what git has stored, and so
-does PATH where it is bare), or an archive (.tar, .tar.gz, .tar.bz2, .tar.xz, .zip). A scan with
---output that was killed goes on when it is started again. Settings files inside repositories are
+_NOTES = """SOURCE is a folder of repositories, a repository (PATH@REVISION reads a revision from git, as does a
+bare repository), or an archive (.tar, .tar.gz, .tar.bz2, .tar.xz, .zip). A killed
+scan with --output continues when it is started again. Settings files inside repositories are
 not read.
 
 exit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage, or a file or a repository
@@ -33,7 +33,7 @@ class Sources(Options, title="input"):
 
     paths: tuple[str, ...] = argument("SOURCE", "a folder, a git repository, or an archive", many=True)
     lists: tuple[str, ...] = option(
-        "--from", metavar="FILE", many=True, help="a list of sources, one a line, each with TAB and a name; - is stdin"
+        "--from", metavar="FILE", many=True, help="a file with one source a line, optionally TAB and a name; - is stdin"
     )
     revision: str | None = option(
         "--revision", metavar="REV", help="read every git repository at this revision (bare ones: HEAD)"
@@ -42,7 +42,7 @@ class Sources(Options, title="input"):
         "--depth", metavar="N", read=whole_number, help="the folders N levels below SOURCE are the repositories"
     )
     exclude: tuple[str, ...] = option("--exclude", metavar="GLOB", many=True, help="skip these paths of repositories")
-    extend_exclude: tuple[str, ...] = option("--extend-exclude", metavar="GLOB", many=True, help="skip these too")
+    extend_exclude: tuple[str, ...] = option("--extend-exclude", metavar="GLOB", many=True, help="also skip these paths")
 
 
 class SettingsOptions(Options, title="settings"):
@@ -62,8 +62,8 @@ class Running(Options, title="running"):
     )
     scheduler: str | None = option("--scheduler", metavar="URL", help="run on a Dask cluster, such as tcp://host:8786")
     cache: str | None = option("--cache", metavar="FOLDER", help="where results are kept (default: the user's cache)")
-    no_cache: bool = flag("--no-cache", help="keep no results, and use none")
-    restart: bool = flag("--restart", help="start from the beginning, though a killed scan left rows in --output")
+    no_cache: bool = flag("--no-cache", help="neither read nor write the cache")
+    restart: bool = flag("--restart", help="start over, even if a killed scan left rows in --output")
 
 
 class OutputOptions(Options, title="output"):

@@ -119,8 +119,8 @@ BATCH_CALLS = Bound(8, "calls", "not followed further: labels call each other {m
 # -- of files that belong together
 
 COMPOSE_DEPTH = Bound(20, "files", "not followed further: `extends` and `include` {most} deep")
-COMPOSE_CIRCLE = Bound(1, "times", "not followed: `extends` comes back to the service that it started from")
-COMPOSE_KEYS = Bound(1, "times", "Docker Compose refuses this file: a mapping has the same key twice")
+COMPOSE_CIRCLE = Bound(1, "time", "not followed: `extends` comes back to the service that it started from")
+COMPOSE_KEYS = Bound(1, "time", "Docker Compose refuses this file: a mapping has the same key twice")
 COMPOSE_FILES = Bound(100, "files", "not followed further: a project of more than {most} files")
 COMPOSE_PARTS = Bound(200, "parts", "not followed further: a service that more than {most} others are merged into")
 COMPOSE_FIELDS = Bound(1_000_000, "fields", "not followed further: services that have more than {most} fields when merged")

@@ -36,7 +36,7 @@ OWN = {
     UNUSED_IGNORE: OwnRule(
         "warning",
         "An ignore comment that silences nothing",
-        "The comment names a rule that there is not, or one that finds nothing there: it would hide the next finding.",
+        "The comment names an unknown rule, or one that finds nothing at this place: it would hide the next finding.",
     ),
     GPU_COMMENT: OwnRule(
         "warning",

@@ -1,4 +1,4 @@
-"""Opening regular files only: to read a pipe may wait for ever, and to open a device may have an effect."""
+"""Opening regular files only: to read a pipe may wait forever, and to open a device may have an effect."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ _OF_A_MODEL = (
 )
 """Names that end like that of a secret, and are those of what a model reads and writes: also misspelt ones of options."""
 _PLAIN = r"(?i)[-+]?\d+(?:[._]\d+)*(?:[kmgt]i?b?|e[-+]?\d+)?|true|false|yes|no|on|off|auto"
-"""Numbers and switches, which are no secrets of options and variables except of keys and passwords."""
+"""Numbers and switches, which are not secrets of options and variables except of keys and passwords."""
 _NAMED = rf"(?i){_NAME_ENDS}(?=[\"']?[\s:=,])"
 _BEFORE = r"[A-Za-z0-9_.-]{0,64}\Z"
 _VALUE = (
@@ -88,7 +88,7 @@ _PLACEHOLDER = (
 _SIGNS = (*_KINDS, "PRIVATE KEY", "uthorization", "UTHORIZATION", "earer", "EARER", "pi-key", "PI-KEY")
 _SHORT, _LONG, _LONGEST = 8, 40, 1 << 13
 _REMEMBERED = 200
-"""Longer names are no names, and not kept."""
+"""Longer names are not names, and not kept."""
 
 
 def mask_of(secret: str) -> str:
@@ -334,7 +334,7 @@ def masked_value(name: str, value: str) -> str:
 
 
 def without(text: str, secrets: tuple[str, ...]) -> str:
-    """A text with a mask in the place of each of some secrets."""
+    """A text with a mask instead of each of some secrets."""
     for secret in secrets:
         if secret in text:
             text = text.replace(secret, mask_of(secret))
@@ -342,7 +342,7 @@ def without(text: str, secrets: tuple[str, ...]) -> str:
 
 
 def without_in(data: Any, secrets: tuple[str, ...]) -> Any:
-    """JSON-like data with a mask in the place of each of some secrets, in every string value."""
+    """JSON-like data with a mask instead of each of some secrets, in every string value."""
     if isinstance(data, str):
         return without(data, secrets)
     if isinstance(data, dict):

@@ -53,7 +53,7 @@ class Settings:
 
     Attributes:
         select, ignore: Rule ids, areas (`vllm/*`) or single names; an empty select means all.
-        selections: Layers of select and ignore, in the place of these two.
+        selections: Layers of select and ignore, instead of these two.
         severity: Findings below it are not reported.
         fail_on: The least severity that makes the exit status 1, or `never`.
         profile: How much is reported: one of PROFILES, each with those before it.

@@ -315,7 +315,7 @@ class TracedText:
         return TracedText.join([*parts, self.cut(done)]) if parts else self
 
     def unknown(self, match: re.Match[str]) -> TracedText:
-        """An unknown value in the place of a match in `flat`, shown as it is written."""
+        """An unknown value instead of a match in `flat`, shown as it is written."""
         return TracedText((unknown(match.group(), self.span(*match.span())),))
 
     def placed(self, span: Span | None, *, assumed: bool | None = None) -> TracedText:

@@ -67,7 +67,7 @@ def _none(text: str) -> None:
 
 
 def _number_ahead(pattern: str) -> Callable[[str], object]:
-    """As C++'s std::stoi and its kin: a number after blanks, whatever follows it."""
+    """As C++'s std::stoi and similar functions: a number after blanks, whatever follows it."""
 
     def convert_ahead(text: str) -> object:
         match = re.match(pattern, text)

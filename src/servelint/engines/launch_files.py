@@ -61,7 +61,7 @@ def open_in(folder: str, name: TracedText) -> TracedText:
     """The text of the file that a name stands for in a folder. Raises Missing."""
     path = os.path.join(folder, name.flat)
     if not name.flat.endswith((".yaml", ".yml")):
-        raise Missing("it is no .yaml or .yml file")
+        raise Missing("it is not a .yaml or .yml file")
     try:
         source = Source(name.flat, safe_open.read(path, _MAX_SIZE)[:_MAX_SIZE].decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError, ValueError) as error:

@@ -13,6 +13,8 @@ class LlamaCpp(Engine):
     """llama.cpp, whose releases are builds (b9180)."""
 
     id, name = "llama.cpp", "llama.cpp"
+    source_url = "https://github.com/ggml-org/llama.cpp/blob/{release}/{path}"
+    documentation = "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md"
     numbered_builds = True
 
     command = ("llama-server",)

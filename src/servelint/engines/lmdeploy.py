@@ -10,6 +10,8 @@ class LMDeploy(Engine):
 
     id, name = "lmdeploy", "LMDeploy"
 
+    source_url = "https://github.com/InternLM/lmdeploy/blob/v{release}/{path}"
+    documentation = "https://lmdeploy.readthedocs.io/en/latest/llm/api_server.html"
     distributions = ("lmdeploy",)
     python_package = "lmdeploy"
     harvested_since = "0.6.0"

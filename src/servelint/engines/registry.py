@@ -229,6 +229,10 @@ class Engine:
 
     data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
     """Folder of the catalog, `<id>.json`."""
+    source_url: str = ""
+    """Address of a file at a release's tag, with `{release}` and `{path}`."""
+    documentation: str = ""
+    """Address of the page of its makers that describes its options."""
     distributions: tuple[str, ...] = ()
     """Its names on the Python package index, the index's own spelling first."""
     python_package: str = ""
@@ -300,7 +304,7 @@ class Engine:
     late_objects: tuple[str, ...] = ()
     """JSON options whose fields are checked after the parser, so that a value that another one replaces does not matter."""
     overwritten: tuple[str, ...] = ()
-    """Options whose last value alone counts where one is given twice; () if that holds for all that are no list."""
+    """Options whose last value alone counts where one is given twice; () if that holds for all others but lists."""
     fields_checked_since: str = ""
     """The first release that checks the values of JSON options against their types, "" if none does."""
     template_option: str = ""
@@ -362,7 +366,7 @@ class Engine:
     model_cache: str = ""
     """Folder in which the container keeps downloaded models, "" if it is not known."""
     several_nodes: bool = False
-    """Whether `--nnodes` spreads it over several nodes."""
+    """Whether `--nnodes` spreads it across several nodes."""
     node_options: Mapping[str, int | None] = {}
     """Operands that must be the same on all nodes of a launch -> what they are where they are not given, None if not known."""
     needs_gpu: bool = False

@@ -13,6 +13,8 @@ class TGI(Engine):
     id, name = "tgi", "TGI"
 
     harvested = False
+    source_url = "https://github.com/huggingface/text-generation-inference/blob/v{release}/{path}"
+    documentation = "https://huggingface.co/docs/text-generation-inference/reference/launcher"
 
     command = ("text-generation-launcher",)
     starts = (Start(programs=("text-generation-launcher",)),)

@@ -12,6 +12,8 @@ class TensorRTLLM(Engine):
 
     id, name = "trtllm", "TensorRT-LLM"
 
+    source_url = "https://github.com/NVIDIA/TensorRT-LLM/blob/v{release}/{path}"
+    documentation = "https://nvidia.github.io/TensorRT-LLM/commands/trtllm-serve/trtllm-serve.html"
     distributions = ("tensorrt-llm", "tensorrt_llm")
     python_package = "tensorrt_llm"
 

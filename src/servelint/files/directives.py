@@ -141,5 +141,5 @@ def _take_count(comment: GpuComment, number: str, place: Span) -> None:
     if re.fullmatch(r"[1-9]\d{0,4}", number) is not None:
         comment.count = int(number)
     else:
-        said = f'"{number}" is no number of GPUs' if number else "gpu-count= says no number"
+        said = f'"{number}" is not a number of GPUs' if number else "gpu-count= says no number"
         comment.wrong.append((place, said, "write a whole number from 1 on: gpu-count=2"))

@@ -187,7 +187,7 @@ def _without_git(folder: str, named: tuple[str, ...], trust: Trust) -> str:
 
 def _outside_of(root: str, path: str) -> str:
     return (
-        f"not read: {_shown(path)} is no file of the project ({_shown(root)}); what it says is taken as unknown, "
+        f"not read: {_shown(path)} is not a file of the project ({_shown(root)}); what it says is taken as unknown, "
         "unless the settings have its folder in read-outside"
     )
 

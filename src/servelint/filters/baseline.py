@@ -183,7 +183,7 @@ class _Reader:
             return
         version = root.members.get("servelint-baseline")
         if version is None:
-            self.wrong(root, 'this is no baseline of servelint: it has no "servelint-baseline"')
+            self.wrong(root, 'this is not a baseline of servelint: it has no "servelint-baseline"')
             return
         if version[1].value != _VERSION:
             self.wrong(version[1], f"a baseline of format {version[1].text.shown} is not known here; write {_VERSION}")

@@ -60,7 +60,7 @@ def _certificates() -> ssl.SSLContext:
 def _opened(url: str, headers: dict[str, str]) -> Iterator[http.client.HTTPResponse]:
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ("http", "https"):
-        raise HarvestError(f"{shown(url)} is no http or https address")
+        raise HarvestError(f"{shown(url)} is not an http or https address")
     user, at, host = parts.netloc.rpartition("@")
     bare = urllib.parse.urlunsplit((parts.scheme, host, parts.path, parts.query, ""))
     request = urllib.request.Request(bare, headers=headers)  # noqa: S310 - http or https, as was just seen

@@ -353,7 +353,7 @@ class _Source:
         return literals(body) if body else None
 
     def cache_types(self) -> list[str]:
-        """The texts that `--cache-type-k` and its kin take."""
+        """The texts that `--cache-type-k` and similar options take."""
         listed = initializer(self.arg, "kv_cache_types")
         if listed is not None:
             return [name.lower() for name in re.findall(r"GGML_TYPE_(\w+)", listed)]
@@ -437,7 +437,7 @@ def open_build(release: str, cache: str | None = None) -> Tree:
     """
     build = release.removeprefix("b")
     if not build.isdigit():
-        raise HarvestError(f"{release} is no build of llama.cpp; write b9180")
+        raise HarvestError(f"{release} is not a build of llama.cpp; write b9180")
     kept = os.path.join(cache or cache_folder(), f"{PROJECT}-{build}.zip")
     try:
         with open(kept, "rb") as earlier:

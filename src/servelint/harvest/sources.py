@@ -176,13 +176,13 @@ def _text(path: str) -> str:
 def _project(engine: str) -> str:
     names = {one.id: one.distributions[0] for one in ENGINES.values() if one.harvested and one.distributions}
     if engine not in names:
-        raise HarvestError(f"{engine} is no Python package that is followed here; one of {', '.join(sorted(names))} is")
+        raise HarvestError(f"{engine} is not a Python package that is followed here; one of {', '.join(sorted(names))} is")
     return names[engine]
 
 
 def _checked(release: str) -> str:
     if release_key(release) is None or not re.fullmatch(r"[\w.+-]+", release):
-        raise HarvestError(f"{release!r} is no release")
+        raise HarvestError(f"{release!r} is not a release")
     return release
 
 

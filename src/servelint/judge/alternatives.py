@@ -19,7 +19,7 @@ def merged(launch: Launch, judge: Callable[[Launch], list[Finding]]) -> list[Fin
     """The findings of a launch and of its alternatives, each once.
 
     A finding that only some of them have needs a branch. It is reported if it points at what that branch adds: that something
-    is missing in one branch is no claim about a script that adds it in another.
+    is missing in one branch is not a claim about a script that adds it in another.
     """
     launches = [launch, *launch.alternatives]
     rows = [{_key(finding): finding for finding in judge(one)} for one in launches]
@@ -75,7 +75,7 @@ def _under(finding: Finding, branches: tuple[Branch, ...]) -> Finding:
 
 
 def _open(launch: Launch) -> Launch:
-    """The launch with an unknown in the place of each word that only some alternatives have."""
+    """The launch with an unknown instead of each word that only some alternatives have."""
     new = copy(launch)
     removed: set[int] = set()
     added: list[Word] = []

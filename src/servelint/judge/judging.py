@@ -281,7 +281,7 @@ def _removed_later(
 ) -> list[Finding]:
     """What a launch loses with a newer release: the newest if none is pinned, else the first of the next minor series.
 
-    Such a finding is no claim about the release that the launch runs on.
+    Such a finding is not a claim about the release that the launch runs on.
     """
     rule = index.parser.get("removed-later")
     catalog = configs[-1].catalog

@@ -73,4 +73,4 @@ def analyse(
 
 
 class GivenUp(BaseException):
-    """Raised in an analysis whose result is not needed any more. No error: what handles exceptions of readers lets it pass."""
+    """Raised in an analysis whose result is no longer needed. No error: what handles exceptions of readers lets it pass."""

@@ -352,7 +352,7 @@ class Entry:
         label: What a list shows;  detail: more of it, on one line.
         documentation: Markdown.
         sort: Orders the list.
-        deprecated: Whether it should not be written any more.
+        deprecated: Whether new files should not use it.
     """
 
     label: str

@@ -169,7 +169,7 @@ class Desk:
         self.report = self.lint(source.text)
 
     def lint(self, text: str) -> Report:
-        """Lint another text in the place of this one."""
+        """Lint another text instead of this one."""
         report = Report()
         source = self.source if text is self.source.text else Source(self.source.path, text, self.source.encoding)
         add_source(report, source, self.settings, self.neighbours)

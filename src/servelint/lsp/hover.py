@@ -26,6 +26,7 @@ from servelint.lsp.launch_view import LOOKED_UP, METHOD, LaunchView, rules_on
 from servelint.lsp.memory_hover import memory_lines
 from servelint.report import reference
 from servelint.report.clean import code, link, plain
+from servelint.report.places import address
 from servelint.rules.condition import evaluate
 from servelint.rules.pages import impacts
 from servelint.rules.ranges import describe
@@ -363,8 +364,8 @@ def _listed(rules: list[Rule], firing: list[Finding], view: LaunchView) -> list[
 
 def _link(evidence: list[str]) -> str:
     """A link to the first address of a rule's evidence."""
-    address = next((one.partition(" ")[0] for one in evidence if one.startswith(("https://", "http://"))), None)
-    return f" ({link('source', address)})" if address is not None else ""
+    cited = next((url for one in evidence if (url := address(one)) is not None), None)
+    return f" ({link('source', cited)})" if cited is not None else ""
 
 
 # -- comments to servelint

@@ -39,7 +39,7 @@ class Options:
 
     Attributes:
         layer: Values that take precedence over those of settings files.
-        file: The one settings file to read, in the place of those above each path.
+        file: The one settings file to read, instead of those above each path.
         switches: Values of SWITCHES.
         faults: What is wrong in them, each a sentence.
     """
@@ -78,7 +78,7 @@ def read(data: Any, folder: str) -> Options:
     if data is None:
         return options
     if not isinstance(data, dict):
-        options.faults.append(f"the editor's settings are no object but a {type(data).__name__}")
+        options.faults.append(f"the editor's settings are not an object but a {type(data).__name__}")
         return options
     for name, value in _flat(data).items():
         _take(options, name, value)
@@ -155,7 +155,7 @@ class Folder:
     def news(self) -> list[tuple[str, list[types.Diagnostic]]]:
         """The diagnostics of settings files and rule folders that have changed since the last call, by the file's URI.
 
-        A file in which nothing is wrong any more comes once with none.
+        A file that has become clean comes once with none.
         """
         found: dict[str, list[types.Diagnostic]] = {}
         for problem in [*self.files.problems, *self.files.rule_problems()]:

@@ -171,7 +171,7 @@ async def check(source: Source, options: Options, settings: Settings) -> Analysi
     if not mentions_engine(data):
         return Analysis(source, settings, [], [], [])
     if len(data) > discover.bound(source.path).most:
-        is_json = source.path.lower().endswith(".json")  # most are no configuration
+        is_json = source.path.lower().endswith(".json")  # most are not configuration
         problems = [] if is_json else [discover.too_large(source.path, len(data))]
         return Analysis(source, settings, [], [], problems)
     words = ["check", "-", f"--stdin-filename={source.path}", "--format=json", *options.words()]

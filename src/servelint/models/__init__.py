@@ -21,7 +21,7 @@ Fact = str | int | bool
 
 FACTS = {
     "architecture": ("text", "the architecture that the checkpoint's config.json names"),
-    "hybrid": ("bool", "some layers have a recurrent state in the place of attention"),
+    "hybrid": ("bool", "some layers have a recurrent state instead of attention"),
     "mixer": ("text", "the kind of the recurrent layers of a hybrid model: gdn, mamba2, kda, ..."),
     "mtp": ("bool", "the checkpoint has layers for multi-token prediction"),
     "mtp-layers": ("number", "how many layers for multi-token prediction it has"),

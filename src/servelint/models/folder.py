@@ -31,7 +31,7 @@ _MIXERS = {
     "nemotron_h": "mamba2", "granitemoehybrid": "mamba2", "falcon_h1": "mamba2", "bamba": "mamba2", "zamba2": "mamba2",
     "kimi_linear": "kda",
 }  # fmt: skip
-"""Model type -> the kind of its layers that are no attention."""
+"""Model type -> the kind of its layers that are not attention."""
 _UNSCALED = (None, "default", "llama3", "mrope", "longrope", "su", "yarn", "linear", "dynamic")
 
 

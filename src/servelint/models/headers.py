@@ -84,7 +84,7 @@ def read_safetensors(reader: Reader) -> list[Tensor] | str:
     except (ValueError, RecursionError):
         return "its header is not JSON"
     if not isinstance(data, dict):
-        return "its header is no object"
+        return "its header is not an object"
     found: list[Tensor] = []
     for name, entry in data.items():
         if name == "__metadata__":
@@ -99,7 +99,7 @@ def read_safetensors(reader: Reader) -> list[Tensor] | str:
 def _safetensor(name: str, entry: object) -> Tensor | str:
     """A tensor whose offsets and shape agree on its size, or what is wrong with its entry."""
     if not isinstance(entry, dict):
-        return f"what it says of {name[:80]} is no object"
+        return f"what it says of {name[:80]} is not an object"
     dtype, shape, offsets = entry.get("dtype"), _counts(entry.get("shape")), _counts(entry.get("data_offsets"))
     if not isinstance(dtype, str) or shape is None or offsets is None or len(offsets) != 2 or offsets[0] > offsets[1]:
         return f"what it says of {name[:80]} has no dtype, shape or offsets"
@@ -209,7 +209,7 @@ def read_gguf(reader: Reader) -> Header | str:
 
 def _header(file: _Bytes) -> Header:
     if file.take(4) != b"GGUF":
-        raise _Broken("it is no GGUF")
+        raise _Broken("it is not GGUF")
     version = file.number("I")
     if version not in (2, 3):
         raise _Broken(f"its version is {version}")

@@ -35,7 +35,7 @@ class Matrix:
             "" for nothing.
         count: how many of it there are (experts).
         units: of "kv", the heads or groups that cannot be divided.
-        plain: no quantization applies to it: vectors, embeddings, routers that are no linear layer.
+        plain: no quantization applies to it: vectors, embeddings, routers that are not linear layers.
         single: it is float32 whatever the model's dtype.
     """
 

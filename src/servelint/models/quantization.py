@@ -228,7 +228,7 @@ class Formats:
         if self._main.targets or matrix.group == "lm_head":
             return PLAIN
         if matrix.group == "mtp" and self._main.bits < 8:
-            return PLAIN  # tools for 4 bits leave it, without a word in their lists if they do not know it
+            return PLAIN  # tools for 4 bits leave it, and do not list what they do not know
         return self._main
 
     def of_layer(self, index: int, tails: tuple[str, ...]) -> object:
@@ -262,7 +262,7 @@ class Patterns:
         apart: list[str] = []
         for pattern in patterns:
             if len(pattern) > _PATTERN_AT_MOST or len(_REPEATS.findall(pattern)) > _REPEATS_AT_MOST:
-                continue  # no checkpoint needs it, and matching it could take for ever
+                continue  # no checkpoint needs it, and matching it could take forever
             if _REPEATED_GROUP.search(pattern):
                 continue  # the same
             if pattern.startswith("re:"):

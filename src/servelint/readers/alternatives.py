@@ -117,7 +117,7 @@ class Alternatives:
             self._settle(site, plain, not missed.isdisjoint(keys))
 
     def _settle(self, site: Site, plain: bool, missed: bool) -> None:
-        """Put the launches of one command in the place of those of the first walk."""
+        """Replace by the launches of one command those of the first walk."""
         rows = [(world, run[site]) for world, run in self._runs if site in run]
         joined = [launch for at, launch in self.first if at == site]
         if plain and not rows:

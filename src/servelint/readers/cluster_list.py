@@ -46,7 +46,7 @@ def is_list(head: bytes, path: str = "") -> bool:
 
 
 def thinned_yaml(text: str) -> str | None:
-    """Objects in YAML with blanks in the place of what no launch depends on; None where nothing can be left out.
+    """Objects in YAML with blanks instead of what no launch depends on; None where nothing can be left out.
 
     Every character that is left stands where it stood.
     """
@@ -96,7 +96,7 @@ def without_manifests(text: TracedText) -> TracedText:
 
 
 def thinned(text: str) -> str | None:
-    """A list of objects in JSON with blanks in the place of what no launch depends on; None for any other text.
+    """A list of objects in JSON with blanks instead of what no launch depends on; None for any other text.
 
     Every character that is left stands where it stood.
     """
@@ -162,7 +162,7 @@ def _kept(text: str, items: list[_Item]) -> list[tuple[int, int]]:
 
 
 def _without_bookkeeping(text: str, start: int, end: int) -> str:
-    """An object with blanks in the place of what the cluster notes down of it."""
+    """An object with blanks instead of what the cluster notes down of it."""
     if text[start : start + 1] != "{":
         return text[start:end]
     places = []

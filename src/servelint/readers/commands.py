@@ -293,7 +293,7 @@ _SHELL_ONLY = frozenset((
 
 
 def without_shell(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
-    """The launches that a command would make in a shell, where none reads it and its first word is no program."""
+    """The launches that a command would make in a shell, where none reads it and its first word is not a program."""
     first = words[0].value if words else None
     if first is None or not entry.mentions(" ".join([word.text.flat for word in words])):
         return []
@@ -388,7 +388,7 @@ def expanded_early(text: TracedText) -> list[Mishap]:
 
 
 def _no_file(context: CommandContext) -> CommandContext:
-    """A place for a script that is no file."""
+    """A place for a script that is not a file."""
     inner = context.with_(site=context.site, env=context.env)
     inner.files = None
     return inner

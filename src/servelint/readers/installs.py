@@ -1,4 +1,4 @@
-"""`pip install vllm==0.19.1` and its kin: which engine release a command installs."""
+"""`pip install vllm==0.19.1` and similar commands: which engine release a command installs."""
 
 from __future__ import annotations
 

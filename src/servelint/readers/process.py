@@ -30,7 +30,7 @@ _ELSEWHERE = r"-C|--chdir(?:=.*)?|-S|--split-string(?:=.*)?|-i|-|--ignore-enviro
 _FIRST = r"(?:\A|[\n;&|({'\"]|\b(?:exec|then|else|do|time|nohup)\s)\s*(?:\w+=[^\s;&|]*\s+)*\Z"
 """What stands before a command of a script that nothing wraps."""
 _SOURCED = r"(?:\A|[\s;&|('\"])(?:\.|source|eval|conda|mamba|micromamba|module)\s"
-"""Commands of a script that may put another PATH in the place of the one that is known."""
+"""Commands of a script that may replace the PATH that is known."""
 
 
 def read(argv: list[str], environ: Mapping[str, str], releases: Mapping[str, str]) -> tuple[Source, list[Launch]]:

@@ -52,7 +52,7 @@ class Format:
         unnamed: Regular expression of a text without any name (standard input) that may be of the format, "" for its shape.
         words: Words in lower case that make a file worth reading although it names no engine.
         lists: Whether a YAML document of the format may be a list.
-        bounded: Whether a YAML document is offered only if it is no large table and aliases do not make it much larger.
+        bounded: Whether a YAML document is offered only if it is not a large table and aliases do not make it much larger.
         languages: Ids of the languages that VS Code gives to its files.
         is_mine: Function of the module, for a YAML format: `(source, document) -> bool`.
         read: Function of the module. For YAML `(source, documents, neighbours) -> list[Launch]`, for the others

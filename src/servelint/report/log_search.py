@@ -57,7 +57,7 @@ class Entry:
         rule: the rule's id.
         title: the rule's title.
         engine: the id of the rule's engine, or "any".
-        refusals: what the engine prints: lines with `{}` in the place of a value.
+        refusals: what the engine prints: lines with `{}` instead of a value.
         words: the words of the rule's page, each once.
     """
 

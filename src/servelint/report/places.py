@@ -1,13 +1,16 @@
-"""Paths, columns and fingerprints as the tools that read reports count them."""
+"""Paths, columns, fingerprints and addresses of evidence as reports and the tools that read them need them."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 
 from servelint.core.finding import Finding
 from servelint.core.secrets import holds_secret
 from servelint.core.source import Source
+from servelint.engines import ENGINES
+from servelint.engines.catalog import has_catalog, load
 from servelint.report.clean import escape
 
 TYPE_CHECKING = False
@@ -64,3 +67,55 @@ def printable(finding: Finding) -> bool:
     edits = finding.fix.edits if finding.fix is not None else []
     secrets = {secret for span in (finding.span, *[edit.span for edit in edits]) for secret in span.source.redactions.values}
     return not any(holds_secret(edit.text, tuple(secrets)) for edit in edits)
+
+
+_RELEASE = r"b?\d[\w.]*"
+_CITED = re.compile(
+    rf"(?P<name>[a-z][a-z.]*)[- ](?P<first>{_RELEASE})(?P<more>(?:(?:,| to| and|, and) {_RELEASE})*)"
+    r" (?P<path>(?:[\w.+-]+/)+[\w.+-]*)(?::(?P<line>\d+)(?:-(?P<last>\d+))?)?(?= \(|$)"
+)
+_LIBRARIES = {"transformers": "https://github.com/huggingface/transformers/blob/v{release}/src/transformers/{path}"}
+
+
+def address(evidence: str) -> str | None:
+    """Return the address of what a rule cites: a page, or a file of an engine's source at the tag of a release.
+
+    Args:
+        evidence: as a finding has it, the reason in brackets behind it; None for a run, or for several files.
+
+    >>> address("vllm-0.33.0 vllm/config/cache.py:12 (the check)")
+    'https://github.com/vllm-project/vllm/blob/v0.33.0/vllm/config/cache.py#L12'
+    """
+    if evidence.startswith(("https://", "http://")):
+        return evidence.partition(" ")[0]
+    cited = _CITED.match(evidence)
+    if cited is None:
+        return None
+    name, path = cited["name"], cited["path"]
+    engine = ENGINES.get(name)
+    home = engine.source_url if engine is not None else _LIBRARIES.get(name, "")
+    release = re.findall(_RELEASE, cited["first"] + cited["more"])[-1]
+    url = home.format(release=release, path=path).replace(f"/{name}/{name}/", f"/{name}/")
+    if cited["line"] and not cited["more"]:  # a line of one release is another line in the next
+        url += f"#L{cited['line']}" + (f"-L{cited['last']}" if cited["last"] else "")
+    return url if home else None
+
+
+_NAMED = re.compile(r"--?[A-Za-z][\w-]*|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
+
+
+def see(finding: Finding) -> str:
+    """Return where to read more about a finding: an address that opens, or the command that explains it."""
+    cited = [(url, one.partition(" (")[2]) for one in finding.evidence if (url := address(one)) is not None]
+    if cited:
+        url, says = cited[0]
+        return f"{url} ({says}" if says else url
+    if finding.launch is not None and finding.evidence:
+        catalogs = [engine for engine in ENGINES.values() if has_catalog(engine.id, engine.data)]
+        own = finding.launch.engine
+        for engine in sorted(catalogs, key=lambda one: one.id != own):
+            catalog = load(engine.id)
+            for name in _NAMED.findall(finding.message):
+                if catalog is not None and (catalog.spelled(name) or name in catalog.variables()):
+                    return f"servelint explain {engine.id} {name}"
+    return f"servelint explain {finding.rule}" if finding.evidence else ""

@@ -6,21 +6,26 @@ The history of an option is a list of runs: first release, last release (indexes
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from itertools import pairwise
 
+from servelint.core.finding import SEVERITIES
 from servelint.core.own_rules import OWN
 from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.catalog import LIST, OPTIONAL, Catalog, Option
-from servelint.engines.purposes import purpose
+from servelint.engines.purposes import purpose, purposes
 from servelint.judge.parser.repairs import replacement
 from servelint.judge.parser.view import listed, similar
-from servelint.rules.load import rule_folder
+from servelint.rules.condition import every_operand
+from servelint.rules.load import rule_folder, rules_of
+from servelint.rules.ranges import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from servelint.core.trust import RuleFolder
+    from servelint.rules.rule import Rule
 
 _KINDS = {
     "str": "text",
@@ -65,17 +70,18 @@ def of_name(catalog: Catalog, name: str) -> str | None:
         Ambiguous: the name is short for several options.
     """
     bare = name.strip().partition("=")[0].removeprefix("$").strip("{}")
-    exact = of_variable(catalog, bare) or of_option(catalog, bare)
+    exact = of_variable(catalog, bare) or of_option(catalog, bare, around=True)
     return exact or of_variable(catalog, bare.upper().replace("-", "_")) or of_key(catalog, bare) or _shortened(catalog, bare)
 
 
-def of_option(catalog: Catalog, name: str, asked: str = "") -> str | None:
+def of_option(catalog: Catalog, name: str, asked: str = "", *, around: bool = False) -> str | None:
     """Describe an option in each release; None if no release has it.
 
     Args:
         catalog: the engine.
         name: the option, with or without dashes.
         asked: what it was asked for by, if that is short for it.
+        around: whether known problems, related options and the address of the documentation follow.
     """
     dashed = "--" + name.lstrip("-").replace("_", "-")
     spelling = next((one for one in (name, dashed, "--" + name, "--" + name.lstrip("-")) if catalog.spelled(one)), None)
@@ -92,7 +98,57 @@ def of_option(catalog: Catalog, name: str, asked: str = "") -> str | None:
     for first, last, option in _merged(runs):
         lines += _wrapped(f"{_range(first, last, catalog)}: {takes(option, spelling)}")
     lines += instead(catalog, spelling.lstrip("-"), runs[-1][1])
+    lines += _around(catalog, runs[-1][2]) if around else []
     return "\n".join([*lines, ""])
+
+
+def without_catalog(engine: str, name: str) -> str | None:
+    """Describe an option of an engine whose releases servelint does not list; None if no sentence about it is known."""
+    names = {one.lstrip("-").replace("_", "-"): one for one in purposes(engine)}
+    spelling = names.get(name.partition("=")[0].lstrip("-").replace("_", "-"))
+    if spelling is None:
+        return None
+    what = purposes(engine)[spelling]
+    return "\n".join(
+        [
+            *(f"{spelling} of {ENGINE_NAMES[engine]}", "", f"{what[0].upper()}{what[1:]}."),
+            *(*_problems(_rules_on(engine, spelling.lstrip("-"))), *_documentation(engine), ""),
+        ]
+    )
+
+
+_PROBLEMS = 6
+_RELATED = 5
+
+
+def _around(catalog: Catalog, option: Option) -> list[str]:
+    """Return the known problems of an option, the options that rules name with it, and where its makers describe it."""
+    found = _rules_on(catalog.engine, option.name)
+    with_it = Counter(
+        [name for rule in found for name in {*every_operand(rule.when), *rule.at} if catalog.spelled(f"--{name}")]
+    )
+    others = [f"--{name}" for name, _ in with_it.most_common(_RELATED + 1) if name != option.name][:_RELATED]
+    related = ["", f"Related: {', '.join(others)}"] if others else []
+    return [*_problems(found), *related, *_documentation(catalog.engine)]
+
+
+def _rules_on(engine: str, name: str) -> list[Rule]:
+    """Return the rules whose condition or place names an option, the worst first."""
+    found = [rule for rule in rules_of(engine) if name in rule.at or name in every_operand(rule.when)]
+    return sorted(found, key=lambda rule: (-SEVERITIES.index(rule.severity), rule.id))
+
+
+def _problems(found: list[Rule]) -> list[str]:
+    if not found:
+        return []
+    more = [f"  and {len(found) - _PROBLEMS} more: servelint rules"] if len(found) > _PROBLEMS else []
+    listed_ones = [f"  {rule.id}: {rule.title} ({describe(rule.versions) or 'any version'})" for rule in found[:_PROBLEMS]]
+    return ["", "Known problems:", *listed_ones, *more]
+
+
+def _documentation(engine: str) -> list[str]:
+    record = ENGINES[engine]
+    return ["", f"Documentation of {record.name}: {record.documentation}"] if record.documentation else []
 
 
 def purpose_of(catalog: Catalog, option: Option, spelling: str) -> str | None:
@@ -117,7 +173,7 @@ def _shortened(catalog: Catalog, name: str) -> str | None:
     spellings = sorted(spelling for last, spelling in found.values() if last == newest)
     if len(spellings) > 1:
         raise Ambiguous(f"{start} is short for several options: {listed(spellings, 12)}")
-    return of_option(catalog, spellings[0], start) if spellings else None
+    return of_option(catalog, spellings[0], start, around=True) if spellings else None
 
 
 def of_key(catalog: Catalog, name: str) -> str | None:

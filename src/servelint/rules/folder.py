@@ -55,7 +55,7 @@ def _load(where: str | RuleFolder, _: str) -> FolderRules:
     folder, trust = where if isinstance(where, RuleFolder) else (where, EVERYTHING)
     book = FolderRules()
     if not trust.is_folder(folder):
-        book.problems.append(Problem(folder, "is no folder of rules"))
+        book.problems.append(Problem(folder, "is not a folder of rules"))
         return book
     for path in _files(folder, trust):
         wanted = os.path.relpath(path, folder).removesuffix(".yaml").replace(os.sep, "/")

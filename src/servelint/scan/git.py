@@ -253,7 +253,7 @@ class GitTree:
 
     def _named(self, revision: str, kind: str) -> str:
         if not revision or not revision.isprintable() or revision.startswith("-"):
-            raise TreeError(f"{revision!r} is no revision")
+            raise TreeError(f"{revision!r} is not a revision")
         objects = self._looking()
         objects.ask([f"{revision}^{{{kind}}}"])
         oid, found, size = objects.answer()

@@ -288,7 +288,7 @@ class File:
                 end = note["end"]
                 length += len(line) + 1
         except (ValueError, KeyError, TypeError):
-            what = f"{self._journal_path} is no journal of a scan; write --restart to begin anew, or name another file"
+            what = f"{self._journal_path} is not a journal of a scan; write --restart to begin anew, or name another file"
             raise OutputError(what) from None
         if rest or length < sum([len(line) + 1 for line in lines]):
             self._journal.truncate(length)

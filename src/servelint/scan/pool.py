@@ -2,7 +2,7 @@
 
 A process of this machine that is killed costs only time: its repository goes to a new process. A repository that ends two
 processes becomes an error row, and the others go on. (The pools of the standard library do not report whose work was lost, or
-wait for it for ever.) The workers of a cluster must see the repositories under the same paths.
+wait for it forever.) The workers of a cluster must see the repositories under the same paths.
 """
 
 from __future__ import annotations

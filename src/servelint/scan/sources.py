@@ -103,7 +103,7 @@ def _apart(source: str) -> tuple[str, str | None]:
 
 
 def _git_folder(path: str) -> str | None:
-    """Return the folder of git's data for a repository, the folder itself if it is bare; None if it is no repository."""
+    """Return the folder of git's data for a repository, the folder itself if it is bare; None if it is not a repository."""
     own = os.path.join(path, ".git")
     if os.path.exists(own):
         return own

@@ -84,12 +84,12 @@ class SettingsFiles:
 
     Args:
         isolated: Read no file.
-        file: Read this file in the place of those above the paths.
+        file: Read this file instead of those above the paths.
         overrides: Layers above every file.
         trust: Whose version of settings files and rules is read.
 
     Attributes:
-        problems: What is wrong with the files, each with its place. A check with a problem is no check: look here first.
+        problems: What is wrong with the files, each with its place. A check with a problem is not a check: look here first.
         faults: What is wrong with the rules that the overrides name, a sentence each.
 
     >>> SettingsFiles(isolated=True).of("compose.yml").profile

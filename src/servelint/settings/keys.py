@@ -78,7 +78,7 @@ KEYS = {
         Key("engine-versions", RELEASES, "the release of an engine where a file does not say", {}, per_path=True),
         Key("gpu", GPU, "the GPU where a file does not say", per_path=True),
         Key("gpu-count", COUNT, "how many GPUs a launch has where a file does not say", per_path=True),
-        Key("rules", FOLDERS, "folders of rules of your own", ()),
+        Key("rules", FOLDERS, "folders of your own rules", ()),
         Key("exclude", GLOBS, "paths that are left out when a folder is searched", ()),
         Key("extend-exclude", GLOBS, "paths that are left out too", ()),
         Key("baseline", FILE, "the file of known findings, which are left out; read from the settings of the current folder"),

@@ -236,7 +236,7 @@ class _Reader:
         texts = self._texts(key.name, data, at)
         for text, place in texts or []:
             if not self.trust.is_folder(os.path.join(self.folder, text)):
-                self.wrong(place, f'"{text}" is no folder')
+                self.wrong(place, f'"{text}" is not a folder')
         return tuple([shown(os.path.join(self.folder, text)) for text, _ in texts]) if texts is not None else None
 
     def _places(self, key: Key, data: object, at: Path) -> tuple[str, ...] | bool | None:

@@ -58,7 +58,7 @@ class Measurement:
         """
         strange = sorted(set(data) - _FIELDS)
         if strange:
-            raise ValueError(f"{strange[0]!r} is no field of a measurement; use {', '.join(sorted(_FIELDS))}")
+            raise ValueError(f"{strange[0]!r} is not a field of a measurement; use {', '.join(sorted(_FIELDS))}")
         self.off, self.on = (_number(data, key) for key in ("off", "on"))
         method = method_of(str(data.get("method", "")))
         if method is None:
@@ -67,7 +67,7 @@ class Measurement:
         rate = data.get("rate", data.get("accepted"))
         given = {"rate": data["rate"]} if "rate" in data else {"length": data["accepted"]} if "accepted" in data else None
         if rate is not None and not isinstance(rate, (int, float)):
-            raise ValueError(f"{rate!r} is no number")
+            raise ValueError(f"{rate!r} is not a number")
         self.method = str(data["method"])
         self.case = Case(
             str(data.get("engine", ADVISED[0])),
@@ -98,7 +98,7 @@ def _text(data: dict[str, object], key: str) -> str | None:
 def _number(data: dict[str, object], key: str) -> float:
     value = data.get(key)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
-        raise ValueError(f"{key}: {value!r} is no number above 0")
+        raise ValueError(f"{key}: {value!r} is not a number above 0")
     return float(value)
 
 
@@ -107,7 +107,7 @@ def _whole(data: dict[str, object], key: str) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{key}: {value!r} is no whole number above 0")
+        raise ValueError(f"{key}: {value!r} is not a whole number above 0")
     return value
 
 
@@ -447,7 +447,7 @@ def crossover(
     """
     kind = method_of(method)
     if kind is None:
-        raise ValueError(f"{method!r} is no method of speculation; write mtp, eagle3, dflash, draft, ngram or medusa")
+        raise ValueError(f"{method!r} is not a method of speculation; write mtp, eagle3, dflash, draft, ngram or medusa")
     cases = [
         Case(engine, kind, model, gpu_id, count, 1, input_len, output_len, accepted_of(acceptance, count)) for count in tokens
     ]

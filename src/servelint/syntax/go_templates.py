@@ -286,7 +286,7 @@ class Renderer:
         )
 
     def _forget(self, inside: str, scope: list[Values]) -> None:
-        """A variable is not known any more."""
+        """A variable is no longer known."""
         match = re.match(r"(\$\w+)\s*(:?=)", inside)
         if match is None:
             return

@@ -125,7 +125,7 @@ def _without(text: TracedText, pattern: str) -> TracedText:
 
 
 def disguised(flat: str) -> str:
-    """A text of the same length whose `<model>` is no redirection to who splits it."""
+    """A text of the same length whose `<model>` is not a redirection to who splits it."""
     return re.sub(ANGLE, lambda match: f"\u27ea{match.group()[1:-1]}\u27eb", flat) if "<" in flat else flat
 
 

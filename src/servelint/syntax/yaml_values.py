@@ -212,7 +212,7 @@ def data(node: Node, known: dict[int, Any] | None = None) -> Any:
 
 
 def plain(text: str, reader: str) -> Value:
-    """What a plain scalar without a tag is to a reader. PYYAML raises ValueError for a date that there is not."""
+    """What a plain scalar without a tag is to a reader. PYYAML raises ValueError for an impossible date."""
     if text in ("", "~", "null", "Null", "NULL"):
         return None
     if text in _TRUTH[reader]:

@@ -27,7 +27,7 @@ def compose(image: str, command: str) -> str:
         ("vllm serve Qwen/Qwen3-8B", "0.8.4", None),
         ("vllm serve /models/qwen3.6", "0.16.0", None),
         ("vllm serve Qwen/Qwen3.6-27B", "0.16.0", "0.17.0"),
-        ("vllm serve Qwen/Qwen3.6-27B", "0.11.0", "0.17.0"),  # which does not go with Transformers 5
+        ("vllm serve Qwen/Qwen3.6-27B", "0.11.0", "0.17.0"),  # which does not run with Transformers 5
         ("vllm serve Qwen/Qwen3.6-27B", "0.16.1rc1", None),  # 0.17.0, which has it, is the next that is known
         ("vllm serve Qwen/Qwen3.6-27B", "0.14.2.dev3", "0.17.0"),
         ("vllm serve house/Qwen3.6-27B --trust-remote-code", "0.16.0", None),

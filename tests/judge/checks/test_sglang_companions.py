@@ -18,7 +18,7 @@ def config(words: str, model: str = "meta-llama/Llama-3.1-8B-Instruct", release:
     ("words", "misfit"),
     [
         ("--mamba-track-interval 2 --speculative-num-draft-tokens 4", "is below the 4 draft tokens"),
-        ("--mamba-track-interval 100 --page-size 64", "is no multiple of the page size 64"),
+        ("--mamba-track-interval 100 --page-size 64", "is not a multiple of the page size 64"),
         ("--mamba-track-interval 128 --page-size 64 --speculative-num-draft-tokens 4", None),
         ("--mamba-track-interval $N --page-size 64", None),
         ("--page-size 64", None),

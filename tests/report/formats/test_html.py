@@ -9,6 +9,8 @@ import os
 import re
 from collections import Counter
 from pathlib import Path
+from typing import ClassVar
+from urllib.parse import quote
 from xml.etree.ElementTree import Element
 
 import pytest
@@ -19,10 +21,12 @@ from servelint.core.launch import Launch
 from servelint.core.problem import Problem
 from servelint.core.secrets import Redactions
 from servelint.core.settings import Settings
-from servelint.core.source import Span
+from servelint.core.source import Source, Span
 from servelint.lint import check, check_in_parallel
+from servelint.report.formats import html
 from servelint.report.formats.html import render
 from servelint.report.formats.html.cards import DOES
+from servelint.report.formats.html.origin import Origin
 from servelint.report.formats.json import render as render_json
 from tests.findings import documented, finding, report
 from tests.launching import marked
@@ -337,7 +341,7 @@ class TestTheSummary:
     def test_with_many_findings_only_errors_are_open(self) -> None:
         _, spans = marked("run.sh", "⟦a⟧\n" * 50)
         found = page(*[finding(span, severity="warning" if at else "error", launch=None) for at, span in enumerate(spans)])
-        opened = [details.get("open") is not None for details in found.all("details", found.one(".file"))]
+        opened = [found.one("details", one).get("open") is not None for one in found.all(".finding")]
         assert opened == [True, *[False] * 49]
 
 
@@ -414,6 +418,49 @@ class TestOnItsOwn:
         inside = {id(control) for label in found.all("label") for control in label.iter("input")}
         assert all(id(control) in inside or control.get("id") in labelled for control in found.all("input"))
         assert all(said(button) for button in found.all("button"))
+
+
+class TestWhereAndWhen:
+    """The head of the page, and links that open a file."""
+
+    ENVIRON: ClassVar[dict[str, str]] = {"SOURCE_DATE_EPOCH": "1700000000"}
+    GITHUB: ClassVar[dict[str, str]] = {
+        "GITHUB_SERVER_URL": "https://github.com",
+        "GITHUB_REPOSITORY": "acme/deploy",
+        "GITHUB_SHA": "0123456789abcdef0123456789abcdef01234567",
+    }
+
+    def test_the_head(self) -> None:
+        origin = Origin(["deploy"], {**self.ENVIRON, **self.GITHUB})
+        found = Page(html.page(mixed(), origin=origin))
+        rows = dict(zip(found.said("dt", found.one("header")), found.said("dd", found.one("header")), strict=True))
+        assert rows["Checked"] == "deploy"
+        assert rows["Commit"] == "0123456789ab"
+        assert rows["Date"] == "2023-11-14 22:13 UTC"
+        assert rows["servelint"] == __version__
+
+    def test_a_place_opens_in_the_editor(self, workspace: Workspace) -> None:
+        span = Span(Source("a b#.sh", "vllm serve m\n"), 11, 12)
+        opened = Origin(["."], self.ENVIRON).opens(span)
+        assert opened == f"vscode://file/{quote(os.path.abspath('a b#.sh').lstrip('/'))}:1:12"
+
+    def test_a_place_opens_in_the_repository_that_ci_names(self, workspace: Workspace) -> None:
+        span = Span(Source("a b.sh", "vllm serve m\n"), 11, 12)
+        github = {**self.GITHUB, "GITHUB_WORKSPACE": os.getcwd()}
+        assert Origin(["."], github).opens(span) == (
+            "https://github.com/acme/deploy/blob/0123456789abcdef0123456789abcdef01234567/a%20b.sh#L1"
+        )
+        gitlab = {"CI_PROJECT_URL": "https://gitlab.com/acme/x", "CI_COMMIT_SHA": "abc", "CI_PROJECT_DIR": os.getcwd()}
+        assert Origin(["."], gitlab).opens(span) == "https://gitlab.com/acme/x/-/blob/abc/a%20b.sh#L1"
+        outside = Span(Source(os.path.join(os.path.dirname(os.getcwd()), "c.sh"), "x\n"), 0, 1)
+        assert Origin(["."], github).opens(outside).startswith("vscode://file/")
+
+    def test_errors_come_first(self) -> None:
+        _, (first,) = marked("a.sh", "vllm serve ⟦a⟧\n")
+        _, (second, third) = marked("b.sh", "vllm serve ⟦b⟧ ⟦c⟧\n")
+        found = page(finding(first, severity="info"), finding(second, severity="warning"), finding(third, severity="error"))
+        assert [one.get("data-path") for one in found.all(".file")] == ["b.sh", "a.sh"]
+        assert [one.get("data-severity") for one in found.all(".finding")] == ["error", "warning", "info"]
 
 
 def test_no_secret_is_written() -> None:

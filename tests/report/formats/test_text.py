@@ -44,7 +44,7 @@ def test_a_finding() -> None:
         8 |       --speculative-config '{"method":"mtp","num_speculative_tokens":2}'
           |                                        --- with this draft method
           |
-          = fix: write --kv-cache-dtype fp8 (--unsafe-fixes does it)
+          = help: write --kv-cache-dtype fp8 (--unsafe-fixes does it)
           = see: https://github.com/vllm-project/vllm/issues/53180 (reproduced on stock v0.27.1)
     """)
 
@@ -63,7 +63,7 @@ def test_the_whole_report() -> None:
         8 |       --speculative-config '{"method":"mtp","num_speculative_tokens":2}'
           |                                        --- with this draft method
           |
-          = fix: write --kv-cache-dtype fp8 (--unsafe-fixes does it)
+          = help: write --kv-cache-dtype fp8 (--unsafe-fixes does it)
           = see: https://github.com/vllm-project/vllm/issues/53180 (reproduced on stock v0.27.1)
 
         error[vllm/turboquant-with-spec-decode]: a message
@@ -248,9 +248,9 @@ class TestNotes:
     def test_how_a_fix_is_applied(self) -> None:
         edits = [Edit(self.SPAN, "n")]
         for fix, said in (
-            (None, "= fix: write n"),
-            (Fix("n", True, edits), "= fix: write n (--fix does it)"),
-            (Fix("n", False, edits), "= fix: write n (--unsafe-fixes does it)"),
+            (None, "= help: write n"),
+            (Fix("n", True, edits), "= help: write n (--fix does it)"),
+            (Fix("n", False, edits), "= help: write n (--unsafe-fixes does it)"),
         ):
             assert self.notes(finding(self.SPAN, advice="write n", fix=fix))[0] == said
 
@@ -261,13 +261,13 @@ class TestNotes:
             (
                 "write n, or use a later release",
                 Fix("write n", False, [Edit(SPAN, "n")]),
-                ["= fix: write n, or use a later release", "= --unsafe-fixes: write n"],
+                ["= help: write n, or use a later release", "= fix: write n (--unsafe-fixes)"],
             ),
             # more comes with it
             (
                 "write n",
                 Fix("write n", False, [Edit(SPAN, "n")], note="another kernel runs"),
-                ["= fix: write n", "= --unsafe-fixes: write n (another kernel runs)"],
+                ["= help: write n", "= fix: write n (--unsafe-fixes; another kernel runs)"],
             ),
         ],
     )
@@ -279,26 +279,26 @@ class TestNotes:
         [
             # it stands in the frame
             (ReleaseClaim("0.27.1", "image", SPAN), "0.27.1", "image", []),
-            (ReleaseClaim("0.27.1", "image"), "0.27.1", "image", ["= release: vLLM 0.27.1; affected: 0.20 and later"]),
-            (ReleaseClaim(), "0.27.1", "settings", ["= release: vLLM 0.27.1; affected: 0.20 and later"]),
-            (ReleaseClaim(None, None, SPAN), "0.27.1", "settings", ["= release: vLLM 0.27.1; affected: 0.20 and later"]),
+            (ReleaseClaim("0.27.1", "image"), "0.27.1", "image", ["= note: judged as vLLM 0.27.1; affected: 0.20 and later"]),
+            (ReleaseClaim(), "0.27.1", "settings", ["= note: judged as vLLM 0.27.1; affected: 0.20 and later"]),
+            (ReleaseClaim(None, None, SPAN), "0.27.1", "settings", ["= note: judged as vLLM 0.27.1; affected: 0.20 and later"]),
             (
                 ReleaseClaim(None, "image", SPAN, rolling=True),
                 "0.27.1",
                 "settings",
-                ["= release: vLLM 0.27.1; affected: 0.20 and later"],
+                ["= note: judged as vLLM 0.27.1; affected: 0.20 and later"],
             ),
             (
                 ReleaseClaim(None, "image", SPAN, rolling=True),
                 "0.33.0",
                 "image",
-                ["= release: judged as vLLM 0.33.0, the newest known version; affected: 0.20 and later"],
+                ["= note: judged as vLLM 0.33.0, the newest known version; affected: 0.20 and later"],
             ),
             (
                 ReleaseClaim(),
                 None,
                 None,
-                [f"= release: no vLLM version is pinned; {EVERY} (0.20 and later)"],
+                [f"= note: no vLLM version is pinned; {EVERY} (0.20 and later)"],
             ),
         ],
     )

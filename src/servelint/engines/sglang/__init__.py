@@ -16,6 +16,8 @@ class SGLang(Engine):
     id, name = "sglang", "SGLang"
     parts = ("facts",)
 
+    source_url = "https://github.com/sgl-project/sglang/blob/v{release}/python/sglang/{path}"
+    documentation = "https://docs.sglang.ai/advanced_features/server_arguments.html"
     distributions = ("sglang",)
     python_package = "sglang"
     harvested_since = "0.4.0"

@@ -24,6 +24,8 @@ class VLLM(Engine):
     id, name = "vllm", "vLLM"
     parts = ("facts",)
 
+    source_url = "https://github.com/vllm-project/vllm/blob/v{release}/{path}"
+    documentation = "https://docs.vllm.ai/en/latest/cli/serve/"
     distributions = ("vllm",)
     python_package = "vllm"
     harvested_since = "0.6.0"

@@ -31,7 +31,7 @@ _METHODS_ON_HIDDEN_STATES = ("mtp", "eagle", "eagle3")
 
 
 def speculation(config: Config) -> Operand:
-    """Whether speculative decoding is on: by `--speculative-config`, or by `--spec-method` and its kin (from 0.22.0).
+    """Whether speculative decoding is on: by `--speculative-config`, or by `--spec-method` and similar options (from 0.22.0).
 
     Source: EngineArgs.create_speculative_config in vllm/engine/arg_utils.py. A checkpoint may also bring a configuration of its
     own (the speculators format); what no option says is therefore only off for a model that is known.
@@ -56,7 +56,7 @@ def speculative_method(config: Config) -> Operand:
     """The speculative method under its present name: every `*_mtp` name is `mtp`.
 
     Source: SpeculativeConfig.__post_init__ in vllm/config/speculative.py (0.11.0 and later); before, each family's own name is
-    a real method of the same kind. What is no method of hidden states is looked at again: a draft named after EAGLE is taken
+    a real method of the same kind. What is not a method of hidden states is looked at again: a draft named after EAGLE is taken
     for one.
     """
     method = _first(config, "speculative-config.method", "spec-method")

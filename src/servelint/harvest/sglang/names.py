@@ -362,7 +362,7 @@ def _compared(program: Program) -> set[str]:
 
 
 def _target(program: Program, alias: str, members: list[str]) -> str | None:
-    """The member that a release puts in the place of an alias: `if x == "NEXTN": x = "EAGLE"`."""
+    """The member that a release puts instead of an alias: `if x == "NEXTN": x = "EAGLE"`."""
     for dotted in _HOOKS:
         module = program.module(dotted)
         for node in ast.walk(module.tree) if module is not None else ():

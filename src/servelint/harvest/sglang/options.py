@@ -64,7 +64,7 @@ def _run(program: Program, declared: Class, recorder: Recorder) -> None:
     name = add.node.args.args[-1].arg
     scope = Scope(add.module, owner=declared)
     for statement in add.node.body:
-        scope.names[name] = recorder.parser()  # not known any more after a branch that could not be decided
+        scope.names[name] = recorder.parser()  # no longer known after a branch that could not be decided
         program.guarded(partial(statements.execute, scope, statement))
 
 

@@ -201,7 +201,7 @@ def _enough(config: Config, found: MemoryPlan) -> str | None:
     for count in _SEQUENCES:
         other = changed(config, ("max-num-seqs", str(count))) if count < pool else None
         if other is not None and other.verdict == "fits":
-            return f"--max-num-seqs {count} fits"
+            return f"write --max-num-seqs {count}, which fits"
     return None
 
 
@@ -414,7 +414,7 @@ def kv_bytes(config: Config) -> dict[str, str] | None:
     for size in range(int(min(found.kv_gib.mid, found.gpu_gib)), 0, -1):
         other = changed(config, (option, str(size * 2**30)))
         if other is not None and other.verdict == "fits":
-            remedy = f"--{option} {size * 2**30} ({size} GiB) fits"
+            remedy = f"write --{option} {size * 2**30} ({size} GiB), which fits"
             break
     return {
         "where": _where(found),
@@ -437,7 +437,7 @@ def may_run_out(config: Config) -> dict[str, str] | None:
     if config.operand("num-gpu-blocks-override").present is not False:
         return {
             "where": _where(found),
-            "reason": "--num-gpu-blocks-override takes more memory than there is",
+            "reason": "--num-gpu-blocks-override takes more memory than the GPU has",
             "remedy": "delete --num-gpu-blocks-override",
         }
     remedy = _with_less(config, _SHARES_FOR_GRAPHS) or "lower --gpu-memory-utilization, or add --enforce-eager"

@@ -198,7 +198,7 @@ def kv_connector(config: Config) -> dict[str, str] | None:
 def kv_heads(config: Config) -> dict[str, str] | None:
     """A tensor parallel size among which the key-value heads are neither shared evenly nor copied to the same number of GPUs.
 
-    Source: LlamaAttention and its kin assert it when the layers are built, as QKVParallelLinear does (vllm-0.33.0
+    Source: LlamaAttention and similar classes assert it when the layers are built, as QKVParallelLinear does (vllm-0.33.0
     vllm/model_executor/models/llama.py, vllm/model_executor/layers/linear.py; sglang-0.5.23 srt/models/llama.py).
     """
     heads, size = whole(config, "model.kv-heads"), whole(config, ENGINES[config.launch.engine].tensor_parallel_operand)

@@ -144,9 +144,9 @@ def reasoning_efforts(config: Config) -> dict[str, str] | None:
         return None
     for effort, (_, value) in node.members.items():
         if effort not in _EFFORTS:
-            return {"reason": f"names {effort}, which is no effort"}
+            return {"reason": f"names {effort}, which is not an effort"}
         if value.kind in (ARRAY, OBJECT, NUMBER):
-            return {"reason": f"gives {effort} something else than a text"}
+            return {"reason": f"gives {effort} a value that is not a string"}
     return None
 
 
@@ -161,7 +161,7 @@ def histogram_buckets(config: Config) -> dict[str, str] | None:
         return None
     for family, (_, buckets) in node.members.items():
         if families is not None and family not in families:
-            return {"reason": f"{family} is no family of histograms"}
+            return {"reason": f"{family} is not a family of histograms"}
         if buckets.kind == ARRAY and (reason := _bucket_fault(buckets)) is not None:
             return {"reason": f"{family} {reason}"}
     return None
@@ -202,7 +202,7 @@ def device_ids(config: Config) -> dict[str, str] | None:
     count = len(visible.split(","))
     if max(numbers) < count:
         return None
-    return {"reason": f"{max(numbers)} is no place among the {count} GPUs of CUDA_VISIBLE_DEVICES ({visible})"}
+    return {"reason": f"{max(numbers)} is not a place among the {count} GPUs of CUDA_VISIBLE_DEVICES ({visible})"}
 
 
 def numa_cpus(config: Config) -> dict[str, str] | None:
@@ -234,11 +234,11 @@ def expert_replicas(config: Config) -> dict[str, str] | None:
         return {"misfit": f"does not divide the tensor parallel size {width}"}
     stages = whole(config, "effective.pp-size")
     if stages is not None and stages > 1:
-        return {"misfit": f"does not go with {stages} pipeline stages"}
+        return {"misfit": f"cannot be combined with {stages} pipeline stages"}
     experts = whole(config, "effective.ep-size")
     if experts is None or experts < 2 or experts * replicas == width or config.operand("moe-a2a-backend").present is not False:
         return None
-    return {"misfit": f"times the expert parallel size {experts} is not the tensor parallel size {width}"}
+    return {"misfit": f"times the expert parallel size {experts} must equal the tensor parallel size {width}"}
 
 
 def expert_context(config: Config) -> dict[str, str] | None:

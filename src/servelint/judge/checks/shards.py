@@ -119,7 +119,7 @@ def experts_in_int4(config: Config) -> dict[str, str] | None:
 
 
 def tiles(config: Config) -> dict[str, str] | None:
-    """FP8 with a scale for each channel, on a GPU without FP8, whose shard is no whole number of Marlin's tiles.
+    """FP8 with a scale for each channel, on a GPU without FP8, whose shard is not a whole number of Marlin's tiles.
 
     Source: prepare_fp8_layer_for_marlin in vllm/model_executor/layers/quantization/utils/marlin_utils_fp8.py; 0.24.0 pads.
     """
@@ -195,7 +195,7 @@ def _in_blocks(name: str) -> Architecture | None:
 
 
 def _across(config: Config, model: Architecture) -> dict[str, str] | None:
-    """The part of a model whose shards are no whole blocks; None if each is one, or if how it is cut is not known."""
+    """The part of a model whose shards are not whole blocks; None if each is one, or if how it is cut is not known."""
     kinds = [one for one in model.quantization.formats if one.scheme == "fp8-block"]
     given = config.operand("quantization")
     if model.quantization.method not in _METHODS or not kinds or (given.present is not False and given.value != "fp8"):

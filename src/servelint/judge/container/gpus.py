@@ -23,7 +23,7 @@ _VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
 def violations(config: Config) -> list[Violation]:
-    """The violations in the GPUs of a container, and in the network of a launch over several nodes."""
+    """The violations in the GPUs of a container, and in the network of a launch across several nodes."""
     container = config.launch.container
     if container is None:
         return _nodes(config)
@@ -52,7 +52,7 @@ def _none(config: Config, container: Container) -> list[Violation]:
         return []  # it may be built for anything
     if re.search(_WITHOUT, image.value, re.IGNORECASE) or re.search(_WORD.format(_WITHOUT), launch.source.path, re.IGNORECASE):
         return []
-    message = f"no GPU is given to this container: {engine.name} finds none unless the host's default runtime adds them"
+    message = f"this container requests no GPU: {engine.name} finds none unless the host's default runtime adds them"
     if launch.name.startswith("services."):
         advice = "reserve them: deploy.resources.reservations.devices with driver nvidia and capabilities [gpu], or gpus: all"
     elif container.runtime is not None and not container.runtime.declared:
@@ -93,7 +93,7 @@ def _visible(config: Config, container: Container) -> list[Violation]:
     sees = "sees none" if left == 0 else f"sees {left} of {len(devices)}"
     gives = "one GPU, which is 0 in it" if held == 1 else f"{held} GPUs, which are 0 to {held - 1} in it"
     message = f"{_VISIBLE}={visible.value} in a container with {gives}: the engine {sees}"
-    advice = f"delete {_VISIBLE}: the container is given its GPUs, and counts them from 0"
+    advice = f"delete {_VISIBLE}: the container gets its own GPUs, numbered from 0"
     change, title = Change(unset=_VISIBLE), f"delete {_VISIBLE}"
     label = "of the host, not of the container"
     ranks = product(config, ENGINES[config.launch.engine].rank_operands)
@@ -127,7 +127,7 @@ def _idle(config: Config, container: Container) -> list[Violation]:
     if needed is None or container.gpus is None or container.gpus <= needed or runtime is None or not runtime.direct:
         return []
     name = ENGINES[config.launch.engine].name
-    message = f"{container.gpus} GPUs are given to this container, and {name} uses {needed}"
+    message = f"this container requests {container.gpus} GPUs, but {name} uses {needed}"
     advice = f"reserve {needed}, or set the tensor or data parallel size to use them all"
     limit = container.settings.get("gpu_limit")
     span = limit.span() if limit is not None else None
@@ -159,18 +159,20 @@ def _requested(container: Container) -> list[Violation]:
     for text in (limit, request):
         span = text.span() if text is not None else None
         if text is not None and span is not None and _is_part(text):
-            message = f"nvidia.com/gpu: {text.value} is refused by Kubernetes: GPUs are given whole"
+            message = f"nvidia.com/gpu: {text.value} is refused by Kubernetes, which assigns whole GPUs only"
             return [Violation("gpu-request", span, message, "write a whole number", "a part of a GPU")]
     if request is None or request.value is None or request.value in ("", "0") or (span := request.span()) is None:
         return []
     if limit is None:
         if container.open:
             return []
-        message = f"{request.value} GPUs are requested without a limit, which Kubernetes refuses for them"
+        message = f"nvidia.com/gpu: {request.value} is requested without a limit, which Kubernetes requires for GPUs"
         return [Violation("gpu-request", span, message, "write them under limits", "a request alone")]
     site = limit.span()
     if limit.value is not None and limit.value != request.value and site is not None:
-        message = f"{request.value} GPUs are requested and {limit.value} are the limit: Kubernetes refuses what is not equal"
+        message = (
+            f"nvidia.com/gpu: {request.value} is requested with a limit of {limit.value}: Kubernetes requires both to be equal"
+        )
         related = [Related(site, "the limit")]
         return [Violation("gpu-request", span, message, "write the limit alone", "not the limit", related=related)]
     return []

@@ -51,9 +51,9 @@ def _unpinned(config: Config, image: TracedText, options: Options) -> list[Viola
     better = "the tag of one release" if local else "the tag of one release, or a digest (@sha256:...)"
     better = f"{name}:{tag_of.format(release)}" if known and tag_of and not local else better
     start = len(name) + 1 if tag else 0
-    what = f"the tag {tag} is moved to other images" if tag else "without a tag it is whatever was pushed last"
+    what = f"the tag {tag} moves to newer images" if tag else "without a tag, Docker takes the image tagged latest"
     what = "it is whatever was built last on the machine that runs it" if local else what
-    message = f"{flat} names no release of {ENGINE_NAMES[engine]}: {what}, and the engine changes under this file"
+    message = f"{flat} pins no release of {ENGINE_NAMES[engine]}: {what}, so the engine changes while this file does not"
     span = image.span(start) or image.span()
     return [Violation("unpinned-image", span, message, f"write {better}", "moves")] if span is not None else []
 
@@ -66,7 +66,7 @@ def _needs_variable(image: TracedText) -> list[Violation]:
             continue  # a command may print anything
         if index and piece.assumed and piece.expression is not None and piece.span is not None and pieces[index - 1].text:
             before = "".join([one.text for one in pieces[:index] if one.expression is None])
-            message = f"the default image needs {piece.shown}, which has no default: {before} alone is no image"
-            advice = f"give {piece.shown} a default as well, or write a whole tag"
-            return [Violation("image-needs-variable", image.span(), message, advice, "not a whole image name by itself")]
+            message = f"the default image needs {piece.shown}, which has no default: {before} alone is not an image"
+            advice = f"give {piece.shown} a default as well, or write a complete tag"
+            return [Violation("image-needs-variable", image.span(), message, advice, "not a complete image name")]
     return []

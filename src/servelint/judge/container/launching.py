@@ -21,17 +21,15 @@ def not_started(launch: Launch) -> list[Violation]:
     for mishap in launch.mishaps:
         shown = _short(mishap.shown)
         if mishap.kind == "shell-arguments":
-            message = (
-                f"the shell runs {shown!r} alone: the words behind it are its $0, $1 and so on, and {engine} is not started"
-            )
+            message = f"the shell runs only {shown!r}: the words after it become $0, $1 and so on, and {engine} is not started"
             advice = "make one word of the whole script: a list with one item"
             label = "all that is run"
         elif mishap.kind == "one-word":
-            message = f"the whole command line {shown!r} is taken for the name of a program: {engine} is not started"
+            message = f"the whole command line {shown!r} is read as the name of a program: {engine} is not started"
             advice = 'write each word as an item of its own, or run it through a shell: ["sh", "-c", "..."]'
             label = "one word"
         elif mishap.kind == "not-json":
-            message = f"a list needs double quotes: Docker gives {shown!r} to a shell as it stands, and {engine} is not started"
+            message = f"a list needs double quotes: Docker passes {shown!r} to a shell unchanged, and {engine} is not started"
             advice = "write double quotes"
             label = "not JSON"
         elif mishap.kind == "no-shell":
@@ -39,9 +37,7 @@ def not_started(launch: Launch) -> list[Violation]:
             advice = 'run it through a shell: ["sh", "-c", "..."]'
             label = "no program"
         else:
-            message = (
-                f"a script with this command is written, and neither ENTRYPOINT nor CMD runs it: the image starts no {engine}"
-            )
+            message = f"this command is written to a script that neither ENTRYPOINT nor CMD runs: the image starts no {engine}"
             found.append(Violation("script-not-run", mishap.span, message, "run the script in CMD or ENTRYPOINT", "not run"))
             continue
         found.append(Violation("not-started", mishap.span, message, advice, label))
@@ -101,7 +97,7 @@ def _references(text: TracedText) -> list[tuple[TracedText, str]]:
 def _literal(config: Config, text: TracedText, name: str) -> Violation:
     engine = ENGINE_NAMES[config.launch.engine]
     written = text.shown
-    message = f"no shell reads this command: {engine} is given the characters {written}, not the value of {name}"
+    message = f"no shell reads this command: {engine} gets the characters {written}, not the value of {name}"
     advice = "write the value, or run the command through a shell"
     if ".containers." in config.launch.name or ".initContainers." in config.launch.name:
         advice = f"write $({name}), which Kubernetes replaces"

@@ -185,11 +185,11 @@ def _open(config: Config, port: Port) -> list[Violation]:
     if any(config.operand(name).present is not False for name in closing) or bound_loopback(config) is not None:
         return []
     shown = port.host if port.host is not None else port.number
-    message = f"port {shown} is published on every interface, and {engine.name} asks for no key"
+    message = f"port {shown} is published on every interface, and {engine.name} requires no key"
     key = next((name for name in engine.api_key_operands if not name.startswith("env.")), "")
     way = f"give the server a key (--{key})" if key else "let a proxy in front of it ask for a key"
     advice = f"publish it on 127.0.0.1 or not at all, or {way}"
-    return [Violation("open-port-without-key", span, message, advice, "for everybody who reaches the host")]
+    return [Violation("open-port-without-key", span, message, advice, "for every client who reaches the host")]
 
 
 def _on_host(runtime: Runtime, ports: list[Port]) -> list[Violation]:
@@ -200,12 +200,10 @@ def _on_host(runtime: Runtime, ports: list[Port]) -> list[Violation]:
     span = moved[0].text.span() if moved else None
     if span is None or not runtime.direct:
         return []
-    message = (
-        f"port {moved[0].host} stays closed: in the host's network published ports are dropped, {moved[0].number} included"
-    )
+    message = f"port {moved[0].host} stays closed: host networking drops published ports, {moved[0].number} included"
     site = runtime.network.span()
     related = [Related(site, "the host's network")] if site is not None else []
-    advice = f"delete it and have the server listen on {moved[0].host}, or leave the host's network"
+    advice = f"delete it and have the server listen on {moved[0].host}, or do not use host networking"
     return [Violation("ports-on-host-network", span, message, advice, "dropped", related=related)]
 
 
@@ -232,7 +230,7 @@ def _patience(config: Config, probe: Probe, options: Options) -> list[Violation]
         end = "the services that wait for it are not started"
     when = f"{probe.patience:g} s after the start"
     what = "a model is seldom loaded by then" if soon else "a large model, or one that is downloaded, is not loaded by then"
-    message = f"the {probe.kind} has failed for good {when}: {what}, and {end}"
+    message = f"the {probe.kind} gives up {when}: {what}, and {end}"
     advice = "give it as long as the slowest start takes: "
     advice += "a startupProbe with a failureThreshold of some minutes" if kills else "a start_period of some minutes"
     return [Violation("probe-before-load" if soon else "short-probe", span, message, advice, "too soon")]

@@ -1,4 +1,4 @@
-"""Launches that run one engine together over several nodes: ranks, sizes, images and options that must fit each other."""
+"""Launches that run one engine together across several nodes: ranks, sizes, images and options that must fit each other."""
 
 from __future__ import annotations
 
@@ -93,9 +93,7 @@ def _size(config: Config, nodes: Nodes) -> list[Violation]:
     if nodes.kind not in _CLOSED or nodes.size is None or size in (None, nodes.size) or given.span is None:
         return []
     message = f"--nnodes {size} in a {nodes.kind} of {nodes.size} pods: "
-    message += (
-        "the nodes wait for more of them and never start" if (size or 0) > nodes.size else "the others have no place in it"
-    )
+    message += "the nodes wait for more nodes and never start" if (size or 0) > nodes.size else "the other nodes cannot join"
     related = [Related(nodes.site, "this many pods")] if nodes.site is not None else []
     change = written_at(given.text.written if given.text is not None else None, str(nodes.size))
     advice = f"write --nnodes {nodes.size}"
@@ -120,7 +118,7 @@ def _ranks(config: Config, nodes: Nodes, peers: list[Config]) -> list[Violation]
         same = next((one for one in peers if one.operand(switch).present is not False and whole(one, name, 0) == number), None)
         span = rank.span or several.span
         written = f"--{name} {number}" if rank.present else f"--{name} is not given, which is 0,"
-        advice = f"give each node a --{name} of its own, counted from 0"
+        advice = f"give each node a different --{name}, counted from 0"
         if nodes.kind == "srun":
             advice = f"write --{name} $SLURM_PROCID in a script that each task runs"
         if nodes.kind == "LeaderWorkerSet":
@@ -168,7 +166,7 @@ def _images(config: Config, nodes: Nodes, peers: list[Config]) -> list[Violation
     if span is None:
         return []
     name = ENGINES[config.launch.engine].name
-    message = f"the nodes of this launch run different images of {name}: {own.value} here, {other.value} on node 0"
+    message = f"the nodes of this launch run different images of {name}: {own.value} on this node, {other.value} on node 0"
     related = [Related(place, "on node 0")] if place is not None else []
     return [
         Violation("node-images-differ", span, message, "run the same image on all nodes", "not that of node 0", related=related)
@@ -208,7 +206,7 @@ def _value(operand: Operand, default: int | None) -> object:
 
 def _differs(config: Config, name: str, own: Operand, other: Operand, values: list[object]) -> Violation:
     option = name.removeprefix("effective.")
-    message = f"--{option} is {values[0]} here and {values[1]} on node 0: all nodes of a launch need the same"
+    message = f"--{option} is {values[0]} on this node and {values[1]} on node 0: all nodes of a launch need the same"
     related = [Related(other.span, "on node 0")] if other.span is not None else []
     span = own.span or config.operand("nnodes").span
     return Violation(

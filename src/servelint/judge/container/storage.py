@@ -99,7 +99,7 @@ def _cache(config: Config, runtime: Runtime) -> list[Violation]:
         return []
     if any(name in launch.env for name in _OFFLINE) or config.operand("download-dir").present is not False:
         return []
-    message = f"nothing here keeps {model.value}: every new container downloads it again"
+    message = f"no volume keeps {model.value}: every new container downloads it again"
     advice = f"mount a volume at {cache}"
     return [Violation("no-model-cache", model.span, message, advice, "downloaded at every start")]
 
@@ -108,6 +108,6 @@ def _restarts(runtime: Runtime) -> list[Violation]:
     if runtime.restart is None or runtime.restart.value not in _FOR_EVER or runtime.restart.span() is None:
         return []
     how = runtime.restart.value
-    message = f"restart: {how} starts a server that cannot start again and again, minutes of loading each time"
+    message = f"restart: {how} restarts a server that cannot start, after minutes of loading each time"
     advice = "say how often: restart: on-failure:3"
     return [Violation("restarts-for-ever", runtime.restart.span(), message, advice, "without an end")]

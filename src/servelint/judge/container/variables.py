@@ -34,15 +34,15 @@ def _unfilled(config: Config) -> list[Violation]:
             continue
         shown = site.text
         if not page and shown[:1] in ("{", "<") and re.fullmatch(_TEMPLATE, shown):
-            message = f"{name} is {shown}: a place to fill in, and nothing here fills it in"
+            message = f"{name} is {shown}, a placeholder that nothing in this file fills in"
             found.append(Violation("placeholder", site, message, "write the value, or take it from a secret", "to fill in"))
             continue
         reference = re.fullmatch(_REFERENCE, shown) if shown[:1] == "$" else None
         by_shell = variable.site is not None and variable.site == site  # `export MODEL=${MODEL_ID}`: the shell replaces it
         if reference is not None and not by_shell and _in_kubernetes(config):
             variable_name = reference.group(1) or reference.group(2)
-            message = f"Kubernetes passes {shown} on as it stands: it replaces only $({variable_name}), of variables set here"
-            advice = f"take {name} from a secret (valueFrom.secretKeyRef), unless envsubst or the like fills this in before"
+            message = f"Kubernetes passes {shown} on unchanged: it replaces only $({variable_name})"
+            advice = f"take {name} from a secret (valueFrom.secretKeyRef), unless envsubst or a similar tool fills it in"
             found.append(Violation("env-not-expanded", site, message, advice, "not replaced by Kubernetes"))
     return found
 

@@ -34,7 +34,7 @@ def violations(config: Config) -> list[Violation]:
 def refuses(config: Config) -> bool:
     """Whether a release keeps a launch from starting, as far as violations show; cheaper than the violations themselves.
 
-    What is in no known release may be in the next one, so it is no reason against any of them.
+    What is in no known release may be in the next one, so it is not a reason against any of them.
     """
     if config.around is None and config.index is not None and any(fault.fatal for fault in config.reading.arguments.faults):
         return True

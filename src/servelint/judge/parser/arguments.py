@@ -115,7 +115,7 @@ def _one_word(view: ReleaseView, fault: Fault) -> Violation:
     return Violation(
         "one-word",
         fault.span,
-        f"{fault.spelling} and its value are one word, which {view.release} takes for an argument",
+        f"{fault.spelling} and its value are one word, which {view.release} reads as an argument",
         "write it as two words, in a list as two items",
         "one word",
         change=two_words(fault),
@@ -128,7 +128,7 @@ def _all_in_one(view: ReleaseView, fault: Fault) -> Violation:
     return Violation(
         "one-word",
         fault.span,
-        f"several options are one word, which {view.release} takes for an argument",
+        f"several options are one word, which {view.release} reads as an argument",
         "make a word of each: leave out the quotes in a shell, or use an array; in a list, an item for each",
         "one word",
     )
@@ -140,8 +140,8 @@ def _missing_argument(view: ReleaseView, fault: Fault) -> Violation:
 
 
 def _config_file(view: ReleaseView, fault: Fault) -> Violation:
-    message = f"{view.release} does not start: the file of --config is not to be used, {fault.names[0]}"
-    return Violation("invalid-value", fault.span, message, "name a YAML file that is there", "this file")
+    message = f"{view.release} does not start: it cannot use the file of --config, {fault.names[0]}"
+    return Violation("invalid-value", fault.span, message, "name a YAML file that exists", "this file")
 
 
 def _stray_path(view: ReleaseView, fault: Fault) -> Violation:
@@ -166,7 +166,7 @@ def _ignored_model(view: ReleaseView, fault: Fault) -> Violation:
 def _exclusive(view: ReleaseView, fault: Fault) -> Violation:
     other = next((one for one in view.config.reading.arguments.every if one.spelling == fault.names[0]), None)
     place = other.word.site if other is not None else None
-    message = f"{view.release} takes either {fault.names[0]} or {fault.spelling}"
+    message = f"{fault.spelling} cannot be combined with {fault.names[0]}: {view.release} refuses both together"
     related = [Related(place, "and this")] if place is not None else []
     return Violation("exclusive-options", fault.span, message, "delete one of them", related=related)
 
@@ -311,7 +311,7 @@ def _abbreviated(view: ReleaseView, fault: Fault) -> Violation:
         return Violation(
             "taken-for-another",
             fault.span,
-            f"{fault.spelling} {was}; {view.release} takes it for {full}",
+            f"{fault.spelling} {was}; {view.release} reads it as {full}",
             f"delete it; did you mean {full}?",
             f"read as {full}",
             change=instead_of(view, instead, setting_of(view, fault.word)),
@@ -320,7 +320,7 @@ def _abbreviated(view: ReleaseView, fault: Fault) -> Violation:
     return Violation(
         "abbreviated-option",
         fault.span,
-        f"{fault.spelling} is short for {full}, until a release has another option that starts so",
+        f"{fault.spelling} is short for {full}, until a release adds another option with this prefix",
         f"write {full}",
         "abbreviated",
         change=written_at(written_in(fault), full),
@@ -362,7 +362,7 @@ def _model_first(view: ReleaseView) -> list[Violation]:
         return [Violation("missing-argument", model.word.text.span(), message, advice, change=change, safe=True)]
     given = model.value.flat if model is not None and model.value is not None else ""
     if later and model is not None and given and arguments.positionals and _is_model(arguments.positionals[0]):
-        message = f"{command} of {view.release} is given the model twice, by --model and as an argument, and takes it once"
+        message = f"{command} of {view.release} gets the model twice, by --model and as an argument, and accepts it once"
         change = Change(drop=[model]) if arguments.positionals[0].text.flat == given else None
         written = arguments.positionals[0].text.flat
         advice = "delete --model and its value"
@@ -426,7 +426,7 @@ def _repeated(view: ReleaseView) -> list[Violation]:
             Violation(
                 "repeated-option",
                 head_of(before.word),
-                f"{before.spelling} is given again with another value, which is the one that counts",
+                f"{before.spelling} is set twice with different values; the last one counts",
                 "delete one of them",
                 "has no effect",
                 related=[Related(place, "counts")] if place is not None else [],
@@ -503,7 +503,7 @@ def expanded_braces(config: Config) -> list[Violation]:
             Violation(
                 "malformed-json",
                 site,
-                f"nothing quotes this JSON, of which the shell makes {len(words)} words: its braces are expanded",
+                f"this JSON is not quoted: the shell expands its braces and makes {len(words)} words of it",
                 "put single quotes around the whole value",
                 "expanded",
                 change=written_at(site.sub(start, len(site.text)), f"'{site.text[start:]}'") if plain else None,
@@ -522,13 +522,13 @@ def _blank_behind_backslash(config: Config) -> list[Violation]:
         width = blanks.end() if blanks is not None else 1
         span = site.sub(0, max(width, 1))
         if width > 1:
-            what = "a blank stands behind this backslash, which then does not continue the line"
+            what = "a blank follows this backslash, so the line is not continued"
             advice = "delete the blank behind the backslash"
             change = written_at(site.sub(1, width), "")
         else:
-            what = "the lines are joined before this backslash is read, which makes the blank a part of a word"
+            what = "the lines are joined before this backslash is read, so the blank becomes part of a word"
             advice, change = "delete the backslash", written_at(site.sub(0, 1), "")
-        message = f"{what}: {name} gets other words than these"
+        message = f"{what}: {name} gets different arguments"
         found.append(
             Violation("command-cut-short", span, message, advice, "does not continue the line", change=change, title=advice)
         )
@@ -546,7 +546,7 @@ def _cut(config: Config) -> list[Violation]:
     message = f"the command ends before {first}: this and what follows never reaches {name}"
     image = config.launch.image.span() if config.launch.image is not None else None
     if image is not None and image.source is cut.source and cut.start <= image.start < cut.end:
-        message = f"the command ends before {first}: the container tool is given no image, and starts nothing"
+        message = f"the command ends before {first}: the container tool gets no image and starts nothing"
     advice = "let every line but the last end with the continuation character, and no comment or blank line follow it"
     title = "end the line before with a backslash"
     label = "not part of the command"

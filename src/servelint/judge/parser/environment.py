@@ -194,7 +194,7 @@ def _value(view: ReleaseView, name: str, text: TracedText, variable: Variable, b
         return None
     meant = _MEANT.get(text.flat.strip().lower()) if wanted == _SWITCH else None
     if record.values_refused:
-        message = f"{name}={text.flat} is not read as {wanted}: {view.release} ends with ValueError after loading"
+        message = f"{name}={text.flat} is not read as {wanted}: {view.release} fails with ValueError after loading"
     else:
         message = f"{name}={text.flat} is not read as {wanted} by {view.release}, which goes on without it"
     return Violation(
@@ -213,7 +213,7 @@ def _named(view: ReleaseView, name: str, text: TracedText, variable: Variable) -
     if not names or text.flat in names:
         return None
     close = similar(text.flat, names)
-    message = f'"{text.flat}" is not a valid value for {name}: {view.release} ends with ValueError'
+    message = f'"{text.flat}" is not a valid value for {name}: {view.release} fails with ValueError'
     advice = f"did you mean {close}?" if close else f"choose from {listed(names)}"
     return Violation("unreadable-env-value", text.span() or variable.site, message, advice, "no such name", variable=name)
 

@@ -28,7 +28,7 @@ class Replacement:
         values: old value -> new one, where they differ.
         write: the words to write instead of the option and its value.
         delete: whether nothing takes its place.
-        idle: whether it had no effect any more when it was deprecated.
+        idle: whether it already had no effect when it was deprecated.
         safe: whether the launch then means the same, or could mean nothing else.
     """
 

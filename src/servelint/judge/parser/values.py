@@ -64,7 +64,7 @@ def _refused(view: ReleaseView, setting: Setting, reason: str) -> Violation:
     return Violation(
         "refused-option",
         setting.word.text.span() or setting.word.site,
-        f"{view.release} ends the start at {setting.spelling}",
+        f"{view.release} does not start with {setting.spelling}",
         " ".join(reason.split()),
         "refused",
         change=instead_of(view, instead, setting),
@@ -77,9 +77,9 @@ def _value(view: ReleaseView, setting: Setting, option: Option, text: TracedText
     """The violation in one value of an option; None if the parser takes it."""
     place = text.span() or word.site
     if setting.name == view.record.template_option and _is_missing(view.config.launch.folder, text.flat):
-        message = f"{text.flat} looks like a path, and there is no such file; {view.release} refuses it"
+        message = f"{text.flat} looks like a path, but no such file exists; {view.release} refuses it"
         return Violation(
-            "invalid-value", place, message, "name a file that is there, or write the template itself", "no such file"
+            "invalid-value", place, message, "name a file that exists, or write the template itself", "no such file"
         )
     if "json" in option.types and set(option.types) <= _JSON and text.flat not in ("", "None"):
         return _json(setting, text, word)
@@ -330,7 +330,7 @@ def _takes_null(body: dict[str, Any], name: str) -> bool:
 
 
 def _no_null(view: ReleaseView, spelling: str, name: str, text: TracedText) -> Violation:
-    message = f"{name} of {spelling} is null here; {view.release} takes no null for it"
+    message = f"{name} of {spelling} is null; {view.release} does not accept null for it"
     return Violation("invalid-json-value", text.span(), message, "delete it, or write a value", "null")
 
 

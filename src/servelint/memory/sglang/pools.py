@@ -387,7 +387,7 @@ class Inputs:
     def counted(self) -> bool:
         """Whether the draft is loaded before the pool is sized, and its cache counted.
 
-        It is from 0.5.14, where the fraction has no term for drafts any more (srt/managers/scheduler.py init_model_worker). The
+        It is from 0.5.14, where the fraction no longer has a term for drafts (srt/managers/scheduler.py init_model_worker). The
         caches of block drafters are counted from 0.5.11, sliding ones from 0.5.15.
         """
         return self.release.since("0.5.14")

@@ -61,7 +61,7 @@ def token_bytes(layer: Attention, dtype: str, tensor: int, sparse: bool = False)
     Tensor parallelism copies heads of keys and values where there are fewer than ranks. Latent attention is the same on every
     rank. Where an indexer chooses the tokens (`sparse`), fp8 means fp8_ds_mla.
 
-    Source: AttentionSpec.page_size_bytes and its kin in vllm/v1/kv_cache_interface.py.
+    Source: AttentionSpec.page_size_bytes and similar properties in vllm/v1/kv_cache_interface.py.
     """
     if layer.mla is not None:
         if dtype.startswith("fp8") and sparse:

@@ -219,7 +219,7 @@ def _beside_fraction(plan: MemoryPlan, settings: VllmSettings, model: Architectu
         plan.notes.append(f"it starts, and yet its KV cache holds less than one request of {plan.max_model_len:,} tokens")
     most = plan.kv_gib.high * GIB if plan.kv_gib is not None else math.inf
     if settings.blocks is not None and cache.bytes_of_block * settings.blocks > most:
-        plan.notes.append("--num-gpu-blocks-override takes more memory than there is")
+        plan.notes.append("--num-gpu-blocks-override takes more memory than the GPU has")
         return OOM_RISK
     if settings.gpu.unified:
         return FITS

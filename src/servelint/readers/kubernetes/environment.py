@@ -93,7 +93,7 @@ def _referred(file: File, source: Entries) -> TracedText | None:
 
 
 def show_injected(launch: Launch, environment: Environment) -> None:
-    """Give the variables whose value only the cluster knows a text that says so, now that no script reads it any more."""
+    """Give the variables whose value only the cluster knows a text that says so, once no script reads it."""
     for name, variable in launch.env.items():
         if variable.value is None and environment.variables.get(name) is variable:
             piece = unknown(_INJECTED, None, shown=_INJECTED)

@@ -248,7 +248,7 @@ _SERVICE_NAME = re.compile(r"\{\{\s*\.Name\s*\}\}")
 
 
 def _of_service(words: list[Word], name: str) -> list[Word]:
-    """Words of a runtime with the name of the service that uses it in the place of `{{.Name}}`."""
+    """Words of a runtime with the name of the service that uses it instead of `{{.Name}}`."""
     found: list[Word] = []
     name = "" if "{{" in name else name
     for word in words:
@@ -527,7 +527,7 @@ _BOTH_WAYS = frozenset(("enableChunkedPrefill", "enablePrefixCaching"))
 
 
 def vllm_runtime(file: File, one: Object, overrides: Overrides | None) -> list[Launch]:
-    """The launch of one VLLMRuntime. Its image is no field that a kustomization replaces."""
+    """The launch of one VLLMRuntime. Its image is not a field that a kustomization replaces."""
     del overrides
     spec = section(one.fields, "spec")
     config, model = section(spec, "vllmConfig"), section(spec, "model")

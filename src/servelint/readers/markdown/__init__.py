@@ -168,7 +168,7 @@ def _file_launches(kind: str, shown: Source) -> list[Launch]:
         kind = "supervisor" if "[program:" in shown.text else "systemd"
     one = named(kind)
     found: list[Launch] = one.function(one.read)(shown, nowhere)
-    # an image that is only built upon is no launch that the page shows
+    # an image that is only built upon is not a launch that the page shows
     return (
         [launch for launch in found if launch.verb or any(word.shown for word in launch.argv)] if kind == DOCKERFILE else found
     )

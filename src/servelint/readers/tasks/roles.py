@@ -28,7 +28,7 @@ _PLAIN = re.compile(r"[\w@%+=:,./-]+")
 
 
 def lookup(source: Source, neighbours: Neighbours) -> Callable[[str], TracedText | None] | None:
-    """Gives the values of expressions that only name a variable of the role; None for a file that is no role's template."""
+    """Gives the values of expressions that only name a variable of the role; None for a file that is not a role's template."""
     if source.path.replace("\\", "/").split("/")[-2:-1] != ["templates"] or not source.path.endswith(".j2"):
         return None
     found: dict[str, TracedText] = {}

@@ -46,9 +46,10 @@ class RenderOptions:
         suppressions: the suppressions in force, where they are listed.
         settings: the settings of the run, which name folders of rules, engine versions and GPUs; None for the defaults.
         verbose: list what was not judged.
+        paths: what was checked, for a format that states where and when; None leaves both out.
     """
 
-    __slots__ = ("color", "milliseconds", "quiet", "settings", "suppressions", "verbose")
+    __slots__ = ("color", "milliseconds", "paths", "quiet", "settings", "suppressions", "verbose")
 
     def __init__(
         self,
@@ -59,6 +60,7 @@ class RenderOptions:
         suppressions: list[Suppression] | None = None,
         settings: SettingsFiles | None = None,
         verbose: bool = False,
+        paths: list[str] | None = None,
     ) -> None:
         self.milliseconds = milliseconds
         self.quiet = quiet
@@ -66,6 +68,7 @@ class RenderOptions:
         self.suppressions = suppressions
         self.settings = settings
         self.verbose = verbose
+        self.paths = paths
 
 
 DEFAULTS = RenderOptions()

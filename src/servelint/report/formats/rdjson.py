@@ -13,7 +13,7 @@ from servelint.core.secrets import holds_secret
 from servelint.core.source import Source
 from servelint.report.clean import clean, encoded, json_list
 from servelint.report.formats import DEFAULTS, RenderOptions
-from servelint.report.places import position, printable, relative, utf8
+from servelint.report.places import address, position, printable, relative, utf8
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ def render(report: Report, options: RenderOptions = DEFAULTS) -> str:
 def _finding(finding: Finding) -> dict[str, Any]:
     span = finding.span
     code = {"value": finding.rule}
-    address = next((one for one in finding.evidence if one.startswith(("https://", "http://"))), None)
-    if address is not None:
-        code["url"] = address.split(" ", 1)[0]
+    cited = next((url for one in finding.evidence if (url := address(one)) is not None), None)
+    if cited is not None:
+        code["url"] = cited
     data: dict[str, Any] = {
         "message": clean(finding.sentence),
         "location": {"path": relative(span.source.path), "range": _range(span.source, span.start, span.end)},

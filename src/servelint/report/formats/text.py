@@ -70,7 +70,7 @@ def note_text(problem: Problem, paint: Painter) -> str:
 
 
 def finding_text(finding: Finding, paint: Painter) -> str:
-    """Return a finding: its message, a frame of each file that it points into, the fix, the release and the evidence."""
+    """Return a finding: its message, a frame of each file that it points into, help, fix, the release and where to read on."""
     source = finding.span.source
     line, column = source.position(finding.span.start)
     head = paint(finding.severity, f"{finding.severity}[{clean(finding.rule)}]") + paint(
@@ -99,11 +99,14 @@ def _notes(finding: Finding) -> list[str]:
         claim = finding.launch.release
         in_frame = claim.release is not None and claim.span is not None
         if finding.assumption:
-            notes.append(f"assumed: {clean(finding.assumption)}")
+            notes.append(f"note: {clean(finding.assumption)}")
         elif finding.release is None or not in_frame:
-            notes.append(f"release: {judged_by(finding)}")
+            judged = judged_by(finding)
+            notes.append(f"note: {judged}" if judged.startswith(("no ", "judged ")) else f"note: judged as {judged}")
     if finding.evidence:
-        notes.append(f"see: {clean(finding.evidence[0])}")
+        from servelint.report.places import see  # a report without findings needs none
+
+        notes.append(f"see: {clean(see(finding))}")
     return notes
 
 
@@ -126,14 +129,14 @@ def judged_by(finding: Finding) -> str:
 
 def _fix(finding: Finding) -> list[str]:
     """Return the advice and the option that applies it; with what the fix does where the advice alone does not say that."""
-    advice, fix = f"fix: {clean(finding.advice)}", finding.fix
+    advice, fix = f"help: {clean(finding.advice)}", finding.fix
     if fix is None:
         return [advice]
     option = "--fix" if fix.safe else "--unsafe-fixes"
     choice = any(sign in finding.advice for sign in (", or ", "; ", " ("))
     if not fix.note and (not choice or fix.title == finding.advice):
         return [f"{advice} ({option} does it)"]
-    return [advice, f"{option}: {clean(fix.title)}" + (f" ({clean(fix.note)})" if fix.note else "")]
+    return [advice, f"fix: {clean(fix.title)} ({option}{'; ' + clean(fix.note) if fix.note else ''})"]
 
 
 def _frame(source: Source, marks: list[tuple[Span, str, bool]], severity: str, gutter: int, paint: Painter) -> list[str]:

@@ -168,7 +168,7 @@ def evaluate(
         decisions: Takes the conditions that cannot be decided.
         world: Decides them; without it, branches are joined.
         called: Takes the names of the functions that the walk calls. Those in it are not followed by themselves.
-        wrote: Called with the path and the text of each file that it writes and that is no shell script.
+        wrote: Called with the path and the text of each file that it writes and that is not a shell script.
 
     Returns:
         The shell scripts that it writes into files.

@@ -223,7 +223,7 @@ _STAR_AT_MOST = 300
 
 
 class Operand:
-    """A default or an alternative, to be expanded in the place of its expansion. assumed: the environment may override it."""
+    """A default or an alternative, to be expanded in place of its expansion. assumed: the environment may override it."""
 
     __slots__ = ("assumed", "raw")
 
@@ -365,7 +365,7 @@ def _list(name: str, prefix: str, rest: TracedText, whole: TracedText, scope: Sc
     operand = rest.cut(operator.end())
     if operator.group() == ":":
         if name not in ("@", "*") and scope.keys(name) is None:
-            return nothing  # of a variable that is no array, characters are taken
+            return nothing  # of a variable that is not an array, characters are taken
         return nothing if unsure else _slice(found, operand, name in ("@", "*"), whole, scope)
     kind = operator.group()[-1]
     given = _given(found, flat[0] == ":")

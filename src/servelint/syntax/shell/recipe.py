@@ -352,7 +352,7 @@ class _Parameter(_Part):
             fields.quoted = False
 
     def _operand(self, operand: parameters.Operand, raw: TracedText, scope: Scope, fields: Fields) -> None:
-        """Expand a default or an alternative in the place of its expansion."""
+        """Expand a default or an alternative instead of its expansion."""
         before = len(fields.done), len(fields.parts)
         nested, soft = fields.nested, fields.soft
         fields.nested, fields.soft = not self.quoted, soft or operand.assumed

@@ -25,7 +25,7 @@ OWN = "\ufdd1$(dirname $0)"
 """The expression of a piece that stands for the folder of the script itself."""
 
 HERE = TracedText((unknown("\ufdd1.", None, ""),))
-"""The folder in which a script runs that is no file, or that another one starts."""
+"""The folder in which a script runs that is not a file, or that another one starts."""
 
 _SHEBANG = re.compile(r"#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh(?:\s|$)")
 _HERE = "<\ufdd1.>/"

@@ -20,6 +20,7 @@ from servelint.core.problem import Problem
 from servelint.core.result import Report
 from servelint.core.trust import RuleFolder
 from servelint.engines import ENGINE_NAMES
+from servelint.engines.releases import sort_key
 from servelint.filters.masking import secrets_of
 from servelint.report import extent
 from servelint.report.formats import DEFAULTS, RenderOptions
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
     from servelint.core.trust import RuleFolder
     from servelint.report.formats.html.cards import PlanOf, Versions
+    from servelint.report.formats.html.origin import Origin
 
     Card = Callable[[Launch], str]
     """Facts and memory plan of a launch, as HTML."""
@@ -68,11 +70,16 @@ Groups = dict[str, dict[int, list[tuple[Finding, str]]]]
 def render(report: Report, options: RenderOptions = DEFAULTS) -> str:
     """Return the page, with the memory plans of launches whose GPUs are known."""
     settings = options.settings
+    origin = None
+    if options.paths is not None:
+        from servelint.report.formats.html.origin import Origin
+
+        origin = Origin(options.paths, os.environ)
     if settings is None:
-        return page(report)
+        return page(report, origin=origin)
     from servelint.report.memory import Plans
 
-    return page(report, settings.rule_folders(), lambda path: settings.of(path).engine_versions, Plans(settings))
+    return page(report, settings.rule_folders(), lambda path: settings.of(path).engine_versions, Plans(settings), origin=origin)
 
 
 def page(
@@ -80,6 +87,8 @@ def page(
     folders: tuple[str | RuleFolder, ...] = (),
     versions: Versions = lambda _: {},
     plans: PlanOf = lambda _: None,
+    *,
+    origin: Origin | None = None,
 ) -> str:
     """Return the page.
 
@@ -88,6 +97,7 @@ def page(
         folders: the folders of users' rules.
         versions: path to the releases of the engines where a file pins none.
         plans: launch to its memory plan, which is drawn; None for a launch without a plan.
+        origin: where and when the report is made; None leaves that out, so that the page depends on the report only.
     """
     drawn = False
 
@@ -103,7 +113,7 @@ def page(
     policy = f"{_POLICY}; style-src '{_digest(style)}'; script-src '{_digest(script)}'"
     heading = escaped(_verdict(report))
     body = _unread(report.errors) + _summary(report)
-    results = _files(report, card) + _quiet(report, card) + _rules(report.findings, folders)
+    results = _files(report, card, origin) + _quiet(report, card) + _rules(report.findings, folders)
     skip = ""
     if report.findings or report.launches:
         skip = '<a class="skip" href="#results">Skip to the findings</a>\n'
@@ -115,7 +125,7 @@ def page(
         '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
         f'<title>servelint: {heading}</title>\n<link rel="icon" href="data:,">\n<style>{style}</style>\n</head>\n<body>\n'
         f'{skip}<header><h1>servelint report</h1><p class="verdict">{heading}</p>'
-        f"{_judged(report)}{_left_out(report)}</header>\n"
+        f"{_facts(report, origin)}{_judged(report)}{_left_out(report)}</header>\n"
         f"{shapes() if drawn else ''}<main>\n{body}</main>\n<footer><p>Made by servelint {escaped(__version__)}.</p></footer>\n"
         f"<script>{script}</script>\n</body>\n</html>\n"
     )
@@ -131,39 +141,73 @@ def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _files(report: Report, card: Card) -> str:
+def _facts(report: Report, origin: Origin | None) -> str:
+    """Return what was checked, when, and the versions of servelint and of the engines."""
+    if origin is None:
+        return ""
+    releases: dict[str, set[str]] = {}
+    for launch in report.launches:
+        if launch.release.release is not None:
+            releases.setdefault(ENGINE_NAMES[launch.engine], set()).add(launch.release.release)
+    rows = [*origin.rows, ("servelint", __version__)]
+    rows += [(name, ", ".join(sorted(found, key=sort_key))) for name, found in sorted(releases.items())]
+    items = "".join([f"<div><dt>{escaped(term)}</dt><dd><code>{escaped(text)}</code></dd></div>" for term, text in rows])
+    return f'<dl class="facts">{items}</dl>'
+
+
+_WORST = {severity: number for number, severity in enumerate(SEVERITIES)}
+
+
+def _worst(found: list[tuple[Finding, str]]) -> int:
+    """Return the place of the worst severity among findings, 0 for errors."""
+    return min(_WORST[finding.severity] for finding, _ in found)
+
+
+def _files(report: Report, card: Card, origin: Origin | None) -> str:
     groups: Groups = {}
     for finding, number in numbered(report.findings):
         path = relative(finding.span.source.path)
         found = finding, own(finding.fingerprint, number)
         groups.setdefault(path, {}).setdefault(id(finding.launch), []).append(found)
     many = len(report.findings) > _OPEN_AT_MOST
-    files = "".join([_file(path, list(by_launch.values()), many, card) for path, by_launch in groups.items()])
+    ordered = {
+        path: sorted([sorted(found, key=lambda one: _WORST[one[0].severity]) for found in by_launch.values()], key=_worst)
+        for path, by_launch in groups.items()
+    }
+    errors_first = sorted(ordered.items(), key=lambda item: _worst(item[1][0]))
+    files = "".join([_file(path, launches, many, card, origin) for path, launches in errors_first])
     nothing = "" if files else "<p>Nothing found.</p>"
     return f'<section aria-labelledby="results"><h2 id="results" tabindex="-1">Findings</h2>\n{nothing}{files}</section>\n'
 
 
-def _file(path: str, groups: list[list[tuple[Finding, str]]], many: bool, card: Card) -> str:
+def _file(path: str, groups: list[list[tuple[Finding, str]]], many: bool, card: Card, origin: Origin | None) -> str:
     number = sum(len(found) for found in groups)
     return (
         f'<section class="file" data-path="{escaped(path)}"><h3>{escaped(path)}'
         f' <span class="number">{counted(number, "finding", "findings")}</span></h3>\n'
-        + "".join([_launch(found, many, card) for found in groups])
+        + "".join([_launch(found, many, card, origin) for found in groups])
         + "</section>\n"
     )
 
 
-def _launch(found: list[tuple[Finding, str]], many: bool, card: Card) -> str:
-    """Return the card of a launch with its findings."""
+def _launch(found: list[tuple[Finding, str]], many: bool, card: Card, origin: Origin | None) -> str:
+    """Return the card of a launch with its findings, which a click folds."""
     launch = found[0][0].launch
-    articles = "".join([article(one, name, not many or one.severity == "error") for one, name in found])
+    opens = origin.opens if origin is not None else None
+    articles = "".join([article(one, name, not many or one.severity == "error", opens) for one, name in found])
+    counts = Counter([one.severity for one, _ in found])
+    badges = "".join(
+        [f' <span class="badge {severity}">{counts[severity]}</span>' for severity in SEVERITIES if counts[severity]]
+    )
+    fold = " open" if not many or "error" in counts else ""
     if launch is None:
-        return f'<article class="launch"><h4>The file itself</h4>{articles}</article>\n'
+        head = f'<details class="fold"{fold}><summary><h4>The file itself</h4>{badges}</summary>'
+        return f'<article class="launch">{head}{articles}</details></article>\n'
     elsewhere = ""
     if launch.source is not found[0][0].span.source:
         elsewhere = f'<p class="meta">launched by <code>{escaped(place(launch))}</code></p>'
-    head = f"<h4>{title(launch)}</h4>{elsewhere}{card(launch)}"
-    return f'<article class="launch">{head}{articles}</article>\n'
+    head = f"<summary><h4>{title(launch)}</h4>{badges}</summary>{elsewhere}{card(launch)}"
+    return f'<article class="launch"><details class="fold"{fold}>{head}{articles}</details></article>\n'
 
 
 def _quiet(report: Report, card: Card) -> str:

@@ -18,7 +18,7 @@ from servelint.filters.masking import secrets_of
 from servelint.report import extent
 from servelint.report.clean import clean
 from servelint.report.formats.text import judged_by
-from servelint.report.places import printable, relative
+from servelint.report.places import address, printable, relative
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,10 +44,11 @@ def escaped(text: str) -> str:
 def cited(evidence: str) -> str:
     """Return a source that a rule cites: a link if it is a web address, and what it says."""
     source, _, says = evidence.partition(" (")
-    if not source.startswith(("https://", "http://")) or " " in source:
+    url = address(evidence)
+    if url is None:
         return escaped(evidence)
     quoted = f" ({escaped(says)}" if says else ""
-    return f'<a href="{escaped(source)}" rel="noreferrer">{escaped(source.partition("://")[2])}</a>{quoted}'
+    return f'<a href="{escaped(url)}" rel="noreferrer">{escaped(source.rpartition("://")[2])}</a>{quoted}'
 
 
 def judged(launch: Launch) -> str:
@@ -102,13 +103,14 @@ def listed(parts: list[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
 
 
-def article(finding: Finding, fingerprint: str, opened: bool) -> str:
+def article(finding: Finding, fingerprint: str, opened: bool, opens: Callable[[Span], str] | None = None) -> str:
     """Return a finding: what is wrong and what to write; code, fix, releases and evidence behind a click.
 
     Args:
         finding: the finding.
         fingerprint: one that no other finding of the page has.
         opened: whether the part behind the click is open.
+        opens: span to an address that opens it; None where the page is not to name one.
     """
     source = finding.span.source
     line, column = source.position(finding.span.start)
@@ -117,11 +119,16 @@ def article(finding: Finding, fingerprint: str, opened: bool) -> str:
     severity = finding.severity
     advice = f'<p class="advice"><b>What to do:</b> {escaped(finding.advice)}</p>' if finding.advice else ""
     impact = f"the launch {impact_name(finding.impact)}" if finding.launch is not None else impact_name(finding.impact)
+    where = f"{escaped(relative(source.path).rpartition('/')[2])}:{line}:{column}"
+    place = f'<a href="#{name}">{where}</a>'
+    if opens is not None:
+        shown = escaped(opens(finding.span))
+        place = f'<a href="{shown}" rel="noreferrer">{where}</a> <a href="#{name}">link to this finding</a>'
     head = (
         f'<article class="finding {severity}" id="{name}" data-severity="{severity}" data-impact="{escaped(finding.impact)}"'
         f' data-engine="{escaped(engine)}">'
         f'<h5><span class="badge {severity}">{SEVERITIES[severity][0]}</span> {escaped(finding.statement)}</h5>{advice}'
-        f'<p class="meta"><a href="#{name}">{escaped(relative(source.path).rpartition("/")[2])}:{line}:{column}</a>'
+        f'<p class="meta">{place}'
         f" <span>{escaped(impact)}</span>"
         f' <a href="#rule-{escaped(finding.rule)}">{escaped(finding.rule)}</a></p>'
     )

@@ -25,7 +25,7 @@
   // what a text filter looks at: the finding with its path and its launch's card
   const words = (one) => {
     if (one.said === null) {
-      const card = one.launch ? all(":scope > h4, :scope > .facts", one.launch).map((node) => node.textContent).join("\n") : "";
+      const card = one.launch ? all(":scope > .fold > summary > h4, :scope > .fold > .facts", one.launch).map((node) => node.textContent).join("\n") : "";
       one.said = [one.file ? one.file.dataset.path : "", card, one.node.textContent].join("\n").toLowerCase();
     }
     return one.said;
@@ -75,6 +75,7 @@
       form.reset();
       show();
     }
+    for (let fold = node.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     for (const fold of all("details", node)) fold.open = true;
     node.scrollIntoView();
   };
@@ -100,7 +101,10 @@
   });
   form.addEventListener("reset", () => setTimeout(() => { show(); keep(); }));
   form.addEventListener("submit", (event) => event.preventDefault());
-  const fold = (open) => () => { for (const one of findings) if (!one.node.hidden) one.node.querySelector("details").open = open; };
+  const fold = (open) => () => {
+    if (open) for (const one of all(".launch > .fold")) one.open = true;
+    for (const one of findings) if (!one.node.hidden) one.node.querySelector("details").open = open;
+  };
   document.getElementById("open-all").addEventListener("click", fold(true));
   document.getElementById("close-all").addEventListener("click", fold(false));
   for (const link of all("a[data-filter]")) {
