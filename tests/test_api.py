@@ -135,3 +135,12 @@ def test_a_mistyped_release_is_refused_by_all(version: str) -> None:
 def test_a_plan_for_a_newer_release_says_so() -> None:
     plan = servelint.plan_memory("vllm", ["Qwen/Qwen3-8B"], version="0.99", gpu="h100")
     assert plan.notes[-1] == "vLLM 0.99 is newer than every release that servelint knows; it is judged as 0.33.0"
+
+
+def test_a_tag_of_a_branch_bounds_the_plan() -> None:
+    argv = ["sglang", "serve", "deepseek-ai/DeepSeek-V4-Pro", "--tp", "8"]
+    plans = [
+        servelint.plan_memory("sglang", argv, version=tag, gpu="h200", gpu_count=8)
+        for tag in ("deepseek-v4-hopper", "deepseek-v4-blackwell image", "some-tag")
+    ]
+    assert [plan.releases[-1] for plan in plans] == ["0.5.16", "0.5.16", "0.5.23"]

@@ -42,22 +42,31 @@ MODELS: dict[str, tuple[str, ...]] = {
         "Qwen/Qwen3-8B", "Qwen/Qwen3-0.6B", "Qwen/Qwen3-32B", "Qwen/Qwen3-14B", "Qwen/Qwen3-4B-Instruct-2507",
         "meta-llama/Llama-3.1-8B-Instruct", "meta-llama/Llama-3.3-70B-Instruct", "meta-llama/Llama-3.2-1B-Instruct",
         "Qwen/Qwen2.5-7B-Instruct", "Qwen/Qwen2.5-0.5B-Instruct", "mistralai/Mistral-7B-Instruct-v0.3", "microsoft/phi-4",
+        "Qwen/Qwen2.5-72B-Instruct", "meta-llama/Llama-2-7b-chat-hf", "facebook/opt-125m",
+        "deepseek-ai/DeepSeek-R1-Distill-Llama-70B", "deepseek-ai/DeepSeek-R1-Distill-Qwen-32B",
     ),
     "quantized": (
         "Qwen/Qwen3-32B-FP8", "Qwen/Qwen3-8B-FP8", "Qwen/Qwen3-8B-AWQ", "Qwen/Qwen3-32B-AWQ", "Qwen/Qwen2.5-7B-Instruct-AWQ",
+        "Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4", "RedHatAI/Llama-3.3-70B-Instruct-quantized.w4a16",
+        "RedHatAI/Meta-Llama-3.1-8B-Instruct-FP8-dynamic", "nvidia/Llama-3.3-70B-Instruct-FP4",
+        "hugging-quants/Meta-Llama-3.1-8B-Instruct-AWQ-INT4",
     ),
     "moe": (
         "Qwen/Qwen3-30B-A3B", "Qwen/Qwen3-30B-A3B-FP8", "Qwen/Qwen3-235B-A22B-Instruct-2507", "openai/gpt-oss-20b",
-        "openai/gpt-oss-120b", "zai-org/GLM-4.6",
+        "openai/gpt-oss-120b", "zai-org/GLM-4.6", "mistralai/Mixtral-8x7B-Instruct-v0.1", "Qwen/Qwen3-30B-A3B-GPTQ-Int4",
+        "Qwen/Qwen3-Coder-30B-A3B-Instruct-FP8", "Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8",
     ),
     "mla": (
         "deepseek-ai/DeepSeek-R1", "deepseek-ai/DeepSeek-V3-0324", "deepseek-ai/DeepSeek-V3.2", "deepseek-ai/DeepSeek-V2-Lite",
+        "moonshotai/Kimi-K2-Instruct",
     ),
     "hybrid": (
         "Qwen/Qwen3-Next-80B-A3B-Instruct", "Qwen/Qwen3-Next-80B-A3B-Instruct-FP8", "Qwen/Qwen3.6-27B", "Qwen/Qwen3.6-27B-FP8",
         "Qwen/Qwen3.6-35B-A3B", "nvidia/NVIDIA-Nemotron-Nano-9B-v2",
     ),
-    "multimodal": ("Qwen/Qwen2.5-VL-7B-Instruct", "Qwen/Qwen3-VL-8B-Instruct"),
+    "multimodal": (
+        "Qwen/Qwen2.5-VL-7B-Instruct", "Qwen/Qwen3-VL-8B-Instruct", "Qwen/Qwen3-VL-8B-Instruct-FP8", "google/gemma-3-27b-it",
+    ),
     "embedding": (
         "BAAI/bge-m3", "BAAI/bge-large-en-v1.5", "Qwen/Qwen3-Embedding-8B", "Qwen/Qwen3-Embedding-0.6B",
         "BAAI/bge-reranker-v2-m3",
@@ -82,6 +91,9 @@ HOST = (
     r"|tokenizer.*not found|Can't load"
 )
 """Messages whose reason is the machine, its packages or its files."""
+
+OTHER_DTYPE = r"torch\.bfloat16 is not supported for quantization method (?:awq|gptq)\b"
+"""What an oracle says of a checkpoint whose configuration it has in bfloat16: published ones of AWQ and GPTQ are in float16."""
 
 AT_IMPORT = frozenset(("CUDA_VISIBLE_DEVICES", "VLLM_LOGGING_LEVEL", "VLLM_ALLOW_RUNTIME_LORA_UPDATING"))
 """Variables that are read when the engine is imported, before an oracle sets those of a case."""
@@ -179,6 +191,9 @@ class View:
         self.foreign = sorted(
             name for name in (other.spellings() if other else {}) if name.startswith("--") and name not in self.table.lines
         )
+        self.elsewhere: dict[str, list[Option]] = defaultdict(list)
+        for name in other.spellings() if other is not None else ():
+            self.elsewhere[name] += [option for _, _, option in other.spelled(name)] if other is not None else []
         self.seen: dict[str, Groups] = defaultdict(list)
         for seed in started:
             for group in seed.groups:
@@ -359,15 +374,22 @@ def number(m: Making) -> bool:
     return True
 
 
+def _inner(m: Making, data: dict[str, Any]) -> dict[str, Any]:
+    """An object inside a JSON option, or the option's own."""
+    nested = [value for value in data.values() if isinstance(value, dict) and value]
+    return _inner(m, m.rng.choice(nested)) if nested and m.rng.random() < 0.6 else data
+
+
 def json_type(m: Making) -> bool:
     """A value inside a JSON option with another type."""
     found = _json_group(m)
     if found is None or not found[1]:
         return False
     group, data = found
-    key = m.rng.choice(sorted(data))
-    old = data[key]
-    data[key] = m.rng.choice((str(old), [old], {"value": old}, None, True, False, 0, -1, 1.5, "", "auto", {}, [], "3"))
+    inner = _inner(m, data)
+    key = m.rng.choice(sorted(inner))
+    old = inner[key]
+    inner[key] = m.rng.choice((str(old), [old], {"value": old}, None, True, False, 0, -1, 1.5, "", "auto", {}, [], "3"))
     group[1] = json.dumps(data)
     return True
 
@@ -377,7 +399,8 @@ def json_key(m: Making) -> bool:
     found = _json_group(m)
     if found is None:
         return False
-    group, data = found
+    group, whole = found
+    data = _inner(m, whole)
     key = m.rng.choice(sorted(data)) if data else "enabled"
     value = data.pop(key, True)
     option = m.view.option(group[0])
@@ -389,7 +412,7 @@ def json_key(m: Making) -> bool:
         data |= {key: value, **fresh}
     else:
         data[key] = {key: value}
-    group[1] = json.dumps(data)
+    group[1] = json.dumps(whole)
     return True
 
 
@@ -432,6 +455,8 @@ def dotted(m: Making) -> bool:
         inner = m.rng.choice(sorted(value))
         key, value = f"{key}.{inner}", value[inner]
     written = m.rng.choice((key, key, key.replace("_", "-")))
+    if m.rng.random() < 0.25:
+        value = m.rng.choice((1, 0, "auto", True, False, 2))
     m.groups.append([f"{group[0]}.{written}", value if isinstance(value, str) else json.dumps(value)])
     if m.rng.random() < 0.6:
         m.groups.remove(group)
@@ -502,9 +527,24 @@ def config_file(m: Making) -> bool:
                 "max-model-len: 4k\n",
             )
         )
+    elif way == 3:
+        text += m.rng.choice(
+            (
+                "${X:-}\n",
+                "seed: ${SEED:-}\n",
+                "served-model-name: ''\n",
+                "compilation-config: {mode: 0}\n",
+                "seed: 1\nseed: 2\n",
+                "speculative-config:\n  method: ngram\n  num_speculative_tokens: 2\n",
+                "---\nseed: 1\n---\nseed: 2\n",
+                "seed: &s 1\nmax-num-seqs: *s\n",
+                f"{m.view.model[2:]}: Qwen/Qwen3-8B\n",
+            )
+        )
     name = m.rng.choice(("serve.yaml", "serve.yaml", "serve.yml", "serve.yaml", "serve.json", "serve.txt"))
     m.case["files"] = {name: text} if m.rng.random() < 0.95 else {}
-    m.groups.insert(m.rng.randint(1, len(m.groups)) if m.groups else 0, ["--config", name])
+    written = [["--config", name], [f"--config={name}"], ["--config", name], ["--config", name]]
+    m.groups.insert(m.rng.randint(1, len(m.groups)) if m.groups else 0, m.rng.choice(written))
     return True
 
 
@@ -526,6 +566,22 @@ def other_release(m: Making) -> bool:
 def other_engine(m: Making) -> bool:
     """An option of the other engine."""
     m.groups.append([m.rng.choice(m.view.foreign), *m.rng.choice(([], ["1"], ["auto"]))])
+    return True
+
+
+def other_value(m: Making) -> bool:
+    """A value that an option has only in other releases, or in the other engine."""
+    fits = []
+    for option in m.view.options:
+        others = [one for _, _, one in m.view.catalog.spelled(option.names[0])] + m.view.elsewhere.get(option.names[0], [])
+        words = {str(word) for one in others for word in one.choices or ()} - {str(word) for word in option.choices or ()}
+        if option.choices and words:
+            fits.append((option, sorted(words)))
+    if not fits:
+        return False
+    option, choices = m.rng.choice(fits)
+    m.groups[:] = m.without(option.name)
+    m.groups.append([option.names[0], m.rng.choice(choices)])
     return True
 
 
@@ -595,10 +651,16 @@ def overrides(m: Making) -> bool:
         way = m.rng.random()
         if way < 0.7:
             m.groups.append(["--hf-overrides", text])
-        elif way < 0.85:
+        elif way < 0.8:
             m.groups.append(["--rope-scaling", json.dumps(scaling)])
+            if m.rng.random() < 0.4:
+                m.groups.append(["--rope-theta", "1000000"])
+        elif way < 0.9:
+            inside = m.rng.choice(("", "text_config.")) + m.rng.choice(("rope_scaling", "rope_parameters"))
+            m.groups += [[f"--hf-overrides.{inside}.{key}", str(value)] for key, value in scaling.items()]
         else:
-            m.groups.append(["--hf-overrides.max_position_embeddings", str(base * 4)])
+            inside = m.rng.choice(("", "", "text_config."))
+            m.groups.append([f"--hf-overrides.{inside}max_position_embeddings", str(base * 4)])
     m.groups[:] = m.without(m.view.length[2:])
     if m.rng.random() < 0.85:
         m.groups.append([m.view.length, str(m.rng.choice((32768, 65536, 131072, 163840, 262144, 327680, 524288, 1010000)))])
@@ -661,7 +723,7 @@ def features(m: Making) -> bool:
         group = grouped(re.split(r" (?![^{]*\})", text))
         if m.view.fitting(group) == group:
             fits.append(group)
-    for chosen in m.rng.sample(fits, m.rng.choice((1, 2, 2, 3))):
+    for chosen in m.rng.sample(fits, m.rng.choice((1, 1, 2, 3))):
         m.groups[:] = m.without(*{m.view.name(one[0]) for one in chosen if m.view.option(one[0])})
         m.groups.extend(list(one) for one in chosen)
     return True
@@ -714,9 +776,9 @@ def drafts(m: Making) -> bool:
 
 
 MUTATIONS: tuple[tuple[Mutation | None, int], ...] = (
-    (None, 20), (added, 14), (crossed, 16), (features, 24), (length, 8), (overrides, 6), (drafts, 7), (typo, 2),
-    (case_of_value, 2), (unit, 2), (number, 4), (json_type, 4), (json_key, 4), (json_text, 1), (dotted, 5), (dashes, 2),
-    (duplicate, 4), (config_file, 5), (other_release, 1), (other_engine, 1), (empty, 3),
+    (None, 60), (added, 16), (crossed, 14), (features, 22), (length, 8), (overrides, 6), (drafts, 6), (typo, 2),
+    (case_of_value, 2), (unit, 2), (number, 4), (json_type, 5), (json_key, 4), (json_text, 1), (dotted, 5), (dashes, 2),
+    (duplicate, 4), (config_file, 5), (other_release, 1), (other_engine, 1), (other_value, 2), (empty, 3),
 )  # fmt: skip
 """The mutations with their weights; None leaves a launch as it is."""
 
@@ -736,8 +798,10 @@ def cases(engine: str, release: str, count: int, seed: int, started: list[Seed])
         if rng.random() < 0.5:
             groups = [one for one in groups if rng.random() < 0.7]
         _with_model(rng, view, groups)
+        if rng.random() < 0.3:
+            groups = groups[: rng.randint(2, 5)]
         making = Making(rng, view, groups, case)
-        tried = rng.choices(kinds, weights, k=rng.choice((1, 1, 1, 1, 2, 2, 3)))
+        tried = rng.choices(kinds, weights, k=rng.choice((1, 1, 1, 1, 1, 2, 3)))
         kind = "+".join([one.__name__ for one in tried if one is not None and one(making)]) or "as_written"
         case |= {"engine": engine, "release": release, "kind": kind, "argv": [word for one in groups for word in one]}
         text = json.dumps([case["argv"], case["env"], case.get("files")])
@@ -751,7 +815,7 @@ def _with_model(rng: random.Random, view: View, groups: Groups) -> None:
     first = groups[0] if groups and not groups[0][0].startswith("-") else None
     given = next((one for one in groups if one[0].partition("=")[0] in ("--model", "--model-path")), None)
     named = first[0] if first else given[1] if given and len(given) == 2 else ""
-    if named in NAMED and rng.random() < 0.6:
+    if named in NAMED and rng.random() < 0.8:
         return
     model = rng.choice(MODELS[rng.choice(list(MODELS))])
     if first is not None:
@@ -808,7 +872,7 @@ def judged(case: Case, gpu: str, gpus: int) -> list[servelint.Finding]:
     return [one for one in found if one.severity == "error"]
 
 
-def apart(verdict: Case, host: re.Pattern[str] = re.compile(HOST)) -> str | None:
+def apart(verdict: Case, argv: Iterable[str] = (), host: re.Pattern[str] = re.compile(HOST)) -> str | None:
     """Why a verdict says nothing about the launch alone; None if it does."""
     if verdict.get("harness_suspect") or verdict.get("stage") == "?":
         return "harness"
@@ -817,6 +881,8 @@ def apart(verdict: Case, host: re.Pattern[str] = re.compile(HOST)) -> str | None
     if not verdict["ok"] and verdict["stage"] != "parse" and host.search(verdict["error"]):
         return "host"
     if set(verdict.get("families") or {}) - NAMED and verdict["stage"] != "parse":
+        return "fixture"
+    if not verdict["ok"] and re.search(OTHER_DTYPE, verdict["error"]) and "--dtype" not in argv:
         return "fixture"
     return None
 
@@ -827,7 +893,7 @@ def compare(pairs: Iterable[tuple[Case, Case]], gpu: str, gpus: int, tally: Tall
     parser = frozenset(rule.id for rule in rules() if rule.complaint is not None)
     for case, verdict in pairs:
         tally.cases += 1
-        reason = "environment" if AT_IMPORT & set(case.get("env") or {}) else apart(verdict)
+        reason = "environment" if AT_IMPORT & set(case.get("env") or {}) else apart(verdict, case["argv"])
         if reason is not None:
             tally.apart[reason] += 1
             continue

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 
 from servelint.core.finding import Finding
-from servelint.core.launch import Launch, Variable, Word
+from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.result import Report
 from servelint.core.settings import DEFAULT, Settings
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
-from servelint.engines import ENGINES, entry
+from servelint.engines import ENGINES, entry, images
 from servelint.engines.releases import release_key, requested, unlisted_note
 from servelint.lint import check, check_launches
 from servelint.readers import read
@@ -101,6 +101,9 @@ def plan_memory(
     verb, words = _split_verb(engine, argv)
     launch = _launch(engine, words, env, verb)
     named = version.removeprefix("v") if version is not None else None
+    if named and not _orders(named):
+        image = TracedText.of(f"{ENGINES[engine].images[0].repository}:{named.split()[0]}")
+        launch.container = Container(image, open=True) if images.identify(image).until else None
     known = {engine: requested(engine, named)} if named is not None and _orders(named) else {}
     found, _, note = start_plan(launch, Settings(gpu=gpu, gpu_count=gpu_count, engine_versions=known))
     if note is not None:

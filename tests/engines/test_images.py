@@ -333,3 +333,12 @@ def test_every_release_that_is_known_is_read_from_a_tag(engine: str) -> None:
 def test_tags_of_aws(name: str, release: str | None) -> None:
     found = image(name)
     assert (found.engine, found.claim.release) == ("vllm", release)
+
+
+@pytest.mark.parametrize(
+    ("tag", "until"),
+    [("deepseek-v4-hopper", "0.5.16"), ("deepseek-v4-grace-blackwell-dev", "0.5.16"), ("latest", ""), ("v0.5.23", "")],
+)
+def test_an_image_of_a_branch_is_no_newer_than_its_last_build(tag: str, until: str) -> None:
+    found = identify(TracedText.of(f"docker.io/lmsysorg/sglang:{tag}"))
+    assert (found.until, found.engine) == (until, "sglang")

@@ -68,6 +68,12 @@ def test_only_the_separate_word_names_one(argv: list[str]) -> None:
     assert found(argv) == []
 
 
+def test_a_file_in_one_word_gives_no_model(folder: Path) -> None:
+    (folder / "serve.yaml").write_text("model-path: Qwen/Qwen3-8B\n")
+    assert [rule for rule, _ in found(["--config=serve.yaml"], "sglang", "0.5.12")] == ["sglang/missing-argument"]
+    assert found(["--config", "serve.yaml"], "sglang", "0.5.12") == []
+
+
 def test_a_file_of_another_machine_is_not_looked_for() -> None:
     text = "services: {llm: {image: 'vllm/vllm-openai:v0.27.1', command: [m, --config, missing.yaml]}}"
     launch = servelint.find_launches(text)[0]
@@ -79,6 +85,7 @@ def test_an_empty_file(text: str, folder: Path) -> None:
     (folder / "serve.yaml").write_text(text)
     assert found(["Qwen/Qwen3-8B", "--config", "serve.yaml"]) == [("vllm/invalid-value", "--config")]
     assert found(["--model-path", "Qwen/Qwen3-8B", "--config", "serve.yaml"], "sglang", "0.5.12") == []
+    assert [rule for rule, _ in found(["--config", "serve.yaml"], "sglang", "0.5.12")] == ["sglang/missing-argument"]
 
 
 @pytest.mark.parametrize("text", ["just text\n", "- port: 9000\n"])

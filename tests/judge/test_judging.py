@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import servelint
 from servelint.core.finding import Finding
 from servelint.core.settings import Settings
 from servelint.engines.releases import known_releases, newest
@@ -432,3 +433,12 @@ class TestCases:
 
 def test_every_followed_release_is_possible_for_a_launch_that_asks_for_nothing() -> None:
     assert releases("vllm serve m").known == known_releases("vllm")
+
+
+def test_a_model_that_is_inferred_is_no_ground_of_an_error() -> None:
+    argv = ["--tensor-parallel-size", "3"]
+    by_name = servelint.check_command("vllm", ["/models/Qwen3-8B", *argv], version="0.33.0")
+    by_folder = servelint.check_command("vllm", ["/models/Qwen3-8B/model", *argv], version="0.33.0")
+    found = [next(one for one in report if one.rule == "vllm/heads-not-divisible") for report in (by_name, by_folder)]
+    assert [one.severity for one in found] == ["error", "warning"]
+    assert found[1].message.endswith("; the model is inferred from its path or served name")

@@ -328,6 +328,9 @@ def test_the_end_of_an_unknown_name(name: str, expected: str | None) -> None:
         ("cyankiwi/Qwen3-8B-AWQ-4bit", "compressed-tensors"),
         ("Qwen/Qwen3-8B-AWQ", "awq"),
         ("MiniMaxAI/MiniMax-M2.7", "fp8"),
+        ("hugging-quants/Meta-Llama-3.1-8B-Instruct-AWQ-INT4", "awq"),
+        ("TheBloke/Mistral-7B-Instruct-v0.2-GPTQ", "gptq"),
+        ("unsloth/Qwen3-8B-bnb-4bit", "bitsandbytes"),
     ],
 )
 def test_the_method_of_a_publisher(name: str, expected: str | None) -> None:
@@ -353,3 +356,22 @@ def test_models_that_embed_and_others_by_their_context(model: str, name: str, co
     found = family(model)
     assert found is not None
     assert (found.name, found.fact("context"), found.fact("mtp")) == (name, context, False)
+
+
+@pytest.mark.parametrize(
+    ("path", "served", "expected"),
+    [
+        ("/data/Qwen3-8B/model", None, "qwen3"),
+        ("/data/Qwen3-8B/snapshot-1/weights", None, "qwen3"),
+        ("/models/target", "Qwen3-8B", "qwen3"),
+        ("/models/target", "gpt-4", None),
+        ("/models/own-tuned", "Qwen3-8B", None),
+        ("target", "Qwen3-8B", None),
+    ],
+)
+def test_a_folder_that_says_nothing_takes_the_name_of_what_is_around_it(
+    path: str, served: str | None, expected: str | None
+) -> None:
+    found = models.inferred(TracedText.of(path), TracedText.of(served) if served is not None else None)
+    assert (found.name if found is not None else None) == expected
+    assert found is None or found.inferred

@@ -71,9 +71,20 @@ def test_groups() -> None:
 
 
 def test_models_are_known() -> None:
-    known = {name.lower() for name in catalog.known_names()}
     names = [name for group in verdicts.MODELS.values() for name in group]
-    assert sum(name.lower() in known for name in names) > 0.8 * len(names)
+    assert [name for name in names if catalog.lookup(name) is None] == []
+
+
+def test_values_of_elsewhere_and_nested_keys() -> None:
+    made = [one for seed in (5, 6) for one in verdicts.cases("vllm", "0.19.1", 400, seed, STARTED["vllm"])]
+    kinds = {kind for one in made for kind in one["kind"].split("+")}
+    assert {"other_value", "json_type", "json_key"} <= kinds
+    view = verdicts.View("vllm", "0.19.1", [])
+    last = [one["argv"][-2:] for one in made if one["kind"] == "other_value"]
+    assert all(word not in view.option(name).choices for name, word in last)
+    assert {name for name, _ in last} & {"--kv-cache-dtype", "--load-format", "--model-impl", "--mm-encoder-attn-backend"}
+    nested = {"hf-overrides.rope_scaling.factor", "hf-overrides.text_config.max_position_embeddings"}
+    assert nested & {word[2:] for one in made for word in one["argv"]}
 
 
 def test_comparison() -> None:
@@ -107,6 +118,7 @@ def test_comparison() -> None:
         ("host", verdict(1, ok=False, error="World size (16) is larger than the number of available GPUs (8)")),
         ("fixture", verdict(1, families={"some/unknown-model": "llama"})),
         ("help or version", verdict(1, error="exit 0 (help/version)")),
+        ("fixture", verdict(1, ok=False, error="torch.bfloat16 is not supported for quantization method awq")),
         (None, verdict(1, families={"Qwen/Qwen3-8B": "qwen3-8b"})),
         (None, verdict(1, ok=False, stage="parse", error="x", families={"some/unknown-model": "llama"})),
     ],

@@ -207,8 +207,9 @@ class _Parser:
             if word.text.known and self.sure_of_first:
                 self.result.faults.append(Fault("ignored-model", word, word.text.flat))
         named = self.result.settings.get("config")
-        if named is not None and not (named.option is not None and named.option.json):
-            self.result.complete = False  # options may stand in the file that it names
+        nested = named is not None and named.option is not None and named.option.json
+        if not nested and any(one.word.value == "--config" for one in self.result.every):
+            self.result.complete = False  # options may stand in the file that it names; `--config=FILE` is not opened
         self._missing()
         self._exclusive()
 

@@ -75,7 +75,9 @@ class Reading:
         if not self._family:
             found = _family_in_folder(self.launch, self.model) if self.model is not None else None
             self.opened = found is not None
-            self._family = [found if found is not None or self.model is None else _identified(self.model)]
+            served = self.arguments.settings.get("served-model-name")
+            name = served.value if served is not None and served.value is not None and served.value.known else None
+            self._family = [found if found is not None or self.model is None else _identified(self.model, name)]
         return self._family[0]
 
     def _model(self) -> TracedText | None:
@@ -118,10 +120,11 @@ def _family_in_folder(launch: Launch, model: TracedText) -> models.Family | None
     return folder.read(model, opened) if opened is not None else None
 
 
-def _identified(model: TracedText) -> models.Family | None:
+def _identified(model: TracedText, served: TracedText | None) -> models.Family | None:
     from servelint import models
 
-    return models.identify(model)
+    found = models.identify(model)
+    return found if found is not None else models.inferred(model, served)
 
 
 def with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
@@ -138,9 +141,12 @@ def with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
         return launch_files.with_objects(launch, *files), None
     if not ENGINES[launch.engine].config_file:
         return launch.argv, None
-    named = next((word for word in launch.argv if word.value == "--config"), None)
-    if named is None:
+    every = [word for word in launch.argv if word.value == "--config"]
+    if not every:
         return launch.argv, None
+    named = every[-1]
+    if len(every) > 1:
+        return launch.argv, Fault("config-file", named, "--config", ["more than one is named"])
     from servelint.engines import launch_files
 
     def read(name: TracedText) -> TracedText | None:
@@ -150,7 +156,8 @@ def with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
         return opened.text if opened is not None and opened.text.known else None
 
     try:
-        return launch_files.merged(launch.argv, read, empty_file=ENGINES[launch.engine].empty_config_file) or launch.argv, None
+        found = launch_files.merged(launch.argv, read, empty_file=ENGINES[launch.engine].empty_config_file)
+        return launch.argv if found is None else found, None
     except launch_files.Missing as missing:
         return launch.argv, Fault("config-file", named, "--config", [str(missing)])
 
@@ -373,7 +380,7 @@ class Config:
     @property
     def since(self) -> str | None:
         """The first release that lists the model's architecture; None if it is not known, or older than the catalog."""
-        architecture = self.family.architecture if self.family is not None else None
+        architecture = self.family.architecture if self.family is not None and not self.family.inferred else None
         runs = self.catalog.names("architectures").get(architecture) if self.catalog is not None and architecture else None
         return self.catalog.releases[runs[0][0]] if self.catalog is not None and runs and runs[0][0] else None
 

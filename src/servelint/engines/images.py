@@ -59,15 +59,17 @@ class Image:
         command: the words that the entrypoint is given where the container has none; () if it needs none.
         chosen_by: the words one of which must come first for the server to start; () if none has to.
         house: whether someone else than the engine's makers built the image, who may have changed the engine.
+        until: the last release that the image can be, for one that was built from a branch; "" for no bound.
     """
 
-    __slots__ = ("chosen_by", "claim", "command", "engine", "entrypoint", "house")
+    __slots__ = ("chosen_by", "claim", "command", "engine", "entrypoint", "house", "until")
 
     def __init__(
         self, engine: str | None, claim: ReleaseClaim, entrypoint: tuple[str, ...] | None, *, house: bool = False
     ) -> None:
         self.chosen_by: tuple[str, ...] = ()
         self.command: tuple[str, ...] = ()
+        self.until = ""
         self.house = house
         self.engine = engine
         self.claim = claim
@@ -129,7 +131,9 @@ def _of_family(engine: Engine, family: ImageFamily, tag: TracedText | None, *, p
         span = tag.span(*match.span("release"))
         return Image(engine.id, ReleaseClaim(match.group("release"), "image", span), None, house=family.own_tags)
     claim = _claim(engine.id, family, tag, pinned=pinned)
-    return Image(engine.id, claim, _entrypoint(family.entrypoint, claim.release), house=family.own_tags)
+    found = Image(engine.id, claim, _entrypoint(family.entrypoint, claim.release), house=family.own_tags)
+    found.until = next((last for one, last in family.branches.items() if tag is not None and re.fullmatch(one, tag.flat)), "")
+    return found
 
 
 def _claim(engine: str, family: ImageFamily, tag: TracedText | None, *, pinned: bool) -> ReleaseClaim:

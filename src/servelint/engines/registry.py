@@ -148,10 +148,11 @@ class ImageFamily:
         without: pattern of the tags of images that do not hold the server, "" for none.
         builds: pattern of how what stands behind the release in a published tag starts, "" for the usual one.
         command: the words that the entrypoint is given where a container has none; () if it needs none.
+        branches: pattern of the tags of images that were built from a branch -> the last release that they can be.
     """
 
     __slots__ = (
-        "builds", "command", "entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source", "suffixes",
+        "branches", "builds", "command", "entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source", "suffixes",
         "tags", "without",
     )  # fmt: skip
 
@@ -170,8 +171,10 @@ class ImageFamily:
         registry: str = "",
         builds: str = "",
         command: tuple[str, ...] = (),
+        branches: Mapping[str, str] | None = None,
     ) -> None:
         self.command = command
+        self.branches = branches or {}
         self.registry = registry
         self.repository = repository
         self.builds = builds

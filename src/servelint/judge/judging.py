@@ -430,6 +430,11 @@ def _case(rule: Rule, case: list[Any], config: Config) -> str | None:
     return PLACEHOLDER.sub(lambda match: _shown(match.group(1), match.group(2) is not None, config, fields), text)
 
 
+def _asks_for_the_model(rule: Rule) -> bool:
+    """Whether a rule may hold because of what the model is."""
+    return rule.check is not None or any(name.startswith(("model.", "draft.", "effective.")) for name in operands(rule.when))
+
+
 _BUGS = ("wrong-output", "crash-at-runtime")
 """Impacts of what the engine does wrong, which another release may do right, not of what it refuses to do."""
 
@@ -463,12 +468,14 @@ def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fie
 
     fix: Fix | None = fix_for(rule.fix, config, rule.at, fill) if rule.fix is not None else None
     may_be_mended = not releases.exact and rule.impact in _BUGS and ranges.is_open(rule.bounds)
+    guessed = config.family is not None and config.family.inferred and _asks_for_the_model(rule)
+    mild = guessed or (may_be_mended and rule.severity == rule.written["severity"] == "error")
     return Finding(
         rule=rule.id,
-        severity="warning" if may_be_mended and rule.severity == rule.written["severity"] == "error" else rule.severity,
+        severity="warning" if mild and rule.severity == "error" else rule.severity,
         confidence=rule.confidence,
         impact=rule.impact_on(config.key),
-        message=singular(fill(rule.message)),
+        message=singular(fill(rule.message)) + ("; the model is inferred from its path or served name" if guessed else ""),
         advice=singular(fill(rule.advice)),
         span=span,
         label=rule.labels.get(name, ""),

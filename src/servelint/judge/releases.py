@@ -209,7 +209,8 @@ def able_releases(launch: Launch) -> list[Config]:
     Only releases count that may start it: they know the model's architecture and the verb, and their parser takes the
     arguments. If no parser takes them, the arguments are ignored; if no release knows the model either, it is the newest.
     """
-    known = known_releases(launch.engine)
+    until = images.identify(launch.image).until if launch.image is not None else ""
+    known = [one for one in known_releases(launch.engine) if not until or sort_key(one) <= sort_key(until)]
     if not known:
         return configs(launch, [])
     from servelint.memory import changes_of

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from copy import copy
 from functools import lru_cache
 
 from servelint.core.text import HOLE, TracedText
@@ -63,9 +64,10 @@ class Family:
         thinks: the format in which it writes its reasoning.
         transformers: the first release of Transformers that knows its model type.
         like: an architecture that came to the engines with it, where its own is not known.
+        inferred: whether a folder above the model or the served name says what it is, which may be another model.
     """
 
-    __slots__ = ("facts", "like", "name", "size", "thinks", "tools", "transformers")
+    __slots__ = ("facts", "inferred", "like", "name", "size", "thinks", "tools", "transformers")
 
     def __init__(self, name: str, facts: dict[str, Fact], size: str | None = None, entry: dict[str, Any] | None = None) -> None:
         entry = entry or {}
@@ -76,6 +78,7 @@ class Family:
         self.thinks: str | None = entry.get("thinks")
         self.transformers: str | None = entry.get("transformers")
         self.like: str | None = entry.get("like")
+        self.inferred = False
 
     @property
     def architecture(self) -> str | None:
@@ -152,6 +155,26 @@ def identify(model: TracedText) -> Family | None:
     """The family of a model by the name of its repository, folder or file, None if the name is unknown."""
     publisher, name = _parts(model)
     return None if HOLE in name or not name else _by_name(name, publisher)
+
+
+_GENERIC = frozenset((
+    "model", "models", "weights", "checkpoint", "checkpoints", "target", "base", "hf", "merged", "final", "latest", "data",
+    "mnt",
+))  # fmt: skip
+"""Names of a folder that say nothing of the model in it."""
+
+
+def inferred(model: TracedText, served: TracedText | None) -> Family | None:
+    """The family of a model in a folder whose name says nothing, by the folders above it or by its served name."""
+    parts = model.flat.lower().rstrip("/").split("/")
+    if len(parts) < 2 or parts[-1] not in _GENERIC:
+        return None
+    names = [*parts[-2:-4:-1], served.flat.lower().rpartition("/")[2] if served is not None else ""]
+    found = next((one for name in names if name and HOLE not in name and (one := _by_name(name, "")) is not None), None)
+    if found is not None:
+        found = copy(found)
+        found.inferred = True
+    return found
 
 
 def named_format(name: str) -> str | None:

@@ -242,7 +242,7 @@ def _format_in_name(rest: str, words: list[str], name: str) -> Quantization | No
         main = Format("int", odd, main.group, main.zeros)
     if found == "fp8" and name.lower().startswith(_BLOCKS) and "dynamic" not in words:
         main = Format("fp8-block", 8, 128)
-    if found == "fp8" and name.lower().startswith(_CHANNELS):
+    if found == "fp8" and (name.lower().startswith(_CHANNELS) or "dynamic" in words):
         method = "compressed-tensors"
     if found == "bitsandbytes" and "8bit" in words:
         main = Format("bnb8", 8)

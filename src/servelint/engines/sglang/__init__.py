@@ -58,7 +58,13 @@ class SGLang(Engine):
     }  # fmt: skip
 
     images = (
-        ImageFamily("lmsysorg/sglang", "https://docs.sglang.ai/get_started/install.html"),
+        ImageFamily(
+            "lmsysorg/sglang",
+            "https://docs.sglang.ai/get_started/install.html",
+            # of the branch deepseek_v4 (sgl-project/sglang#23728, April 2026), pushed anew to July, before 0.5.16
+            # (SemiAnalysisAI/InferenceX#1922 and #2128)
+            branches={r"deepseek-v4-(?:hopper|blackwell|b300|grace-blackwell)(?:-dev)?": "0.5.16"},
+        ),
         ImageFamily("lmsysorg/sglang-rocm", "https://hub.docker.com/r/lmsysorg/sglang-rocm", own_tags=True),
         ImageFamily(
             "nvidia/sglang",

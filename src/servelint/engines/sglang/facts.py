@@ -106,6 +106,32 @@ def says_rocm(config: Config) -> Operand:
     return Operand(True, False) if all(text.known for text in written) else UNKNOWN
 
 
+_FA3_ON_HOPPER = frozenset((
+    "BertForSequenceClassification", "BertModel", "DeepseekV2ForCausalLM", "DeepseekV3ForCausalLM", "Gemma2ForCausalLM",
+    "Gemma3ForConditionalGeneration", "Glm4MoeForCausalLM", "GptOssForCausalLM", "LlamaForCausalLM", "MistralForCausalLM",
+    "MixtralForCausalLM", "NemotronHForCausalLM", "OPTForCausalLM", "Phi3ForCausalLM", "Qwen2ForCausalLM",
+    "Qwen2_5_VLForConditionalGeneration", "Qwen3ForCausalLM", "Qwen3MoeForCausalLM", "Qwen3NextForCausalLM",
+    "Qwen3VLForConditionalGeneration", "Qwen3_5ForConditionalGeneration", "Qwen3_5MoeForConditionalGeneration",
+    "XLMRobertaForSequenceClassification", "XLMRobertaModel",
+))  # fmt: skip
+"""The architectures whose default was looked at: fa3 on 0.5.9 to 0.5.23 (run)."""
+
+
+def hopper_attention_backend(config: Config) -> Operand:
+    """The backend of all attention on a Hopper GPU: the option's, or what is chosen there without drafts.
+
+    Source: get_default_attention_backend in srt/server_args.py (0.5.14 line 4407) and srt/arg_groups/model_override_base.py
+    (0.5.23).
+    """
+    given = config.operand("attention-backend")
+    split = [config.operand(f"{phase}-attention-backend").present for phase in ("prefill", "decode")]
+    if given.present is not False or split != [False, False]:
+        return given if split == [False, False] else UNKNOWN
+    plain = config.operand("speculative-algorithm").present is False and says_other_device(config).value is False
+    known = config.operand("model.architecture").value in _FA3_ON_HOPPER and model_overridden(config).value is False
+    return Operand(True, "fa3") if plain and known and config.at_least("0.5.9") else UNKNOWN
+
+
 def command(config: Config) -> Operand:
     """Which program starts the server: `serve` for `sglang serve`, `launch_server` for the module."""
     for word in reversed(config.launch.verb):
@@ -262,6 +288,9 @@ FACTS = {
     "speculative-algorithm-known": Fact(speculative_algorithm_known, "bool", "the release has the algorithm as it is written"),
     "draft-model": Fact(draft_model, "text", "the draft model"),
     "gemma4-assistant-draft": Fact(gemma4_assistant_draft, "bool", "the draft is an assistant of a Gemma 4 model"),
+    "hopper-attention-backend": Fact(
+        hopper_attention_backend, "text", "the attention backend on a Hopper GPU: the option's, or the default"
+    ),
     "spec-v2": Fact(spec_v2, "bool", "SGLANG_ENABLE_SPEC_V2 as SGLang reads it"),
     "mamba-strategy": Fact(mamba_strategy, "text", "the radix cache strategy of hybrid models"),
     "says-rocm": Fact(says_rocm, "bool", "the launch says that it is for ROCm"),

@@ -219,9 +219,14 @@ def tool_call_parser_known(config: Config) -> Operand:
     return _registered(config, "tool-call-parser", "tool-call-parsers", ("tool-parser-plugin",))
 
 
+REASONING_PARSER = ("reasoning-parser", "structured-outputs-config.reasoning_parser", "reasoning-config.reasoning_parser")
+"""The operands that name a reasoning parser, the option first (vllm/engine/arg_utils.py: it replaces the others)."""
+
+
 def reasoning_parser_known(config: Config) -> Operand:
     """Whether the release registers the reasoning parser: ReasoningParserManager in vllm/reasoning."""
-    return _registered(config, "reasoning-parser", "reasoning-parsers", ("reasoning-parser-plugin",))
+    asked = next((name for name in REASONING_PARSER if config.operand(name).present), REASONING_PARSER[0])
+    return _registered(config, asked, "reasoning-parsers", ("reasoning-parser-plugin",))
 
 
 def quantization_known(config: Config) -> Operand:

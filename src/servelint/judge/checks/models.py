@@ -13,11 +13,12 @@ from servelint import models
 from servelint.core.launch import Word
 from servelint.engines import ENGINES, images
 from servelint.engines.argv import Setting
-from servelint.engines.config import Config
+from servelint.engines.config import Config, given_object
 from servelint.judge.checks import whole
 from servelint.models import Family, is_known_parser, parsers_of
 
 _FALLBACKS = ("TransformersForCausalLM", "TransformersModel")
+_TRANSFORMERS_CLASS = r"(?:For[A-Z]\w*|Model|Head|Encoder|Decoder|Classifier|Backbone)$"
 _OTHER_TRANSFORMERS = r"(?is)install\b.*\btransformers\b"
 _WITHOUT_CODE = ("qwen/qwen3", "google/", "meta-llama/", "openai/", "zai-org/glm-")
 """Repositories that bring no code: Transformers has it."""
@@ -53,6 +54,21 @@ def unreadable_config(config: Config) -> dict[str, str] | None:
     if _readable(config):
         return None
     return {"needs": f"Transformers {family.transformers} or its own code", "transformers": family.transformers}
+
+
+def unknown_architecture(config: Config) -> dict[str, str] | None:
+    """An architecture that --hf-overrides asks for, which no release lists and which has no form of Transformers' class names.
+
+    Source: _raise_for_unsupported in vllm/model_executor/models/registry.py (vllm-0.33.0 line 1221).
+    """
+    found = given_object(config, "hf-overrides")
+    asked = found.get("architectures") if found is not None else None
+    image = config.launch.image
+    if not isinstance(asked, list) or len(asked) != 1 or not isinstance(asked[0], str):
+        return None
+    if config.catalog is None or asked[0] in config.catalog.names("architectures") or re.search(_TRANSFORMERS_CLASS, asked[0]):
+        return None
+    return {"architecture": asked[0]} if image is None or not images.identify(image).house else None
 
 
 def fp8_latent_cache(config: Config) -> dict[str, str] | None:
@@ -211,7 +227,7 @@ _MTP = r"(?i)(?:^|[-_.])mtp(?:[-_.]|$)"
 def another_model(config: Config) -> dict[str, str] | None:
     """A model that is served under the name of another one: of another size, or of another make."""
     loaded, setting = config.family, config.setting("served-model-name")
-    if loaded is None or not loaded.size or setting is None or setting.value is None:
+    if loaded is None or loaded.inferred or not loaded.size or setting is None or setting.value is None:
         return None
     if any(word.many for word in _after(config, setting)):
         return None  # it may be the loaded model's name

@@ -9,7 +9,7 @@ from dataclasses import replace
 from math import exp
 
 from servelint.engines import ENGINES
-from servelint.engines.config import Config
+from servelint.engines.config import Config, given_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,6 +119,18 @@ def _gain(found: Case) -> Gain | None:
     from servelint.speculation.gains import gain_of
 
     return gain_of(found)
+
+
+def synthetic_rates(config: Config) -> dict[str, str] | None:
+    """Synthetic acceptance rates that are fewer or more than the drafted tokens.
+
+    Source: SpeculativeConfig in vllm/config/speculative.py (0.20.2 line 229, 0.33.0 line 612).
+    """
+    found = given_object(config, "speculative-config")
+    rates, tokens = (
+        (found.get(key) for key in ("synthetic_acceptance_rates", "num_speculative_tokens")) if found else (None, None)
+    )
+    return {"rates": str(len(rates))} if isinstance(rates, list) and isinstance(tokens, int) and len(rates) != tokens else None
 
 
 def percent(value: float) -> str:
