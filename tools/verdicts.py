@@ -92,6 +92,12 @@ HOST = (
 )
 """Messages whose reason is the machine, its packages or its files."""
 
+HOST_FILES = r"appears path-like, but doesn't exist|Could not load logging config\. File does not exist"
+"""What a parser says of a file that the machine of an oracle lacks."""
+
+BY_GPUS = frozenset(("vllm/world-size-above-gpus",))
+"""Rules that count GPUs, of which an oracle may find as few without looking at them before its workers start."""
+
 OTHER_DTYPE = r"torch\.bfloat16 is not supported for quantization method (?:awq|gptq)\b"
 """What an oracle says of a checkpoint whose configuration it has in bfloat16: published ones of AWQ and GPTQ are in float16."""
 
@@ -880,6 +886,8 @@ def apart(verdict: Case, argv: Iterable[str] = (), host: re.Pattern[str] = re.co
         return "help or version"
     if not verdict["ok"] and verdict["stage"] != "parse" and host.search(verdict["error"]):
         return "host"
+    if not verdict["ok"] and re.search(HOST_FILES, verdict["error"]):
+        return "host"
     if set(verdict.get("families") or {}) - NAMED and verdict["stage"] != "parse":
         return "fixture"
     if not verdict["ok"] and re.search(OTHER_DTYPE, verdict["error"]) and "--dtype" not in argv:
@@ -898,6 +906,9 @@ def compare(pairs: Iterable[tuple[Case, Case]], gpu: str, gpus: int, tally: Tall
             tally.apart[reason] += 1
             continue
         errors = judged(case, gpu, gpus)
+        if verdict["ok"] and any(one.rule in BY_GPUS for one in errors):
+            tally.apart["host"] += 1
+            continue
         row = case | {
             "error": verdict.get("error"),
             "found": sorted({one.rule for one in errors}),

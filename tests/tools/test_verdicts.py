@@ -97,9 +97,11 @@ def test_comparison() -> None:
         (case(5, "Qwen/Qwen3-8B", "--no-such-option"), verdict(5, ok=False, stage="parse", error="unrecognized arguments")),
         (case(6, "Qwen/Qwen3-8B"), verdict(6, ok=False, stage="parse", error="error: odd")),
         (case(7, "Qwen/Qwen3-8B", "--no-such-option"), verdict(7)),
+        (case(8, "Qwen/Qwen3-8B", "-tp", "8", "-pp", "3", "--distributed-executor-backend", "mp"), verdict(8)),
     ]
     tally = verdicts.compare(pairs, "h100-80gb", 8)
     assert (tally.parsed, tally.parse_same) == (7, 5)
+    assert tally.apart == {"host": 1}
     assert (tally.refused, tally.told) == (2, 1)
     assert (tally.accepted, tally.falsely) == (3, 2)
     assert list(tally.missed) == ["some N reason"]
@@ -116,6 +118,8 @@ def test_comparison() -> None:
         ("harness", verdict(1, ok=False, error="x", harness_suspect=True)),
         ("harness", verdict(1, ok=False, stage="?", error="x")),
         ("host", verdict(1, ok=False, error="World size (16) is larger than the number of available GPUs (8)")),
+        ("host", verdict(1, ok=False, stage="parse", error="Could not load logging config. File does not exist: /x.json")),
+        (None, verdict(1, ok=False, stage="parse", error="argument --x: No such file or directory")),
         ("fixture", verdict(1, families={"some/unknown-model": "llama"})),
         ("help or version", verdict(1, error="exit 0 (help/version)")),
         ("fixture", verdict(1, ok=False, error="torch.bfloat16 is not supported for quantization method awq")),

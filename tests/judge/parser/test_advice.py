@@ -34,6 +34,8 @@ COMMANDS = {
 }
 NEEDED = {"--num-redundant-experts": ["--enable-eplb", "--enable-expert-parallel"]}
 """Options without which an option is refused under each of its names."""
+VALUES = {"attention-backend": "FLASH_ATTN"}
+"""Values of options whose choices are no list of the parser's."""
 NAMES = (
     *("removed-option", "option-not-yet", "ambiguous-option", "taken-for-another", "unknown-option", "deprecated-option"),
     *(
@@ -58,8 +60,10 @@ def catalog_of(engine: str) -> Catalog:
 
 def value_of(option: Option, catalog: Catalog) -> str | None:
     """A value that an option takes; None for a switch."""
-    if not option.takes_value:
+    if not option.takes_value or option.kind == "optional":
         return None
+    if option.name in VALUES and not option.choices:
+        return VALUES[option.name]
     every = [option.choices, *(run[2].choices for run in catalog.spelled(option.names[0]))]
     choices = next((one for one in every if one), [])
     if choices:
