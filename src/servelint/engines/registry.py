@@ -152,8 +152,8 @@ class ImageFamily:
     """
 
     __slots__ = (
-        "branches", "builds", "command", "entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source", "suffixes",
-        "tags", "without",
+        "branches", "builds", "command", "entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source",
+        "suffixes", "tags", "without",
     )  # fmt: skip
 
     def __init__(
