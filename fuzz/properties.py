@@ -194,7 +194,7 @@ def a_comment_changes_nothing(case: Case, found: Reading, findings: list[Finding
     same = len(again.launches) == len(found.launches)
     if not (same and before == now) and _is_no_script(case):
         # a parser that goes on behind what makes no sense takes it for this or that by what stands before it
-        COUNTS["comments in what is no script"] += 1
+        COUNTS["comments in what is not a script"] += 1
         return
     insist(same, "a comment changes no launch", again.launches, found.launches)
     insist(before == now, "a comment changes no finding", [one for one in now if one not in before], before)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from servelint.engines import ENGINE_NAMES, ENGINES
+from servelint.engines.registry import Dialect, Engine, Start, register
 from tests.running import Workspace
 
 # a run of the suite says the same each time; `--hypothesis-profile search` looks for examples that were not tried yet
@@ -23,6 +25,41 @@ def _user_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("user")))
         yield
+
+
+class Bare(Engine):
+    """A made-up engine without a catalog, of which no release is known."""
+
+    id, name = "bare", "Bare Engine"
+    command = ("bare-server",)
+    starts = (Start(programs=("bare-server",)),)
+    harvested = False
+    words = (b"bare-server",)
+    stems = ("bare",)
+    dialect = Dialect("model")
+
+
+@pytest.fixture
+def bare() -> Iterator[Engine]:
+    """An engine without a catalog, beside those of servelint."""
+    engine = Bare()
+    register(engine)
+    yield engine
+    del ENGINES[engine.id], ENGINE_NAMES[engine.id]
+    register(ENGINES["vllm"])  # so that what was made of all records is made again
+
+
+@pytest.fixture
+def without_catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], None]]:
+    """Takes the catalog from one of servelint's engines, whose rules and releases stay, until the test ends."""
+    with pytest.MonkeyPatch.context() as patch:
+
+        def take(engine: str) -> None:
+            patch.setattr(ENGINES[engine], "data", str(tmp_path_factory.mktemp("empty")))
+            register(ENGINES[engine])
+
+        yield take
+    register(ENGINES["vllm"])  # so that what was made of all records is made again
 
 
 @pytest.fixture

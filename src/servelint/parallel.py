@@ -1,7 +1,7 @@
 """Work on several processes: the files of a check, the repositories of a scan.
 
 A process that is killed costs only time: its task goes to a new process. A task that ends two processes has no result, and the
-others go on. (The pools of the standard library do not report whose work was lost, or wait for it for ever.)
+others go on. (The pools of the standard library do not report whose work was lost, or wait for it forever.)
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import pytest
 
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
+from servelint.engines.registry import Engine
 from tests.running import Workspace
 
 
@@ -19,7 +20,22 @@ def test_list(args: list[str], workspace: Workspace) -> None:
     assert (ran.status, ran.err) == (0, "")
     assert [line.split()[0] for line in lines] == list(ENGINE_NAMES)
     assert any(line.startswith("vllm       vLLM: ") and "0.6.0 to " in line for line in lines)
-    assert "trtllm     TensorRT-LLM: launches only" in lines
+    for line, (engine, name) in zip(lines, ENGINE_NAMES.items(), strict=True):
+        catalog = catalogs.load(engine)
+        assert catalog is not None
+        releases, options = catalog.releases, len(catalog.table(len(catalog.releases) - 1).options())
+        known = f"{len(releases)} releases, {releases[0]} to {releases[-1]} ({options} options in the newest)"
+        assert line == f"{engine:<10} {name}: {known}"
+    assert any(line.startswith("trtllm     TensorRT-LLM: ") and "1.0.0" in line for line in lines)
+
+
+def test_list_of_an_engine_without_a_catalog(bare: Engine, workspace: Workspace) -> None:
+    ran = workspace.run("engines", "list")
+    lines = ran.out.splitlines()
+    assert (ran.status, ran.err) == (0, "")
+    assert [line.split()[0] for line in lines] == list(ENGINE_NAMES)
+    assert "bare       Bare Engine: launches only" in lines
+    assert [line for line in lines if line.endswith(": launches only")] == lines[-1:]
 
 
 @pytest.mark.parametrize(("engine", "release"), [("lmdeploy", "0.18.0"), ("lmdeploy", "v0.18.0"), ("llama.cpp", "b4234")])
@@ -50,7 +66,6 @@ def test_show_the_newest(workspace: Workspace) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["show", "trtllm"], "servelint: no option catalog for 'trtllm' (servelint engines list)\n"),
         (["show", "../x"], "servelint: no option catalog for '../x' (servelint engines list)\n"),
         (["show", "lmdeploy", "9.9"], "servelint: the catalog of LMDeploy has no release 9.9\n"),
         (["show"], "servelint engines show: error: missing argument: ENGINE\n"),
@@ -62,6 +77,12 @@ def test_wrong_usage(args: list[str], said: str, workspace: Workspace) -> None:
     ran = workspace.run("engines", *args)
     assert (ran.status, ran.out) == (2, "")
     assert ran.err.startswith(said)
+
+
+def test_show_of_an_engine_without_a_catalog(bare: Engine, workspace: Workspace) -> None:
+    ran = workspace.run("engines", "show", bare.id)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith("servelint: no option catalog for 'bare' (servelint engines list)\n")
 
 
 def test_help(workspace: Workspace) -> None:

@@ -57,7 +57,7 @@ Read what a release accepts from its published source, and add it to the catalog
 source:
   ENGINE        an engine, such as vllm
   RELEASE       its release, or all to rebuild the catalog from every release
-  --from PATH   read an archive, a source folder or an installed package
+  --from PATH   read an archive, a folder, an installed package or a clone
   --unverified  read only the sources in a wheel, without a hash: faster for gigabytes
 
 output:

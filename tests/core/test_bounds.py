@@ -71,7 +71,7 @@ class TestFiles:
         assert said(report) == [f"{name}:1:1: {bounds.FILE.says}".format(size=f"{size / (1 << 20):.1f} MiB")]
 
     def test_time(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def forever(path: str, asked: object, named: object, undecided: bool) -> Report:
+        def forever(path: str, asked: object, named: object, undecided: bool, cache: object) -> Report:
             while True:
                 pass
 

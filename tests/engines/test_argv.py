@@ -7,6 +7,7 @@ import pytest
 from servelint.engines import catalog as catalogs
 from servelint.engines.argv import Arguments
 from servelint.engines.config import configs
+from servelint.engines.registry import Engine
 from tests.launching import launch_in
 
 VERBS = {"vllm": "vllm serve", "sglang": "sglang serve", "llama.cpp": "llama-server"}
@@ -327,8 +328,9 @@ class TestFaults:
         assert fault.span.text == "--no-such-option"
 
 
-def test_an_engine_without_a_catalog_reads_options_by_their_shape() -> None:
-    launch = launch_in("trtllm-serve m --model-id m --quantize --port=1", "run.sh")
+def test_an_engine_without_a_catalog_reads_options_by_their_shape(bare: Engine) -> None:
+    launch = launch_in("bare-server m --model-id m --quantize --port=1", "run.sh")
+    assert launch.engine == bare.id
     found = configs(launch, [])[0].reading.arguments
     assert {name: setting.value.shown if setting.value else None for name, setting in found.settings.items()} == {
         "model-id": "m",

@@ -30,7 +30,7 @@ from servelint.engines.catalog import (
     compile_file,
     compiled_text,
 )
-from servelint.engines.registry import ENGINES
+from servelint.engines.registry import ENGINES, Engine
 from servelint.syntax.shell.words import split
 
 DATA: dict[str, Any] = {
@@ -295,5 +295,6 @@ def test_the_catalog_of_an_engine_is_compiled_whole(engine: str) -> None:
     assert catalog.variables().keys() == data["env"].keys()
 
 
-def test_an_engine_without_a_catalog() -> None:
-    assert catalogs.load("trtllm") is None
+def test_an_engine_without_a_catalog(bare: Engine) -> None:
+    assert bare.id in ENGINE_NAMES
+    assert catalogs.load(bare.id) is None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from servelint.files.git import GitError, since
+from servelint.files.git import GitError, checked_out, since
 from tests.repository import Repository
 
 LINES = "".join(f"line {number}\n" for number in range(1, 21))
@@ -130,3 +130,32 @@ class TestWrong:
         monkeypatch.setenv("PATH", "")
         with pytest.raises(GitError, match="git is not installed here"):
             since("HEAD", str(repository.folder))
+
+
+class TestCheckedOut:
+    def test_a_commit_of_a_branch(self, repository: Repository) -> None:
+        write(repository, "deploy/a.sh", LINES)
+        repository.commit("a")
+        head = repository.git("rev-parse", "HEAD").strip()
+        assert checked_out(str(repository.folder / "deploy")) == (str(repository.folder), head)
+        repository.git("pack-refs", "--all")
+        assert checked_out(str(repository.folder)) == (str(repository.folder), head)
+
+    def test_a_commit_without_a_branch_and_a_second_work_tree(self, repository: Repository) -> None:
+        write(repository, "a.sh", LINES)
+        repository.commit("a")
+        head = repository.git("rev-parse", "HEAD").strip()
+        repository.git("worktree", "add", "-q", "-b", "other", "second")
+        assert checked_out(str(repository.folder / "second")) == (str(repository.folder / "second"), head)
+        repository.git("checkout", "-q", "--detach")
+        assert checked_out(str(repository.folder)) == (str(repository.folder), head)
+
+    @pytest.mark.parametrize("head", ["", "ref: refs/heads/none\n", "ref: refs/../../secret\n", "x" * 40, "\0"])
+    def test_no_commit(self, repository: Repository, head: str) -> None:
+        (repository.folder / ".git" / "HEAD").write_text(head)
+        (repository.folder / "secret").write_text("0" * 40)
+        assert checked_out(str(repository.folder)) == (str(repository.folder), "")
+
+    def test_no_repository(self, tmp_path: Path) -> None:
+        (tmp_path / "below").mkdir()
+        assert checked_out(str(tmp_path / "below")) == ("", "")

@@ -8,6 +8,7 @@ import pytest
 
 from servelint.core.launch import Launch
 from servelint.core.settings import Settings
+from servelint.engines.registry import Engine
 from servelint.engines.releases import known_releases
 from servelint.lsp.launch_view import LaunchView, briefly, key_of, releases_of, rules_on
 from tests.lsp.marked import analysed, compose
@@ -38,9 +39,10 @@ class TestReleases:
         assert here.catalog is not None
         assert here.catalog.releases[here.span[0]] == here.releases.known[0]
 
-    def test_of_an_engine_whose_releases_nobody_knows(self) -> None:
-        here = LaunchView(launch("text-generation-launcher --model-id x/y\n"), NONE)
-        assert (here.release, here.shown) == (None, "TGI")
+    def test_of_an_engine_whose_releases_nobody_knows(self, bare: Engine) -> None:
+        assert known_releases(bare.id) == []
+        here = LaunchView(launch("bare-server --model-id x/y\n"), NONE)
+        assert (here.release, here.shown) == (None, "Bare Engine")
 
     @pytest.mark.parametrize(
         ("text", "settings", "told"),

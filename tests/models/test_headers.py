@@ -134,7 +134,7 @@ def test_a_header_that_claims_to_be_huge_is_not_read() -> None:
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        (b"GGML\x03\0\0\0", "no GGUF"),
+        (b"GGML\x03\0\0\0", "it is not GGUF"),
         (b"GGUF" + struct.pack("<IQQ", 9, 0, 0), "version is 9"),
         (b"GGUF" + struct.pack("<IQQ", 3, 1 << 40, 0), "would have 1099511627776 tensors"),
         (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q", 1 << 50), "longer than 256 MiB"),

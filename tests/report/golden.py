@@ -26,7 +26,7 @@ RULES = (
     "container/no-gpu", "container/node-options-differ", "container/placeholder", "container/port-not-served",
     "container/small-shared-memory", "container/unpinned-image", "llamacpp/quantized-v-cache-without-flash-attention",
     "lmdeploy/heads-not-divided", "sglang/dflash-needs-draft", "sglang/base-gpu-id-negative", "sglang/memory-does-not-start",
-    "tgi/total-above-batch-total", "trtllm/tensor-parallel-size-with-dashes", "vllm/cve-2025-48887", "vllm/heads-not-divisible",
+    "tgi/total-above-batch-total", "trtllm/memory-fraction-lost", "vllm/cve-2025-48887", "vllm/heads-not-divisible",
     "vllm/hybrid-mtp-prefix-caching", "vllm/max-model-len-above-kv-cache",
 )  # fmt: skip
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from servelint.core.finding import Finding
@@ -107,5 +109,7 @@ class TestDefaults:
     def test_they_differ(self) -> None:
         assert all(before != after for before, after, _ in self.changed("vllm serve m").values())
 
-    def test_there_are_none_of_an_engine_without_a_catalog(self) -> None:
+    def test_there_are_none_of_an_engine_without_a_catalog(self, without_catalog: Callable[[str], None]) -> None:
+        assert between("text-generation-launcher --model-id m", "2.0.0", "3.0.0").defaults != []
+        without_catalog("tgi")
         assert between("text-generation-launcher --model-id m", "2.0.0", "3.0.0").defaults == []

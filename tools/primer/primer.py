@@ -168,7 +168,7 @@ def program(revision: str, scratch: str) -> tuple[str, str | None]:
     if os.path.isdir(revision):
         source = os.path.join(os.path.abspath(revision), "src")
         if not os.path.isdir(os.path.join(source, "servelint")):
-            raise PrimerError(f"{revision} is no checkout of servelint")
+            raise PrimerError(f"{revision} is not a checkout of servelint")
         return sys.executable, source
     if os.path.isfile(revision) and os.access(revision, os.X_OK):
         return os.path.abspath(revision), None

@@ -31,7 +31,7 @@ _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)]*)?\)")
 
 GROUPS = {
     "Use": ["usage", "settings", "formats", "gate", "ci", "editors", "lsp", "mcp", "api", "completions"],
-    "More": ["memory", "advise", "models", "scale", "admission", "exec"],
+    "More": ["memory", "advise", "models", "scale", "performance", "admission", "exec"],
     "Trust": ["untrusted", "limits"],
     "Contribute": ["architecture", "writing-rules", "operands", "fuzzing", "primer", "verdicts"],
 }

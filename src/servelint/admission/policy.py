@@ -231,7 +231,7 @@ class _Reader:
             if written in choices:
                 found[name] = written
             else:
-                shown = f'"{written}"' if written is not None else "no text"
+                shown = f'"{written}"' if written is not None else "not a text"
                 hint = suggestion(written, choices) if written is not None else ""
                 self.wrong(fields[name][1], f"{name} is {shown}; it is one of {', '.join(choices)}{hint}")
         return found

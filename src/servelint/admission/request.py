@@ -79,7 +79,7 @@ def parse(body: bytes) -> Request:
         raise RefusedError(400, f"the body is not a JSON object; send an {KIND} of {VERSION}")
     kind, version = data.get("kind"), data.get("apiVersion")
     if kind != KIND:
-        raise RefusedError(400, f"the body is no {KIND}: its kind is {_shown(kind)}")
+        raise RefusedError(400, f"the body is not an {KIND}: its kind is {_shown(kind)}")
     if version != VERSION:
         raise RefusedError(
             400, f'apiVersion is {_shown(version)}; write admissionReviewVersions: ["v1"] in the webhook configuration'
@@ -103,7 +103,7 @@ def _text(fields: dict[str, Any], key: str, at: str, *, needed: bool = False) ->
     if value is None and not needed:
         return ""
     if not isinstance(value, str) or (needed and not value):
-        raise RefusedError(400, f"{at}.{key} is {'missing' if value in (None, '') else 'no text'}")
+        raise RefusedError(400, f"{at}.{key} is {'missing' if value in (None, '') else 'not a text'}")
     return value
 
 

@@ -12,6 +12,8 @@ from servelint.files.siblings import decode_text
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
+_LARGEST_REFS = 16 << 20
+"""Bytes of a file of references that is read."""
 _QUOTED = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
 _SAFE = (
     "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never",
@@ -132,6 +134,44 @@ def against(top: str, base: str) -> Changes:
         if name and os.fsdecode(name) not in found.files:
             found.files[os.fsdecode(name)] = FileChange(None)  # binary, or marked as such: its changed lines are not known
     return _untracked(found)
+
+
+def checked_out(folder: str = ".") -> tuple[str, str]:
+    """The top of the repository around a folder and its current commit, read from its files: git is not run.
+
+    Returns:
+        ("", "") outside of a repository; a commit of "" if there is none or it is stored in another way.
+    """
+    top = os.path.abspath(folder)
+    while not os.path.lexists(os.path.join(top, ".git")):
+        top, below = os.path.dirname(top), top
+        if top == below:
+            return "", ""
+    own = os.path.join(top, ".git")
+    if os.path.isfile(own):  # a work tree or a submodule: its own folder is elsewhere
+        own = os.path.join(top, _first_line(own).removeprefix("gitdir: "))
+    name = _first_line(os.path.join(own, "HEAD"))
+    if name.startswith("ref: refs/") and ".." not in name:
+        name = name.removeprefix("ref: ")
+        shared = os.path.join(own, _first_line(os.path.join(own, "commondir")))
+        packed = [line[: -len(name) - 1] for line in _lines(os.path.join(shared, "packed-refs")) if line.endswith(f" {name}")]
+        name = _first_line(os.path.join(shared, name)) or "".join(packed[:1])
+    return top, name if re.fullmatch(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", name) else ""
+
+
+def _first_line(path: str) -> str:
+    return next(iter(_lines(path)), "")
+
+
+def _lines(path: str) -> list[str]:
+    """The lines of a file of git's; none where it cannot be read, or is not one."""
+    try:
+        if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST_REFS:
+            return []
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read().splitlines()
+    except (OSError, ValueError):
+        return []
 
 
 def commit(revision: str, folder: str = ".") -> tuple[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from servelint.core.settings import Settings
@@ -540,7 +542,9 @@ class TestWhichRelease:
         finding = only("llama.cpp", "-m m.gguf --ctx-siz 8", "b4000")
         assert (finding.message, finding.release) == ("llama.cpp b4000 has no option --ctx-siz", "b4000")
 
-    def test_of_an_engine_without_a_catalog_gets_nothing(self) -> None:
+    def test_of_an_engine_without_a_catalog_gets_nothing(self, without_catalog: Callable[[str], None]) -> None:
+        assert "unknown-option" in kinds("trtllm", "--no-such-option", "1.0.0")
+        without_catalog("trtllm")
         assert kinds("trtllm", "--no-such-option", "1.0.0") == []
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
 from urllib.parse import quote
 
 from servelint.core.source import Span
-from servelint.files.git import GitError, commit
+from servelint.files.git import checked_out
 from servelint.report.places import relative
 
 TYPE_CHECKING = False
@@ -36,9 +35,7 @@ class Origin:
             paths: what was checked, as the command line names it.
             environ: the environment; SOURCE_DATE_EPOCH replaces the time of day.
         """
-        top = head = ""
-        with suppress(GitError, OSError):  # without a repository or git, the page names no commit
-            top, head = commit("HEAD")
+        top, head = checked_out()
         head = environ.get("GITHUB_SHA") or environ.get("CI_COMMIT_SHA") or head
         self._root = environ.get("GITHUB_WORKSPACE") or environ.get("CI_PROJECT_DIR") or top
         self._web = ""
