@@ -1,12 +1,26 @@
-"""Build hook: compiles rules/*.yaml and the catalogs into what a check loads, for wheels and for editable installs alike."""
+"""Build hooks: what a check loads, compiled from rules and catalogs, and the README as the package index shows it."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+
+class Readme(MetadataHookInterface):
+    """Links and pictures of the README lead into the repository at the release: the package index has only the text."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        with open(os.path.join(self.root, "README.md"), encoding="utf-8") as file:
+            text = file.read()
+        base = f"{metadata['urls']['Repository']}/%s/v{metadata['version']}/"
+        text = re.sub(r'(!\[[^\]]*\]\(|src=")(?!https?:)', lambda found: found[0] + base % "raw", text)
+        text = re.sub(r"(?<=\]\()(?!https?:|#)", base % "blob", text)
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}
 
 
 class RuleBook(BuildHookInterface[Any]):

@@ -568,9 +568,8 @@ def remains(before: list[Finding], after: list[Finding], finding: Finding, *, pa
     for one in after:
         if one.severity != "error" or one.rule in (finding.rule, *_of_the_plan()):
             continue
-        new = (
-            (one.rule, one.message) not in had and (one.rule, one.span) not in had and _count(after, one) > _count(before, one)
-        )
+        known = (one.rule, one.message) in had or (one.rule, one.span) in had
+        new = not known and _count(after, one) > _count(before, one)
         if new and (not parser_only or one.rule.partition("/")[2] in REFUSED):
             left.append(f"{one.rule}: {one.message}")
     return left

@@ -180,7 +180,7 @@ class TestBadFiles:
                 raise RuntimeError("what now")
             return read(source, neighbours)
 
-        monkeypatch.setattr(lint, "read", broken)
+        monkeypatch.setattr("servelint.readers.read", broken)
         report = check(["."])
         assert [shown(error) for error in report.errors] == [
             "a.sh:1:1: servelint failed on this file, which is a bug: RuntimeError: what now"
@@ -318,3 +318,14 @@ class TestFilesThatBelongTogether:
             assert (finding.span.source.path, finding.fix is not None) == ("base.yml", fixed)
         (finding,) = check(["compose.yml", "base.yml"], Settings(select=(rule,))).findings
         assert finding.fix is not None
+
+
+def test_in_steps_the_report_is_the_same(workspace: Workspace) -> None:
+    for name in ("a.sh", "b.sh"):
+        workspace.file(name, WRONG)
+    workspace.file("bad.yml", "vllm: [\n")
+    report = Report()
+    assert len(list(lint.check_in_steps(["."], Settings(), report))) == 3
+    whole = check(["."])
+    assert findings(report) == findings(whole)
+    assert [repr(one) for one in report.errors] == [repr(one) for one in whole.errors]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import pickle
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from servelint import parallel
+from servelint import lint, parallel
 from servelint.core.result import Report
 from servelint.core.settings import Settings
 from servelint.lint import check, check_in_parallel
@@ -45,20 +46,47 @@ def test_the_words_come_along_where_they_are_asked_for(many: list[str]) -> None:
     ]
 
 
-def test_what_a_process_does_not_give_is_done_here(many: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    parent = os.getpid()
-    dumps = pickle.dumps
+def killing(monkeypatch: pytest.MonkeyPatch, paths: tuple[str, ...], times: int) -> None:
+    """Have a process that reads one of these files be killed, so many times each."""
+    parent, read, folder = os.getpid(), lint._one, Path.cwd()
 
-    def dies(data: object, protocol: int) -> bytes:
-        assert os.getpid() != parent
-        whole = dumps(data, protocol)
-        return whole[: len(whole) // 2]
+    def dies(path: str, *more: Any) -> Report:
+        if path in paths and os.getpid() != parent:
+            for number in range(times):
+                mark = folder / f"{path}.killed-{number}"
+                if not mark.exists():
+                    mark.touch()
+                    os.kill(os.getpid(), signal.SIGKILL)
+        return read(path, *more)
 
-    monkeypatch.setattr("pickle.dumps", dies)
-    assert render_json(check_in_parallel(many, Settings())) == render_json(check(many))
+    monkeypatch.setattr(lint, "_one", dies)
 
 
-@pytest.mark.parametrize(("files", "most"), [(0, 1), (1, 1), (parallel.FILES_AT_LEAST - 1, 1), (100_000, 16)])
+def test_a_process_that_is_killed_costs_nothing(many: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = render_json(check(many))
+    killing(monkeypatch, ("serve-07.sh", "serve-08.sh"), 1)
+    assert render_json(check_in_parallel(many, Settings())) == whole
+
+
+def test_a_file_that_ends_every_process_is_an_error(many: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = check(many)
+    killing(monkeypatch, ("serve-07.sh",), 9)
+    found = check_in_parallel(many, Settings())
+    lost = [str(one) for one in found.errors if one.path == "serve-07.sh"]
+    assert lost == ["serve-07.sh:1:1: not read: the process that read it came to an end each time (killed, or out of memory)"]
+    assert len(found.launches) == len(whole.launches) - 1
+    assert found.paths == whole.paths
+
+
+def test_an_error_of_the_work_is_raised_here() -> None:
+    def fails(number: int) -> int:
+        raise ValueError(f"no {number}")
+
+    with pytest.raises(ValueError, match="no 1"):
+        list(parallel.run_tasks([1], fails, 2, fork=True))
+
+
+@pytest.mark.parametrize(("files", "most"), [(0, 1), (1, 1), (parallel.FILES_AT_LEAST - 1, 1), (100_000, 64)])
 def test_few_files_are_done_at_once(files: int, most: int) -> None:
     assert 1 <= parallel.processes(files) <= most
 

@@ -50,6 +50,8 @@ MADE = {
     "syntax/placeholders.py": "constants of the module, handed to a function",
     "readers/commands.py": "the name of a variable, escaped",
     "readers/dockerfile_stages.py": "the escape character and the name of a here-document, escaped",
+    "readers/hcl.py": "the word that ends a here-document, letters and digits",
+    "readers/kubernetes/overlays.py": "a file's own, of plain names with two stars at most",
     "readers/helm.py": "the names of keys and of helpers, escaped",
     "readers/helm_chart.py": "data, which is looked at",
     "readers/installs.py": "made from the records of engines, and looked at",

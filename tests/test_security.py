@@ -62,8 +62,8 @@ FILES = {
     "json.py": "open('ran', 'w')\n",
 }
 COMMANDS = [
-    ["check", ".", "--profile", "audit"],
-    ["check", ".", "--format", "sarif"],
+    ["check", ".", "--profile", "audit", "--no-cache"],
+    ["check", ".", "--format", "sarif", "--no-cache"],
     ["check", ".", "--format", "html"],
     ["check", ".", "--unsafe-fixes", "--diff"],
     ["launches", ".", "--format", "json"],
@@ -92,6 +92,28 @@ def test_it_reads_and_does_nothing_else(command: list[str], tmp_path: Path) -> N
     assert status in (0, 1, 2)
     assert done == []
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_it_writes_its_cache_and_nothing_else(tmp_path: Path) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for _ in range(2):
+        ran = subprocess.run(
+            [sys.executable, "-c", "import sys; sys.path = [one for one in sys.path if one]\n" + PROGRAM, "check", "."],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        _, done = json.loads(ran.stderr.splitlines()[-1])
+        assert {event for event, _ in done} <= {"os.mkdir", "open", "os.rename"}
+        after = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+        assert {
+            path: data for path, data in after.items() if path.relative_to(tmp_path).parts[0] != ".servelint_cache"
+        } == before
+        assert any(".servelint_cache" in path.parts for path in after)
+    assert done == [], "what is known is not written again"
 
 
 def test_modules_do_not_come_from_the_folder(tmp_path: Path) -> None:

@@ -13,14 +13,22 @@ VERBS = {
     "sglang": ("python -m sglang.launch_server", "python3 -m sglang.launch_server", "sglang serve"),
     "llama.cpp": ("llama-server",),
     "lmdeploy": ("lmdeploy serve api_server",),
+    "tgi": ("text-generation-launcher",),
+    "ollama": ("ollama",),
+    "trtllm": ("trtllm-serve",),
 }
 IMAGES = {
     "vllm": "vllm/vllm-openai:v{}",
     "sglang": "lmsysorg/sglang:v{}-cu126",
     "llama.cpp": "ghcr.io/ggml-org/llama.cpp:server-cuda-{}",
     "lmdeploy": "openmmlab/lmdeploy:v{}",
+    "tgi": "ghcr.io/huggingface/text-generation-inference:{}",
+    "ollama": "ollama/ollama:{}",
+    "trtllm": "nvcr.io/nvidia/tensorrt-llm/release:{}",
 }
-PACKAGES = {"vllm": "vllm=={}", "sglang": "sglang[all]=={}", "lmdeploy": "lmdeploy=={}"}
+IMAGED = ("llama.cpp", "tgi", "ollama")
+"""Engines that are no Python packages: an example names its release by an image."""
+PACKAGES = {"vllm": "vllm=={}", "sglang": "sglang[all]=={}", "lmdeploy": "lmdeploy=={}", "trtllm": "tensorrt-llm=={}"}
 
 
 def words(command: str) -> list[str]:
@@ -35,12 +43,12 @@ def verb_of(command: str, engine: str) -> str:
 def image_of(engine: str, example: dict[str, Any]) -> tuple[str, bool]:
     """An image for the example's release, and whether the image starts the engine by itself."""
     if "image" in example:
-        return str(example["image"]), engine not in ("sglang", "lmdeploy")
+        return str(example["image"]), engine not in ("sglang", "lmdeploy", "trtllm")
     if "version" not in example:
         return "registry.example/house/server:prod", False
     if engine == "vllm" and example["run"].startswith("python3 -m"):
         return f"registry.example/vllm-openai:v{example['version']}", False  # whose entrypoint nobody knows
-    starts = engine not in ("sglang", "lmdeploy")
+    starts = engine not in ("sglang", "lmdeploy", "trtllm")
     return IMAGES[engine].format(example["version"]), starts
 
 

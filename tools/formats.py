@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 READERS = ROOT / "src/servelint/readers"
+SCHEMASTORE = ROOT / "integrations" / "schemastore" / "servelint.json"
 INDEX = READERS / "formats.json"
 _ALL_NAMES = "(?:^|/)[^./]+$"
 """Files without an ending in their names: the shape of the text decides."""
@@ -153,10 +154,20 @@ def table(formats: list[Format]) -> str:
     return "".join(["\n| format | |\n|---|---|\n", *rows, "\n"])
 
 
+def schemastore() -> str:
+    """The schema of the settings as SchemaStore takes it: of draft 7, under an address of its own."""
+    from servelint.settings.keys import schema
+
+    head = {"$schema": "http://json-schema.org/draft-07/schema#", "$id": "https://json.schemastore.org/servelint.json"}
+    data = {**schema(), **head, "description": "servelint.toml, and [tool.servelint] of pyproject.toml"}
+    text = json.dumps(data, indent=2) + "\n"
+    return text.replace('"$defs"', '"definitions"').replace("#/$defs/", "#/definitions/")
+
+
 def written() -> dict[Path, str]:
     """What each file has to hold."""
     formats = declared()
-    found = {INDEX: index(formats)}
+    found = {INDEX: index(formats), SCHEMASTORE: schemastore()}
     for path, make in (
         (ROOT / ".pre-commit-hooks.yaml", hooks),
         (ROOT / "editors/vscode/src/selector.ts", selector),

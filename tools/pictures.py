@@ -30,6 +30,12 @@ _TYPING = 1.2
 """Seconds between the command and the first line that it prints."""
 _LINE = 0.06
 
+_STYLE = (
+    "<style>text{font:13.3px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;white-space:pre;"
+    "fill:#d6dbe6}@media(prefers-reduced-motion:no-preference){.l{opacity:0;animation:s .01s forwards}}"
+    "@keyframes s{to{opacity:1}}</style>"
+)
+
 
 def screen() -> list[tuple[float, str]]:
     """Run the commands; return each line with the second at which it appears, its colours as terminal codes."""
@@ -84,9 +90,7 @@ def recording(lines: list[tuple[float, str]]) -> str:
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-labelledby="t">',
             f'<title id="t">A terminal: {spoken} prints the finding, and the next command its fix as a patch</title>',
-            "<style>text{font:13.3px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;white-space:pre;"
-            "fill:#d6dbe6}@media(prefers-reduced-motion:no-preference){.l{opacity:0;animation:s .01s forwards}}"
-            "@keyframes s{to{opacity:1}}</style>",
+            _STYLE,
             f'<rect width="{width}" height="{height}" rx="8" fill="#12151f"/>',
             *[
                 f'<circle cx="{20 + 18 * n}" cy="18" r="5.5" fill="{c}"/>'
@@ -100,10 +104,12 @@ def recording(lines: list[tuple[float, str]]) -> str:
 
 
 SOCIAL = """<!DOCTYPE html><meta charset="utf-8"><style>
-body{margin:0;width:1280px;height:640px;background:#12151f;color:#fff;font-family:system-ui,'DejaVu Sans',sans-serif;overflow:hidden}
+body{margin:0;width:1280px;height:640px;background:#12151f;color:#fff;
+font-family:system-ui,'DejaVu Sans',sans-serif;overflow:hidden}
 main{padding:112px 90px}header{display:flex;align-items:center;gap:32px}svg{width:120px}h1{font-size:92px;margin:0}
 p{font-size:38px;line-height:1.35;color:#c9d1e6;margin:44px 0 40px;max-width:1050px}
-pre{font:28px 'DejaVu Sans Mono',monospace;margin:0;color:#d6dbe6}b{color:#ff7b72;font-weight:400}i{color:#ff8a70;font-style:normal}
+pre{font:28px 'DejaVu Sans Mono',monospace;margin:0;color:#d6dbe6}
+b{color:#ff7b72;font-weight:400}i{color:#ff8a70;font-style:normal}
 </style><main><header>LOGO<h1>servelint</h1></header>
 <p>Finds what breaks in the files that launch vLLM, SGLang and llama.cpp, before a GPU is spent.</p>
 <pre>--kv-cache-dtype turboquant_k8v4

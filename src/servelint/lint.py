@@ -15,18 +15,15 @@ from servelint.core.source import Source
 from servelint.files.directives import SIGN
 from servelint.files.project import Project, folders
 from servelint.files.siblings import Neighbours
-from servelint.filters import gpu_comment_findings, suppress
-from servelint.judge import extent
-from servelint.judge.judging import judge
-from servelint.readers import read
 from servelint.readers.discover import files, may_start, read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
-    from servelint.core.judged import Judged
+    from servelint.cache import ResultCache
+    from servelint.core.judged import Judged, Undecided
     from servelint.settings.files import SettingsSource
 
     Judging: TypeAlias = Callable[[Launch, Settings], list[Finding]]
@@ -51,9 +48,18 @@ def check(paths: list[str], settings: SettingsSource | None = None, *, undecided
     report = Report()
     named = folders(paths)
     for path in listed(paths, asked, report):
-        report.add(_passed_over(_one(path, asked, named, undecided), path, paths))
+        report.add(_passed_over(_one(path, asked, named, undecided, None), path, paths))
     settle(report)
     return report
+
+
+def check_in_steps(paths: list[str], asked: SettingsSource, report: Report, *, undecided: bool = False) -> Iterator[None]:
+    """Lint files and folders into a report, a file at each step. For the main thread of a program, as `time_limit` is."""
+    named = folders(paths)
+    for path in listed(paths, asked, report):
+        report.add(_passed_over(_in_time(path, asked, named, undecided, None), path, paths))
+        yield
+    settle(report)
 
 
 def check_in_parallel(
@@ -63,6 +69,7 @@ def check_in_parallel(
     words: bool = False,
     undecided: bool = False,
     done: Callable[[int, int], None] | None = None,
+    cache: ResultCache | None = None,
 ) -> Report:
     """Lint files and folders on several processors if there are many files. Not for a program that has threads.
 
@@ -71,38 +78,114 @@ def check_in_parallel(
         asked: The settings.
         words: Whether the words of the launches are needed afterwards.
         undecided: Whether to note the rules that stay undecided.
-        done: Called after each file with the number of files and of processes.
+        done: Called after each file that is linted with the number of files and 1.
+        cache: Results of earlier checks, which have no words; None to use none.
     """
     from servelint import parallel
 
     report = Report()
     found = listed(paths, asked, report)
-    count = parallel.processes(len(found))
-    here = os.getpid()
     named = folders(paths)
+    shared: dict[tuple[str, ...], Undecided] = {}
+    reports: dict[int, Report] = {}
 
-    def lint(path: str) -> Report:
-        one = _passed_over(_in_time(path, asked, named, undecided), path, paths)
-        if done is not None and os.getpid() == here:
-            done(len(found), count)  # the other processes are as far, about
-        return one
+    def keep(number: int, one: Report, *, whole: bool = False) -> None:
+        reports[number] = _passed_over(one, found[number], paths)
+        if not whole:
+            _lighten(one, shared)
 
-    for one in [lint(path) for path in found] if count == 1 else parallel.run(found, lint, count, words=words):
-        report.add(one)
+    if cache is not None:
+        for number, path in enumerate(found):
+            known = _known(path, asked, named, undecided, cache)
+            if known is not None:
+                keep(number, known)
+    left = [number for number in range(len(found)) if number not in reports]
+    count = parallel.processes(len(left))
+    if count == 1:
+        for number in left:
+            keep(number, _in_time(found[number], asked, named, undecided, cache), whole=words)
+            if done is not None:
+                done(len(found), 1)
+    else:
+
+        def lint(path: str) -> Report:
+            one = _in_time(path, asked, named, undecided, cache)
+            return _portable(one) if words else _lighten(one, {})
+
+        for at, ready in parallel.lint_files([found[number] for number in left], lint, count):
+            number = left[at]
+            keep(number, ready or _problem(found[number], parallel.NOT_READ), whole=words)
+            if done is not None:
+                done(len(found), 1)
+    for number in range(len(found)):
+        report.add(reports.pop(number))
+    if cache is not None:
+        cache.store.prune(every=count > 1)
     settle(report)
     return report
 
 
-def _in_time(path: str, asked: SettingsSource, named: tuple[str, ...], undecided: bool) -> Report:
+def _lighten(report: Report, shared: dict[tuple[str, ...], Undecided]) -> Report:
+    """Drop what no report shows of the launches: most of their size. shared: the undecided rules of other files."""
+    for finding in report.findings:
+        if finding.fix is not None:
+            finding.fix.effect = None
+    for launch in {id(one): one for one in [*report.launches, *_of_findings(report)]}.values():
+        launch.argv, launch.verb, launch.env, launch.secrets, launch.others = [], (), {}, (), []
+        launch.later = launch.open = launch.container = launch.nodes = None
+        if launch.judged is not None and launch.judged.undecided is not None:
+            every = launch.judged.undecided
+            launch.judged.undecided = [shared.setdefault((one.rule, *one.lacks), one) for one in every]
+    return report
+
+
+def _of_findings(report: Report) -> list[Launch]:
+    """The launches of findings; some are alternatives of those in the report."""
+    every = [*report.findings, *[one.finding for one in report.silenced]]
+    return [one.launch for one in every if one.launch is not None]
+
+
+def _portable(report: Report) -> Report:
+    """Make the launches of a report such that they can go through a pipe: what opens files cannot, what is in them can."""
+    from servelint.engines.launch_files import carry
+
+    for launch in report.launches:
+        launch.others = launch.alternatives
+    for launch in [one for main in report.launches for one in main.every]:
+        launch.later = None
+        launch.open = carry(launch)
+    return report
+
+
+def _problem(path: str, message: str, *, limit: bool = False) -> Report:
+    """The report of a file that could not be read."""
+    report = Report()
+    report.files, report.paths = 1, [path]
+    report.errors.append(Problem(path, message, limit=limit))
+    return report
+
+
+def _known(path: str, asked: SettingsSource, named: tuple[str, ...], undecided: bool, cache: ResultCache) -> Report | None:
+    """The earlier report of a file, if it would be the same now."""
+    source = read_file(path)
+    if source is None:
+        report = Report()
+        report.files, report.paths = 1, [path]
+        return report
+    if isinstance(source, Problem):
+        return None
+    settings = asked.of(path)
+    name = cache.name(source, settings, undecided)
+    return cache.find(name, source, settings, beside(path, settings, named)) if name is not None else None
+
+
+def _in_time(path: str, asked: SettingsSource, named: tuple[str, ...], undecided: bool, cache: ResultCache | None) -> Report:
     """Lint one file; a file that takes too long is an error."""
     try:
         with time_limit(bounds.TIME.most * _times(path)):
-            return _one(path, asked, named, undecided)
+            return _one(path, asked, named, undecided, cache)
     except TooLong:
-        report = Report()
-        report.files, report.paths = 1, [path]
-        report.errors.append(Problem(path, bounds.TIME.message, limit=True))
-        return report
+        return _problem(path, bounds.TIME.message, limit=True)
 
 
 def _passed_over(report: Report, path: str, paths: list[str]) -> Report:
@@ -140,16 +223,19 @@ def listed(paths: list[str], asked: SettingsSource, report: Report) -> list[str]
     return []
 
 
-def _one(path: str, asked: SettingsSource, named: tuple[str, ...], undecided: bool) -> Report:
+def _one(path: str, asked: SettingsSource, named: tuple[str, ...], undecided: bool, cache: ResultCache | None) -> Report:
     report = Report()
-    report.files = 1
-    report.paths = [path]
+    report.files, report.paths = 1, [path]
     source = read_file(path)
     if isinstance(source, Problem):
         report.errors.append(source)
     elif source is not None:
         settings = asked.of(path)
-        add_source(report, source, settings, beside(path, settings, named), undecided=undecided)
+        around = beside(path, settings, named)
+        add_source(report, source, settings, around, undecided=undecided)
+        name = cache.name(source, settings, undecided) if cache is not None else None
+        if cache is not None and name is not None:
+            cache.add(name, report, source, around)
     return report
 
 
@@ -170,11 +256,13 @@ def add_source(
     source: Source,
     settings: Settings,
     neighbours: Neighbours,
-    judging: Judging = judge,
+    judging: Judging | None = None,
     *,
     undecided: bool = False,
 ) -> None:
     """Lint one source into a report. undecided: whether to note the rules that stay undecided."""
+    from servelint.readers import read
+
     report.sources.append(source)
     try:
         with Run(source.path, bounds.PIECES.most) as run:
@@ -203,6 +291,8 @@ def add_source(
 
 def _judged(launch: Launch, settings: Settings, undecided: bool) -> Judged:
     """How far a launch was judged, without its secrets."""
+    from servelint.judge import extent
+
     found = extent.judged(launch, settings)
     if undecided:
         found.undecided = extent.undecided(launch, settings)
@@ -254,7 +344,7 @@ def check_launches(
     source: Source,
     launches: list[Launch],
     settings: Settings,
-    judging: Judging = judge,
+    judging: Judging | None = None,
     silenced: list[Silenced] | None = None,
 ) -> list[Finding]:
     """The findings of one source's launches, each once, in the order of their places.
@@ -263,9 +353,13 @@ def check_launches(
         source: The file.
         launches: Its launches.
         settings: Its settings.
-        judging: Finds what is wrong with one launch.
+        judging: Finds what is wrong with one launch; None for `servelint.judge.judging.judge`.
         silenced: Takes the findings that comments suppress.
     """
+    from servelint.filters import gpu_comment_findings, suppress
+    from servelint.judge.judging import judge
+
+    judging = judging or judge
     found: list[Finding] = []
     seen: set[tuple[str, object, str]] = set()
     for launch in launches:

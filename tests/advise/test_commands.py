@@ -201,7 +201,7 @@ class TestRefused:
             ("sglang", HYBRID, "0.5.8", "use SGLang 0.5.9 or later"),
             ("vllm", "MiniMaxAI/MiniMax-M2", "0.33.0", "no release of vLLM that is known drafts"),
             ("sglang", "nvidia/MiniMax-M3-NVFP4", "0.5.23", "no release of SGLang that is known drafts"),
-            ("vllm", "stepfun-ai/Step-3.5-Flash", "0.33.0", "no multiple of this model's 3 MTP layers"),
+            ("vllm", "stepfun-ai/Step-3.5-Flash", "0.33.0", "not a multiple of this model's 3 MTP layers"),
         ],
     )
     def test_with_the_reason(self, engine: str, model: str, release: str, why: str) -> None:

@@ -19,7 +19,7 @@ def test_list(args: list[str], workspace: Workspace) -> None:
     assert (ran.status, ran.err) == (0, "")
     assert [line.split()[0] for line in lines] == list(ENGINE_NAMES)
     assert any(line.startswith("vllm       vLLM: ") and "0.6.0 to " in line for line in lines)
-    assert "tgi        TGI: launches only" in lines
+    assert "trtllm     TensorRT-LLM: launches only" in lines
 
 
 @pytest.mark.parametrize(("engine", "release"), [("lmdeploy", "0.18.0"), ("lmdeploy", "v0.18.0"), ("llama.cpp", "b4234")])
@@ -50,7 +50,7 @@ def test_show_the_newest(workspace: Workspace) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["show", "tgi"], "servelint: no option catalog for 'tgi' (servelint engines list)\n"),
+        (["show", "trtllm"], "servelint: no option catalog for 'trtllm' (servelint engines list)\n"),
         (["show", "../x"], "servelint: no option catalog for '../x' (servelint engines list)\n"),
         (["show", "lmdeploy", "9.9"], "servelint: the catalog of LMDeploy has no release 9.9\n"),
         (["show"], "servelint engines show: error: missing argument: ENGINE\n"),
@@ -132,7 +132,7 @@ class SubCliServe:
         ("args", "said"),
         [
             (["lmdeploy"], "name a release, or an archive or a folder with --from"),
-            (["tgi", "1.0"], '"tgi" is not a valid value for ENGINE (choose from vllm, sglang, '),
+            (["nobody", "1.0"], '"nobody" is not a valid value for ENGINE (choose from vllm, sglang, '),
             (["lmdeploy", "--from", "missing.zip"], "servelint: "),
             ([], "servelint engines harvest: error: missing argument: ENGINE"),
         ],

@@ -67,10 +67,9 @@ def test_an_option_is_not_cut_at_the_end_of_a_line(option: str, workspace: Works
             "servelint: no release of vLLM has VLLM_ATTENTON_BACKEND; did you mean VLLM_ATTENTION_BACKEND?\n",
         ),
         (["vllm", "zzzzzz"], "servelint: no release of vLLM has zzzzzz\n"),
-        (["tgi", "--port"], "servelint: no option catalog for TGI; use one of vllm, sglang, llama.cpp, "),
         (
-            ["tensorrt-llm", "--port"],
-            "servelint: no option catalog for TensorRT-LLM; use one of vllm, sglang, llama.cpp, ",
+            ["trtllm", "--max_batch_siz"],
+            "servelint: no release of TensorRT-LLM has --max_batch_siz; did you mean --max_batch_size?\n",
         ),
         (["vllm", "--data-parallel"], "servelint: --data-parallel is short for several options: --data-parallel-address, "),
         (["llama.cpp", "--ctx-siz"], "servelint: no release of llama.cpp has --ctx-siz; did you mean --ctx-size?\n"),

@@ -152,7 +152,7 @@ class TestConfig:
             ("vllm serve m --speculative-config '{broken'", {"model": "m", "speculative-config": None}),
             ("sglang serve --model-path m --disable-radix-cache", {"model-path": "m", "disable-radix-cache": True}),
             ("llama-server -m a.gguf -ngl 99", {"model": "a.gguf", "gpu-layers": "99"}),
-            ("text-generation-launcher --model-id m --port 80", {"model-id": "m", "port": "80"}),
+            ("text-generation-launcher --model-id m --port 80", {"model-id": "m", "port": 80}),
         ],
     )
     def test_options_under_their_own_names(self, command: str, config: dict[str, Any], workspace: Workspace) -> None:
@@ -323,3 +323,9 @@ def test_a_secret_of_a_branch_is_masked(workspace: Workspace) -> None:
 def test_an_optional_key_is_a_possible_word(workspace: Workspace) -> None:
     found = launch(workspace, 'R=()\nif [ -n "${KEY:-}" ]; then R+=(--api-key "$KEY"); fi\nvllm serve m "${R[@]}"\n')
     assert [one["words"] for one in found["possible"]] == [["--api-key", "${KEY}"]]
+
+
+def test_a_function_that_is_given_whole_commands(workspace: Workspace) -> None:
+    found = launches(workspace, 'start() { "$@" & }\nstart vllm serve a --port 1\nstart vllm serve b --port 2\n')
+    assert [one["argv"][0] for one in found] == ["a", "b"]
+    assert len(launches(workspace, "start() { vllm serve $1 & }\nstart a\nstart b\n")) == 1

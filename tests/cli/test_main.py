@@ -33,6 +33,8 @@ commands:
   exec         lint a command, then exec it
   admission    serve a validating admission webhook for Kubernetes
   lsp          serve editors: diagnostics, quick fixes, hover
+  mcp          serve coding assistants: tools that check, explain, plan and compare
+  cache        show or delete the results that check keeps
   completions  print the completion script for bash, zsh or fish
   help         show the help of a command
 
@@ -72,7 +74,10 @@ examples:
   servelint engines harvest vllm 0.34.0
   servelint engines harvest vllm --from ./vllm --output snapshot.json
 """
-GROUPS = ["input", "rules", "versions and hardware", "settings", "baseline and trust", "fixing", "output", "failing", "help"]
+GROUPS = [
+    *("input", "rules", "versions and hardware", "settings", "baseline and trust", "fixing", "output", "failing", "cache"),
+    "help",
+]
 
 
 def commands() -> Iterator[tuple[str, Command]]:
@@ -318,3 +323,11 @@ def test_an_interrupt(monkeypatch: pytest.MonkeyPatch, workspace: Workspace) -> 
     monkeypatch.setattr("servelint.cli.rules.every", interrupted)
     assert main(["rules"]) == 130
     assert workspace.run("rules") == (130, "", "")
+
+
+def test_a_process_that_ends_does_not_look_through_its_objects_again() -> None:
+    ends = "import atexit, gc, sys; sys.argv = ['servelint', '-V']; atexit.register(lambda: print(gc.get_freeze_count() > 0))"
+    program = f"{ends}; from servelint.cli import main; {{}}"
+    for call, frozen in (("sys.exit(main())", "True"), ("sys.exit(main(['--version']))", "False")):
+        ran = subprocess.run([sys.executable, "-c", program.format(call)], capture_output=True, text=True, check=True)
+        assert ran.stdout.split()[-1] == frozen

@@ -328,7 +328,7 @@ class TestFaults:
 
 
 def test_an_engine_without_a_catalog_reads_options_by_their_shape() -> None:
-    launch = launch_in("text-generation-launcher --model-id m --quantize --port=1", "run.sh")
+    launch = launch_in("trtllm-serve m --model-id m --quantize --port=1", "run.sh")
     found = configs(launch, [])[0].reading.arguments
     assert {name: setting.value.shown if setting.value else None for name, setting in found.settings.items()} == {
         "model-id": "m",

@@ -236,7 +236,7 @@ class TestCompiledFile:
         (tmp_path / "sglang.json").write_text(json.dumps(DATA))
         return tmp_path
 
-    def text(self, folder: Path) -> str:
+    def text(self, folder: Path) -> bytes:
         found = compiled_text("sglang", str(folder))
         assert found is not None
         return found
@@ -244,18 +244,18 @@ class TestCompiledFile:
     def test_is_made(self, folder: Path) -> None:
         assert Catalog(self.text(folder)).releases == DATA["releases"]
         assert sorted(os.listdir(folder)) == ["sglang" + SUFFIX, "sglang.json"]
-        assert (folder / ("sglang" + SUFFIX)).read_text() == compile_catalog(DATA)
+        assert (folder / ("sglang" + SUFFIX)).read_bytes() == compile_catalog(DATA)
 
     def test_is_taken_as_it_is(self, folder: Path) -> None:
         self.text(folder)
-        (folder / ("sglang" + SUFFIX)).write_text("kept")
-        assert self.text(folder) == "kept"
+        (folder / ("sglang" + SUFFIX)).write_bytes(b"kept")
+        assert self.text(folder) == b"kept"
 
     def test_is_made_anew_where_it_is_older(self, folder: Path) -> None:
         made = folder / ("sglang" + SUFFIX)
         made.write_text("stale")
         os.utime(made, ns=(0, 0))
-        assert self.text(folder) == compile_catalog(DATA) == made.read_text()
+        assert self.text(folder) == compile_catalog(DATA) == made.read_bytes()
 
     def test_is_enough_by_itself(self, folder: Path) -> None:
         expected = self.text(folder)
@@ -296,4 +296,4 @@ def test_the_catalog_of_an_engine_is_compiled_whole(engine: str) -> None:
 
 
 def test_an_engine_without_a_catalog() -> None:
-    assert catalogs.load("tgi") is None
+    assert catalogs.load("trtllm") is None

@@ -6,7 +6,7 @@ import pytest
 
 from servelint.core.launch import Word
 from servelint.core.text import TracedText, unknown
-from servelint.engines.entry import find, program, since
+from servelint.engines.entry import find, program, reader, since
 
 
 def words(text: str) -> list[Word]:
@@ -47,6 +47,8 @@ def found(text: str, at: int = 0) -> tuple[str, int] | None:
         ("lmdeploy serve api_server m", ("lmdeploy", 3)),
         ("python -m lmdeploy serve api_server m", ("lmdeploy", 5)),
         ("text-generation-launcher", ("tgi", 1)),
+        ("ollama serve", ("ollama", 2)),
+        ("ollama start", ("ollama", 2)),
         ("vllm serve m --help", ("vllm", 2)),
     ],
 )
@@ -116,3 +118,64 @@ def test_the_first_release_that_a_verb_starts(text: str, release: str) -> None:
     engine = found(text)
     assert engine is not None
     assert since(engine[0], tuple(words(text))) == release
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("/opt/llama.cpp/build/bin/server -m a.gguf", ("llama.cpp", 1)),
+        ("./llama.cpp/server -m a.gguf", ("llama.cpp", 1)),
+        ("~/src/go-llama.cpp/llama.cpp/server --port 1", ("llama.cpp", 1)),
+        ("C:/llama-cpp/bin/Release/server.exe -m a", ("llama.cpp", 1)),
+        ("/opt/app/server -m a.gguf", None),
+        ("./server -m a.gguf", None),
+        ("/opt/llama.cpp/examples/other/server.py", None),
+    ],
+)
+def test_the_old_name_of_llama_cpp_s_server(text: str, expected: tuple[str, int] | None) -> None:
+    assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    "asked", ["$(command -v vllm || true)", "$(which vllm 2>/dev/null || echo '')", "`which vllm 2>/dev/null`"]
+)
+def test_a_program_that_a_substitution_looks_for(asked: str) -> None:
+    assert find([Word(TracedText((unknown(asked, None),))), *words("serve m")]) is not None
+
+
+@pytest.mark.parametrize(
+    ("engine", "text", "expected"),
+    [
+        ("vllm", "m --omni --usp 8", "omni"),
+        ("vllm", "m --omnivore", ""),
+        ("sglang", "--model-path m --dit-cpu-offload", "multimodal_gen"),
+        ("sglang", "--model-path m --num-gpus=2", "multimodal_gen"),
+        ("sglang", "--model-path m --tp 2", ""),
+    ],
+)
+def test_the_program_that_an_option_chooses(engine: str, text: str, expected: str) -> None:
+    assert reader(engine, "", words(text)) == expected
+    assert reader(engine, "dynamo", words(text)) == "dynamo"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("$LLAMA_SERVER -m a.gguf", ("llama.cpp", 1)),
+        ("${LLAMA_SERVER_BIN:-x} -m a.gguf", ("llama.cpp", 1)),
+        ("$VLLM_BIN serve m", ("vllm", 2)),
+        ("$MY_VLLM_CMD serve m", ("vllm", 2)),
+        ("$(find.-name.llama-server) -m a.gguf", None),
+        ("$LLAMA_SERVER stop", None),
+        ("$LLAMA_SERVER_LOG -m a.gguf", None),
+        ("$VLLM_BIN bench m", None),
+        ("$SERVER_BIN -m a.gguf", None),
+    ],
+)
+def test_a_variable_that_is_called_after_a_program(text: str, expected: tuple[str, int] | None) -> None:
+    assert found(text) == expected
+
+
+def test_a_program_that_find_looks_for() -> None:
+    asked = TracedText((unknown('$(find "$ROOT" -name "llama-server" -type f | head -1)', None),))
+    assert find([Word(asked), *words("-m a.gguf")]) is not None

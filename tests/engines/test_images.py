@@ -54,6 +54,8 @@ def image(name: str) -> Image:
         ("ghcr.io/ggml-org/llama.cpp:server-cuda13-b9180", "llama.cpp", "b9180"),
         ("ghcr.io/ggerganov/llama.cpp:server-cuda-b4719", "llama.cpp", "b4719"),
         ("ghcr.io/huggingface/text-generation-inference:3.3.4", "tgi", "3.3.4"),
+        ("ollama/ollama:0.12.3", "ollama", "0.12.3"),
+        ("docker.io/ollama/ollama:0.12.3-rocm", "ollama", "0.12.3"),
         ("openmmlab/lmdeploy:v0.10.0-cu12", "lmdeploy", "0.10.0"),
         ("nvcr.io/nvidia/tensorrt-llm/release:1.1.0rc2", "trtllm", "1.1.0rc2"),
         ("nvcr.io/nvidia/tensorrt-llm/release:1.2.0rc6.post1", "trtllm", "1.2.0rc6.post1"),
@@ -217,6 +219,7 @@ def test_an_image_of_something_else(name: str) -> None:
         ("lmcache/vllm-openai:v0.3.9", ("vllm", "serve")),
         ("ghcr.io/ggml-org/llama.cpp:server-cuda-b9180", ("llama-server",)),
         ("ghcr.io/huggingface/text-generation-inference:3.3.4", ("text-generation-launcher",)),
+        ("ollama/ollama:0.12.3", ("ollama",)),
         ("lmsysorg/sglang:v0.5.9", ()),
         ("nvcr.io/nvidia/vllm:25.09-py3", ()),
         ("registry.example/house/vllm-openai:v0.20.0", None),
@@ -316,6 +319,20 @@ def test_every_release_that_is_known_is_read_from_a_tag(engine: str) -> None:
     repository = {"vllm": "vllm/vllm-openai", "sglang": "lmsysorg/sglang"}[engine]
     tags = {release: image(f"{repository}:v{release}-cu129").claim.release for release in known_releases(engine)}
     assert tags == {release: release for release in known_releases(engine)}
+
+
+@pytest.mark.parametrize(
+    ("name", "release"),
+    [
+        ("public.ecr.aws/neuron/pytorch-inference-vllm-neuronx:0.9.1-neuronx-py311-sdk2.26.0-ubuntu22.04", "0.9.1"),
+        ("public.ecr.aws/neuron/pytorch-inference-vllm-neuronx:0.13.0-neuron-py312-sdk2.27.1", "0.13.0"),
+        ("public.ecr.aws/neuron/pytorch-inference-vllm-neuronx:latest", None),
+        ("763104351884.dkr.ecr.us-west-2.amazonaws.com/vllm:0.11.2-gpu-py312-cu129-ubuntu22.04-ec2", "0.11.2"),
+    ],
+)
+def test_tags_of_aws(name: str, release: str | None) -> None:
+    found = image(name)
+    assert (found.engine, found.claim.release) == ("vllm", release)
 
 
 @pytest.mark.parametrize(

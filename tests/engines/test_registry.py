@@ -116,7 +116,7 @@ def test_an_engine_is_added_by_its_record_and_its_catalog(acme: Engine, workspac
 
 
 def test_it_is_gone_afterwards() -> None:
-    assert list(ENGINES) == list(ENGINE_NAMES) == ["vllm", "sglang", "llama.cpp", "trtllm", "lmdeploy", "tgi"]
+    assert list(ENGINES) == list(ENGINE_NAMES) == ["vllm", "sglang", "llama.cpp", "trtllm", "lmdeploy", "tgi", "ollama"]
 
 
 @pytest.mark.parametrize("engine", ENGINES.values(), ids=lambda engine: engine.id)
@@ -160,7 +160,7 @@ class TestRecords:
             *[option for option, _ in engine.memory_reserves],
         )  # fmt: skip
         for option in options:
-            assert not option or catalog.spelled("--" + option), option
+            assert not option or catalog.runs_of(option), option
         assert all(catalog.names(kind) for kind in (*engine.looked_up_options.values(), *engine.value_names.values()))
 
     def test_what_other_layers_have_of_it(self, engine: Engine) -> None:
@@ -171,7 +171,7 @@ class TestRecords:
             assert import_module("servelint.harvest." + engine.package).snapshot
 
 
-UNNAMED = ("rocm/sgl-dev", "nvidia/tritonserver", "huggingface/tgi-gaudi", "llm-d/llm-d", "ai-dynamo/tensorrtllm-runtime")
+UNNAMED = ("rocm/sgl-dev", "nvidia/tritonserver", "llm-d/llm-d", "ai-dynamo/tensorrtllm-runtime")
 """Repositories that do not name the engine: a file that names nothing else of it is not read."""
 
 

@@ -15,11 +15,14 @@ from servelint.engines.releases import (
     is_final,
     is_published_build,
     known_releases,
+    knows,
     newest,
+    newest_transformers,
     normalize,
     place,
     release_key,
     sort_key,
+    unlisted_note,
 )
 
 FOLLOWED = ("vllm", "sglang", "lmdeploy", "trtllm")
@@ -75,7 +78,7 @@ def test_known_releases_are_listed_from_the_oldest(engine: str) -> None:
     assert newest(engine) == releases[-1]
 
 
-@pytest.mark.parametrize("engine", ["llama.cpp", "tgi", "nobody"])
+@pytest.mark.parametrize("engine", ["llama.cpp", "nobody"])
 def test_an_engine_whose_releases_are_not_followed(engine: str) -> None:
     assert known_releases(engine) == []
     assert newest(engine) is None
@@ -197,7 +200,7 @@ def test_where_a_release_stands(engine: str, release: str, kind: str, near: list
     assert (found.kind, found.near) == (kind, near)
 
 
-@pytest.mark.parametrize(("engine", "text"), [("tgi", "3.3.4"), ("vllm", "latest"), ("vllm", "0.1.dev1"), ("vllm", "")])
+@pytest.mark.parametrize(("engine", "text"), [("nobody", "3.3.4"), ("vllm", "latest"), ("vllm", "0.1.dev1"), ("vllm", "")])
 def test_what_stands_nowhere(engine: str, text: str) -> None:
     assert place(engine, text) is None
 
@@ -214,3 +217,49 @@ def test_every_known_release_stands_among_them(engine: str) -> None:
 )
 def test_labels_of_published_builds(label: str, published: bool) -> None:
     assert is_published_build(label) is published
+
+
+NOTES = [
+    ("vllm", "0.33.0", ""),
+    ("vllm", "0.19.1rc1", "vLLM 0.19.1rc1 is not in the catalog; it is judged by 0.19.0 and 0.19.1"),
+    ("vllm", "0.5.0", "vLLM 0.5.0 is older than every release that servelint knows; it is judged as 0.6.0"),
+    ("vllm", "0.30.1", "vLLM 0.30.1 is not a release that servelint knows; it is judged by 0.30.0 and 0.31.0"),
+    ("vllm", "latest", ""),
+]
+
+
+@pytest.mark.parametrize(("engine", "release", "note"), NOTES)
+def test_a_note_on_a_release_that_is_not_known(engine: str, release: str, note: str) -> None:
+    assert unlisted_note(engine, release) == note
+
+
+def test_how_far_a_newer_release_may_be() -> None:
+    """Four times the newest number, or 99, may be a later release; more is a mistyped one."""
+    minor = release_key(known_releases("vllm")[-1])
+    assert minor is not None
+    most = max(99, 4 * minor[0][1])
+    kinds = [placed.kind for number in (most, most + 1) if (placed := place("vllm", f"0.{number}.0")) is not None]
+    assert kinds == ["newer", "never"]
+
+
+@pytest.mark.parametrize(
+    ("release", "image", "transformers"),
+    [
+        ("0.7.1", True, None),
+        ("0.7.2", True, "4.48"),
+        ("0.7.3", True, "4.49"),
+        ("0.7.2", False, "4.57"),
+        ("0.19.1", False, None),
+    ],
+)
+def test_the_newest_transformers_beside_a_release(release: str, image: bool, transformers: str | None) -> None:
+    assert newest_transformers("vllm", sort_key(release), image=image) == transformers
+
+
+def test_transformers_that_know_a_model() -> None:
+    assert [knows(one, "4.57.2") for one in ("4.56.9", "4.57.0", "5.0")] == [False, True, True]
+
+
+def test_a_number_of_any_length_has_a_key() -> None:
+    assert release_key("1.0rc" + "9" * 30) == release_key("1.0rc" + "9" * 18)
+    assert sort_key("1.0rc" + "9" * 18) > sort_key("1.0rc" + "9" * 17)

@@ -6,6 +6,7 @@ import os
 import re
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from servelint.cli import main
 from servelint.core import safe_open
 from servelint.core.result import Report
 from servelint.core.settings import Settings
+from servelint.core.trust import Trust
 from servelint.files.project import Project, Refused, folders, root
 from servelint.lint import check
 
@@ -138,6 +140,37 @@ class TestFilesThatAFileNames:
     def test_an_env_file_as_well(self) -> None:
         Path("compose.yml").write_text(SERVICE % "/etc/hosts")
         assert "compose.yml:5:16: not read: /etc/hosts is not a file of the project" in told(check(["compose.yml"]))[0]
+
+
+class TestWithin:
+    """Folders that a run may read at all: narrower than the project, and than what settings allow."""
+
+    @pytest.fixture
+    def trust(self, project: Path) -> Trust:
+        (project / "util.sh").write_text("UTIL=1.5\n")
+        (project / "deploy" / "near.sh").write_text("UTIL=1.5\n")
+        (project / "deploy" / "link.sh").symlink_to("../util.sh")
+        return Trust(within=(str(project / "deploy"),))
+
+    @pytest.mark.parametrize("outside", [(), ("..",), True])
+    def test_files_beside_them_are_refused(self, outside: Any, trust: Trust, project: Path) -> None:
+        found = Project("deploy", outside, trust=trust)
+        assert found("deploy/near.sh") == b"UTIL=1.5\n"
+        assert found("deploy/none.sh") is None
+        for path in ("util.sh", "deploy/../util.sh", "deploy/link.sh", str(project.parent / "other" / "util.sh")):
+            assert not found.holds(path)
+            with pytest.raises(Refused, match="is outside the folders that may be read"):
+                found(path)
+
+    def test_nor_are_settings_read(self, trust: Trust) -> None:
+        with pytest.raises(PermissionError):
+            trust.read("util.sh", 100)
+        assert not trust.is_file("util.sh")
+        assert not trust.is_folder(".")
+        assert trust.is_folder("deploy")
+        assert not trust.holds("deployed")
+        assert not trust.holds("deploy/\0")
+        assert Trust().holds("util.sh")
 
 
 class TestNoRegularFiles:

@@ -71,7 +71,7 @@ def test_the_newest_release_that_is_known_is_tried(engine: str) -> None:
     assert catalog(engine)["releases"][-1] == RELEASES[engine][-1]
 
 
-@pytest.mark.parametrize("engine", ["vllm", "sglang", "lmdeploy", "llama.cpp"])
+@pytest.mark.parametrize("engine", ["vllm", "sglang", "lmdeploy", "llama.cpp", "tgi", "ollama", "trtllm"])
 def test_a_catalog_file_is_as_the_harvester_writes_it(engine: str) -> None:
     with open(os.path.join(DATA, engine + ".json"), encoding="utf-8") as file:
         text = file.read()

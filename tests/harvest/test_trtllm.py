@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from servelint.harvest import store
 from servelint.harvest.sources import HarvestError, Tree
 from servelint.harvest.trtllm import snapshot
 
@@ -136,3 +138,165 @@ def test_a_release_without_the_command(text: str | None) -> None:
         files["tensorrt_llm/commands/serve.py"] = text
     with pytest.raises(HarvestError, match=r"trtllm 1\.3\.0rc3"):
         harvested(files)
+
+
+# -- the keys of the YAML file
+
+ARGUMENTS = """
+from enum import Enum
+from typing import ClassVar, Dict, List, Literal, Optional, Union
+from pydantic import AliasChoices, BaseModel
+from pydantic import Field as PydanticField
+from pydantic import field_validator
+
+def Field(default=..., *, status=None, **kwargs):
+    return PydanticField(default, **kwargs)
+
+class StrictBaseModel(BaseModel):
+    class Config:
+        extra = "forbid"
+
+class LooseConfig(BaseModel):
+    rank: int = 8
+
+class KvCacheConfig(StrictBaseModel):
+    dtype: str = Field(default="auto", status="beta")
+    window: Optional[List[int]] = None
+    timeout: Optional[int] = Field(default=None, gt=0)
+
+class DecodingBaseConfig(StrictBaseModel):
+    max_draft_len: Optional[int] = None
+    speculative_model: Optional[str] = Field(default=None, validation_alias=AliasChoices("speculative_model", "dir"))
+
+    @classmethod
+    def from_dict(cls, data):
+        config_classes = {"MTP": MTPDecodingConfig, "Save": SaveDecodingConfig}
+        decoding_type = data.get("decoding_type")
+
+class MTPDecodingConfig(DecodingBaseConfig):
+    layers: int = 1
+    decoding_type: ClassVar[str] = "MTP"
+
+class SaveDecodingConfig(DecodingBaseConfig):
+    folder: str
+    decoding_type: ClassVar[str] = "Save"
+
+SpeculativeConfig = Optional[Union[MTPDecodingConfig, SaveDecodingConfig]]
+
+class BaseLlmArgs(StrictBaseModel):
+    model_config = {"extra": "forbid"}
+    kv_cache_config: KvCacheConfig = Field(default_factory=KvCacheConfig)
+    lora: Optional[LooseConfig] = None
+    speculative_config: SpeculativeConfig = Field(default=None)
+    choices: Optional[List[int]] = None
+
+    @field_validator("choices", mode="before")
+    def read(cls, v):
+        return v
+
+class TorchLlmArgs(BaseLlmArgs):
+    stream_interval: int = 1
+
+class TrtLlmArgs(BaseLlmArgs):
+    fast_build: bool = False
+
+def update_llm_args_with_extra_dict(llm_args):
+    field_mapping = {"lora": LooseConfig}
+"""
+
+
+def keys_of(serve: str = SERVE) -> dict[str, Any]:
+    files = {**FILES, "tensorrt_llm/commands/serve.py": serve, "tensorrt_llm/llmapi/llm_args.py": ARGUMENTS}
+    return harvested(files)[0]
+
+
+def test_keys_of_the_file() -> None:
+    found = keys_of()
+    assert found["options"]["config"]["json"] == "config"
+    assert found["json"]["config"] == {
+        "extra": "reject",
+        "keys": {
+            "kv_cache_config": {"json": "config.kv_cache_config", "type": "object", "text": False},
+            "lora": {"json": "config.lora", "type": ["object"], "default": None, "text": False},
+            "speculative_config": {
+                "json": "config.speculative_config",
+                "type": ["object", "null"],
+                "default": None,
+                "text": False,
+            },
+            "choices": {"items": {"type": "int"}, "type": ["list", "null"], "default": None},
+            "stream_interval": {"type": "int", "default": 1, "backends": ["pytorch"]},
+            "fast_build": {"type": "bool", "default": False, "backends": ["tensorrt"]},
+        },
+    }
+    assert found["json"]["config.lora"]["extra"] == "ignore"
+    assert found["json"]["config.kv_cache_config"] == {
+        "extra": "reject",
+        "keys": {
+            "dtype": {"type": "str", "default": "auto"},
+            "window": {"items": {"type": "int"}, "type": ["list", "null"], "default": None, "text": False},
+            "timeout": {"type": ["int", "null"], "default": None, "gt": 0},
+        },
+    }
+
+
+def test_an_object_of_several_classes_has_the_keys_of_all() -> None:
+    found = keys_of()
+    assert found["json"]["config.speculative_config"]["keys"] == {
+        "max_draft_len": {"type": ["int", "null"], "default": None},
+        "speculative_model": {"type": ["str", "null"], "aliases": ["dir"]},
+        "layers": {"type": "int", "default": 1},
+        "folder": {"type": "str"},
+        "decoding_type": {"type": "str", "choices": ["MTP", "Save"], "required": True},
+    }
+    assert found["names"]["decoding-types"] == {
+        "MTP": {"keys": ["layers", "max_draft_len", "speculative_model"]},
+        "Save": {"keys": ["folder", "max_draft_len", "speculative_model"], "required": ["folder"]},
+    }
+
+
+def test_a_key_that_the_command_takes_out_is_of_every_backend() -> None:
+    found = keys_of(
+        SERVE + "\ndef launch(llm_args):\n    llm_args.pop('fast_build', None)\n    llm_args.pop('cluster', None)\n"
+    )
+    keys = found["json"]["config"]["keys"]
+    assert "backends" not in keys["fast_build"]
+    assert keys["cluster"] == {"type": "any"}
+
+
+@pytest.mark.parametrize(
+    ("declared", "name"),
+    [
+        ('"--tp_size", type=int', "tensor-parallel-size"),
+        ('"--extra_llm_api_options", type=str', "config"),
+        ('"--kv_cache_free_gpu_memory_fraction", type=float', "free-gpu-memory-fraction"),
+    ],
+)
+def test_an_option_keeps_its_name_where_a_release_spells_it_otherwise(declared: str, name: str) -> None:
+    files = {**FILES, "tensorrt_llm/commands/serve.py": SERVE.replace('"--retries", default=3', declared)}
+    files["tensorrt_llm/commands/serve.py"] = files["tensorrt_llm/commands/serve.py"].replace(
+        '@click.option("--free_gpu_memory_fraction", "--kv_cache_free_gpu_memory_fraction", type=float, default=0.9)\n', ""
+    )
+    found = harvested({path: text.replace('"--config", ', "") for path, text in files.items()})[0]
+    assert name in found["options"]
+
+
+# -- the extracts
+
+
+def test_the_catalog_is_what_the_extracts_say() -> None:
+    from servelint.harvest.command import DATA
+    from tools.trtllm_extract import catalog
+
+    text = (Path(DATA) / "trtllm.json").read_text(encoding="utf-8")
+    assert store.dump(catalog()) == text
+
+
+def test_an_extract_says_what_its_source_says() -> None:
+    from tools.trtllm_extract import reduced
+
+    files = {**FILES, "tensorrt_llm/llmapi/llm_args.py": ARGUMENTS}
+    reduced_files = {path: reduced(text) for path, text in files.items()}
+    whole, small = harvested(files)[0], harvested(reduced_files)[0]
+    for part in ("options", "positionals", "json", "names"):
+        assert small[part] == whole[part]

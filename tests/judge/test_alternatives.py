@@ -95,3 +95,25 @@ def test_what_a_branch_adds_is_not_reported_as_missing() -> None:
 def test_a_plain_run_keeps_its_findings() -> None:
     script = 'G="${G:-1.5}"\nif [ "${A:-0}" = 1 ]; then G=0.9; fi\nvllm serve m --gpu-memory-utilization "$G"'
     assert said(script) == {TOO_MUCH: []}
+
+
+def test_a_branch_beside_one_that_adds_what_it_needs() -> None:
+    script = 'A=()\n{}[ "${{P:-}}" ] && A+=(--tool-call-parser "$P")\nvllm serve m "${{A[@]}}"\n'
+    choice = '[ "${C:-false}" = true ] && A+=(--enable-auto-tool-choice)\n'
+    assert "auto-tool-choice-needs-parser" not in said(script.format(choice))
+    alone = "A=()\n" + choice + 'vllm serve m "${A[@]}"\n'
+    assert said(alone) == {"auto-tool-choice-needs-parser": [(2, True)]}
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["vllm serve m --omni --usp 8 --ring 1", "docker run vllm/vllm-openai:v0.14.0 --model m --omni --num-gpus 8"],
+)
+def test_options_of_a_plugin_that_takes_over(command: str) -> None:
+    assert [one.rule for one in findings(command) if "option" in one.rule] == []
+    assert any("option" in one.rule for one in findings(command.replace("--omni", "")))
+
+
+def test_a_release_that_only_a_program_s_name_tells() -> None:
+    rules = [one.rule for one in findings("./llama.cpp/server -m a.gguf --mlock --no-mmap")]
+    assert rules == []

@@ -8,6 +8,7 @@ import pytest
 
 from servelint.core.judged import Judged, Unresolved, summary, totals
 from servelint.core.settings import Settings
+from servelint.engines import ENGINES
 from servelint.judge.extent import judged, reason, undecided
 from tests.launching import launch_in, marked_launch
 
@@ -131,7 +132,8 @@ def test_options_in_a_file_that_is_not_known(tmp_path: Path) -> None:
     assert judged(launch, Settings()).unresolved == []
 
 
-def test_an_engine_without_a_catalog_is_not_wholly_judged() -> None:
+def test_an_engine_without_a_catalog_is_not_wholly_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ENGINES["tgi"], "harvested", False, raising=False)
     found = record("docker run ghcr.io/huggingface/text-generation-inference:3.3.4 --model-id m")
     assert (found.pinned, found.checked, found.whole) == (True, False, False)
 

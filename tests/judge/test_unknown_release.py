@@ -105,7 +105,7 @@ def test_of_the_settings(release: str, severity: str) -> None:
         *("vllm/vllm-openai:latest", "vllm/vllm-openai:v0.11", "vllm/vllm-openai:nightly-0123456", "vllm/vllm-openai:$TAG"),
         *("vllm/vllm-openai-rocm:v0.23.0", "house/vllm:v0.27.5", "house/vllm:2.0", "rocm/vllm:v0.99.0"),
         *("lmsysorg/sglang:v0.5.12-cu126-amd64", "lmsysorg/sglang:v0.5.12-rocm700-mi35x", "lmsysorg/sglang:v0.5.12-runtime"),
-        *("ghcr.io/ggml-org/llama.cpp:server-b9180", "ghcr.io/huggingface/text-generation-inference:99.0.0"),
+        *("ghcr.io/ggml-org/llama.cpp:server-b9180", "ghcr.io/huggingface/text-generation-inference:3.3.7-intel-cpu"),
     ],
 )
 def test_what_is_known_or_names_no_release(image: str) -> None:

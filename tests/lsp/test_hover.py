@@ -36,7 +36,7 @@ class TestOption:
 
     def test_that_is_gone(self) -> None:
         told = shown("compose.yml", compose(" --model x/y --swap-‸space 4"))
-        assert "No option of this release." in told
+        assert "This release has no such option." in told
         assert "In vLLM 0.6.0 to 0.17.1; gone in 0.18.0." in told
         assert "Instead: delete it" in told
         assert "- **error** here: --swap-space was removed in vLLM 0.18.0" in told
@@ -45,10 +45,15 @@ class TestOption:
         told = shown("compose.yml", compose(" --model x/y --enable-prefix‸-caching"))
         assert "A switch, off with --no-enable-prefix-caching." in told
 
+    def test_without_a_sentence_it_links_to_the_documentation(self) -> None:
+        told = shown("compose.yml", compose(" --model x/y --additional-‸config {}"))
+        assert "[documentation of vLLM](https://docs.vllm.ai/en/latest/cli/serve/)" in told
+        assert "documentation of" not in shown("compose.yml", compose(" --model x/y --max-model-‸len 4"))
+
     def test_that_no_release_has(self) -> None:
         told = shown("compose.yml", compose(" --model x/y --max-modl-‸len 4"))
-        assert "No option of any release that servelint knows." in told
-        assert "Is `--max-model-len` meant?" in told
+        assert "No known release has this option." in told
+        assert "Did you mean `--max-model-len`?" in told
 
     def test_by_the_key_of_a_chart(self) -> None:
         told = shown("values.yaml", chart("        maxModel‸Len: 4096"))
@@ -122,7 +127,7 @@ class TestKeyOfAJsonOption:
 
     def test_that_the_release_does_not_know(self) -> None:
         told = shown("compose.yml", compose(" >\n      --model x/y --speculative-config '{\"tok‸ens\": 2}'"))
-        assert "No key of this release, which refuses the object for it." in told
+        assert "This release has no such key, and refuses the object for it." in told
 
     def test_a_method(self) -> None:
         told = shown("compose.yml", compose(' >\n      --model x/y --speculative-config \'{"method": "eag‸le3"}\''))

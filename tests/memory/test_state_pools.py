@@ -143,8 +143,8 @@ class TestPlans:
         command = "vllm serve Qwen/Qwen3.6-27B --max-model-len 132000"
         (one,) = findings(command)
         assert one.rule == "vllm/max-num-seqs-above-states"
-        count = one.advice.split()[1]
-        assert one.advice == f"--max-num-seqs {count} fits"
+        count = one.advice.split()[2].rstrip(",")
+        assert one.advice == f"write --max-num-seqs {count}, which fits"
         assert not findings(f"{command} --max-num-seqs {count}")
 
 

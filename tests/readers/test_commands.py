@@ -468,3 +468,21 @@ class TestScriptsThatAreToldACommand:
     @pytest.mark.parametrize("line", ["./stop.sh vllm serve m", "echo exec vllm serve m", "./wait.sh -- vllm bench serve"])
     def test_and_what_they_do_not(self, line: str) -> None:
         assert launches_in(line, "run.sh") == []
+
+
+class TestFunctionsOfOtherFiles:
+    @pytest.mark.parametrize("shell", ["bash -lc", "/bin/bash -c", "sh -ec"])
+    def test_a_shell_s_script_behind_other_words(self, shell: str) -> None:
+        script = f'start_with_pid_file "$PID" log {shell} "exec env A=1 vllm serve m --port $PORT"\n'
+        launch = launch_in(script, "run.sh")
+        assert argv(launch) == ["m", "--port", "${PORT}"]
+        assert launch.open_env
+
+    @pytest.mark.parametrize("name", ["log", "show_command", "echo_step", "wait_for", "die"])
+    def test_one_that_only_speaks_of_it(self, name: str) -> None:
+        assert launches_in(f'{name} "$X" bash -c "vllm serve m --port 1"\n', "run.sh") == []
+
+
+@pytest.mark.parametrize("script", ["/opt/nvidia/nvidia_entrypoint.sh", "/docker-entrypoint.sh"])
+def test_entry_points_that_pass_their_words_on(script: str) -> None:
+    assert argv(launch_in(f"{script} trtllm-serve m --port 8000", "run.sh")) == ["m", "--port", "8000"]

@@ -154,3 +154,87 @@ def test_a_container_that_is_created_and_then_started() -> None:
 def test_an_image_that_a_variable_holds(options: str, engine: str | None) -> None:
     found = launches_in(f"docker run -d {options} --model m --port 80\n", "run.sh")
     assert [(launch.engine, launch.release.release) for launch in found] == ([(engine, None)] if engine else [])
+
+
+IMAGE = "vllm/vllm-openai:v0.9.0"
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (f"kubectl run llm --image={IMAGE} -- --model m/m --port 8000", ["--model", "m/m", "--port", "8000"]),
+        (f"kubectl -n ai run llm --image {IMAGE} --command -- vllm serve m/m", ["m/m"]),
+        (f"oc run llm --image={IMAGE} -- --model m/m", ["--model", "m/m"]),
+        (f'gcloud run deploy llm --image {IMAGE} --args="--model=m/m,--port=8000"', ["--model=m/m", "--port=8000"]),
+        (f'gcloud run deploy llm --image {IMAGE} --args="^|^--model=m/m|--port=8000"', ["--model=m/m", "--port=8000"]),
+        (f"gcloud beta run deploy llm --image {IMAGE} --command=vllm --args=serve,m/m", ["m/m"]),
+        (f"gcloud ai models upload --container-image-uri={IMAGE} --container-args=--model=m/m", ["--model=m/m"]),
+        (
+            f"gcloud compute instances create-with-container a --container-image {IMAGE} --container-arg=-m --container-arg=m",
+            ["-m", "m"],
+        ),
+        (f'az container create --name llm --image {IMAGE} --command-line "vllm serve m/m --port 80"', ["m/m", "--port", "80"]),
+        (f"az containerapp create -n llm --image {IMAGE} --args --model m/m", ["--model", "m/m"]),
+        (f'runpodctl create pod --imageName {IMAGE} --args "--model m/m"', ["--model", "m/m"]),
+        (f"vastai create instance 1 --image {IMAGE} --disk 40 --args --model m/m", ["--model", "m/m"]),
+        (f'vastai create instance 1 --image {IMAGE} --onstart-cmd "cd /x && vllm serve m/m"', ["m/m"]),
+        (f"koyeb services create llm --docker {IMAGE} --docker-args --model --docker-args m/m", ["--model", "m/m"]),
+        (f'lep deployment create -n llm --container-image {IMAGE} --container-command "vllm serve m/m"', ["m/m"]),
+    ],
+)
+def test_containers_that_a_cloud_starts(command: str, expected: list[str]) -> None:
+    launch = launch_in(command, "run.sh")
+    assert argv(launch) == expected
+    assert launch.release.release == "0.9.0"
+    assert launch.open_env
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"kubectl set image deployment/llm llm={IMAGE}",
+        "kubectl run busybox --image=busybox -- vllm-is-here",
+        "gcloud run services describe vllm",
+        f"az acr import --name r --source docker.io/{IMAGE}",
+        "vastai search offers 'gpu_name=RTX_4090'",
+        "runpodctl get pod vllm",
+        "kubectl run llm --image",
+    ],
+)
+def test_commands_of_clouds_that_start_no_engine(command: str) -> None:
+    assert launches_in(command, "run.sh") == []
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        f"ID=$(docker run -d {IMAGE} --model m/m)",
+        f"ID=$(sudo podman run -d {IMAGE} --model m/m 2>/dev/null | head -c 12)",
+        f'OUT=$(runpodctl create pod --imageName {IMAGE} --args "--model m/m")\necho "$OUT"',
+        f"if ! ID=$(docker container run -d {IMAGE} --model m/m); then exit 1; fi",
+    ],
+)
+def test_a_container_whose_id_is_kept(script: str) -> None:
+    launch = launch_in(script, "run.sh")
+    assert argv(launch) == ["--model", "m/m"]
+
+
+def test_what_is_only_asked_of_a_container_tool() -> None:
+    assert launches_in("ID=$(docker ps -q --filter ancestor=vllm/vllm-openai)\nH=$(docker inspect vllm)\n", "run.sh") == []
+
+
+@pytest.mark.parametrize("prefix", ["SINGULARITYENV_", "APPTAINERENV_"])
+def test_variables_that_apptainer_passes_in(prefix: str) -> None:
+    launch = launch_in(f"{prefix}HF_HOME=/x apptainer exec vllm.sif vllm serve m", "run.sh")
+    assert launch.env["HF_HOME"].value is not None
+    assert launch.env["HF_HOME"].value.flat == "/x"
+
+
+def test_a_local_image_in_a_container_that_is_called_after_the_engine() -> None:
+    text = "[Container]\nImage=localhost/{}:latest\nContainerName={}\nExec={}\n"
+    found = launch_in(text.format("llama-vulkan", "llama-server", "--port 8080 --model /m/a.gguf"), "llm.container")
+    assert found.engine == "llama.cpp"
+    assert argv(found) == ["--port", "8080", "--model", "/m/a.gguf"]
+    assert launches_in(text.format("llama-vulkan", "llama-server", "--port 8080"), "llm.container") == []
+    assert launches_in(text.format("llama-vulkan", "web", "--model /m/a.gguf"), "llm.container") == []
+    assert launches_in(text.format("llama-vulkan", "llama-server-proxy", "--model x"), "llm.container") == []

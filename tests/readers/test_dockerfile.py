@@ -342,3 +342,10 @@ class TestWhatIsBuilt:
     def test_one_with_nothing_installed_is(self) -> None:
         launch = launch_in('FROM registry.example/house/llm\nCMD ["vllm", "serve", "m"]\n', "Dockerfile")
         assert launch.image is not None
+
+    def test_an_image_that_starts_its_server_by_itself(self) -> None:
+        launch = launch_in("FROM ollama/ollama:0.12.3\nENV OLLAMA_NUM_PARALLEL=2\n", "Dockerfile")
+        assert (launch.engine, release(launch)[0], argv(launch)) == ("ollama", "0.12.3", [])
+        assert environment(launch)["OLLAMA_NUM_PARALLEL"] == "2"
+        assert launches_in('FROM ollama/ollama:0.12.3\nENTRYPOINT ["./start.sh"]\n', "Dockerfile") == []
+        assert launches_in('FROM ollama/ollama:0.12.3\nCMD ["pull", "m"]\n', "Dockerfile") == []

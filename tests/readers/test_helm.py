@@ -481,3 +481,32 @@ class TestCharts:
                 self.variable(inner)
         else:
             assert item.keys() in ({"variables"}, {"variable", "word"}, {"variable", "value"})
+
+
+class TestTrueCharts:
+    VALUES = """
+        image: {{repository: vllm/vllm-openai, tag: v0.9.0}}
+        workload:
+          main:
+            podSpec:
+              containers:
+                main:
+                  {words}
+                  env: {{HF_HOME: /cache}}
+        """
+
+    def test_the_words_of_the_main_container(self) -> None:
+        launch = launch_in(self.VALUES.format(words="args: [--model, m/m]"), "values.yaml")
+        assert argv(launch) == ["--model", "m/m"]
+        assert release(launch) == ("0.9.0", "image")
+        assert environment(launch) == {"HF_HOME": "/cache"}
+
+    def test_a_command_with_more_arguments(self) -> None:
+        words = "command: [vllm, serve, m/m]\n                  extraArgs: [--port, '1']"
+        assert argv(launch_in(self.VALUES.format(words=words), "values.yaml")) == ["m/m", "--port", "1"]
+
+    def test_a_workload_that_is_off(self) -> None:
+        text = self.VALUES.format(words="args: [--model, m/m]").replace(
+            "main:\n            pod", "main:\n            enabled: false\n            pod"
+        )
+        assert launches_in(text, "values.yaml") == []

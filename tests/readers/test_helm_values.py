@@ -184,3 +184,17 @@ class TestTemplates:
     )
     def test_what_starts_nothing(self, text: str) -> None:
         assert launches_in(text, "templates/a.yaml") == []
+
+
+class TestOllamaHelm:
+    """The values of a chart whose container has no words of its own."""
+
+    VALUES = "image: {repository: ollama/ollama, tag: 0.12.3}\nollama:\n  gpu: {enabled: true}\n  models: {pull: [llama3.2]}\n"
+
+    def test_its_variables(self) -> None:
+        launch = launch_in(self.VALUES + "extraEnv:\n- name: OLLAMA_NUM_PARALLEL\n  value: '2'\n", "values.yaml")
+        assert (launch.engine, release(launch)[0], argv(launch)) == ("ollama", "0.12.3", [])
+        assert environment(launch) == {"OLLAMA_NUM_PARALLEL": "2"}
+
+    def test_values_of_another_chart(self) -> None:
+        assert launches_in("ollama:\n  baseUrl: http://ollama:11434\nextraEnv: []\n", "values.yaml") == []

@@ -219,3 +219,28 @@ def test_any_text_can_be_read(text: str) -> None:
     source = Source("justfile", "a := 'b'\nvllm:\n  vllm serve {{a}} " + text)
     for launch in read(source).launches:
         assert 0 <= launch.site.start <= launch.site.end <= len(source.text)
+
+
+class TestRecipesThatRunACommand:
+    def test_what_stands_in_front_of_the_arguments(self) -> None:
+        launch = justfile(
+            """
+            in-uv +args:
+              #!/usr/bin/env bash
+              set -e
+              LEVEL=1 uvx --with 'vllm==0.8.4' \\
+                {{args}}
+
+            serve model:
+              HF_HOME=/x just in-uv vllm serve {{model}} --port 1
+            """
+        )
+        assert argv(launch) == ["{{model}}", "--port", "1"]
+        assert release(launch) == ("0.8.4", "pip")
+        assert environment(launch) == {"HF_HOME": "/x", "LEVEL": "1"}
+
+    @pytest.mark.parametrize(
+        "recipe", ["log +args:\n  echo {{args}}\n", "log +args:\n  wait.sh {{args}} --now\n", "log a b:\n  run {{a}} {{b}}\n"]
+    )
+    def test_a_recipe_that_starts_nothing(self, recipe: str) -> None:
+        assert launches_in(recipe + "\nserve:\n  just log vllm serve m --port 1\n", "justfile") == []

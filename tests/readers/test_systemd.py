@@ -506,3 +506,24 @@ def test_how_it_is_run() -> None:
     assert [mount.shown for mount in runtime.mounts or []] == ["/root/.cache"]
     assert [(probe.patience, probe.port) for probe in runtime.probes] == [(390, 8001)]
     assert runtime.private
+
+
+class TestDropInsOfAnEngine:
+    """A drop-in of the unit that an engine's installer writes starts the engine with the variables that it adds."""
+
+    @pytest.mark.parametrize("path", ["override.conf", "ollama.service.d/override.conf", "etc/ollama.service.d/10-gpu.conf"])
+    def test_its_variables(self, path: str) -> None:
+        launch = launch_in('[Service]\nEnvironment="OLLAMA_HOST=0.0.0.0" OLLAMA_NUM_PARALLEL=2\n', path)
+        assert (launch.engine, argv(launch)) == ("ollama", [])
+        assert {name: variable.value.shown for name, variable in launch.env.items() if variable.value is not None} == {
+            "OLLAMA_HOST": "0.0.0.0",
+            "OLLAMA_NUM_PARALLEL": "2",
+        }
+        assert launch.open_env
+        assert launch.site is not None
+
+    def test_a_drop_in_of_another_unit(self) -> None:
+        assert launches_in('[Service]\nEnvironment="VLLM_PORT=1"\n', "vllm.service.d/override.conf") == []
+
+    def test_a_unit_starts_what_it_says(self) -> None:
+        assert launches_in("[Service]\nEnvironment=OLLAMA_HOST=0.0.0.0\n", "ollama.service") == []

@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_rule_comes_back_as_it_was_written(folder: Path) -> None:
     path = folder.parent / "book.json"
     write_book(str(folder), str(path))
-    (rule,) = Book(path.read_text()).rules()
+    (rule,) = Book(path.read_bytes()).rules()
     assert (rule.id, rule.severity, rule.impact, rule.engine) == ("vllm/some-rule", "error", "crash-at-start", "vllm")
     assert rule.versions == ">=0.20,<0.33"
     assert [operator for operator, _ in rule.bounds] == [">=", "<"]

@@ -113,7 +113,7 @@ class TestWhereARuleIs:
         ("rule", "path"),
         [
             ("vllm/awq-with-bfloat16", "vllm/awq-with-bfloat16.yaml"),
-            ("trtllm/max-seq-len-with-dashes", "trtllm/_dashes.yaml"),
+            ("trtllm/stream-interval-not-positive", "trtllm/_bounds.yaml"),
             ("vllm/cve-2025-32444", "_advisories.yaml"),
             ("vllm/unknown-option", "catalog/unknown-option.yaml"),
             ("vllm/no-such-rule", None),

@@ -11,7 +11,7 @@ from packaging.specifiers import SpecifierSet
 
 from servelint.engines.releases import known_releases, release_key
 from servelint.rules.load import rules
-from servelint.rules.ranges import Bounds, compile_range, contains, describe, loaded
+from servelint.rules.ranges import Bounds, compile_range, contains, describe, is_open, loaded
 
 RELEASES = {engine: known_releases(engine) for engine in ("vllm", "sglang")}
 ALL = [*RELEASES["vllm"], *RELEASES["sglang"], "0.5.10rc1", "0.5.10rc0.post1", "0.5.10.dev1", "0.5.10.post1.dev2", "1.0.0"]
@@ -103,6 +103,14 @@ def test_what_is_no_range_is_refused(text: str) -> None:
 )
 def test_a_range_as_a_person_says_it(text: str, said: str) -> None:
     assert describe(text) == said
+
+
+@pytest.mark.parametrize(
+    ("versions", "open_"),
+    [("", True), (">=0.6", True), (">0.6", True), ("!=0.7", True), (">=0.6,<0.9", False), ("<=0.9", False), ("==0.9", False)],
+)
+def test_a_range_without_an_upper_bound_is_open(versions: str, open_: bool) -> None:
+    assert is_open(loaded(compile_range(versions))) is open_
 
 
 def test_numbered_builds_in_words() -> None:

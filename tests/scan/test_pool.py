@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from servelint.parallel import ENDED
 from servelint.scan import pool, repository
 from servelint.scan.job import FOLDER, Done, Job, Unit
 from tests.scan.samples import COMPOSE, asked, rows, written
@@ -77,9 +78,7 @@ def test_a_repository_that_ends_every_process(units: list[Unit], monkeypatch: py
 
     monkeypatch.setattr(repository, "scan", dies)
     found = told(units, 2)
-    assert found == Counter({key: count for key, count in expected.items() if key[0] != "r5"}) + Counter(
-        {("r5", pool.ENDED): 1}
-    )
+    assert found == Counter({key: count for key, count in expected.items() if key[0] != "r5"}) + Counter({("r5", ENDED): 1})
 
 
 @forked

@@ -13,7 +13,7 @@ from servelint.settings.layers import Layer, excluded
 from servelint.settings.reading import to_layer
 
 FOLDER = "/repo"
-ENGINES = "vllm, sglang, llama.cpp, trtllm, lmdeploy, tgi"
+ENGINES = "vllm, sglang, llama.cpp, trtllm, lmdeploy, tgi, ollama"
 
 
 def read(text: str, name: str = "servelint.toml", folder: str = FOLDER) -> tuple[Layer, list[Problem]]:

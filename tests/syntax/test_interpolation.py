@@ -129,3 +129,12 @@ def test_any_text_ends(content: str) -> None:
 
 def test_nested_without_end() -> None:
     assert result("${A:-" * 500 + "}" * 500).flat.startswith("${A:-")
+    assert result("${SET:+" * 500 + "}" * 500).flat.startswith("${SET:+")
+
+
+def test_an_unknown_alternative_is_shown_with_its_braces() -> None:
+    (piece,) = result("a ${HOLE:+b}c".removeprefix("a ").removesuffix("c")).pieces
+    assert (piece.expression, piece.span is not None and piece.span.text) == ("${HOLE:+b}", "${HOLE:+b}")
+    before, unknown, after = result("a ${HOLE:+b}c").pieces
+    assert (before.text, unknown.expression, after.text) == ("a ", "${HOLE:+b}", "c")
+    assert [piece.span.text for piece in (before, unknown, after) if piece.span is not None] == ["a ", "${HOLE:+b}", "c"]

@@ -119,6 +119,12 @@ def test_every_link_leads_to_a_page_and_nothing_is_loaded_from_elsewhere() -> No
     assert hosts == set()
 
 
+def test_each_link_of_llms_txt_leads_to_a_page() -> None:
+    links = re.findall(r"\]\(([^)]+)\)", (SITE / "llms.txt").read_text(encoding="utf-8"))
+    assert len(links) > 20
+    assert [link for link in links if not (SITE / link).is_file()] == []
+
+
 def test_every_rule_option_variable_and_release_has_its_page() -> None:
     for data in every_rule(rule_folder()):
         assert (SITE / "rules" / str(data["id"]) / "index.html").is_file()

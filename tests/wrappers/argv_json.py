@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.wrapping import image_of, verb_of, words
 
-_PACKAGES = {"vllm": "vllm=={}", "sglang": "sglang[all]=={}", "lmdeploy": "lmdeploy=={}"}
+_PACKAGES = {"vllm": "vllm=={}", "sglang": "sglang[all]=={}", "lmdeploy": "lmdeploy=={}", "trtllm": "tensorrt-llm=={}"}
 
 
 def _in_container(engine: str, example: dict[str, Any]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.wrapping import PACKAGES, container, words
+from tests.wrapping import IMAGED, PACKAGES, container, words
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _PLAIN = re.compile(r"[^\s\"&|<>^()]+")
@@ -23,7 +23,7 @@ def _quoted(word: str) -> str:
 
 
 def batch(engine: str, example: dict[str, Any]) -> str:
-    contained = "image" in example or ("version" in example and engine == "llama.cpp")
+    contained = "image" in example or ("version" in example and engine in IMAGED)
     command = container(engine, example) if contained else example["run"]
     argv = " ".join([_quoted(word) for word in words(command)]).replace(" --", " ^\r\n  --")
     lines = ["@echo off", "setlocal", "rem starts the server"]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.wrapping import PACKAGES, container, verb_of
+from tests.wrapping import IMAGED, PACKAGES, container, verb_of
 
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
 
 def _command(engine: str, example: dict[str, Any]) -> tuple[str, str, str]:
     """What starts the engine, what it is given, and what installs it before."""
-    if "image" in example or ("version" in example and engine == "llama.cpp"):
+    if "image" in example or ("version" in example and engine in IMAGED):
         return container(engine, example), "", ""
     verb = verb_of(example["run"], engine)
     install = f"pip install {PACKAGES[engine].format(example['version'])}" if "version" in example else ""
@@ -20,7 +20,7 @@ def _command(engine: str, example: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def _exported(engine: str, example: dict[str, Any]) -> dict[str, str]:
-    contained = "image" in example or ("version" in example and engine == "llama.cpp")
+    contained = "image" in example or ("version" in example and engine in IMAGED)
     return {} if contained else example.get("env", {})
 
 

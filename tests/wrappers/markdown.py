@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.wrapping import image_of, verb_of
 
-_PACKAGES = {"vllm": "vllm=={}", "sglang": "sglang[all]=={}", "lmdeploy": "lmdeploy=={}"}
+_PACKAGES = {"vllm": "vllm=={}", "sglang": "sglang[all]=={}", "lmdeploy": "lmdeploy=={}", "trtllm": "tensorrt-llm=={}"}
 
 
 def commands(engine: str, example: dict[str, Any]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.wrapping import PACKAGES, container, image_of, verb_of
+from tests.wrapping import IMAGED, PACKAGES, container, image_of, verb_of
 
 _VARIABLE = re.compile(r"\$(\w+)")
 _BRACED = re.compile(r"\$\{?\w+\}?")
@@ -20,7 +20,7 @@ def words(text: str) -> str:
 
 def service(engine: str, example: dict[str, Any]) -> str:
     env = example.get("env", {})
-    if "image" in example or ("version" in example and engine == "llama.cpp"):
+    if "image" in example or ("version" in example and engine in IMAGED):
         command = words(container(engine, example))
         return f"[Service]\nExecStartPre=-/usr/bin/docker rm -f llm\nExecStart=/usr/bin/{command}\nRestart=always\n"
     # there are no variables in `Environment=`, but a unit's instance is not known either

@@ -8,7 +8,7 @@ from typing import Any
 from tests.wrappers.markdown import commands
 from tests.wrapping import image_of, verb_of
 
-_PACKAGES = {"vllm": "vllm=={}", "sglang": "sglang[all]=={}", "lmdeploy": "lmdeploy=={}"}
+_PACKAGES = {"vllm": "vllm=={}", "sglang": "sglang[all]=={}", "lmdeploy": "lmdeploy=={}", "trtllm": "tensorrt-llm=={}"}
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
 

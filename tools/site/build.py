@@ -17,6 +17,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import llms
 import matrix
 import options
 import playground
@@ -29,7 +30,7 @@ ASSETS = Path(__file__).parent / "assets"
 _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)]*)?\)")
 
 GROUPS = {
-    "Use": ["usage", "settings", "formats", "gate", "ci", "editors", "lsp", "api", "completions"],
+    "Use": ["usage", "settings", "formats", "gate", "ci", "editors", "lsp", "mcp", "api", "completions"],
     "More": ["memory", "advise", "models", "scale", "admission", "exec"],
     "Trust": ["untrusted", "limits"],
     "Contribute": ["architecture", "writing-rules", "operands", "fuzzing", "primer", "verdicts"],
@@ -75,13 +76,13 @@ def _home(readme: str) -> str:
         "",
         '<div class="ways" markdown>',
         "",
-        "- [**Rules**](rules/index.md): what is known to break, since when, with evidence",
-        "- [**Options**](options/index.md): the history of every option, JSON key and environment variable of every engine",
-        "- [**Releases**](releases/index.md): what each release added, removed and changed",
-        "- [**Compare two releases**](compare/index.md): what an upgrade adds, removes and changes",
-        "- [**What works together**](matrix/index.md): speculative decoding, KV cache formats, attention backends",
-        "- [**Playground**](playground/index.md): check a file in the browser",
-        "- [**Paste an error**](log/index.md): find the rule for a message from a log",
+        "- [**Rules**](rules/index.md) What is known to break, since when, with evidence",
+        "- [**Options**](options/index.md) The history of every option, JSON key and environment variable of every engine",
+        "- [**Releases**](releases/index.md) What each release added, removed and changed",
+        "- [**Compare two releases**](compare/index.md) What an upgrade adds, removes and changes",
+        "- [**What works together**](matrix/index.md) Speculative decoding, KV cache formats, attention backends",
+        "- [**Playground**](playground/index.md) Check a file in the browser",
+        "- [**Paste an error**](log/index.md) Find the rule for a message from a log",
         "",
         "</div>",
         "",
@@ -169,6 +170,7 @@ def main(argv: list[str]) -> int:
             shutil.rmtree(out)
         _shorten_index(work / "site" / "search.json")
         shutil.copytree(work / "site", out)
+        llms.write(ROOT, out, GROUPS)
     print(f"{len(list(out.rglob('*.html')))} pages in {out}")
     return 0
 

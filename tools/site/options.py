@@ -22,6 +22,7 @@ _SERVE = {
     "vllm": ("vllm serve", "vllm/vllm-openai:v{release}"),
     "sglang": ("python3 -m sglang.launch_server", "lmsysorg/sglang:v{release}"),
     "lmdeploy": ("lmdeploy serve api_server", "openmmlab/lmdeploy:v{release}"),
+    "tgi": ("text-generation-launcher", "ghcr.io/huggingface/text-generation-inference:{release}"),
     "llama.cpp": ("llama-server", "ghcr.io/ggml-org/llama.cpp:server-{release}"),
 }
 
@@ -57,7 +58,7 @@ def options_of(catalog: Catalog) -> dict[str, tuple[list[Run], list[str]]]:
 def keys_of(catalog: Catalog) -> dict[str, list[Run]]:
     """`speculative-config.method` -> its runs, for every key of every JSON option."""
     found: dict[str, list[Run]] = {}
-    for name in catalog.objects():
+    for name in catalog.json_names():
         for index in range(len(catalog.releases)):
             keys = catalog.keys(name, index)
             for key, body in keys.known.items() if keys is not None else ():

@@ -22,4 +22,4 @@ if (bundledFor !== target) {
 copyFileSync(path.join(root, "..", "..", "LICENSE"), path.join(root, "LICENSE"));
 await import("./build.mjs");
 const packagePath = path.join(root, "out", `servelint-${version}${target === undefined ? "" : `-${target}`}.vsix`);
-await createVSIX({ cwd: root, packagePath, ...(target === undefined ? {} : { target }), dependencies: false, allowMissingRepository: true, skipLicense: false });
+await createVSIX({ cwd: root, packagePath, ...(target === undefined ? {} : { target }), dependencies: false, skipLicense: false });

@@ -319,7 +319,7 @@ def schema() -> dict[str, Any]:
     shapes: dict[str, dict[str, Any]] = {"namespaces": texts, "labels": labels, "paths": named}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "https://servelint.invalid/schemas/admission-policy.schema.json",
+        "$id": "https://raw.githubusercontent.com/servelint/servelint/main/schemas/admission-policy.schema.json",
         "title": "Policy of servelint admission",
         "type": "object",
         "additionalProperties": False,

@@ -174,7 +174,7 @@ def _keep_block(options: ServeOptions, finding: Finding) -> bool:
 def _as_advised(options: ServeOptions, finding: Finding) -> bool:
     """Set the options that the advice begins with, if they are only sizes and the caller has set none of them."""
     advised: list[tuple[str, str]] = []
-    rest = finding.advice
+    rest = finding.advice.removeprefix("write ")
     while (match := _WORDS.match(rest)) is not None:
         advised.append((match[1], match[2]))
         rest = rest[match.end() :].lstrip()

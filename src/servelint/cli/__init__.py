@@ -23,6 +23,8 @@ COMMANDS = {
     "exec": "lint a command, then exec it",
     "admission": "serve a validating admission webhook for Kubernetes",
     "lsp": "serve editors: diagnostics, quick fixes, hover",
+    "mcp": "serve coding assistants: tools that check, explain, plan and compare",
+    "cache": "show or delete the results that check keeps",
     "completions": "print the completion script for bash, zsh or fish",
     "help": "show the help of a command",
 }
@@ -77,6 +79,8 @@ def main(argv: list[str] | None = None) -> int:
         )
         return 3
     finally:
+        if argv is None:
+            gc.freeze()  # the process ends: to look through all that it holds once more takes a tenth of a check
         collect_garbage_as_usual()
 
 

@@ -7,7 +7,7 @@ import time
 
 from servelint.cli import options, output
 from servelint.cli.command import Options, command, fail, flag, option
-from servelint.cli.options import ExitStatus, Hardware, Inputs, Rules, SettingsOptions
+from servelint.cli.options import CacheOptions, ExitStatus, Hardware, Inputs, Rules, SettingsOptions
 from servelint.cli.output import ReportStyle, plural, print_problems, print_stderr, write_json, write_stdout
 from servelint.core.result import Report
 from servelint.core.settings import FORMATS
@@ -96,7 +96,7 @@ class Fixing(Options, title="fixing"):
 
 @command(
     "check",
-    *(Inputs, Rules, Hardware, ShownSettings, GateOptions, Fixing, OutputOptions, Requirement),
+    *(Inputs, Rules, Hardware, ShownSettings, GateOptions, Fixing, OutputOptions, Requirement, CacheOptions),
     about="Lint the files that launch LLM inference servers.",
     notes=_NOTES,
     examples=[
@@ -116,6 +116,7 @@ def run(
     fixing: Fixing,
     writing: OutputOptions,
     ending: Requirement,
+    caching: CacheOptions,
 ) -> int:
     """Lint, fix and report."""
     trust = EVERYTHING
@@ -126,7 +127,7 @@ def run(
     settings_files = options.settings(inputs, rules, hardware, shown, gating, writing, ending, trust=trust)
     if shown.show_settings:
         return _show_settings(inputs, writing, settings_files)
-    return _check(inputs, gating, fixing, writing, settings_files, None if ending.exit_zero else ending.require)
+    return _check(inputs, gating, fixing, writing, settings_files, None if ending.exit_zero else ending.require, caching)
 
 
 def _check(
@@ -136,6 +137,7 @@ def _check(
     writing: OutputOptions,
     settings_files: SettingsFiles,
     required: str | None,
+    caching: CacheOptions,
 ) -> int:
     started = time.perf_counter()
     try:
@@ -149,10 +151,12 @@ def _check(
         fail('the settings ask for trusted-suppressions = "base", which needs a revision; give --base REV')
     gate = None
     if gating.baseline or gating.changed_since or gating.write_baseline or settings_files.value("baseline"):
-        gate = _gate(inputs, gating, settings_files)
+        gate = gate_of(inputs, gating, settings_files)
     kinds = {kind, *[other for other, _ in others]}
     undecided = writing.verbose or required is not None or not kinds.isdisjoint(("json", "html", "sarif"))
-    report = options.lint(inputs, settings_files, words="html" in kinds, undecided=undecided, quiet=writing.quiet)
+    words = "html" in kinds
+    cache = None if words or fixing.wanted or settings_files.trust.base is not None else caching
+    report = options.lint(inputs, settings_files, words=words, undecided=undecided, quiet=writing.quiet, cache=cache)
     if settings_files.problems:
         for other, file in others if kind == "text" else [(kind, path), *others]:
             output.write_report(report, other, file, ReportStyle(), settings_files)
@@ -182,11 +186,11 @@ def _check(
         good.append(output.write_report(report, kind, path, style, settings_files))
     if not all(good):
         return 2
-    if not report.launches and not report.errors and not writing.quiet:
+    if not report.launches and not writing.quiet:
         from servelint.report import extent
 
-        more = extent.mentioning(report)
-        print_stderr(f"servelint: no launch found in {report.files} {plural(report.files, 'file')}" + (more and f"; {more}"))
+        if nothing := extent.no_launch(report):
+            print_stderr(f"servelint: {nothing}")
     status = options.status_of_errors(report) or int(any(_fails(finding, settings_files) for finding in report.findings))
     if required is not None and _not_judged(report, required):
         status = status or 1
@@ -282,7 +286,7 @@ class Gate:
         report.findings += stale
 
 
-def _gate(inputs: Inputs, gating: GateOptions, settings_files: SettingsFiles) -> Gate | None:
+def gate_of(inputs: Inputs, gating: GateOptions, settings_files: SettingsFiles) -> Gate | None:
     """Return the gate that options and settings ask for, if any. Raises UsageError where they make no sense."""
     path = settings_files.value("baseline")
     revision = gating.changed_since

@@ -279,7 +279,7 @@ class Command(click.Command):
 
     def get_help(self, context: click.Context) -> str:
         """Return the help page."""
-        parts = [*self._usage_lines(context.command_path), "", self.about, ""]
+        parts = [*self.usage_lines(context.command_path), "", self.about, ""]
         if commands := self.summaries():
             parts += ["commands:", *_rows(commands), ""]
         for group in self.groups:
@@ -290,7 +290,8 @@ class Command(click.Command):
             parts += ["examples:", *[f"  {line}" for line in self.examples], ""]
         return "\n".join(parts)
 
-    def _usage_lines(self, path: str) -> list[str]:
+    def usage_lines(self, path: str) -> list[str]:
+        """Return the usage lines of the help page; path: the words that run the command."""
         if self.usage:
             return [f"{'      ' if at else 'usage:'} {line}" for at, line in enumerate(self.usage)]
         options = [one for one in self.params[:-1] if isinstance(one, _Option)]  # the last one is --help

@@ -23,7 +23,7 @@ class Harvested(Options, title="source"):
         "ENGINE", "an engine, such as vllm", needed=True, choices=tuple(one.id for one in ENGINES.values() if one.harvested)
     )
     release: str | None = argument("RELEASE", "its release, or all to rebuild the catalog from every release")
-    path: str | None = option("--from", metavar="PATH", help="read an archive, a source folder or an installed package")
+    path: str | None = option("--from", metavar="PATH", help="read an archive, a folder, an installed package or a clone")
     unverified: bool = flag("--unverified", help="read only the sources in a wheel, without a hash: faster for gigabytes")
 
 

@@ -72,9 +72,12 @@ def run(inputs: Inputs, versions: Versions, settings: SettingsOptions, writing: 
 
 def one_each(launches: list[Launch]) -> list[Launch]:
     """Return each launch once: the first run of a command in a loop or a function, and one launch for each container."""
-    first: dict[tuple[int, str, int, int], Launch] = {}
+    first: dict[tuple[object, ...], Launch] = {}
     for launch in launches:
-        key = (id(launch.source), launch.name, *((0, 0) if launch.name else (launch.site.start, launch.site.end)))
+        # a function that is given a whole command starts another one each time
+        verb = launch.verb[0].text.span() if launch.verb else None
+        place = () if launch.name else (launch.site.start, launch.site.end, verb.start if verb is not None else -1)
+        key = (id(launch.source), launch.name, *place)
         if key not in first or (launch.likely and not first[key].likely):
             first[key] = launch
     return list(first.values())

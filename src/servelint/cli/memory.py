@@ -24,6 +24,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from servelint.core.result import Report
+    from servelint.settings.files import SettingsFiles
+
 
 class Planning(Options, title="plan"):
     """What is computed beside the plan."""
@@ -55,8 +58,7 @@ def run(inputs: Inputs, hardware: Hardware, settings: SettingsOptions, planning:
     report = options.lint(inputs, settings_files)
     if settings_files.problems:
         return options.report_problems(settings_files.problems)
-    found = one_each([launch for launch in report.launches if not launch.fragment and launch.engine in memory.PLANNED])
-    planned = [Planned(launch, settings_files.of(launch.source.path), planning) for launch in found]
+    planned = plans(report, settings_files, planning)
     if writing.format == "json":
         data = {"plans": [one.data() for one in planned], "errors": [problem_data(problem) for problem in report.errors]}
         write_json(data)
@@ -65,14 +67,23 @@ def run(inputs: Inputs, hardware: Hardware, settings: SettingsOptions, planning:
             write_stdout("\n\n".join([one.text() for one in planned]) + "\n")
         print_problems(report.errors)
         if not planned and not report.errors:
-            print_stderr("servelint: no launch of vLLM or SGLang found")
+            print_stderr(f"servelint: {NO_LAUNCH}")
     if report.errors:
         return 2
     return int(any(one.plan.verdict in (REFUSED, OOM_RISK) for one in planned))
 
 
+NO_LAUNCH = "no launch of vLLM or SGLang found"
+
+
+def plans(report: Report, settings_files: SettingsFiles, planning: Planning) -> list[Planned]:
+    """Plan each launch of a report whose engine has a memory plan."""
+    found = one_each([launch for launch in report.launches if not launch.fragment and launch.engine in memory.PLANNED])
+    return [Planned(launch, settings_files.of(launch.source.path), planning) for launch in found]
+
+
 class Planned:
-    """One launch with its plan, and what else was settings_files for."""
+    """One launch with its plan, and what was asked beside it."""
 
     __slots__ = ("elsewhere", "launch", "others", "plan", "solved", "solving")
 

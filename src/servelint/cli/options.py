@@ -19,8 +19,9 @@ from servelint.settings.files import SettingsFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import IO, Any
 
+    from servelint.cache import ResultCache
     from servelint.settings.layers import Layer
 
 KEYS = (
@@ -94,6 +95,30 @@ class SettingsOptions(Options, title="settings"):
 
     settings: str | None = option("--settings", metavar="FILE", help="use this file, not the nearest one above each file")
     isolated: bool = flag("--isolated", help="read no settings file")
+
+
+class CacheOptions(Options, title="cache"):
+    """Whether results of earlier checks are used, and where they are kept."""
+
+    no_cache: bool = flag("--no-cache", help="use no results of earlier checks, and keep none")
+    cache_dir: str | None = option(
+        "--cache-dir", metavar="FOLDER", help="where results are kept (default: .servelint_cache in the project)"
+    )
+
+    def opened(self) -> ResultCache | None:
+        """Open the cache; None where there is none. Raises UsageError if the options contradict each other."""
+        if self.no_cache and self.cache_dir is not None:
+            fail("--no-cache keeps nothing, and --cache-dir names where")
+        if self.no_cache:
+            return None
+        from servelint import cache
+
+        try:
+            return cache.opened(self.cache_dir)
+        except cache.Unusable as error:
+            place = self.cache_dir or cache.default_folder()
+            print_stderr(f"servelint: {place}: not used as the cache: {error}")
+            return None
 
 
 def fail_on_option(effect: str) -> Any:
@@ -181,7 +206,13 @@ def settings_of(settings_files: SettingsFiles, path: str | None = None) -> Setti
 
 
 def lint(
-    inputs: Inputs, settings_files: SettingsFiles, *, words: bool = True, undecided: bool = False, quiet: bool = False
+    inputs: Inputs,
+    settings_files: SettingsFiles,
+    *,
+    words: bool = True,
+    undecided: bool = False,
+    quiet: bool = False,
+    cache: CacheOptions | None = None,
 ) -> Report:
     """Lint what the options name. Raises UsageError if they contradict each other.
 
@@ -191,6 +222,7 @@ def lint(
         words: whether the words of the launches are needed afterwards.
         undecided: whether to note the rules that stay undecided.
         quiet: draw no progress bar.
+        cache: the results of earlier checks, which have no words; None to use none.
     """
     if inputs.command is not None and inputs.paths:
         fail("--command takes the place of PATH")
@@ -198,7 +230,8 @@ def lint(
     if STDIN in paths and len(paths) > 1:
         fail("- stands for standard input and is given alone")
     if inputs.are_files:
-        report = _lint_files(paths, settings_files, words, undecided, quiet=quiet)
+        known = cache.opened() if cache is not None else None
+        report = _lint_files(paths, settings_files, words, undecided, known, quiet=quiet)
         _refuse(settings_files.faults)
     else:
         report = _lint_text(inputs, settings_files, undecided)
@@ -207,14 +240,16 @@ def lint(
     return report
 
 
-def _lint_files(paths: list[str], settings_files: SettingsFiles, words: bool, undecided: bool, *, quiet: bool) -> Report:
-    if not bar_wanted(quiet):
-        return check_in_parallel(paths, settings_files, words=words, undecided=undecided)
-    bar = Progress()
+def _lint_files(
+    paths: list[str], settings_files: SettingsFiles, words: bool, undecided: bool, cache: ResultCache | None, *, quiet: bool
+) -> Report:
+    bar = Progress() if bar_wanted(quiet) else None
     try:
-        return check_in_parallel(paths, settings_files, words=words, undecided=undecided, done=bar.step)
+        done = bar.step if bar is not None else None
+        return check_in_parallel(paths, settings_files, words=words, undecided=undecided, done=done, cache=cache)
     finally:
-        bar.clear()
+        if bar is not None:
+            bar.clear()
 
 
 def _lint_text(inputs: Inputs, settings_files: SettingsFiles, undecided: bool) -> Report:
@@ -229,7 +264,7 @@ def _lint_text(inputs: Inputs, settings_files: SettingsFiles, undecided: bool) -
         add_source(report, Source(name, inputs.command), own, Neighbours("."), undecided=undecided)
         return report
     report.files = 1
-    source = _read_stdin(name)
+    source = read_stream(name, sys.stdin.buffer)
     if isinstance(source, Problem):
         report.errors.append(source)
     elif source is not None:
@@ -237,12 +272,13 @@ def _lint_text(inputs: Inputs, settings_files: SettingsFiles, undecided: bool) -
     return report
 
 
-def _read_stdin(name: str) -> Source | Problem | None:
+def read_stream(name: str, stream: IO[bytes]) -> Source | Problem | None:
+    """Read the text of a stream as a file of some name; None if it is binary or mentions no engine."""
     from servelint.readers.discover import HEAD, bound, decode
 
-    data = sys.stdin.buffer.read(HEAD)
+    data = stream.read(HEAD)
     most = bound(name, data)
-    data += sys.stdin.buffer.read(most.most + 1 - len(data))
+    data += stream.read(most.most + 1 - len(data))
     if len(data) > most.most:
         shown = f"{most.most >> 20} MiB" if most.most >= 1 << 20 else f"{most.most >> 10} KiB"
         return Problem(name, most.says.format(size=f"more than {shown}"))

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+class NotFound(Exception):
+    """There is nothing by a name. The message is a sentence that says so."""
+
+
 class OutputOptions(Options, title="output"):
     """How the list is printed."""
 
@@ -163,9 +167,16 @@ def explain(topic: Topic, log: Log, folder: Folder) -> int:
         return _of_log(log.log)
     if topic.topic is None:
         fail("RULE or ENGINE is missing, or --log FILE")
-    if topic.name is not None:
-        return _life(topic.topic, topic.name)
-    return _rule(topic.topic, (folder.rules,) if folder.rules is not None else SettingsFiles().of_folder("").rules)
+    try:
+        if topic.name is not None:
+            text = life(topic.topic, topic.name)
+        else:
+            text = rule_page(topic.topic, (folder.rules,) if folder.rules is not None else SettingsFiles().of_folder("").rules)
+    except NotFound as error:
+        print_stderr(f"servelint: {error}")
+        return 2
+    write_stdout(text)
+    return 0
 
 
 _LOG_BYTES = 8 * 2**20
@@ -176,8 +187,6 @@ def _of_log(path: str) -> int:
     """Print the rules that are nearest to the text of a log, with the line that is nearest to each; 1 if none is near."""
     import sys
 
-    from servelint.report.log_search import Index, entries
-
     try:
         with sys.stdin.buffer if path == "-" else open(path, "rb") as file:
             if file.seekable():
@@ -186,46 +195,54 @@ def _of_log(path: str) -> int:
     except OSError as error:
         print_stderr(f"servelint: {clean(path)} cannot be read: {error.strerror}")
         return 2
+    try:
+        write_stdout(log_rules(text))
+    except NotFound as error:
+        print_stderr(f"servelint: {error}")
+        return 1
+    return 0
+
+
+def log_rules(text: str) -> str:
+    """Return the rules that are nearest to the text of a log. Raises NotFound, with a sentence, if none is near."""
+    from servelint.report.log_search import Index, entries
+
     lines = text.split("\n")
     found = Index(entries()).search(text)[:_NAMED]
     if not found:
-        print_stderr("servelint: no rule has the words of this log")
-        return 1
+        raise NotFound("no rule has the words of this log")
     shown = [
         f"{one.entry.rule}: {one.entry.title}\n  line {one.line}: {clean(textwrap.shorten(lines[one.line - 1], 200))}\n"
         for one in found
     ]
-    write_stdout("".join(shown) + f"\nservelint explain {found[0].entry.rule} prints the page of the first\n")
-    return 0
+    return "".join(shown) + f"\nservelint explain {found[0].entry.rule} prints the page of the first\n"
 
 
-def _rule(name: str, folders: tuple[str | RuleFolder, ...]) -> int:
+def rule_page(name: str, folders: tuple[str | RuleFolder, ...]) -> str:
+    """Return the page of a rule; folders: those of users' rules. Raises NotFound, with a sentence, if there is none."""
     if name in OWN:
         own = OWN[name]
-        write_stdout(f"{name}: {own.title} ({own.severity})\n\n{textwrap.fill(own.why, 100)}\n")
-        return 0
+        return f"{name}: {own.title} ({own.severity})\n\n{textwrap.fill(own.why, 100)}\n"
     ids = [rule.id for rule in every(folders)]
     if name not in ids:
         import difflib
 
         near = difflib.get_close_matches(name, ids, n=3, cutoff=0.4)
         hint = f"; did you mean {', '.join(near)}?" if near else " (servelint rules lists them)"
-        print_stderr(f"servelint: there is no rule {name!r}{hint}")
-        return 2
+        raise NotFound(f"there is no rule {name!r}{hint}")
     for path in folders:
         from servelint.rules import folder
 
         for written in folder.load(path).written:
             if written["id"] == name:
-                write_stdout(clean_lines(page(written)))
-                return 0
+                return clean_lines(page(written))
     from servelint.rules.compile import find_rule
 
-    write_stdout(page(find_rule(name, rule_folder())))
-    return 0
+    return page(find_rule(name, rule_folder()))
 
 
-def _life(engine: str, name: str) -> int:
+def life(engine: str, name: str) -> str:
+    """Return the history of an option, a key or a variable. Raises NotFound, with a sentence, if there is none."""
     from servelint.engines import catalog as catalogs
     from servelint.report import reference
 
@@ -234,25 +251,20 @@ def _life(engine: str, name: str) -> int:
     if catalog is None:
         text = reference.without_catalog(found, name) if found is not None else None
         if text is not None:
-            write_stdout(text)
-            return 0
+            return text
         known = ", ".join([one for one in ENGINE_NAMES if catalogs.load(one) is not None])
         missing = ENGINE_NAMES[found] if found is not None else repr(engine)
-        where = ENGINES[found].documentation if found is not None else ""
-        print_stderr(f"servelint: no option catalog for {missing}; {f'see {where}, or ' if where else ''}use one of {known}")
-        return 2
+        page = ENGINES[found].documentation if found is not None else ""
+        raise NotFound(f"no option catalog for {missing}; use one of {known}{f', or read {page}' if page else ''}")
     try:
         text = reference.of_name(catalog, name)
     except reference.Ambiguous as error:
-        print_stderr(f"servelint: {error}")
-        return 2
+        raise NotFound(str(error)) from None
     if text is None:
         close = reference.near(catalog, name)
         hint = f"; did you mean {close}?" if close else ""
-        print_stderr(f"servelint: no release of {ENGINE_NAMES[catalog.engine]} has {name}{hint}")
-        return 2
-    write_stdout(text)
-    return 0
+        raise NotFound(f"no release of {ENGINE_NAMES[catalog.engine]} has {name}{hint}")
+    return text
 
 
 def page(data: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import NamedTuple
 
 from servelint.cli import options
 from servelint.cli.command import Options, command, fail, option
@@ -20,7 +21,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from servelint.core.result import Report
     from servelint.memory.plan import MemoryPlan
+    from servelint.settings.files import SettingsFiles
 
 
 class Target(Options, title="target"):
@@ -44,51 +47,75 @@ class OutputOptions(Options, title="output"):
 )
 def run(inputs: Inputs, target: Target, hardware: Hardware, settings: SettingsOptions, writing: OutputOptions) -> int:
     """Print the changes."""
-    engine, _, release = target.to.partition("=")
+    engine, release = target_of(target.to)
+    settings_files = options.settings(inputs, hardware, settings, writing)
+    report = options.lint(inputs, settings_files)
+    if settings_files.problems:
+        return options.report_problems(settings_files.problems)
+    compared = compare(report, settings_files, engine, release)
+    if writing.format == "json":
+        errors = [{"path": problem.path, "message": problem.message} for problem in report.errors]
+        data = {"upgrades": [_data(one) for one in compared.found], "skipped": compared.skipped, "errors": errors}
+        write_json(data, indent=2)
+    else:
+        write_stdout("\n".join([upgrade_text(one) for one in compared.found]))
+        print_problems(report.errors)
+        for note in compared.notes:
+            print_stderr(f"servelint: {note}")
+    if report.errors:
+        return 2
+    return int(any(one.breaks for one in compared.found))
+
+
+def target_of(to: str) -> tuple[str, str]:
+    """Read ENGINE=RELEASE. Raises UsageError if the catalog does not have it."""
+    engine, _, release = to.partition("=")
     catalog = catalogs.load(engine) if engine in ENGINE_NAMES else None
     try:
         release = requested(engine, release) if catalog is not None and release else release
     except ValueError as error:
         fail(f"--to: {error}")
     if catalog is None or catalog.index(release) is None:
-        fail(f"--to {target.to}: write ENGINE=RELEASE with a release of servelint engines list")
-    settings_files = options.settings(inputs, hardware, settings, writing)
-    report = options.lint(inputs, settings_files)
-    if settings_files.problems:
-        return options.report_problems(settings_files.problems)
+        fail(f"--to {to}: write ENGINE=RELEASE with a release of servelint engines list")
+    return engine, release
+
+
+class Compared(NamedTuple):
+    """The launches of an engine under two releases; how many were skipped, and sentences about those."""
+
+    found: list[Upgrade]
+    skipped: int
+    notes: list[str]
+
+
+def compare(report: Report, settings_files: SettingsFiles, engine: str, release: str) -> Compared:
+    """Compare each launch of an engine with what it is under another release."""
+    catalog = catalogs.load(engine)
     found: list[Upgrade] = []
     skipped = outside = 0
     for launch in report.launches:
         if launch.engine != engine:
             continue
         source = launch.release.release or settings_files.of(launch.source.path).engine_versions.get(engine)
-        if source is None or catalog.index(source) is None:
+        if source is None or catalog is None or catalog.index(source) is None:
             skipped += source is None
             outside += source is not None
             continue
         found.append(upgrade(launch, source, release, settings_files.of(launch.source.path)))
-    if writing.format == "json":
-        errors = [{"path": problem.path, "message": problem.message} for problem in report.errors]
-        data = {"upgrades": [_data(one) for one in found], "skipped": skipped + outside, "errors": errors}
-        write_json(data, indent=2)
-    else:
-        write_stdout("\n".join([_text(one) for one in found]))
-        print_problems(report.errors)
-        name = ENGINE_NAMES[engine]
-        if skipped:
-            pin = "pins" if skipped == 1 else "pin"
-            launches = plural(skipped, "launch")
-            print_stderr(f"servelint: {skipped} {launches} of {name} {pin} no release; give --engine-version {engine}=...")
-        if outside:
-            print_stderr(f"servelint: {outside} of {name} skipped: the catalog does not have the release")
-        if not found and not skipped and not outside:
-            print_stderr(f"servelint: no launch of {name} found")
-    if report.errors:
-        return 2
-    return int(any(one.breaks for one in found))
+    name = ENGINE_NAMES[engine]
+    notes: list[str] = []
+    if skipped:
+        pin = "pins" if skipped == 1 else "pin"
+        notes.append(f"{skipped} {plural(skipped, 'launch')} of {name} {pin} no release; give --engine-version {engine}=...")
+    if outside:
+        notes.append(f"{outside} of {name} skipped: the catalog does not have the release")
+    if not found and not notes:
+        notes.append(f"no launch of {name} found")
+    return Compared(found, skipped + outside, notes)
 
 
-def _text(one: Upgrade) -> str:
+def upgrade_text(one: Upgrade) -> str:
+    """Return what an upgrade changes for a launch, as text."""
     launch = one.launch
     head = f"{clean(launch.source.path)}:{launch.line}: {ENGINE_NAMES[launch.engine]} {one.source} -> {one.target}"
     lines = [f"{head} ({clean(launch.name)})" if launch.name else head]

@@ -335,7 +335,13 @@ class Branch:
         return f"Branch({self.span.text!r}, {self.taken})"
 
 
-class Launch:
+class _Cached:
+    """What the key of a weak dictionary can be; the fields of a launch are those of its own class."""
+
+    __slots__ = ("__weakref__",)
+
+
+class Launch(_Cached):
     """One start of one engine.
 
     Attributes:

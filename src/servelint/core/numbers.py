@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 
 _MOST = 18
-_ONE = re.compile(
-    r"(?<![\w.,/=-])1 ((?:[a-z-]+ )?(?:GPU|block|draft|expert|head|layer|node|pod|rank|replica|request|step|token))s\b"
-)
+_ONE = r"(?<![\w.,/=-])1 ((?:[a-z-]+ )?(?:GPU|block|draft|expert|head|layer|node|pod|rank|replica|request|step|token))s\b"
 
 
 def is_whole(text: str) -> bool:
@@ -43,4 +41,4 @@ def singular(text: str) -> str:
     >>> singular("needs 1 GPUs and 1 attention heads, not 11 GPUs or 1.1 GPUs")
     'needs 1 GPU and 1 attention head, not 11 GPUs or 1.1 GPUs'
     """
-    return _ONE.sub(r"1 \1", text)
+    return re.sub(_ONE, r"1 \1", text) if "1 " in text else text

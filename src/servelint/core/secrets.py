@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import binascii
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from functools import lru_cache
 
 TYPE_CHECKING = False
@@ -66,7 +66,7 @@ _OF_A_MODEL = (
 _PLAIN = r"(?i)[-+]?\d+(?:[._]\d+)*(?:[kmgt]i?b?|e[-+]?\d+)?|true|false|yes|no|on|off|auto"
 """Numbers and switches, which are not secrets of options and variables except of keys and passwords."""
 _NAMED = rf"(?i){_NAME_ENDS}(?=[\"']?[\s:=,])"
-_BEFORE = r"[A-Za-z0-9_.-]{0,64}\Z"
+_BEFORE = r"[A-Za-z0-9_.-]*\Z"
 _VALUE = (
     r"""["']?"""
     # NAME=VALUE, name: VALUE, --name VALUE also on the next line, "--name", "VALUE" and the same as a list of YAML, and the
@@ -86,7 +86,7 @@ _PLACEHOLDER = (
     r"|(?:none|null|empty|true|false|token|key|api-?key|secret|password|test|local|unused|not-?needed|no-?key.*|sk-no-key.*|token-abc\d*|sk-12345?6?)?"
 )
 _SIGNS = (*_KINDS, "PRIVATE KEY", "uthorization", "UTHORIZATION", "earer", "EARER", "pi-key", "PI-KEY")
-_SHORT, _LONG, _LONGEST = 8, 40, 1 << 13
+_SHORT, _LONG, _LONGEST = 8, 40, 8192
 _REMEMBERED = 200
 """Longer names are not names, and not kept."""
 
@@ -175,15 +175,17 @@ def named(text: str) -> list[Part]:
             continue
         name = before.group() + ending.group()
         value, (start, end) = match["value"], match.span("value")
-        at = end if len(value) > _LONG else 0  # what is that long is read once
+        if len(value) > _LONG:
+            at = end  # what is that long is read once
         gap = text[ending.end() : start]
         if "=" not in gap and ":" not in gap and not name.startswith("-"):
             continue  # a name and a value that are only words next to each other
         bare = value.rstrip(")]}") if not any(sign in value for sign in "([{") else value
         value, end = bare, end - (len(value) - len(bare))
-        if len(value) > 1 and value[0] in "\"'" and value[-1] == value[0] and value.count(value[0]) == 2:
+        quote = value[:1] if value.startswith(("'", '"')) else ""
+        if quote and value.endswith(quote) and value.count(quote) == 2:
             start, end, value = start + 1, end - 1, value[1:-1]
-        elif value and ":" in gap and value[0] not in "\"'" and _plain_scalar(text, ending.start() - len(before.group())):
+        elif value and not quote and ":" in gap and _plain_scalar(text, ending.start() - len(before.group())):
             rest = _compiled(_TO_THE_END).match(text, start, start + _LONGEST)
             end = rest.end() if rest is not None else end
         if value and not is_plain(name, value) and _may_be(value) and is_secret_name(name) and not is_filled_in(value):
@@ -264,7 +266,7 @@ class Redactions:
         key = (first, last)
         if key not in self._parts:
             starts = source.line_starts
-            start = starts[min(max(first - 3, 0), len(starts) - 1)]
+            start = starts[max(first - 3, 0)]
             end = starts[last + 1] if last + 1 < len(starts) else len(source.text)
             text = source.text[start:end]
             near = [*looks(text), *named(text), *occurrences(text, self.values)]
@@ -297,13 +299,11 @@ class MaskedLine:
 
         A column within a secret maps to the beginning of its mask; with `end`, to the end of the mask.
         """
-        index = bisect_right(self._parts, (column, 0 if end else column)) - 1
-        if index >= 0 and end and self._parts[index][0] == column:
-            index -= 1
+        index = bisect_left(self._parts, (column,)) - 1
         if index < 0:
             return column
-        (start, stop), (left, right) = self._parts[index], self._ends[index]
-        if column < stop and not (end and column == start):
+        (_, stop), (left, right) = self._parts[index], self._ends[index]
+        if column < stop:
             return right if end else left
         return column - stop + right
 
@@ -311,7 +311,9 @@ class MaskedLine:
 def masked_line(source: Source, line: int) -> MaskedLine:
     """A 1-based line as a report may print it."""
     text = source.line_text(line)
-    start = source.line_starts[line - 1] if 1 <= line <= len(source.line_starts) else 0
+    if not text:
+        return MaskedLine(text, [])
+    start = source.line_starts[line - 1]
     return MaskedLine(text, _within(source.redactions.parts(source, line, line), start, start + len(text)))
 
 

@@ -212,8 +212,6 @@ class TracedText:
         pieces = self.pieces
         if len(pieces) == 1:
             part = pieces[0].cut(start, end)
-            if part is pieces[0]:
-                return self
             new = TracedText.__new__(TracedText)
             new.pieces, new.flat, new._starts = (part,), part.text, None
             return new

@@ -1,4 +1,4 @@
-"""Which version of settings, rules, baselines and comments a check believes.
+"""Which version of settings, rules, baselines and comments a check believes, and within which folders it reads at all.
 
 A pull request could switch off the findings that it causes. With `--trusted-suppressions base`, whatever leaves findings out is
 read as a trusted git revision has it, not as the change under test does. One `Trust` is made for a run and passed along.
@@ -51,13 +51,25 @@ class Trust:
     Attributes:
         inline: Whether ignore comments count at all.
         base: The revision that comments, settings, rules and baselines are read from; None for the files as they are.
+        within: Real paths of the folders outside of which nothing is read; empty: anything may be.
     """
 
-    __slots__ = ("base", "inline")
+    __slots__ = ("base", "inline", "within")
 
-    def __init__(self, *, inline: bool = True, base: Revision | None = None) -> None:
+    def __init__(self, *, inline: bool = True, base: Revision | None = None, within: tuple[str, ...] = ()) -> None:
         self.inline = inline
         self.base = base
+        self.within = within
+
+    def holds(self, path: str) -> bool:
+        """Whether a path, wherever links in it lead, is in the folders in which files may be read."""
+        if not self.within:
+            return True
+        try:
+            real = os.path.realpath(path)
+        except (OSError, ValueError):
+            return False
+        return any(real == one or real.startswith(os.path.join(one, "")) for one in self.within)
 
     def believes_comment(self, comment: Span, lines: tuple[int, ...]) -> bool:
         """Whether a comment counts that applies to some lines."""
@@ -75,6 +87,8 @@ class Trust:
             ValueError: the path is not valid.
         """
         base = self._base_of(path)
+        if not self.holds(path):
+            raise PermissionError(13, "it is outside the folders that may be read")
         if base is None:
             return safe_open.read(path, at_most)
         data = base.read(path)
@@ -85,12 +99,12 @@ class Trust:
     def is_file(self, path: str) -> bool:
         """Whether there is a file at a path."""
         base = self._base_of(path)
-        return os.path.isfile(path) if base is None else base.is_file(path)
+        return self.holds(path) and (os.path.isfile(path) if base is None else base.is_file(path))
 
     def is_folder(self, path: str) -> bool:
         """Whether there is a folder at a path."""
         base = self._base_of(path)
-        return os.path.isdir(path) if base is None else base.is_folder(path)
+        return self.holds(path) and (os.path.isdir(path) if base is None else base.is_folder(path))
 
     def below(self, folder: str) -> list[str]:
         """The files at any depth of a folder, sorted; links to folders are not followed."""

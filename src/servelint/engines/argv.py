@@ -11,7 +11,7 @@ import re
 from servelint.core.launch import Word
 from servelint.core.source import Span
 from servelint.core.text import HOLE, TracedText
-from servelint.engines.catalog import LIST, OPTIONAL, Option, Table
+from servelint.engines.catalog import APPEND, LIST, OPTIONAL, Option, Table
 from servelint.engines.registry import Dialect, Launcher
 from servelint.syntax.shell.words import split
 
@@ -60,7 +60,7 @@ class Fault:
 
     Attributes:
         kind: what is refused: "unknown-option", "ambiguous-option", "missing-value", "unexpected-value", "unexpected-argument",
-            "one-word", "missing-argument", "exclusive", "stray-path" or "config-file"; or what is taken:
+            "one-word", "missing-argument", "exclusive", "given-twice", "stray-path" or "config-file"; or what is taken:
             "abbreviated-option" or "ignored-model".
         word: the word at fault; None for a missing one.
         spelling: the option as written.
@@ -206,7 +206,9 @@ class _Parser:
             word = self.result.positionals[0]
             if word.text.known and self.sure_of_first:
                 self.result.faults.append(Fault("ignored-model", word, word.text.flat))
-        if any(one.word.value == "--config" for one in self.result.every):
+        named = self.result.settings.get("config")
+        nested = named is not None and named.option is not None and named.option.json
+        if not nested and any(one.word.value == "--config" for one in self.result.every):
             self.result.complete = False  # options may stand in the file that it names; `--config=FILE` is not opened
         self._missing()
         self._exclusive()
@@ -247,8 +249,11 @@ class _Parser:
 
     def _matches(self, spelling: str) -> list[str]:
         """The spellings that an abbreviated one may stand for."""
-        if self.table is None or not self.dialect.abbreviations or HOLE in spelling:
+        if self.table is None or HOLE in spelling:
             return []
+        if not self.dialect.abbreviations:
+            head = spelling[:2] if self.dialect.attached and spelling[:2] != "--" and len(spelling) > 2 else ""
+            return [head] if head and self._declared(head) is not None else []
         if self.dialect.json_paths:
             spelling = spelling.partition(".")[0]
             if self._declared(spelling) is not None:
@@ -457,7 +462,12 @@ class _Parser:
 
     def _exclusive(self) -> None:
         seen: dict[str, Setting] = {}
+        given: dict[str, Setting] = {}
         for setting in self.result.every:
+            if self.dialect.once and setting.option is not None and setting.option.kind != APPEND:
+                before = given.setdefault(setting.name, setting)
+                if before is not setting:
+                    self.result.faults.append(Fault("given-twice", setting.word, setting.spelling, [before.spelling], before))
             group = setting.option.exclusive if setting.option is not None else ""
             if group and group in seen and seen[group].name != setting.name:
                 self.result.faults.append(Fault("exclusive", setting.word, setting.spelling, [seen[group].spelling], setting))

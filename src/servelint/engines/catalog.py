@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 SUFFIX = ".catalog"
 
 
-def compiled_text(engine: str, folder: str) -> str | None:
-    """The text of an engine's compiled catalog, compiled anew if the reviewed file is newer; None if there is none."""
+def compiled_text(engine: str, folder: str) -> bytes | None:
+    """The lines of an engine's compiled catalog, compiled anew if the reviewed file is newer; None if there is none."""
     path = os.path.join(folder, engine + SUFFIX)
     try:
         if os.stat(path).st_mtime_ns >= os.stat(os.path.join(folder, engine + ".json")).st_mtime_ns:
@@ -64,7 +64,7 @@ def compile_all(folder: str, engines: list[str]) -> list[str]:
     return [compile_file(path) for path in paths if os.path.exists(path)]
 
 
-def compile_catalog(data: dict[str, Any]) -> str:
+def compile_catalog(data: dict[str, Any]) -> bytes:
     """Compile a catalog. Raises KeyError if a body names a release that the catalog does not list."""
     position = {release: index for index, release in enumerate(data["releases"])}
 
@@ -104,17 +104,17 @@ def compile_catalog(data: dict[str, Any]) -> str:
     }
     header = {"engine": data["engine"], "releases": data["releases"], "parts": parts}
     lines[0] = json.dumps(header, separators=(",", ":"), ensure_ascii=False)
-    return "\n".join(lines)
+    return "\n".join(lines).encode()
 
 
-def _read(path: str) -> str:
-    with open(path, encoding="utf-8") as file:
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:
         return file.read()
 
 
-def _write(path: str, text: str) -> None:
+def _write(path: str, text: bytes) -> None:
     temporary = f"{path}.{os.getpid()}.tmp"
-    with open(temporary, "w", encoding="utf-8") as file:
+    with open(temporary, "wb") as file:
         file.write(text)
     os.replace(temporary, path)
 
@@ -254,8 +254,8 @@ class Catalog:
         "releases",
     )
 
-    def __init__(self, text: str) -> None:
-        self._lines = text.split("\n")
+    def __init__(self, text: bytes) -> None:
+        self._lines = text.split(b"\n")
         header = json.loads(self._lines[0])
         self.engine: str = header["engine"]
         self.releases: list[str] = header["releases"]
@@ -304,6 +304,10 @@ class Catalog:
     def spelled(self, spelling: str) -> list[tuple[int, int, Option]]:
         """The runs of releases that declare a spelling, each with its option, oldest first."""
         return [(first, last, self.option(line)) for first, last, line in self._spellings.get(spelling, ())]
+
+    def runs_of(self, name: str) -> list[tuple[int, int, Option]]:
+        """The runs of releases that declare an option by its name, with dashes or with underscores."""
+        return self.spelled("--" + name) or self.spelled("--" + name.replace("-", "_"))
 
     def gaps(self, spelling: str) -> list[tuple[int, int]]:
         """Positions (gone, back) for each gap in which releases lacked a spelling that older and newer ones have."""
@@ -395,10 +399,6 @@ class Catalog:
         found = Keys(extra["value"], part["keys"], index, dashes="dashes" in extra) if extra is not None else None
         self._keys[name, index] = found
         return found
-
-    def objects(self) -> list[str]:
-        """The names of the JSON objects whose keys some release knows."""
-        return list(self._parts["json"])
 
     def inner(self, name: str, body: dict[str, Any], index: int) -> Keys | None:
         """The keys of an object inside another, which the catalog has under a name of its own, or in the outer object.

@@ -87,6 +87,10 @@ class Reading:
         for name in ("model-path", "model", ENGINES[self.launch.engine].model_option):
             if name in settings and settings[name].value is not None:
                 return settings[name].value
+        if self.arguments.complete:
+            for name in ENGINES[self.launch.engine].model_variables:
+                if name in self.launch.env:
+                    return self.launch.env[name].value
         return None
 
     def json_of(self, name: str) -> json.JsonNode | json.JsonFault | None:
@@ -128,7 +132,14 @@ def with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
 
     Where no file can be opened at all, the argv is returned as it is.
     """
-    if not ENGINES[launch.engine].config_file or (launch.folder is None and launch.open is None):
+    if launch.folder is None and launch.open is None:
+        return launch.argv, None
+    files = ENGINES[launch.engine].object_files
+    if files is not None:
+        from servelint.engines import launch_files
+
+        return launch_files.with_objects(launch, *files), None
+    if not ENGINES[launch.engine].config_file:
         return launch.argv, None
     every = [word for word in launch.argv if word.value == "--config"]
     if not every:
@@ -319,7 +330,9 @@ class Config:
         reading: the arguments as the release parses them; if the catalog does not have it, as the release before it does.
     """
 
-    __slots__ = ("__weakref__", "_operands", "around", "catalog", "index", "key", "launch", "reading", "release", "shown")
+    __slots__ = (
+        "__weakref__", "_operands", "_variables", "around", "catalog", "index", "key", "launch", "reading", "release", "shown",
+    )  # fmt: skip
 
     def __init__(self, reading: Reading, release: str | None, catalog: Catalog | None, index: int | None) -> None:
         self.reading = reading
@@ -331,6 +344,7 @@ class Config:
         self.shown = release
         self.key = release_key(release) if release is not None else None
         self._operands: dict[str, Operand] = {}
+        self._variables: dict[str, str] | None = None
 
     def at_least(self, release: str) -> bool | None:
         """Whether the release is the given one or later; None if it is not known."""
@@ -421,7 +435,39 @@ class Config:
             return self._of(setting)
         if head in self.reading.by_keys:
             return self._by_keys(name, head)
-        return self._key(head, rest) if dot else self.unwritten(name)
+        return self._key(head, rest) if dot else self._by_variable(name)
+
+    def _by_variable(self, option: str) -> Operand:
+        """An option that is not written, by the variable that sets it: `MODEL_ID` of TGI."""
+        unwritten = self.unwritten(option)
+        if not ENGINES[self.launch.engine].option_variables:
+            return unwritten
+        name = self.by_variable.get(option)
+        if name is None:
+            return UNWRITTEN if self.launch.open_env or self.launch.fragment else unwritten
+        variable = self._env(name)
+        if variable.text is None or unwritten is UNWRITTEN:
+            return Operand(None, site=variable.site)
+        declared = self.catalog.table(self.index).get(option) if self.catalog is not None and self.index is not None else None
+        if declared is not None and not declared.takes_value:
+            on = {"true": True, "false": False}.get(variable.text.value or "")
+            return Operand(None if on is None else True, on, variable.text, variable.site)
+        value = _typed(self.launch.engine, variable.text, declared.types if declared is not None else [])
+        return Operand(True, value, variable.text, variable.site)
+
+    @property
+    def by_variable(self) -> dict[str, str]:
+        """Option -> the variable of the launch that sets it in this release, unless a word does."""
+        if self._variables is None:
+            index = self.index if self.index is not None or self.catalog is None else self.catalog.nearest(self.release)
+            known = self.catalog.variables() if self.catalog and ENGINES[self.launch.engine].option_variables else {}
+            self._variables = {
+                body["option"]: name
+                for name in self.launch.env
+                for first, last, body in known.get(name, ())
+                if index is not None and first <= index <= last and "option" in body
+            }
+        return self._variables
 
     @property
     def _settings(self) -> dict[str, Setting]:

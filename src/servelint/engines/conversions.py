@@ -79,6 +79,32 @@ def _number_ahead(pattern: str) -> Callable[[str], object]:
 
 
 _WHOLE, _NUMBER = "a whole number", "a number"
+
+
+def _unsigned(limit: int) -> Callable[[str], object]:
+    """As Rust's `parse` to an unsigned integer: digits, a plus sign at most, nothing around them."""
+
+    def convert_unsigned(text: str) -> object:
+        if re.fullmatch(r"\+?[0-9]+", text) is None or int(text) > limit:
+            raise ValueError(text)
+        return int(text)
+
+    return convert_unsigned
+
+
+def _f32(text: str) -> object:
+    if re.fullmatch(r"(?i)[-+]?(?:inf|infinity|nan|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?)", text) is None:
+        raise ValueError(text)
+    return float(text)
+
+
+def _list_of_unsigned(text: str) -> object:
+    for part in text.split(","):
+        _USIZE(part)
+    return text
+
+
+_USIZE = _unsigned(2**64 - 1)
 _STOI = (_number_ahead(r"\s*([-+]?\d+)"), _WHOLE)
 _STOF = (_number_ahead(r"(?i)\s*([-+]?(?:\d+\.?\d*|\.\d+|inf|nan))"), _NUMBER)
 
@@ -91,5 +117,10 @@ CONVERSIONS: dict[str, Conversion] = {
     "none": (_none, ""),
     **dict.fromkeys(("stoi", "stol", "stoul", "stoll", "stoull"), _STOI),
     **dict.fromkeys(("stof", "stod"), _STOF),
+    **dict.fromkeys(("usize", "u64"), (_USIZE, "a whole number without a sign")),
+    "u32": (_unsigned(2**32 - 1), "a whole number from 0 to 4294967295"),
+    "u16": (_unsigned(2**16 - 1), "a whole number from 0 to 65535"),
+    "usize-list": (_list_of_unsigned, "whole numbers with commas between them, without blanks"),
+    "f32": (_f32, _NUMBER),
 }
-"""Conversions that mean the same in every engine that has one of the name: those of Python, argparse and C++."""
+"""Conversions that mean the same in every engine that has one of the name: those of Python, argparse, C++ and Rust."""

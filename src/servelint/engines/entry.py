@@ -10,7 +10,13 @@ from servelint.engines.registry import ENGINES, Engine, Start, derived
 
 _PYTHON = r"python(?:\d(?:\.\d+)?)?(?:\.exe)?"
 _PYTHON_FLAGS_WITH_VALUE = ("-W", "-X")
-_WHICH = r"(?:\$\(|`)\s*(?:which|command\s+-v|type\s+-[pP])\s+([\w.-]+)\s*(?:\)|`)"
+_WHICH = (
+    r"(?:\$\(|`)\s*(?:which|command\s+-v|type\s+-[pP])\s+([\w.-]+)(?:\s+[12&]?>\s*\S+)*"
+    r"(?:\s*\|\|\s*(?:true|:|echo\s*[\"']{0,2}))?\s*(?:\)|`)"
+)
+_FOUND = r"(?:\$\(|`)\s*find\s[^|;]*-name\s+[\"']?([\w.-]+)"
+_VARIABLE = r"\$\{?(?P<name>[A-Z][A-Z0-9_]*)(?:[:?+=-].*)?\}?"
+_OF_A_PROGRAM = r"(?:.*_)?{}(?P<kind>_(?:BIN|BINARY|CMD|COMMAND|EXE|EXECUTABLE|PATH|PROGRAM))?"
 _HELP = frozenset(("--help", "-h", "--version", "-v"))
 
 
@@ -21,11 +27,13 @@ class Entry:
         engine: the engine's id.
         end: index of the first word after them.
         launcher: the name of the engine's record of the program that starts it; "" for the engine's own server.
+        old: the last release whose program has this name; "" for one that the newest have.
     """
 
-    __slots__ = ("end", "engine", "launcher")
+    __slots__ = ("end", "engine", "launcher", "old")
 
-    def __init__(self, engine: str, end: int, launcher: str = "") -> None:
+    def __init__(self, engine: str, end: int, launcher: str = "", old: str = "") -> None:
+        self.old = old
         self.engine = engine
         self.end = end
         self.launcher = launcher
@@ -70,8 +78,11 @@ def _command() -> re.Pattern[str]:
 def program(word: Word) -> str | None:
     """The file name of the program that a word names; None if that part of the word is not known."""
     base = word.text.flat.rpartition("/")[2]
-    if base == HOLE and len(word.text.pieces) == 1 and (asked := re.fullmatch(_WHICH, word.text.pieces[0].expression or "")):
-        return asked.group(1)  # `python "$(which vllm)" serve`
+    if base == HOLE and len(word.text.pieces) == 1:
+        expression = word.text.pieces[0].expression or ""
+        asked = re.fullmatch(_WHICH, expression) or re.match(_FOUND, expression)
+        if asked is not None:
+            return asked.group(1)  # `python "$(which vllm)" serve`
     return None if HOLE in base else base.partition("@")[0]  # uvx takes a release with it: vllm@0.19.1
 
 
@@ -81,9 +92,36 @@ def find(words: list[Word], at: int = 0) -> Entry | None:
         return None
     name = program(words[at])
     starts = _starts("programs").get(name) if name is not None else None
+    if starts is None and name is not None and name.startswith("server"):
+        path = words[at].text.flat
+        starts = [(one, start) for one, start in _of_paths() if re.fullmatch(start.paths, path)] or None
+    if name is None and len(words[at].text.pieces) == 1:
+        starts = _of_variable(words, at)
     if starts is not None:
         return _started(starts, words, at + 1)
     return _python(words, at, name) if name is None or name.startswith("python") else None
+
+
+def _of_variable(words: list[Word], at: int) -> list[tuple[Engine, Start]] | None:
+    """What an unknown program starts whose variable is called after one: `"$LLAMA_SERVER" -m a.gguf`."""
+    variable = re.fullmatch(_VARIABLE, words[at].text.pieces[0].expression or "")
+    following = words[at + 1].text.flat if at + 1 < len(words) else ""
+    if variable is None:
+        return None
+    for program, starts in _starts("programs").items():
+        called = re.fullmatch(_OF_A_PROGRAM.format(re.sub(r"[^A-Z0-9]+", "_", program.upper())), variable.group("name"))
+        verb = starts[0][1].verbs[:1]
+        # `$VLLM` may be a whole command
+        whole = bool(verb) and called is not None and called.group("kind") is None
+        if called is not None and not whole and (following in verb if verb else following.startswith("-")):
+            return starts
+    return None
+
+
+@derived
+def _of_paths() -> list[tuple[Engine, Start]]:
+    """The starts that are known by a program's whole path."""
+    return [(engine, start) for engine in ENGINES.values() for start in engine.starts if start.paths]
 
 
 def _started(starts: list[tuple[Engine, Start]] | None, words: list[Word], at: int) -> Entry | None:
@@ -98,7 +136,9 @@ def _started(starts: list[tuple[Engine, Start]] | None, words: list[Word], at: i
         if following is not None and following == start.optional_verb:
             end += 1
         last = words[end].value or "" if end == len(words) - 1 else ""
-        return Entry(engine.id, end, start.launcher) if last not in _HELP and not last.startswith("--help=") else None
+        return (
+            Entry(engine.id, end, start.launcher, start.until) if last not in _HELP and not last.startswith("--help=") else None
+        )
     return None
 
 
@@ -158,6 +198,14 @@ def launcher(engine: str, entrypoint: tuple[str, ...]) -> str:
     """The name of the engine's record of the program that an image starts; "" for the engine's own server."""
     module = entrypoint[-1] if entrypoint else ""
     return next((start.launcher for start in ENGINES[engine].starts if start.launcher and module in start.modules), "")
+
+
+def reader(engine: str, launcher: str, argv: list[Word]) -> str:
+    """The name of the engine's record of the program that reads some words, which an option of its own may choose."""
+    if launcher:
+        return launcher
+    given = {word.text.flat.partition("=")[0].lstrip("-").replace("_", "-") for word in argv if word.text.flat.startswith("--")}
+    return next((name for name, one in ENGINES[engine].launchers.items() if one.marks & given), "")
 
 
 def serves(engine: str, launcher: str, argv: list[Word], *, sure: bool = False) -> bool:

@@ -36,13 +36,13 @@ _BUILD = (
     r"|a[23]|\d"
 )
 """How a tag goes on behind the release where the engine's makers built the image for some system or processor."""
-_PULLED = re.compile(r"(?:.*/)?(?:[\w.-]+\+)*(?P<name>[\w.-]+?)[_+](?P<tag>v?\d[\w.-]*)\.(?:sif|simg|sqsh|squashfs)")
+_PULLED = r"(?:.*/)?(?:[\w.-]+\+)*(?P<name>[\w.-]+?)[_+](?P<tag>v?\d[\w.-]*)\.(?:sif|simg|sqsh|squashfs)"
 """The files that `apptainer pull` and `enroot import` make: `vllm-openai_v0.19.1.sif`, `vllm+vllm-openai+v0.19.1.sqsh`."""
 _NUMBERED = r"(?:^|[-_.])(?P<release>b\d{4,6})(?=[-_.]|$)"
 """A numbered build in any tag: `full-b8667-rocm-6.3.3`, `llama.cpp-b6356_rocm6.4.3_server`."""
 _VARIANT = r"-(?:cu(?:da)?\d+|efa|amd64|arm64|aarch64|gpu|cpu|a[235]|310p|openeuler)(?:-.*)?$"
 """What builds of one release for several devices have behind it."""
-_VARIABLE = re.compile(r"\$\{?(?P<name>[A-Za-z_]\w*)\}?")
+_VARIABLE = r"\$\{?(?P<name>[A-Za-z_]\w*)\}?"
 """What stands for a whole image and may name the engine: `${VLLM_IMAGE}`."""
 _NO_SERVER = r"router|gateway|proxy|bench|client|exporter|operator|omni|ascend|mock|simulator"
 """Words in the names of house images that hold no server, or one that someone has changed."""
@@ -56,17 +56,19 @@ class Image:
         claim: the engine's release as the tag names it.
         entrypoint: the program that the image starts, with its verbs; () if it starts whatever the command says, None if it
             is not known. If it changed, and the claim names no release, that of the newest release.
+        command: the words that the entrypoint is given where the container has none; () if it needs none.
         chosen_by: the words one of which must come first for the server to start; () if none has to.
         house: whether someone else than the engine's makers built the image, who may have changed the engine.
         until: the last release that the image can be, for one that was built from a branch; "" for no bound.
     """
 
-    __slots__ = ("chosen_by", "claim", "engine", "entrypoint", "house", "until")
+    __slots__ = ("chosen_by", "claim", "command", "engine", "entrypoint", "house", "until")
 
     def __init__(
         self, engine: str | None, claim: ReleaseClaim, entrypoint: tuple[str, ...] | None, *, house: bool = False
     ) -> None:
         self.chosen_by: tuple[str, ...] = ()
+        self.command: tuple[str, ...] = ()
         self.until = ""
         self.house = house
         self.engine = engine
@@ -83,10 +85,10 @@ def identify(image: TracedText) -> Image:
     """Read an image reference: `[registry/]repository[:tag][@digest]`, parts of which may be unknown."""
     flat = image.flat
     if flat.startswith(HOLE):
-        variable = _VARIABLE.fullmatch(image.pieces[0].expression or "")
+        variable = re.fullmatch(_VARIABLE, image.pieces[0].expression or "")
         if variable is not None and flat[1:2] in ("", ":", "@"):
             return _of_house(variable.group("name").lower(), None)
-    pulled = _PULLED.fullmatch(flat)
+    pulled = re.fullmatch(_PULLED, flat)
     if pulled is not None:
         return _of_house(pulled.group("name"), image.cut(*pulled.span("tag")))
     digest = flat.find("@")
@@ -96,6 +98,7 @@ def identify(image: TracedText) -> Image:
     tag = image.cut(colon + 1, end) if colon != -1 else None
     found = _family(name)
     held = _of_family(*found, tag, pinned=digest != -1) if found is not None else _of_house(name.rpartition("/")[2], tag)
+    held.command = found[1].command if found is not None and held.engine is not None else ()
     if held.engine is not None and tag is not None:
         pattern, words = ENGINES[held.engine].choosing_images
         held.chosen_by = words if pattern and re.search(pattern, tag.flat) else ()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from copy import copy
+from itertools import pairwise
 
 from servelint.core import safe_open
 from servelint.core.launch import Launch, OpenedFile, Word
@@ -67,6 +68,57 @@ def open_in(folder: str, name: TracedText) -> TracedText:
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise Missing("it cannot be read") from error
     return TracedText.at(source, 0, len(source.text))
+
+
+def with_objects(launch: Launch, spellings: tuple[str, ...], other_keys: str) -> list[Word]:
+    """The argv with the mapping of a YAML file, as JSON, in place of the file's name. A file that cannot be read stays a name.
+
+    Args:
+        launch: the launch, which can open files.
+        spellings: the options that name such a file, with their dashes.
+        other_keys: a value of --backend with which the file has other keys, so that it stays a name.
+    """
+    argv = list(launch.argv)
+    backends = [after for word, after in pairwise(argv) if word.text.flat == "--backend"]
+    if any(not one.text.known or one.text.flat == other_keys for one in backends):
+        return argv
+    for at, word in enumerate(launch.argv):
+        spelling, equals, _ = word.text.flat.partition("=")
+        if spelling not in spellings:
+            continue
+        if equals:
+            name = word.text.cut(len(spelling) + 1, len(word.text.flat))
+            found = _object(launch, name, other_keys)
+            if found is not None:
+                argv[at] = Word(TracedText.join((word.text.cut(0, len(spelling) + 1), found)), word.site)
+        elif at + 1 < len(argv) and not argv[at + 1].many:
+            found = _object(launch, argv[at + 1].text, other_keys)
+            if found is not None:
+                argv[at + 1] = Word(found, argv[at + 1].site)
+    return argv
+
+
+def _object(launch: Launch, name: TracedText, other_keys: str) -> TracedText | None:
+    """The mapping in a YAML file as JSON; None where the file or what it holds is not known."""
+    from servelint.syntax import yaml
+
+    if not name.known:
+        return None
+    try:
+        if launch.folder is not None:
+            text: TracedText | None = open_in(launch.folder, name)
+        else:
+            opened = launch.open(name) if launch.open is not None else None
+            text = opened.text if opened is not None and opened.text.known else None
+        if text is None or other_keys in text.flat:
+            return None
+        source = Source("", text.flat)
+        nodes, problem = yaml.documents(source)
+        if problem is not None or len(nodes) != 1 or not yaml.is_mapping(nodes[0]):
+            return None
+        return _moved(Word(_Json(source).text(nodes[0])), text).text
+    except Missing:
+        return None
 
 
 def _options(text: TracedText, *, empty_file: bool) -> list[Word]:

@@ -18,7 +18,13 @@ class LlamaCpp(Engine):
     numbered_builds = True
 
     command = ("llama-server",)
-    starts = (Start(programs=("llama-server", "llama-server.exe")),)
+    starts = (
+        Start(programs=("llama-server", "llama-server.exe")),
+        # its name up to b3150: https://github.com/ggml-org/llama.cpp/pull/7809
+        Start(
+            paths=r"(?:^|.*/)(?:\w+[-_.])?llama[-_.]?cpp[^/]*/(?:build/)?(?:bin/)?(?:Release/)?server(?:\.exe)?", until="b3150"
+        ),
+    )
 
     images = (
         ImageFamily(

@@ -79,6 +79,6 @@ def fault(engine: str, name: str) -> str | None:
     if head in ("model", "env"):
         return None if not dot or rest else f"{name} names no variable"
     catalog = catalogs.load(engine)
-    if catalog is None or catalog.spelled("--" + head):
+    if catalog is None or catalog.runs_of(head):
         return None
     return f"no release of {engine} has an option {head!r}"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
     R = TypeVar("R")
 
-_MODULES = ("vllm", "sglang", "llamacpp", "trtllm", "lmdeploy", "tgi")
+_MODULES = ("vllm", "sglang", "llamacpp", "trtllm", "lmdeploy", "tgi", "ollama")
 """Modules of servelint.engines with a record, in the order in which engines are listed and tried."""
 
 
@@ -37,9 +37,10 @@ class Launcher:
         same: its own option -> the engine's option that it sets.
         chooses: its own option that names the engine, and the values with which it starts this one; "" for no such option.
         others: pattern of `option=value` with which it serves a model without the engine, where that option is not given.
+        marks: options of its own, one of which makes the engine's program hand over to it.
     """
 
-    __slots__ = ("chooses", "others", "own", "same", "source", "switches")
+    __slots__ = ("chooses", "marks", "others", "own", "same", "source", "switches")
 
     def __init__(
         self,
@@ -50,7 +51,9 @@ class Launcher:
         same: Mapping[str, str] | None = None,
         chooses: tuple[str, tuple[str, ...]] = ("", ()),
         others: str = "",
+        marks: tuple[str, ...] = (),
     ) -> None:
+        self.marks = frozenset(marks)
         self.chooses = chooses
         self.others = others
         self.source = source
@@ -66,18 +69,20 @@ class Start:
         programs: file names of programs: `vllm`.
         modules: Python modules, as `python -m` takes them.
         scripts: ends of the paths of Python scripts, as `python` takes them.
+        paths: Regular expression of a program's whole path, for a name that others have as well; "" for none.
         verbs: words that must follow, in this order: `serve`.
         optional_verb: a word that may follow and changes nothing, "" for none.
         other_verbs: words that may follow and start something else than the server.
         since: the first release whose programs have these verbs.
+        until: the last release whose program has this name, "" where the newest have it.
         takes_model: whether the server uses a positional model.
         launcher: the name of the record in Engine.launchers of what is started; "" for the engine's own server.
         model_first: the first release that takes a model as the first word after the verb, "" where the parser decides.
     """
 
     __slots__ = (
-        "launcher", "model_first", "modules", "optional_verb", "other_verbs", "programs", "scripts", "since", "takes_model",
-        "verbs",
+        "launcher", "model_first", "modules", "optional_verb", "other_verbs", "paths", "programs", "scripts", "since",
+        "takes_model", "until", "verbs",
     )  # fmt: skip
 
     def __init__(
@@ -86,6 +91,8 @@ class Start:
         programs: tuple[str, ...] = (),
         modules: tuple[str, ...] = (),
         scripts: tuple[str, ...] = (),
+        paths: str = "",
+        until: str = "",
         optional_verb: str = "",
         other_verbs: tuple[str, ...] = (),
         since: str = "0",
@@ -98,6 +105,8 @@ class Start:
         self.programs = programs
         self.modules = modules
         self.scripts = scripts
+        self.paths = paths
+        self.until = until
         self.optional_verb = optional_verb
         self.other_verbs = other_verbs
         self.since = since
@@ -138,12 +147,13 @@ class ImageFamily:
         only: pattern of the tags of images that start the server, "" for all.
         without: pattern of the tags of images that do not hold the server, "" for none.
         builds: pattern of how what stands behind the release in a published tag starts, "" for the usual one.
+        command: the words that the entrypoint is given where a container has none; () if it needs none.
         branches: pattern of the tags of images that were built from a branch -> the last release that they can be.
     """
 
     __slots__ = (
-        "branches", "builds", "entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source", "suffixes",
-        "tags", "without",
+        "branches", "builds", "command", "entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source",
+        "suffixes", "tags", "without",
     )  # fmt: skip
 
     def __init__(
@@ -160,8 +170,10 @@ class ImageFamily:
         without: str = "",
         registry: str = "",
         builds: str = "",
+        command: tuple[str, ...] = (),
         branches: Mapping[str, str] | None = None,
     ) -> None:
+        self.command = command
         self.branches = branches or {}
         self.registry = registry
         self.repository = repository
@@ -187,9 +199,13 @@ class Dialect:
         abbreviations: whether a unique prefix stands for an option.
         equals: whether `--a=b` sets an option.
         next_word: whether an option's value is the next word, whatever it looks like.
+        attached: whether `-p80` is `-p 80`; argparse, which has abbreviations, takes it as well.
+        once: whether an option that is given twice is refused.
     """
 
-    __slots__ = ("abbreviations", "equals", "json_paths", "model_first", "next_word", "positional", "underscores")
+    __slots__ = (
+        "abbreviations", "attached", "equals", "json_paths", "model_first", "next_word", "once", "positional", "underscores",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -201,7 +217,11 @@ class Dialect:
         abbreviations: bool = True,
         equals: bool = True,
         next_word: bool = False,
+        attached: bool = False,
+        once: bool = False,
     ) -> None:
+        self.attached = attached
+        self.once = once
         self.positional = positional
         self.model_first = model_first
         self.underscores = underscores
@@ -243,6 +263,8 @@ class Engine:
     """Whether servelint.harvest can read its source."""
     harvested_since: str = ""
     """The first release that the catalog covers; "" for every release on the package index."""
+    source_tag: str = ""
+    """Format of the git tag of a release ("v{}") for an engine that is harvested from a clone of its repository."""
 
     # -- what starts the server
 
@@ -250,6 +272,8 @@ class Engine:
     """The usual command, as words."""
     starts: tuple[Start, ...]
     """All ways to start it."""
+    unit: str = ""
+    """The systemd unit that its installer writes, to which drop-ins add variables; "" for none."""
     launchers: Mapping[str, Launcher] = {}
     """Name -> program of others that starts it with options of its own beside the engine's."""
 
@@ -293,6 +317,9 @@ class Engine:
     """Whether `--config FILE` names a YAML file of options."""
     empty_config_file: bool = False
     """Whether that file may be empty."""
+    object_files: tuple[tuple[str, ...], str] | None = None
+    """Spellings of options that name a YAML file, whose mapping is the option's value as if it were JSON, and the value of
+    `--backend` with which such a file has keys that are not known."""
     moved_values: Mapping[str, tuple[str, str]] = {}
     """Option -> (JSON option, key): where the option's value goes."""
     looked_up_options: Mapping[str, str] = {}
@@ -318,10 +345,15 @@ class Engine:
     """Prefixes of its own variables."""
     variables_closed: bool = False
     """Whether only this engine reads variables with these prefixes, so that an unknown one is a mistake."""
+    shared_variables: bool = False
+    """Whether clients and scripts beside it use names with these prefixes: an unknown one is a mistake only where the image or
+    the unit of its makers starts it."""
     renamed_variables: tuple[str, str] = ("", "")
     """(old prefix, new prefix): variables with the old prefix are read under the new one."""
     alone_since: str = ""
     """The first release that does not read variables of other engines, "" if no release does."""
+    option_variables: bool = False
+    """Whether variables of the catalog set options that are not given (`option` in the body of the variable)."""
     argument_variables: tuple[str, ...] = ()
     """Words in the names of variables that hold its arguments: `VLLM`, as in `VLLM_ARGS`."""
     device_variables: tuple[str, ...] = ()
@@ -347,8 +379,12 @@ class Engine:
     """Option that sets the port."""
     port_variables: tuple[str, ...] = ()
     """Variables that set the port."""
+    address_variable: str = ""
+    """Variable that holds the interface and the port, with a scheme in front of them or without: `http://0.0.0.0:11434`."""
     loopback: bool = False
     """Whether the server listens on the loopback interface by default."""
+    open_images: bool = False
+    """Whether it listens on every interface in its makers' images all the same."""
     host_option: str = "host"
     """Option that sets the interface."""
     host_variables: tuple[str, ...] = ()
@@ -363,6 +399,8 @@ class Engine:
     """Whether it cannot ask for a key."""
     starts_slowly: bool = False
     """Whether it compiles kernels and captures graphs before it answers, which takes minutes."""
+    pulls_models: bool = False
+    """Whether it starts without a model and downloads those that clients ask for."""
     model_cache: str = ""
     """Folder in which the container keeps downloaded models, "" if it is not known."""
     several_nodes: bool = False

@@ -193,7 +193,12 @@ def unlisted_note(engine: str, release: str) -> str:
     placed = place(engine, release)
     if placed is None or placed.kind == KNOWN:
         return ""
-    where = "not in the catalog" if placed.kind == BETWEEN else f"{placed.kind} than every release that servelint knows"
+    if placed.kind == BETWEEN:
+        where = "not in the catalog"
+    elif placed.kind == NEVER:
+        where = "not a release that servelint knows"
+    else:
+        where = f"{placed.kind} than every release that servelint knows"
     near = " and ".join(placed.near)
     return f"{ENGINES[engine].name} {release} is {where}; it is judged {'by' if len(placed.near) > 1 else 'as'} {near}"
 

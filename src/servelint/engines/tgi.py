@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.engines.registry import Engine, EntryPoint, ImageFamily, Start
+from servelint.engines.registry import Dialect, Engine, EntryPoint, ImageFamily, Launcher, Start
 
 _LAUNCHER = (EntryPoint("text-generation-launcher"),)
 
@@ -12,28 +12,50 @@ class TGI(Engine):
 
     id, name = "tgi", "TGI"
 
-    harvested = False
+    harvested_since = "2.0.0"
+    source_tag = "v{}"
     source_url = "https://github.com/huggingface/text-generation-inference/blob/v{release}/{path}"
     documentation = "https://huggingface.co/docs/text-generation-inference/reference/launcher"
 
     command = ("text-generation-launcher",)
-    starts = (Start(programs=("text-generation-launcher",)),)
+    starts = (
+        Start(programs=("text-generation-launcher",)),
+        Start(programs=("text-generation-router-llamacpp",), launcher="llamacpp"),
+    )
+    launchers = {
+        "llamacpp": Launcher(
+            "https://github.com/huggingface/text-generation-inference/blob/v3.3.7/backends/llamacpp/src/main.rs",
+            own=(
+                *("n-threads", "n-threads-batch", "n-gpu-layers", "split-mode", "numa", "type-k", "type-v", "model-gguf"),
+                *("max-physical-batch-total-tokens", "defrag-threshold", "max-image-fetch-size"),
+            ),
+            switches=("disable-mmap", "use-mlock", "disable-offload-kqv", "disable-flash-attention"),
+        ),
+    }
 
     images = (
         ImageFamily(
             "huggingface/text-generation-inference",
             "https://huggingface.co/docs/text-generation-inference/quicktour",
             entrypoint=_LAUNCHER,
+            builds=r"rocm|intel-(?:cpu|xpu)|gaudi|neuron",
+            without=r"llamacpp|trtllm",  # routers of their own, with options of their own
+        ),
+        ImageFamily(
+            "huggingface/neuronx-tgi", "https://github.com/huggingface/optimum-neuron", entrypoint=_LAUNCHER, own_tags=True
         ),
         ImageFamily("huggingface/tgi-gaudi", "https://github.com/huggingface/tgi-gaudi", entrypoint=_LAUNCHER, own_tags=True),
     )
     image_names = r"text-generation-inference"
     model_variables = ("MODEL_ID",)
 
-    words = (b"text-generation-launcher", b"text-generation-inference")
-    stems = ("text-generation",)
+    words = (b"text-generation-launcher", b"text-generation-inference", b"text-generation-router", b"neuronx-tgi", b"tgi-gaudi")
+    stems = ("text-generation", "tgi")
     platforms = {"llmaz": "tgi", "llmkube": "tgi"}
 
+    dialect = Dialect(abbreviations=False, attached=True, once=True)  # clap
+
+    option_variables = True
     argument_variables = ("TGI",)
 
     port = 3000  # launcher/src/main.rs

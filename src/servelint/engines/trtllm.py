@@ -16,6 +16,7 @@ class TensorRTLLM(Engine):
     documentation = "https://nvidia.github.io/TensorRT-LLM/commands/trtllm-serve/trtllm-serve.html"
     distributions = ("tensorrt-llm", "tensorrt_llm")
     python_package = "tensorrt_llm"
+    harvested_since = "1.0.0"
 
     command = ("trtllm-serve", "serve")
     starts = (
@@ -31,7 +32,7 @@ class TensorRTLLM(Engine):
         "dynamo": Launcher(
             "https://docs.nvidia.com/dynamo/backends/trt-llm",
             own=("endpoint", "namespace", "served-model-name", "disaggregation-mode", "modality", "migration-limit"),
-            same={"model-path": "model"},
+            same={"model-path": "model", "extra-engine-args": "config"},
         ),
     }
 
@@ -56,9 +57,15 @@ class TensorRTLLM(Engine):
     platforms = {"dynamo": "trtllm", "llmaz": "tensorrt-llm"}
 
     dialect = Dialect("model", abbreviations=False, next_word=True)
+    object_files = (("--config", "--extra_llm_api_options", "--extra-engine-args"), "_autodeploy")
+    fields_checked_since = "1.1.0"  # the first release whose classes are known
+    value_kinds_of_options = {
+        "config.speculative_config.decoding_type": ("decoding-types", ""),
+        "reasoning-parser": ("reasoning-parsers", ""),
+        "tool-parser": ("tool-call-parsers", ""),
+    }
 
     variables = ("TLLM_", "TRTLLM_")
-    variables_closed = True
     argument_variables = ("TRTLLM",)
 
     port = 8000  # tensorrt_llm/commands/serve.py
@@ -67,13 +74,12 @@ class TensorRTLLM(Engine):
     starts_slowly = True
     model_cache = "/root/.cache/huggingface"
     needs_gpu = True
-    rank_operands = ("tp_size", "pp_size")
-    uncounted_operands = ("config", "extra_llm_api_options", "extra-llm-api-options", "gpus_per_node")
+    rank_operands = ("tensor-parallel-size", "pipeline-parallel-size", "context-parallel-size")
+    uncounted_operands = ("config", "gpus-per-node")
     counts_gpus = True
     ranks_share_memory = True
 
-    model_option = "model"
-    tensor_parallel_option = "tp_size"
+    tensor_parallel_option = "tensor-parallel-size"
 
     samples = (
         ("nvcr.io/nvidia/tensorrt-llm/release:1.0.0", ("trtllm-serve", "serve"), ("Qwen/Qwen3-8B", "--tp_size", "2", "--no")),

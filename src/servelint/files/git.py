@@ -157,6 +157,14 @@ def tree(top: str, commit: str) -> dict[str, tuple[str, str]]:
     return found
 
 
+def tags(folder: str) -> list[str]:
+    """The tags of the repository of a folder. Raises GitError."""
+    ran = _git(folder, "tag", "--list")
+    if ran.returncode != 0:
+        raise GitError(_error_of(ran))
+    return ran.stdout.decode("utf-8", "replace").split()
+
+
 def blob(top: str, name: str) -> bytes:
     """What an object holds. Raises GitError."""
     ran = _git(top, "cat-file", "blob", name)

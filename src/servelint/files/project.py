@@ -108,7 +108,7 @@ class Project:
         folder: The folder.
         outside: Folders whose files may be read as well (`read-outside` of the settings); True: any file.
         named: Absolute paths of the folders that are checked; one of them may be the project.
-        trust: Which version of the settings file counts that may name the project.
+        trust: Which version of the settings file counts that may name the project, and the folders in which files may be read.
     """
 
     __slots__ = ("_folder", "_named", "_outside", "_roots", "_trust")
@@ -126,6 +126,8 @@ class Project:
             info = os.stat(path)
             if not stat.S_ISREG(info.st_mode):
                 return None
+            if not self._trust.holds(path):
+                raise Refused(f"not read: {_shown(path)} is outside the folders that may be read", outside=True)
             if info.st_size > bounds.NEIGHBOUR.most:
                 raise Refused(bounds.NEIGHBOUR.says.format(name=_shown(path)))
             if self._outside is True:
@@ -141,6 +143,8 @@ class Project:
 
     def holds(self, path: str) -> bool:
         """Whether a file may be read, wherever links to it are."""
+        if not self._trust.holds(path):
+            return False
         return self._outside is True or self._root_of(os.path.realpath(path)) is not None
 
     @property

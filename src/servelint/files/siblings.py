@@ -6,13 +6,14 @@ import codecs
 import os
 
 from servelint.core import bounds, safe_open
+from servelint.core.digest import content_digest
 from servelint.core.problem import Problem
 from servelint.core.source import Source
 from servelint.files.project import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 
 def from_disk(path: str) -> bytes | None:
@@ -27,16 +28,25 @@ def from_disk(path: str) -> bytes | None:
 class Neighbours:
     """Reads small regular text files relative to a folder; None as the folder: there are none, for a text that is not a file.
 
+    Every file that a result depends on beside its own is read here, so that `answers` is all that a cached result needs to be
+    compared with (servelint.cache).
+
     Attributes:
         refused: Paths that were not read, as they were asked for, and why.
+        given: What an installation of a chart gives over the chart's own values, the strongest last.
+        answers: Every path that was asked for, behind the folders of `below` that lead to it, and the file; None if there is
+            none, or why it was not read.
     """
 
-    __slots__ = ("_fetch", "_read", "folder", "refused", "shown")
+    __slots__ = ("_fetch", "_read", "_route", "answers", "folder", "given", "refused", "shown")
 
     def __init__(self, folder: str | None, shown: str = "", fetch: Callable[[str], bytes | None] = from_disk) -> None:
         self.folder = folder
         self.shown = shown
         self.refused: dict[str, Refused] = {}
+        self.given: list[object] = []
+        self.answers: dict[tuple[str, ...], Source | Refused | None] = {}
+        self._route: tuple[str, ...] = ()
         self._fetch = fetch
         self._read: dict[str, Source | None] = {}
 
@@ -45,8 +55,20 @@ class Neighbours:
         if self.folder is None or "\0" in path:
             return None
         if path not in self._read:
-            self._read[path] = self._open(path)
+            found = self._open(path)
+            self._note((*self._route, path), found)
+            if isinstance(found, Refused):
+                self.refused.setdefault(path, found)
+            self._read[path] = None if isinstance(found, Refused) else found
         return self._read[path]
+
+    def answer(self, question: Sequence[str]) -> Source | Refused | None:
+        """Open a file that `answers` names, as it is now."""
+        *folders, path = question
+        here = self
+        for folder in folders:
+            here = here.below(folder)
+        return here._open(path)
 
     def below(self, path: str) -> Neighbours:
         """The neighbours of a file in another folder."""
@@ -54,6 +76,8 @@ class Neighbours:
             return self
         below = Neighbours(os.path.join(self.folder, os.path.expanduser(path)), os.path.join(self.shown, path), self._fetch)
         below.refused = self.refused
+        below.answers = self.answers
+        below._route = (*self._route, path)
         return below
 
     def problems(self, source: Source) -> list[tuple[Problem, bool]]:
@@ -65,13 +89,17 @@ class Neighbours:
             found.append((Problem(source.path, refused.reason, line, column), refused.outside))
         return found
 
-    def _open(self, path: str) -> Source | None:
+    def _note(self, question: tuple[str, ...], found: Source | Refused | None) -> None:
+        before = self.answers.setdefault(question, found)
+        if before is not found and digest(before) != digest(found):
+            self.answers[question] = Refused("it changed while it was read")  # no later answer is the same
+
+    def _open(self, path: str) -> Source | Refused | None:
         full = os.path.join(self.folder or "", os.path.expanduser(path))
         try:
             data = self._fetch(full)
         except Refused as refused:
-            self.refused.setdefault(path, refused)
-            return None
+            return refused
         if data is None:
             return None
         try:
@@ -79,6 +107,15 @@ class Neighbours:
         except UnicodeDecodeError:
             return None
         return Source(os.path.normpath(os.path.join(self.shown, path)), text)
+
+
+def digest(answer: Source | Refused | None) -> str:
+    """Return a digest of an answer, which is equal for equal answers."""
+    if answer is None:
+        return ""
+    if isinstance(answer, Refused):
+        return f"{int(answer.outside)} {answer.reason}"
+    return content_digest(answer.text.encode("utf-8", "surrogatepass"))
 
 
 def decode_text(path: str, data: bytes) -> Source | Problem | None:

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 _KEY = r":(?:\s+[&!]\S+)*(?:\s+#.*)?$"
-_UNFINISHED = re.compile(r"(?:&&|\|\||(?<!: )\|)$")
-_OPENS = re.compile(r"(?:\b(?:then|do|else)|[{(])$")
+_UNFINISHED = r"(?:&&|\|\||(?<!: )\|)$"
+_OPENS = r"(?:\b(?:then|do|else)|[{(])$"
 _CLOSES = r"\s*(?:fi|done|else|elif)\b|\s*[})]"
-_FLAG = re.compile(r"\s*(?:-\s+)?[\"']?(?:-e|--env)[\"']?,?")  # of a docker run whose words are a list
-_SETTING = re.compile(r"\s*(?:-\s+)?(\w+)(?::\s+|=)(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s,;&|\[\]{}\"'#$]*)")
+_FLAG = r"\s*(?:-\s+)?[\"']?(?:-e|--env)[\"']?,?"  # of a docker run whose words are a list
+_SETTING = r"\s*(?:-\s+)?(\w+)(?::\s+|=)(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s,;&|\[\]{}\"'#$]*)"
 _HEADS = ("environment:", "env:")
 _NEAR = 200  # characters before something that are looked at
 _VALUE = r"(?:\"[^\"\n]*\"|'[^'\n]*'|(?:\$\{[^{}\n]*\}|[^\s,;&|\[\]{}\"'])*)"
@@ -60,8 +60,8 @@ def variable_removal(name: str, site: Span) -> Edit | None:
         return _item_removal(whole_object)
     line = source.position(site.start)[0]
     start, text = source.line_starts[line - 1], source.line_text(line)
-    plain = _SETTING.fullmatch(text)
-    if plain is not None and plain[1] == name and not _FLAG.fullmatch(source.line_text(line - 1)):
+    plain = re.fullmatch(_SETTING, text)
+    if plain is not None and plain[1] == name and not re.fullmatch(_FLAG, source.line_text(line - 1)):
         return _whole(source, line, line)
     listed = re.fullmatch(rf"(?P<indent>\s*)-\s+name:\s*[\"']?{name}[\"']?\s*(?:#.*)?", text)
     if listed is not None:
@@ -76,7 +76,7 @@ def variable_removal(name: str, site: Span) -> Edit | None:
         r"(?P<more>\s+[\\^`])?(?P<comma>,)?(?:\s+#.*)?",
         text,
     )
-    if whole is not None and _FLAG.fullmatch(source.line_text(line - 1)):
+    if whole is not None and re.fullmatch(_FLAG, source.line_text(line - 1)):
         return _whole(source, line - 1, line)
     if whole is not None and text.lstrip().startswith('"') and ":" in text:
         return _json_member(source, line, text, comma=bool(whole["comma"]))
@@ -168,11 +168,11 @@ def _first_line(source: Source, line: int, last: int) -> int | None:
     end = source.line_text(last)
     if before.endswith(("\\", "^", "`")) and not end.endswith(("\\", "^", "`")):
         return None
-    if _UNFINISHED.search(before) or (_OPENS.search(before) and re.match(_CLOSES, after)):
+    if re.search(_UNFINISHED, before) or (re.search(_OPENS, before) and re.match(_CLOSES, after)):
         return None
     if before.rstrip().endswith(",") and not end.rstrip().endswith(","):
         return None
-    if _indent(after) > _indent(text) and not end.endswith(("\\", "^", "`")) and not _OPENS.search(before):
+    if _indent(after) > _indent(text) and not end.endswith(("\\", "^", "`")) and not re.search(_OPENS, before):
         return None  # its value goes on there
     siblings = [other for other in (before, after) if other and _indent(other) == _indent(text) and _item(other) == _item(text)]
     if siblings or not re.search(_KEY, before):

@@ -11,6 +11,8 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 
+from servelint.files import git
+
 
 class HarvestError(Exception):
     """A release, an archive or an index that could not be read; the message says which and why."""
@@ -187,3 +189,32 @@ class FolderFiles(Mapping[str, bytes]):
 
     def __len__(self) -> int:
         return len(self._paths)
+
+
+_SOURCE = re.compile(r"(?<!_test)\.(?:go|rs|py)$")
+
+
+class CloneFiles(Mapping[str, bytes]):
+    """The files of a tag in a clone of an engine's repository, each read on access. Raises HarvestError."""
+
+    _blobs: dict[tuple[str, str], bytes] = {}  # noqa: RUF012 - most files are the same in many tags
+
+    def __init__(self, folder: str, tag: str) -> None:
+        self._folder = folder
+        try:
+            found = git.tree(folder, f"refs/tags/{tag}")
+        except git.GitError as error:
+            raise HarvestError(f"{folder} has no tag {tag}: {error}") from error
+        self._names = {path: name for path, (mode, name) in found.items() if mode.startswith("100") and _SOURCE.search(path)}
+
+    def __getitem__(self, path: str) -> bytes:
+        key = self._folder, self._names[path]
+        if key not in self._blobs:
+            self._blobs[key] = git.blob(*key)
+        return self._blobs[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)

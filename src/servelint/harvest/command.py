@@ -33,7 +33,7 @@ def harvest(
     Args:
         engine: the engine's id.
         release: a release, or `all` to rebuild the catalog from every release; what the source says where it is None.
-        path: an archive, a source folder or an installed package to read, instead of what is published.
+        path: an archive, a source folder, an installed package or a clone to read, instead of what is published.
         output: a file for the snapshot; the catalog is left alone then.
         catalog: the catalog to add to; servelint's own where it is None.
         unverified: read only the sources in a wheel, which no hash of the index covers, instead of gigabytes.
@@ -55,10 +55,10 @@ def _requested(engine: str, release: str | None, path: str | None, *, unverified
         if release is None or release == ALL:
             raise HarvestError("llama.cpp is read build by build: name one, such as b9180")
         return [read(llamacpp.open_source(path, release) if path is not None else llamacpp.open_build(release))]
+    if release == ALL:
+        return rebuild(engine, path, unverified=unverified)
     if path is not None:
         return [read(open_local(engine, path, release))]
-    if release == ALL:
-        return rebuild(engine, unverified=unverified)
     return [read(open_tree(engine, release or "", progress=_progress, unverified=unverified))]
 
 
@@ -71,15 +71,19 @@ def read(tree: Tree) -> dict[str, Any]:
     return snapshot
 
 
-def rebuild(engine: str, *, unverified: bool = False) -> list[dict[str, Any]]:
-    """The snapshots of every release that the catalog covers, oldest first. Progress goes to standard error."""
+def rebuild(engine: str, clone: str | None = None, *, unverified: bool = False) -> list[dict[str, Any]]:
+    """The snapshots of every release that the catalog covers, oldest first. Progress goes to standard error.
+
+    clone: a clone of the repository of an engine without a Python package
+    """
     first = ENGINES[engine].harvested_since
     least = sort_key(first) if first else LEAST
-    releases = [release for release in published(engine) if sort_key(release) >= least]
+    releases = [release for release in published(engine, clone) if sort_key(release) >= least]
     snapshots: list[dict[str, Any]] = []
     for number, release in enumerate(releases, start=1):
         print(f"\r{engine} {release} ({number} of {len(releases)})\x1b[K", end="", file=sys.stderr, flush=True)
-        snapshots.append(read(open_tree(engine, release, unverified=unverified)))
+        tree = open_local(engine, clone, release) if clone else open_tree(engine, release, unverified=unverified)
+        snapshots.append(read(tree))
     print(file=sys.stderr)
     return snapshots
 

@@ -12,6 +12,7 @@ from packaging.version import Version
 
 from servelint.engines import ENGINES
 from servelint.engines.releases import release_key
+from servelint.files import git
 from servelint.harvest import archives, index
 from servelint.harvest.archives import HarvestError
 from servelint.harvest.index import NoRanges, Progress, download, read_wheel
@@ -46,8 +47,17 @@ class Tree:
         return [path for path in self._paths if path.startswith(prefix)]
 
 
-def published(engine: str) -> list[str]:
-    """The releases on the package index, oldest first: pre-releases and posts too, neither yanked nor development ones."""
+def published(engine: str, clone: str | None = None) -> list[str]:
+    """The releases on the package index, oldest first: pre-releases and posts too, neither yanked nor development ones.
+
+    clone: a clone of the repository of an engine without a Python package, whose tags are read instead: final releases only.
+    """
+    if ENGINES[engine].source_tag:
+        if clone is None:
+            raise HarvestError(f"{engine} is read from a clone of its repository: name it with --from")
+        pattern = re.escape(ENGINES[engine].source_tag).replace(r"\{\}", r"(\d+(?:\.\d+)+)")
+        matches = [re.fullmatch(pattern, tag) for tag in git.tags(clone)]
+        return sorted([match.group(1) for match in matches if match is not None], key=Version)
     found = {file.release for file in index.files(_project(engine)) if not file.yanked}
     return sorted([release for release in found if not Version(release).is_devrelease], key=Version)
 
@@ -117,12 +127,16 @@ def keep(path: str, packed: bytes) -> None:
 
 
 def open_local(engine: str, path: str, release: str | None = None) -> Tree:
-    """A source archive, a wheel, a source folder, or a folder with the package installed in it. Raises HarvestError.
+    """A source archive, a wheel, a source folder, a folder with the package installed in it, or a clone. Raises HarvestError.
 
     release: which one it is; read from the metadata where not given.
     """
-    package = ENGINES[engine].python_package if _project(engine) else ""
+    package = ENGINES[engine].python_package
     files: Mapping[str, bytes]
+    if ENGINES[engine].source_tag:
+        if release is None:
+            raise HarvestError(f"name the release that is read from {path}")
+        return Tree(engine, _checked(release), archives.CloneFiles(path, ENGINES[engine].source_tag.format(release)))
     if os.path.isdir(path):
         folder = _holder(path, package)
         files, found_release = archives.FolderFiles(folder, package), _folder_release(folder, package)

@@ -1,21 +1,45 @@
-"""TensorRT-LLM: what `trtllm-serve [serve]` of a release accepts, as the click decorators of its function declare it."""
+"""TensorRT-LLM: what `trtllm-serve [serve]` of a release accepts.
+
+The options are what the click decorators of the function declare. The keys of the YAML file of `--config` are the fields of the
+pydantic classes of the LLM API. A release whose package has only the command line has no keys.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from servelint.harvest.archives import HarvestError
-from servelint.harvest.evaluate.values import MISSING, UNKNOWN, Function, plain
+from servelint.harvest.evaluate.values import MISSING, UNKNOWN, Class, External, Field, Function, plain
 from servelint.harvest.pysource import Module, Program, variables_read
 from servelint.harvest.sources import Tree
+from servelint.harvest.vllm.options import JsonOptions, alternatives
 
 _SERVE = "tensorrt_llm.commands.serve"
 _PREFIXES = ("TLLM_", "TRTLLM_", "TRT_LLM_")
 _CHOICES = ("Choice", "ChoiceWithAlias")
 _NAMED_BY = {"reasoning-parser": "reasoning-parsers", "tool-parser": "tool-call-parsers", "backend": "backends"}
 """option -> the kind of name that its choices are"""
+_CONFIG = "config"
+_CANONICAL = {
+    "extra-llm-api-options": _CONFIG,
+    "tp-size": "tensor-parallel-size",
+    "pp-size": "pipeline-parallel-size",
+    "cp-size": "context-parallel-size",
+    "ep-size": "moe-expert-parallel-size",
+    "cluster-size": "moe-cluster-parallel-size",
+    "kv-cache-free-gpu-memory-fraction": "free-gpu-memory-fraction",
+}
+"""The first spelling of an option in an older release -> its name in later ones, which is its field in the LLM API."""
+_ARGUMENTS = "tensorrt_llm.llmapi.llm_args"
+_BACKENDS = {"pytorch": "TorchLlmArgs", "tensorrt": "TrtLlmArgs"}
+_TAGS = {
+    "speculative_config": ("decoding_type", "decoding-types"),
+    "sparse_attention_config": ("algorithm", "sparse-attention"),
+}
+"""A field with one of several classes -> (the key that chooses the class, the kind of name of its values)"""
 
 
 def snapshot(tree: Tree, report: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
@@ -35,20 +59,23 @@ def snapshot(tree: Tree, report: Callable[[str], None] = lambda _: None) -> dict
             option = declared.option()
             if option["names"]:
                 options[_canonical(option["names"])] = option
-    help_names = ["--help"]
-    options["help"] = {"names": help_names, "kind": "flag"}
+    options["help"] = {"names": ["--help"], "kind": "flag"}
+    named: dict[str, Any] = {
+        kind: {str(choice): {} for choice in options[name]["choices"]}
+        for name, kind in _NAMED_BY.items()
+        if "choices" in options.get(name, {})
+    }
+    keys, tagged = _file_keys(program, ast.unparse(module.tree))
+    if keys and _CONFIG in options:
+        options[_CONFIG]["json"] = _CONFIG
     return {
         "engine": "trtllm",
         "release": tree.release,
         "options": options,
         "positionals": positionals,
-        "json": {},
+        "json": keys,
         "env": variables_read(tree, "tensorrt_llm/", _PREFIXES, report),
-        "names": {
-            kind: {str(name): {} for name in options[name].get("choices", [])}
-            for name, kind in _NAMED_BY.items()
-            if name in options and "choices" in options[name]
-        },
+        "names": {**named, **tagged},
     }
 
 
@@ -186,5 +213,169 @@ def _listed(value: Any) -> Any:
 
 
 def _canonical(names: list[str]) -> str:
-    first = next((name for name in names if name.startswith("--")), names[0])
-    return first.lstrip("-").replace("_", "-")
+    first = next((name for name in names if name.startswith("--")), names[0]).lstrip("-").replace("_", "-")
+    return _CANONICAL.get(first, first)
+
+
+# -- the keys of the YAML file
+
+
+def _file_keys(program: Program, serve: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The keys of the file and of the objects in it, and names: the words that choose a class, each with the keys of the class.
+
+    A key that one backend alone has says so under "backends".
+    """
+    module = program.module(_ARGUMENTS)
+    entries: dict[str, Any] = {}
+    names: dict[str, Any] = {}
+    for backend, name in _BACKENDS.items():
+        arguments = module.resolve(name) if module is not None and module.defines(name) else None
+        if not isinstance(arguments, Class):
+            continue
+        found = _Fields(program)
+        found.entry(_CONFIG, arguments, "config", "constructor")
+        for key, (tag, kind) in _TAGS.items():
+            words = found.choose(f"{_CONFIG}.{key}", tag)
+            names.update({kind: words} if words else {})
+        for key, body in found.entries[_CONFIG]["keys"].items():
+            body["backends"] = [backend]
+            known = entries.get(_CONFIG, {"keys": {}})["keys"].get(key)
+            if known is not None:
+                known["backends"].append(backend)
+        for entry, body in found.entries.items():
+            kept = entries.setdefault(entry, body)
+            kept["keys"] = {**body["keys"], **kept["keys"]}
+    for key, body in entries.get(_CONFIG, {"keys": {}})["keys"].items():
+        if key in _made(module) and isinstance(body["type"], list):
+            body["type"] = [one for one in body["type"] if one != "null"]
+        if len(body["backends"]) == len(_BACKENDS):
+            del body["backends"]
+    if entries:
+        for taken in sorted(set(_TAKEN.findall(serve))):
+            entries[_CONFIG]["keys"].setdefault(taken, {"type": "any"}).pop("backends", None)
+    return {name: {"extra": entry["extra"], "keys": entry["keys"]} for name, entry in entries.items()}, names
+
+
+def _made(module: Module | None) -> set[str]:
+    """The keys of which the command makes objects itself, so that none of them may be null."""
+    for node in ast.walk(module.tree) if module is not None else ():
+        if (
+            isinstance(node, ast.Assign)
+            and ast.unparse(node.targets[0]) == "field_mapping"
+            and isinstance(node.value, ast.Dict)
+        ):
+            return {key.value for key in node.value.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
+    return set()
+
+
+_TAKEN = re.compile(r"llm_args\.pop\(['\"](\w+)")
+"""A key that the command itself takes out of the file"""
+
+
+class _Fields(JsonOptions):
+    """The fields of the pydantic classes of the LLM API."""
+
+    def policy(self, cls: Class, how: str, name: str) -> str:
+        """What happens to an unknown key. A class that is not pydantic's is called with the keys as arguments."""
+        del how, name
+        lineage = self.program.lineage(cls)
+        for base in lineage:
+            given = next((one for one in map(_extra, base.node.body) if one), "") if isinstance(base, Class) else ""
+            if given:
+                return "reject" if given == "forbid" else "ignore"
+        pydantic = any(isinstance(base, External) and base.name.endswith("BaseModel") for base in lineage)
+        return "ignore" if pydantic else "reject"
+
+    def _key(self, name: str, cls: Class, field: Field, stage: str, how: str) -> dict[str, Any]:
+        key = super()._key(name, cls, field, stage, how)
+        bodies = [base.node.body for base in self.program.lineage(cls) if isinstance(base, Class)]
+        declared = next((one for body in bodies for one in body if _declares(one, field.name)), None)
+        aliases = [
+            word.value
+            for call in ast.walk(declared or ast.Pass())
+            if isinstance(call, ast.Call) and _called(call) == "AliasChoices"
+            for word in call.args
+            if isinstance(word, ast.Constant) and word.value != field.name
+        ]
+        if aliases:
+            key["aliases"] = aliases
+        types = {key["type"]} if isinstance(key["type"], str) else set(key["type"])
+        if types & {"list", "object"} and not types & {"any", "str"} and not self._validators(cls, field.name, "before"):
+            key["text"] = False
+        if key.get("ignore_case"):
+            key["choices"] = [choice for choice in key["choices"] if not isinstance(choice, int)]
+        return key
+
+    def value(self, annotation: Any, name: str, stage: str, how: str) -> dict[str, Any]:
+        """The type of a value. Of several classes, the object has the keys of all."""
+        found = super().value(annotation, name, stage, how)
+        for one in alternatives(annotation):
+            if isinstance(one, Class) and "json" in found and self.program.fields(one):
+                self._join(name, self._alone(name, one))
+        return found
+
+    def _alone(self, name: str, cls: Class) -> dict[str, Any]:
+        alone = _Fields(self.program)
+        alone.entry(name, cls, "config", "constructor")
+        return alone.entries
+
+    def _join(self, name: str, others: dict[str, Any]) -> None:
+        for entry, body in others.items():
+            kept = self.entries.setdefault(entry, body)
+            for key, one in body["keys"].items():
+                same = kept["keys"].setdefault(key, one)
+                if entry == name and same is not one:
+                    same["choices"] = list(dict.fromkeys([*same.get("choices", []), *one.get("choices", [])]))
+                    if not same["choices"]:
+                        del same["choices"]
+                    if "required" in same and "required" not in one:
+                        del same["required"]
+            for key in kept["keys"].keys() - body["keys"].keys():
+                kept["keys"][key].pop("required", None)
+
+    def choose(self, name: str, tag: str) -> dict[str, Any]:
+        """The words that choose a class, by the table in `from_dict` of their common base, each with the keys of its class."""
+        module = self.program.module(_ARGUMENTS)
+        entry = self.entries.get(name)
+        if module is None or entry is None:
+            return {}
+        words: dict[str, Any] = {}
+        for node in ast.walk(module.tree):
+            if not isinstance(node, ast.FunctionDef) or node.name != "from_dict" or f".get('{tag}'" not in ast.unparse(node):
+                continue
+            for table in (one for one in ast.walk(node) if isinstance(one, ast.Dict)):
+                for word, value in zip(table.keys, table.values, strict=True):
+                    cls = module.value(value)
+                    if isinstance(word, ast.Constant) and isinstance(word.value, str) and isinstance(cls, Class):
+                        others = self._alone(name, cls)
+                        self._join(name, others)
+                        keys = others[name]["keys"]
+                        words[word.value] = {
+                            "keys": sorted(keys),
+                            **({"required": needed} if (needed := [key for key in keys if keys[key].get("required")]) else {}),
+                        }
+        if words:
+            entry["keys"][tag] = {"type": "str", "choices": list(words), "required": True}
+        return words
+
+
+def _extra(node: ast.stmt) -> str:
+    """`forbid` or another policy, where a statement of a class sets it: in `class Config`, or in `model_config`."""
+    if isinstance(node, ast.ClassDef) and node.name == "Config":
+        return next((one for one in map(_assigned, node.body) if one), "")
+    if isinstance(node, (ast.Assign, ast.AnnAssign)) and "model_config" in ast.unparse(node).partition("=")[0]:
+        found = _POLICY.search(ast.unparse(node))
+        return found.group(1) if found is not None else ""
+    return ""
+
+
+_POLICY = re.compile(r"extra'?\s*[:=]\s*'(\w+)'")
+
+
+def _assigned(node: ast.stmt) -> str:
+    found = _POLICY.search(ast.unparse(node)) if isinstance(node, ast.Assign) else None
+    return found.group(1) if found is not None else ""
+
+
+def _declares(node: ast.stmt, name: str) -> bool:
+    return isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name

@@ -42,6 +42,8 @@ def merged(launch: Launch, judge: Callable[[Launch], list[Finding]]) -> list[Fin
                 branches = tuple([Branch(one.span, not one.taken, one.assumed) for one in against.branches])
                 added = _places(launch) - _places(against)
             if any(_touches(finding, place) for place in added):
+                if number and key not in {_key(found) for found in judge(_with_others(launches[number], launch))}:
+                    continue  # another branch of the script may add what is missing
                 findings[key] = _under(finding, branches)
             elif number == 0:
                 if certain is None:
@@ -90,6 +92,18 @@ def _open(launch: Launch) -> Launch:
                 new.open_env = True
     new.argv = [_perhaps(word) if index in removed else word for index, word in enumerate(launch.argv)]
     new.argv += [_perhaps(word) for word in added]
+    return new
+
+
+def _with_others(one: Launch, launch: Launch) -> Launch:
+    """An alternative with an unknown for each word that an independent branch adds."""
+    own = {branch.span for branch in one.branches}
+    others = [other for other in launch.alternatives if own.isdisjoint([branch.span for branch in other.branches])]
+    added = [launch_word for other in others for launch_word in difference(one, other)[1]]
+    if not added:
+        return one
+    new = copy(one)
+    new.argv = [*one.argv, *[_perhaps(word) for word in added]]
     return new
 
 

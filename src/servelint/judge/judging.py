@@ -105,7 +105,9 @@ def _judged(launch: Launch, settings: Settings, index: RuleIndex, every_rule: bo
     findings += _removed_later(index, launch, configs, releases, findings)
     if releases.unlisted is not None:
         findings = _assumed(findings, launch, releases.unlisted)
-        if every_rule and not launch.fragment and settings.wants(UNKNOWN_RELEASE):
+        # a program's name says only how old it is at least
+        said = launch.release.how is not None or launch.release.release is None
+        if every_rule and said and not launch.fragment and settings.wants(UNKNOWN_RELEASE):
             findings.append(_of_release(launch, releases.unlisted, settings))
     if releases.exact and is_changed_build(releases.known[-1]):
         for finding in findings:
@@ -114,7 +116,7 @@ def _judged(launch: Launch, settings: Settings, index: RuleIndex, every_rule: bo
     return [*findings, *_of_container(index, launch, configs[-1], releases)]
 
 
-_RELEASE = re.compile(r"\b(?:use|or) (?:[A-Za-z.]+ )?(b?\d[\w.]*) or (?:later|earlier)\b(?! with)")
+_RELEASE = r"\b(?:use|or) (?:[A-Za-z.]+ )?(b?\d[\w.]*) or (?:later|earlier)\b(?! with)"
 """An advice to run another release, without a change beside it."""
 
 
@@ -122,7 +124,7 @@ def _note_refusals(findings: list[Finding], index: RuleIndex, config: Config) ->
     """Add to an advice that names another release what of the launch that release refuses."""
     refused: dict[str, list[str]] = {}
     for finding in findings:
-        for release in _RELEASE.findall(finding.advice) if " or " in finding.advice else ():
+        for release in re.findall(_RELEASE, finding.advice) if " or " in finding.advice else ():
             if config.catalog is None or config.catalog.index(release) is None:
                 continue
             if release not in refused:
@@ -206,6 +208,8 @@ _ASK_FOR_THE_MODEL = {"tensor-parallel-size", "tp", "tp-size", "num-shard", "spe
 def _there(launch: Launch, configs: list[Config]) -> set[str]:
     """What a launch has, by the names of Rule.needs: options, variables, a known model, a known GPU."""
     found = {name.partition(".")[0] for config in configs for name in config.reading.arguments.settings}
+    if ENGINES[launch.engine].option_variables:
+        found |= {name for config in configs for name in config.by_variable}
     found |= {"env." + name for name in launch.env}
     if configs[-1].family is not None or (configs[-1].reading.model is not None and found & _ASK_FOR_THE_MODEL):
         found.add("model.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 from servelint.core.launch import Launch
 from servelint.core.settings import Settings
@@ -26,6 +27,8 @@ from servelint.judge.parser import refuses, violations
 from servelint.judge.parser.violation import UNKNOWN_WORDS
 
 _METHOD_KNOWN = "effective.speculative-method-known"
+_started_by: WeakKeyDictionary[Launch, tuple[tuple[object, ...], list[str]]] = WeakKeyDictionary()
+"""What of a launch decides which releases start it, and these releases: it is asked for the findings and for what is open."""
 
 
 class Releases:
@@ -135,13 +138,23 @@ def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, lis
     latest = newest(launch.engine)
     if claim.rolling and latest is not None:
         return Releases([latest], exact=False, rolling=True, how=claim.how), configs(launch, [latest])
+    read = _read_of(launch)
+    before = _started_by.get(launch)
+    if before is not None and before[0] == read:
+        return Releases(before[1], exact=False, rolling=False, how=None), configs(launch, before[1])
     since = release_key(_floor(launch))
     known = [release for release in known_releases(launch.engine) if since is None or (release_key(release) or since) >= since]
     every = configs(launch, known)
     taking = [config for config in every if not refuses(config)] or _refusing_least(every)
     starting = [config for config in taking if config.operand(_METHOD_KNOWN).value is not False] or taking or every
     names = [config.release for config in starting if config.release is not None]
+    _started_by[launch] = read, names
     return Releases(names, exact=False, rolling=False, how=None), starting
+
+
+def _read_of(launch: Launch) -> tuple[object, ...]:
+    """What of a launch its engine reads: words, variables and the program that is started."""
+    return (launch.verb, launch.launcher, launch.fragment, launch.image, *launch.argv, *launch.env.items())
 
 
 def _around(launch: Launch, strange: Unlisted) -> tuple[Releases, list[Config]]:

@@ -14,7 +14,7 @@ from servelint.core.own_rules import OWN
 from servelint.core.source import Span
 from servelint.core.text import HOLE
 from servelint.core.trust import RuleFolder
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.catalog import Option
 from servelint.files.directives import ignores
 from servelint.judge.parser.view import listed
@@ -83,12 +83,14 @@ def _option(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
     option = view.option(spelling)
     what = reference.purpose_of(view.catalog, runs[-1][2], spelling)
     lines += [plain(what), ""] if what is not None else []
-    lines.append("No option of this release." if option is None else _takes(option, view, spelling) + ".")
+    lines.append("This release has no such option." if option is None else _takes(option, view, spelling) + ".")
     lines += _lasting(runs, view)
     if option is None:
         lines += reference.instead(view.catalog, spelling.lstrip("-"), runs[-1][1])
     elif option.deprecated:
         lines += ["", f"Deprecated: {' '.join(option.deprecated.split())}"]
+    if what is None and (page := ENGINES[view.launch.engine].documentation):
+        lines += ["", link(f"documentation of {ENGINES[view.launch.engine].name}", page)]
     return [*lines, *_problems(found, view, analysis, [found.name])]
 
 
@@ -98,8 +100,8 @@ def _unknown(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
     if view.catalog is None or not name.startswith("--") or HOLE in name:
         return []
     close = reference.near(view.catalog, name)
-    lines = [f"**{code(name)}** · {view.shown}", "", "No option of any release that servelint knows."]
-    lines += ["", f"Is {code(close)} meant?"] if close is not None else []
+    lines = [f"**{code(name)}** · {view.shown}", "", "No known release has this option."]
+    lines += ["", f"Did you mean {code(close)}?"] if close is not None else []
     return [*lines, *_problems(found, view, analysis, [])]
 
 
@@ -206,7 +208,7 @@ def _key(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
     lines = [f"**{code(name)}** of {code(long_name(option))} · {view.shown}", ""]
     if body is None:
         what = "refuses the object for it" if keys.extra == "reject" else "ignores it"
-        lines.append(f"No key of this release, which {what}.")
+        lines.append(f"This release has no such key, and {what}.")
         if not runs:
             return [*lines, *_problems(found, view, analysis, [f"{found.name}.{name}"])]
     else:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _TEMPLATE = "{{"
 _CHART_WORDS = (b"{{", b"containers:", b"image:", b".values.")
 """What a chart's template has whose engine may only be named in the chart's values."""
-_RESOURCES = re.compile(r"\{\{[^{}\n]*(?:accelerator|gpu|resources)", re.IGNORECASE)
+_RESOURCES = r"(?i)\{\{[^{}\n]*(?:accelerator|gpu|resources)"
 """An action of a chart's template that writes the resources of a container."""
 _ALIAS = r"(?m)(?:[:,\[{-]|^)[ \t]*\*\w"
 _KEYS_AT_MOST = 10_000
@@ -190,10 +190,20 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
     if _TEMPLATE in source.text and not _names_engine(source, neighbours):
         return Reading(source, [], [])
     documents, problem = yaml.documents(source, text, most)
+    if problem is not None and text is None and re.search(_LINE_OF_TEMPLATE, source.text) is not None:
+        # a program fills in whole lines: what they become is not known
+        blank = re.sub(_LINE_OF_TEMPLATE, lambda line: " " * len(line.group()), source.text)
+        documents, problem = yaml.documents(source, blank, most)
     if yaml.mask_of(source) is not None:
         from servelint.readers import helm
 
         helm.attach(source, neighbours)
+    if "values" in source.path.lower() and _TEMPLATE not in source.text:
+        from servelint.readers import helm
+
+        made = helm.with_chart(source, documents, neighbours) if problem is None else []
+        if made:
+            return Reading(source, made, [])
     launches, known = read_documents(source, documents, neighbours)
     if _TEMPLATE in source.text:
         filled = _filled(source, neighbours, shown=bool(launches))
@@ -203,13 +213,14 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
     return Reading(source, launches, [problem] if problem is not None and shown else [])
 
 
-_QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'")
-_ACTION = re.compile(r"(?<!\$)\{\{")
+_LINE_OF_TEMPLATE = r"(?m)^[ \t]*(?:\{[A-Za-z_]\w*\}|<[A-Za-z_][\w-]*>|%[A-Za-z_]\w*%|@[A-Za-z_]\w*@)[ \t]*$"
+_QUOTED = r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'"
+_ACTION = r"(?<!\$)\{\{"
 
 
 def _has_actions(text: str) -> bool:
     """Whether a text has template actions where YAML does not take them for text: outside quotes, and not `${{ ... }}`."""
-    return _TEMPLATE in text and _ACTION.search(_QUOTED.sub("", text)) is not None
+    return _TEMPLATE in text and re.search(_ACTION, re.sub(_QUOTED, "", text)) is not None
 
 
 def _filled(source: Source, neighbours: Neighbours, *, shown: bool) -> list[Launch]:
@@ -233,7 +244,7 @@ def _filled(source: Source, neighbours: Neighbours, *, shown: bool) -> list[Laun
     if launches and not shown:
         held = helm.held_by_values(source, neighbours)
         launches = [launch for launch in launches if (launch.engine, *[word.shown for word in launch.argv]) not in held]
-    if _RESOURCES.search(source.text) is not None:
+    if _TEMPLATE in source.text and re.search(_RESOURCES, source.text) is not None:
         for launch in launches:
             # the values of an installation ask for GPUs, those of the chart often do not
             if launch.container is not None and launch.container.reserved is False:

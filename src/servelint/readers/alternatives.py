@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from servelint.syntax.shell.state import Key
     from servelint.syntax.shell.syntax import Script
 
-    Site = tuple[int, int]
+    Site = tuple[int, ...]
     Note = Callable[[Invocation, list[Launch]], None]
 
 _DEVICES = re.compile(r"(?:CUDA|HIP|ROCR)_VISIBLE_DEVICES$")
@@ -50,14 +50,14 @@ class Alternatives:
             self._runs.append((world, run))
 
         def note(ran: Invocation, new: list[Launch]) -> None:
-            site = ran.place.start, ran.place.end
+            site = _site(ran)
             if world is None:
                 keys = _keys(ran, new)
                 if keys:
                     self._paths.setdefault(site, dict(ran.path))
                     self._wanted.setdefault(site, set()).update(keys, [key for key, _ in ran.path])
             for launch in new:
-                identity = (site, launch.engine, tuple([word.shown for word in launch.argv]))
+                identity = (site[:2], launch.engine, tuple([word.shown for word in launch.argv]))
                 if identity in seen:
                     continue
                 seen.add(identity)
@@ -70,7 +70,7 @@ class Alternatives:
 
     def concerns(self, ran: Invocation) -> bool:
         """Whether alternatives of a command are looked for."""
-        return (ran.place.start, ran.place.end) in self._wanted
+        return _site(ran) in self._wanted
 
     def explore(self, walk: Callable[[World], object], path: str) -> None:
         """Run the script with its undecided conditions decided one way and the other."""
@@ -162,6 +162,11 @@ class Alternatives:
     def launches(self) -> list[Launch]:
         """The launches, the first of each place first."""
         return [launch for _, launch in self.first]
+
+
+def _site(ran: Invocation) -> Site:
+    """The place of a command, and the places of the calls of the functions around it."""
+    return ran.place.start, ran.place.end, *ran.calls
 
 
 def _keys(ran: Invocation, new: list[Launch]) -> set[Key]:

@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 WRAPPERS = frozenset((
     "accelerate", "aws-vault", "bash-preexec", "catchsegv", "catatonit", "chpst", "chroot", "chrt", "compute-sanitizer",
     "conda", "coverage", "cpulimit", "cuda-gdb", "ddtrace-run", "debugpy", "deepspeed", "direnv", "distrobox", "doas",
-    "doppler", "dumb-init", "enroot", "env", "envdir", "eatmydata", "exec", "firejail", "flock", "flux", "gdb", "gosu",
-    "hatch", "heaptrack", "hivemind", "incus", "infisical", "ionice", "ipexrun", "jemalloc.sh", "jsrun", "kernprof", "kubectl",
-    "ltrace", "lxc", "mamba", "memray", "micromamba", "mpiexec", "mpiexec.hydra", "mpirun", "ncu", "newrelic-admin", "nice",
-    "nix", "nix-shell", "nohup", "nsys", "numactl", "numawrap", "nvprof", "omnitrace-run", "op", "opentelemetry-instrument",
-    "orterun", "pdm", "perf", "pipenv", "pipx", "pixi", "pm2", "poetry", "prlimit", "prterun", "prun", "proxychains4",
-    "py-spy", "pyenv", "pyinstrument", "ray", "rocprof", "rocprof-sys-run", "rocprofv2", "rocprofv3", "rocgdb", "runuser",
-    "rye", "s6-setuidgid", "scalene", "screen", "script", "sentry-cli", "servelint", "setarch", "setpriv", "setsid",
-    "setuidgid", "sops", "srun", "start-stop-daemon", "stdbuf", "strace", "su-exec", "sudo", "systemd-cat", "systemd-inhibit",
-    "systemd-run", "taskset", "time", "timeout", "tini", "toolbox", "torchrun", "trtllm-llmapi-launch", "tsocks", "unbuffer",
-    "unshare", "uv", "uvx", "valgrind", "vglrun", "viztracer", "xargs", "xpu-smi", "xvfb-run",
+    "docker-entrypoint.sh", "doppler", "dumb-init", "enroot", "env", "envdir", "eatmydata", "exec", "firejail", "flock",
+    "flux", "gdb", "gosu", "hatch", "heaptrack", "hivemind", "incus", "infisical", "ionice", "ipexrun", "jemalloc.sh",
+    "jsrun", "kernprof", "kubectl", "ltrace", "lxc", "mamba", "memray", "micromamba", "mpiexec", "mpiexec.hydra", "mpirun",
+    "ncu", "newrelic-admin", "nice", "nix", "nix-shell", "nohup", "nsys", "numactl", "nvidia_entrypoint.sh", "numawrap",
+    "nvprof", "omnitrace-run", "op", "opentelemetry-instrument", "orterun", "pdm", "perf", "pipenv", "pipx", "pixi", "pm2",
+    "poetry", "prlimit", "prterun", "prun", "proxychains4", "py-spy", "pyenv", "pyinstrument", "ray", "rocprof",
+    "rocprof-sys-run", "rocprofv2", "rocprofv3", "rocgdb", "runuser", "rye", "s6-setuidgid", "scalene", "screen", "script",
+    "sentry-cli", "servelint", "setarch", "setpriv", "setsid", "setuidgid", "sops", "srun", "start-stop-daemon", "stdbuf",
+    "strace", "su-exec", "sudo", "systemd-cat", "systemd-inhibit", "systemd-run", "taskset", "time", "timeout", "tini",
+    "toolbox", "torchrun", "trtllm-llmapi-launch", "tsocks", "unbuffer", "unshare", "uv", "uvx", "valgrind", "vglrun",
+    "viztracer", "xargs", "xpu-smi", "xvfb-run",
 ))  # fmt: skip
 _RUNNERS = frozenset((
     "accelerate", "coverage", "debugpy", "deepspeed", "ipexrun", "kernprof", "memray", "pyinstrument", "scalene", "torchrun",
@@ -43,8 +44,8 @@ _RUNNING_MODULES = frozenset((
 ))  # fmt: skip
 """Modules that run another module or script: `python -m cProfile -m module`."""
 _OPENERS = frozenset((
-    "aws-vault", "chroot", "direnv", "distrobox", "doppler", "envdir", "incus", "infisical", "kubectl", "lxc", "nix",
-    "nix-shell", "op", "pixi", "sops", "toolbox",
+    "aws-vault", "chroot", "direnv", "distrobox", "docker-entrypoint.sh", "doppler", "envdir", "incus", "infisical", "kubectl",
+    "lxc", "nix", "nix-shell", "nvidia_entrypoint.sh", "op", "pixi", "sops", "toolbox",
 ))  # fmt: skip
 """Wrappers that bring variables from a vault, a profile or a running container: more may be set than the file shows."""
 _OTHERS = frozenset((
@@ -87,6 +88,10 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
         return shell_launches(words, context, depth)
     if head in containers.TOOLS or (head is None and words[0].text.flat == words[0].text.pieces[0].text):
         ran = containers.container(words, context, depth)
+        if ran is not None:
+            return ran
+    if head in containers.CLOUDS:
+        ran = containers.cloud_container(words, context, depth)
         if ran is not None:
             return ran
     if head is not None and head in TEXTS:
@@ -148,8 +153,8 @@ def _passed_on(words: list[Word], context: CommandContext, depth: int) -> list[L
             found = entry.find(words, at)
             if found is not None and (separated or found.end - at > 1 or words[found.end].text.flat.startswith("-")):
                 return [_launch(words, at, found, context.with_(site=context.site, env=context.env, open_env=True))]
-            if script and entry.program(words[at]) in SHELLS and (words[at + 1].value or "").startswith("-"):
-                return shell_launches(words[at:], context.with_(site=context.site, env=context.env, open_env=True), depth + 1)
+        if entry.program(words[at]) in SHELLS and re.fullmatch(r"-[a-z]*c", words[at + 1].value or ""):
+            return shell_launches(words[at:], context.with_(site=context.site, env=context.env, open_env=True), depth + 1)
         flat = words[at].text.flat
         direct = direct and (flat.startswith("-") or flat.isdigit() or re.match(_ASSIGNMENT, flat) is not None)
     return []
@@ -251,7 +256,9 @@ def _unset(words: list[Word], at: int, env: dict[str, Variable]) -> None:
 
 def _launch(words: list[Word], start: int, found: entry.Entry, context: CommandContext) -> Launch:
     launch = context.launch(found.engine, words[found.end :], site_of(words[start:], context), tuple(words[start : found.end]))
-    launch.launcher = found.launcher
+    launch.launcher = entry.reader(found.engine, found.launcher, launch.argv)
+    if found.old and launch.release.release is None:
+        launch.release = ReleaseClaim(found.old, None, words[found.end - 1].text.span())
     return launch
 
 
@@ -369,7 +376,7 @@ _SET_HERE = (
     r"(?m)^[ \t]*(?:(?:export|declare|local|readonly)[ \t]+(?:-\w+[ \t]+)*)?{}="
     r"|\bread[ \t]+(?:-\w+[ \t]+)*{}\b|\bfor[ \t]+{}[ \t]+in\b"
 )
-_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+_VARIABLE = r"\$\{?(\w+)\}?"
 
 
 def expanded_early(text: TracedText) -> list[Mishap]:
@@ -379,7 +386,7 @@ def expanded_early(text: TracedText) -> list[Mishap]:
     """
     found: list[Mishap] = []
     for start, piece in zip(text.starts, text.pieces, strict=True):
-        name = _VARIABLE.fullmatch(piece.expression or "")
+        name = re.fullmatch(_VARIABLE, piece.expression or "")
         if name is None or piece.span is None or name.group(1).isdigit():
             continue
         if re.search(_SET_HERE.format(*[re.escape(name.group(1))] * 3), text.flat[:start]):

@@ -51,8 +51,11 @@ _OVERRIDES = ("compose.override.yml", "compose.override.yaml", "docker-compose.o
 def is_mine(source: Source, document: Node) -> bool:
     """Whether a YAML document has the shape of a compose file."""
     del source
-    services = yaml.entries(document).get("services")
-    return services is not None and yaml.is_mapping(services[1])
+    fields = yaml.entries(document)
+    services = fields.get("services")
+    # the services of Akash, whose profiles say which GPUs they have
+    placed = "profiles" in fields and "deployment" in fields
+    return services is not None and yaml.is_mapping(services[1]) and not placed
 
 
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:

@@ -47,6 +47,8 @@ _APPTAINER_SWITCHES = frozenset((
 ))  # fmt: skip
 _APPTAINER_SHORT_SWITCHES = frozenset("cCdefinpqsuvw")
 _APPTAINER_NAMES = {"B": "--bind", "H": "--home", "o": "--overlay", "S": "--scratch", "W": "--workdir"}
+_MODEL = r"-m$|-hf|--model|--hf-repo"
+"""How an option begins that names a model."""
 _IMAGE_NAME = r"(?i)im(?:a)?ge?|container|repo"
 
 
@@ -180,6 +182,128 @@ def _is_image(words: list[Word], at: int) -> bool:
     )
 
 
+_CLOUDS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...], str], ...] = (
+    ("runpodctl create pod", ("--imageName",), (), ("--args",), ""),
+    ("runpodctl create pods", ("--imageName",), (), ("--args",), ""),
+    ("vastai create instance", ("--image",), ("--onstart-cmd",), ("--args",), "rest"),
+    ("kubectl run", ("--image",), ("--command",), (), "--"),
+    ("oc run", ("--image",), ("--command",), (), "--"),
+    ("gcloud run deploy", ("--image",), ("--command",), ("--args",), ","),
+    ("gcloud run jobs create", ("--image",), ("--command",), ("--args",), ","),
+    ("gcloud ai models upload", ("--container-image-uri",), ("--container-command",), ("--container-args",), ","),
+    (
+        "gcloud compute instances create-with-container",
+        *(("--container-image",), ("--container-command",), ("--container-arg",), "each"),
+    ),
+    ("az container create", ("--image",), ("--command-line",), (), ""),
+    ("az containerapp create", ("--image",), ("--command",), ("--args",), "rest"),
+    ("koyeb service create", ("--docker",), ("--docker-command",), ("--docker-args",), "each"),
+    ("koyeb services create", ("--docker",), ("--docker-command",), ("--docker-args",), "each"),
+    ("koyeb app init", ("--docker",), ("--docker-command",), ("--docker-args",), "each"),
+    ("koyeb apps init", ("--docker",), ("--docker-command",), ("--docker-args",), "each"),
+    ("lep deployment create", ("--container-image",), ("--container-command",), (), ""),
+    ("lep endpoint create", ("--container-image",), ("--container-command",), (), ""),
+)  # fmt: skip
+"""Commands that start a container elsewhere: their words, the options of the image, of the command and of its arguments.
+
+The last is how several words are given: in one text that is split (""), with commas, in options that are repeated ("each"), in
+all the words that follow ("rest"), or behind `--`.
+"""
+
+
+CLOUDS = frozenset(name.split()[0] for name, *_ in _CLOUDS)
+"""Their programs."""
+
+
+def cloud_container(words: list[Word], context: CommandContext, depth: int) -> list[Launch] | None:
+    """The launches of a command that starts a container elsewhere (`kubectl run`); None for another one."""
+    from servelint.syntax.shell.words import split
+
+    plain = [entry.program(words[0]) or "", *[word.value or "" for word in words[1:]]]
+    for name, images_, commands_, args_, how in _CLOUDS:
+        head = name.split()
+        start = 1
+        for verb in head[1:]:
+            start = next((at + 1 for at in range(start, min(start + 3, len(plain))) if plain[at] == verb), 0) if start else 0
+        if plain[0] != head[0] or (not start and len(head) > 1):
+            continue
+        given = _options(words[start:], (*images_, *commands_, *args_), how)
+        image = given.get(images_[0], [])
+        if not image:
+            return None
+        command = [word for option in commands_ for word in given.get(option, [])]
+        args = [word for option in (*args_, "--") for word in given.get(option, [])]
+        if how == "--":
+            command, args = (args, []) if commands_[0] in given else ([], args)
+        elif how == ",":
+            command, args = _at_commas(command), _at_commas(args)
+        elif how in ("", "rest"):
+            command = [part for word in command for part in split(word.text)]
+            args = [part for word in args for part in split(word.text)] if how == "" else args
+        identified_ = images.identify(image[-1].text)
+        inner = CommandContext(
+            context.source, context.name, context.site or span_of(words), {}, Container(image[-1].text, {}, open=True),
+            identified_.claims, open_env=True,
+        )  # fmt: skip
+        if commands_ == ("--onstart-cmd",):
+            return (
+                commands.script_launches(given["--onstart-cmd"][0].text, inner, None, depth + 1)
+                if command
+                else in_container(None, args, identified_, inner, depth + 1)
+            )
+        return in_container(command or None, args, identified_, inner, depth + 1)
+    return None
+
+
+def _passed_in(env: dict[str, Variable]) -> dict[str, Variable]:
+    """The variables that Apptainer sets in a container: `APPTAINERENV_X` sets X there."""
+    found: dict[str, Variable] = {}
+    for name, variable in env.items():
+        inner = re.sub("^(?:SINGULARITY|APPTAINER)ENV_", "", name)
+        if inner != name:
+            found[inner] = Variable(inner, variable.value, variable.site)
+    return found
+
+
+def _options(words: list[Word], names: tuple[str, ...], how: str) -> dict[str, list[Word]]:
+    """The values of some options, and what stands behind `--`."""
+    found: dict[str, list[Word]] = {}
+    at = 0
+    while at < len(words):
+        flat = words[at].text.flat
+        name, sign, _ = flat.partition("=")
+        if flat == "--":
+            found["--"] = words[at + 1 :]
+            break
+        if name in names and how == "--" and name == "--command":
+            found[name] = []
+        elif name in names and sign:
+            found.setdefault(name, []).append(words[at].after(len(name) + 1))
+        elif name in names and how == "rest" and name == names[-1]:
+            found[name] = words[at + 1 :]
+            break
+        elif name in names and at + 1 < len(words):
+            found.setdefault(name, []).append(words[at + 1])
+            at += 1
+        at += 1
+    return found
+
+
+def _at_commas(words: list[Word]) -> list[Word]:
+    """The parts of words that gcloud splits at commas, or at what `^x^` in front names."""
+    found: list[Word] = []
+    for word in words:
+        text = word.text
+        other = re.match(r"\^(.+?)\^", text.flat)
+        between = other.group(1) if other is not None else ","
+        text = text.cut(other.end()) if other is not None else text
+        at = 0
+        for part in text.flat.split(between):
+            found.append(Word(text.cut(at, at + len(part)), word.site))
+            at += len(part) + len(between)
+    return found
+
+
 _GIVING = frozenset(("--device", "--runtime", "--privileged", "--device-cgroup-rule", "--volumes-from", "--env-file", "--nv"))
 _ASSIGNMENT = r"([A-Za-z_]\w*)="
 
@@ -193,7 +317,7 @@ def container(words: list[Word], context: CommandContext, depth: int) -> list[La
     run = parse(words[at:], verb)
     env, open_env = _container_env(run, context)
     if verb == "apptainer":
-        env = {**context.env, **env}
+        env = {**context.env, **_passed_in(context.env), **env}
     if verb == "exec":
         # the container's own environment is not shown here
         return commands.launches(
@@ -212,8 +336,9 @@ def container(words: list[Word], context: CommandContext, depth: int) -> list[La
         settings["privileged"] = TracedText.of("true")
     container = Container(run.image.text, settings, *_gpus(run, verb))
     image = images.identify(run.image.text)
-    if image.engine is None and run.image.text.flat == HOLE:
-        name = run.last("--name")
+    name = run.last("--name")
+    own_build = run.image.text.flat.startswith("localhost/") and any(re.match(_MODEL, word.text.flat) for word in run.command)
+    if image.engine is None and (run.image.text.flat == HOLE or own_build):
         image = images.of_names([run.image.text.pieces[0].expression or "", name.flat if name is not None else ""])
     site = context.site or span_of(words)
     inner = CommandContext(context.source, context.name, site, env, container, image.claims, context.env_file, open_env)
@@ -310,6 +435,9 @@ def in_container(
         context: What surrounds the command.
         depth: How many scripts and containers it is inside of.
     """
+    if entrypoint is None and image.entrypoint and image.command:
+        command = command or [Word(TracedText.of(word)) for word in image.command]
+        entrypoint = [Word(TracedText.of(word)) for word in image.entrypoint]
     # an image that starts the engine itself takes `vllm serve` for arguments of it
     named = image.claim.release is not None or image.claim.rolling
     repeated = entrypoint is None and image.entrypoint and named and entry.find(command) is not None
@@ -330,7 +458,7 @@ def in_container(
     # a house image that starts `vllm` or `sglang` itself is given the verb
     argv = command[1:] if command and command[0].value == "serve" and image.entrypoint is None else command
     launch = context.launch(image.engine, argv, site_of(command, context))
-    launch.launcher = entry.launcher(image.engine, image.entrypoint or ())
+    launch.launcher = entry.reader(image.engine, entry.launcher(image.engine, image.entrypoint or ()), argv)
     return [launch] if entry.serves(image.engine, launch.launcher, argv) else []
 
 

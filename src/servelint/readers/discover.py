@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SKIPPED = frozenset((
     ".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".nox", ".mypy_cache", ".ruff_cache",
-    ".pytest_cache", ".hypothesis",
+    ".pytest_cache", ".hypothesis", ".servelint_cache",
 ))  # fmt: skip
 """Folders that are never searched."""
 _LEADS_OUT = "not read: a link that leads out of the project; name the file itself, or allow its folder by read-outside"

@@ -7,12 +7,13 @@ import os
 import re
 
 from servelint.core.launch import Launch
-from servelint.core.source import Source
+from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, TracedText
 from servelint.files.siblings import Neighbours
+from servelint.readers.kubernetes.objects import listed, section, string
 from servelint.readers.registry import YAML, Format
 from servelint.syntax import templates, yaml
-from servelint.syntax.yaml import Node
+from servelint.syntax.yaml import Entries, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def is_mine(source: Source, document: Node) -> bool:
     """Whether a YAML document has the shape of a known chart's values, or an engine's image with words beside it."""
     if not yaml.is_mapping(document):
         return False
-    if any(_chart_of(root) is not None for root, _ in _roots(document)):
+    if any(_chart_of(root) is not None for root, _ in _roots(document)) or _local_releases(document):
         return True
     if "image" not in source.text:
         return False
@@ -82,7 +83,34 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
     """Read the launches of values."""
     yaml.merge_in_order(documents, source)
     own = Own(neighbours)
-    return [launch for document in documents for launch in values(source, document, own=own)]
+    found: list[Launch] = []
+    for document in documents:
+        for item in _local_releases(document):
+            found += _of_release(source, item, neighbours)
+        found += values(source, document, own=own)
+    return found
+
+
+def _local_releases(document: Node) -> list[Node]:
+    """The releases of a helmfile whose chart stands in the same repository."""
+    return [item for item in listed(yaml.entries(document), "releases") if _chart_path(item).startswith(".")]
+
+
+def _chart_path(item: Node) -> str:
+    return string(yaml.entries(item), "chart") or ""
+
+
+def _of_release(source: Source, item: Node, neighbours: Neighbours) -> list[Launch]:
+    """The launches of one release of a helmfile: its chart with the values that it names and holds."""
+    fields = yaml.entries(item)
+    given: list[Any] = []
+    for one in listed(fields, "values"):
+        path = yaml.scalar(one)
+        given += _of_node(source, one) if path is None else _data(neighbours.read(path))
+    key, value = fields["chart"]
+    site = Span(source, yaml.start(key), yaml.end(value))
+    chart = _chart_path(item).rstrip("/") + "/"
+    return of_local_chart(source, neighbours, chart, given, site, string(fields, "name") or "")
 
 
 class Own:
@@ -165,10 +193,13 @@ def _secrets(source: Source, document: Node) -> tuple[tuple[str, TracedText], ..
     return tuple(found[:_TIMES])
 
 
-def of_object(source: Source, document: Node, kind: str, label: str) -> list[Launch]:
-    """The launches of the values that a HelmRelease, an Argo CD application or a HelmChart holds."""
+def of_object(source: Source, document: Node, kind: str, label: str, neighbours: Neighbours | None = None) -> list[Launch]:
+    """The launches of a HelmRelease, an Argo CD application or a HelmChart: of a chart beside it, or of the values in it."""
     from servelint.readers import embedded
 
+    local = _application(source, yaml.entries(document), neighbours, label) if neighbours is not None else None
+    if local:
+        return local
     found: list[Launch] = []
     for path in HOLDERS.get(kind, ()):
         for node, _ in walk(document, path):
@@ -441,29 +472,228 @@ def filled(source: Source, neighbours: Neighbours) -> TracedText | None:
     None for another file, and for one in which nothing is known.
     """
     above = _chart_above(source)
-    beside = neighbours.read(above + "values.yaml") if above else None
-    own = _own_file(neighbours, above) if beside is not None else None
+    text = _rendered(source, neighbours, above, neighbours.given) if above else None
+    return text if text is not None and text.flat != source.text else None
+
+
+def _rendered(template: Source, neighbours: Neighbours, chart: str, given: list[Any]) -> TracedText | None:
+    """A template as Helm writes it; None where that cannot be known.
+
+    Args:
+        template: The template.
+        neighbours: The files beside the file that is read.
+        chart: The path of the chart's folder from there, with a slash behind it.
+        given: What an installation gives over the chart's own values, the strongest last.
+    """
+    beside = neighbours.read(chart + "values.yaml")
+    own = _own_file(neighbours, chart) if beside is not None or given else None
     documents = yaml.documents(beside)[0] if beside is not None and own is not None else []
-    if beside is None or own is None or not documents:
+    if own is None or not (documents or given):
         return None
     from servelint.syntax import go_templates
 
     try:
-        values = go_templates.loaded(beside, documents[0])
-        chart = go_templates.loaded(*own)
-        template = go_templates.Template(source)
-        helpers = dict(template.helpers)
+        values = go_templates.loaded(beside, documents[0]) if beside is not None and documents else {}
+        named = go_templates.loaded(*own)
+        read = go_templates.Template(template)
+        helpers = dict(read.helpers)
         for name in _HELPERS:
-            helper = neighbours.read(f"{above}templates/{name}")
-            if helper is not None and not source.path.endswith(name):
+            helper = neighbours.read(f"{chart}templates/{name}")
+            if helper is not None and not template.path.endswith(name):
                 helpers.update(go_templates.Template(helper).helpers)
     except go_templates.Unknown:
         return None
-    if not isinstance(values, dict) or not isinstance(chart, dict):
+    if not isinstance(values, dict) or not isinstance(named, dict):
         return None
-    named = {key[:1].upper() + key[1:]: value for key, value in chart.items()}
-    text = go_templates.Renderer(values, named, helpers).render(template)
-    return text if text is not None and text.flat != source.text else None
+    for more in given:
+        values = _over(values, more)
+    return go_templates.Renderer(values, {key[:1].upper() + key[1:]: value for key, value in named.items()}, helpers).render(
+        read
+    )
+
+
+def _over(base: Any, more: Any) -> Any:
+    """Values with others over them: mappings are merged, anything else is replaced, and null takes a key away."""
+    from servelint.syntax import go_templates
+
+    if not isinstance(base, dict) or not isinstance(more, dict):
+        return more
+    found = dict(base)
+    for key, value in more.items():
+        if isinstance(value, go_templates.Scalar) and value.value is None:
+            found.pop(key, None)
+        else:
+            found[key] = _over(base[key], value) if key in base else value
+    return found
+
+
+_MAKING = (
+    *_TEMPLATES[:5], "deployment.tpl", "daemonset.yaml", "deployments.yaml", "server.yaml", "vllm.yaml", "vllm-deployment.yaml",
+    "deployment-vllm.yaml", "inferenceservice.yaml", "inference-service.yaml", "isvc.yaml", "servingruntime.yaml",
+    "serving-runtime.yaml", "lws.yaml", "lws-deployment.yaml", "leaderworkerset.yaml", "model-deployment.yaml",
+    "llm-deployment.yaml", "engine.yaml", "rayservice.yaml", "model.yaml", "workload.yaml",
+    "{}.yaml", "{}-deployment.yaml", "{}/deployment.yaml",
+)  # fmt: skip
+"""Files in which charts keep the objects with their containers; {} is the chart's name. A folder is never listed."""
+
+
+def of_local_chart(source: Source, neighbours: Neighbours, chart: str, given: list[Any], site: Span, name: str) -> list[Launch]:
+    """The launches that a chart of the same repository makes with the values of an installation.
+
+    Args:
+        source: The file of the installation.
+        neighbours: The files beside it.
+        chart: The path of the chart's folder from there, with a slash behind it.
+        given: What the installation gives over the chart's own values, the strongest last.
+        site: What stands for the launches.
+        name: What stands in front of their names.
+    """
+    from servelint import readers
+    from servelint.readers import embedded
+
+    found: list[Launch] = []
+    beside = neighbours.below(f"{chart}templates")
+    beside.given = given
+    own = _own_file(neighbours, chart)
+    called = string(yaml.entries(own[1]), "name") if own is not None else None
+    for file in [form.format(called) for form in _MAKING if called or "{}" not in form]:
+        template = neighbours.read(f"{chart}templates/{file}")
+        text = _rendered(template, neighbours, chart, given) if template is not None else None
+        if template is None or text is None:
+            continue
+        inner = Source(template.path, text.flat)
+        documents, problem = yaml.documents(inner)
+        if problem is None:
+            launches = readers.read_documents(inner, documents, beside)[0]
+            found += embedded.moved(launches, inner, text, source)
+    for launch in found:
+        launch.source, launch.site = source, site
+        launch.name = ".".join([part for part in (name, launch.name) if part])
+    return found
+
+
+_PLACES = ("", "../", "../../", "../../../", "../../../../", "../../../../../", "../../../../../../")
+
+
+def _local_chart(neighbours: Neighbours, path: str) -> tuple[str, str] | None:
+    """The folder of a chart that a path from the root of the repository names, and that root; None where there is none."""
+    path = path.removeprefix("./").strip("/")
+    for up in _PLACES if path and "{{" not in path else ():
+        if neighbours.read(f"{up}{path}/Chart.yaml") is not None:
+            return f"{up}{path}/", up
+    return None
+
+
+def _application(source: Source, fields: Entries, neighbours: Neighbours, label: str) -> list[Launch] | None:
+    """The launches of an Argo CD application, or of a HelmRelease, of a chart in the same repository; None for another one."""
+    spec = section(fields, "spec")
+    sources = [yaml.entries(item) for item in listed(spec, "sources")] or [section(spec, "source")]
+    found: list[Launch] = []
+    known = False
+    for one in sources:
+        helm, path = section(one, "helm"), string(one, "path")
+        if "chart" in spec:
+            one = section(spec, "chart", "spec")
+            helm, path = spec, string(one, "chart")
+        chart = _local_chart(neighbours, path or "")
+        if chart is None or path is None:
+            continue
+        known = True
+        given: list[Any] = []
+        for item in [*listed(helm, "valueFiles"), *listed(one, "valuesFiles")]:
+            file = yaml.scalar(item) or ""
+            root, rest = (chart[1], file.partition("/")[2]) if file.startswith("$") else (chart[0], file)
+            given += _data(neighbours.read(root + rest))
+        for key in ("values", "valuesObject"):
+            node = helm[key][1] if key in helm else None
+            if yaml.is_mapping(node):
+                given += _of_node(source, node)
+            elif yaml.is_scalar(node):
+                text = yaml.text(source, node, verbatim=True)
+                extent = text.extent()
+                given += _data(Source(source.path, text.flat)) if extent is not None else []
+        for item in listed(helm, "parameters"):
+            given += _parameter(source, yaml.entries(item))
+        named, at = one["path" if "path" in one else "chart"]
+        found += of_local_chart(source, neighbours, chart[0], given, Span(source, yaml.start(named), yaml.end(at)), label)
+    return found if known else None
+
+
+def _parameter(source: Source, fields: Entries) -> list[Any]:
+    """The values that one parameter sets: `a.b.c` with a value. One with an index is left out."""
+    from servelint.syntax import go_templates
+
+    name = string(fields, "name") or ""
+    if not re.fullmatch(r"[\w-]+(?:\.[\w-]+)*", name) or "value" not in fields:
+        return []
+    value = go_templates.loaded(source, fields["value"][1])
+    if isinstance(value, TracedText) and string(fields, "forceString") != "true":
+        # as `helm --set` reads it
+        plain = {"true": True, "false": False}.get(value.flat)
+        number = int(value.flat) if re.fullmatch(r"-?(?:0|[1-9]\d{0,17})", value.flat) else None
+        if plain is not None or number is not None:
+            value = go_templates.Scalar(plain if plain is not None else number, value)
+    for key in reversed(name.split(".")):
+        value = {key: value}
+    return [value]
+
+
+def _data(source: Source | None) -> list[Any]:
+    """The values in a file; none where it cannot be read."""
+    documents = yaml.documents(source)[0] if source is not None else []
+    return _of_node(source, documents[0]) if source is not None and documents else []
+
+
+def _of_node(source: Source, node: Node) -> list[Any]:
+    from servelint.syntax import go_templates
+
+    try:
+        values = go_templates.loaded(source, node)
+    except go_templates.Unknown:
+        return []
+    return [values] if isinstance(values, dict) else []
+
+
+_VALUES_NAME = re.compile(r"(?:^|[/._-])values?(?:[/._-]|$)", re.IGNORECASE)
+_EVERYWHERE = frozenset(("fullnameOverride", "global", "nameOverride"))
+"""Keys that every chart may be given."""
+_CHART_FOLDERS = ("charts", "helm", "chart", "deploy/charts", "deploy/helm")
+
+
+def with_chart(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+    """The launches of values for a chart of the same repository, in a file that is not the chart's own `values.yaml`."""
+    path = source.path.replace("\\", "/")
+    name = path.rpartition("/")[2]
+    near = "/".join(path.split("/")[-2:])
+    if _VALUES_NAME.search(near) is None or len(documents) != 1 or "apiVersion" in yaml.entries(documents[0]):
+        return []
+    own = next((up for up in _PLACES[:3] if neighbours.read(up + "Chart.yaml") is not None), None)
+    if name in ("values.yaml", "values.yml") and own == "":
+        return []
+    chart = own if own is not None else _named_chart(name, neighbours)
+    fields = yaml.entries(documents[0])
+    beside = neighbours.read(f"{chart}values.yaml") if chart is not None else None
+    known = yaml.documents(beside)[0] if beside is not None else []
+    theirs = yaml.entries(known[0]).keys() | _EVERYWHERE if known else set()
+    fits = not fields.keys().isdisjoint(theirs) if own is not None else fields.keys() <= theirs
+    if chart is None or not fields or not fits:
+        return []
+    key, value = next(iter(fields.values()))
+    site = Span(source, yaml.start(key), yaml.end(value))
+    return of_local_chart(source, neighbours, chart, _of_node(source, documents[0]), site, "")
+
+
+def _named_chart(name: str, neighbours: Neighbours) -> str | None:
+    """The folder of the chart that values are called after: `values/vllm-amd.yaml`, `values-vllm.yaml`."""
+    words = re.sub(r"\.ya?ml$", "", name).split("-")
+    words = [word for word in words if word != "values"]
+    for count in range(len(words), 0, -1):
+        for up in _PLACES[:5]:
+            for folder in _CHART_FOLDERS:
+                path = f"{up}{folder}/{'-'.join(words[:count])}/"
+                if neighbours.read(path + "Chart.yaml") is not None:
+                    return path
+    return None
 
 
 def held_by_values(source: Source, neighbours: Neighbours) -> set[tuple[str, ...]]:

@@ -512,8 +512,11 @@ def _of_entry(here: Entry, own: Own | None) -> list[Launch]:
     items = {kind: [{"list": path, "split": True} for path in paths] for kind, paths in given.items()}
     reader = Reader(chart, here)
     command, args, more = (reader.words(items[kind]) for kind in kinds)
-    if command or _starts(args):
-        case: dict[str, Any] = {"args": items["args"] + items["more"]}
+    if command and engine is not None and command[0].text.flat.startswith("-"):
+        # what other platforms call the command is what Kubernetes calls its arguments
+        case: dict[str, Any] = {"args": [*items["command"], *items["args"], *items["more"]]}
+    elif command or _starts(args):
+        case = {"args": items["args"] + items["more"]}
         if command:
             case["command"] = items["command"]
     elif engine is not None and any(word.text.flat.startswith("-") for word in [*args, *more]) and _fits(args, more):

@@ -7,7 +7,7 @@ import re
 from servelint.core import bounds
 from servelint.core.launch import Launch, ReleaseClaim, Variable
 from servelint.core.source import Source, Span
-from servelint.core.text import TracedText
+from servelint.core.text import HOLE, TracedText
 from servelint.files.siblings import Neighbours
 from servelint.readers import mentions_engine
 from servelint.readers.commands import script_launches
@@ -26,6 +26,8 @@ FORMAT = Format(
     languages=("just",),
 )
 
+_JUST = re.compile(r"(?:@?\bjust|\{\{\s*just_executable\(\)\s*\}\})[ \t]+(?P<name>[A-Za-z_][\w-]*)[ \t]+")
+_CONTINUED = re.compile(r"\\\n[ \t]*")
 _PREFIX = re.compile(r"[@\-?]*")
 _QUOTED = re.compile(r"([\"'])(.*)\1$")
 _OTHER_SHELLS = re.compile(r"\b(?:python3?|node|nu|pwsh|powershell(?:\.exe)?|fish|cmd(?:\.exe)?|perl|ruby)\b")
@@ -76,7 +78,7 @@ class _Recipes:
         env = self.environment(recipe)
         claims = self.claims(recipe, set())
         for index, text in enumerate(scripts):
-            line = text.cut(_start(text))
+            line = self.called(text.cut(_start(text)))
             context = CommandContext(
                 self.source,
                 recipe.name,
@@ -92,6 +94,30 @@ class _Recipes:
                 launch.cut = launch.cut or _lost(scripts[index + 1 :])
             found += started
         return named([launch for launch in found if launch.site.source is self.source])
+
+    def called(self, text: TracedText) -> TracedText:
+        """A script with what a recipe puts in front of a command instead of `just RECIPE`: `just in-venv vllm serve m`."""
+
+        def before(match: re.Match[str]) -> TracedText:
+            wrapper = self.by_name.get(match.group("name"))
+            prefix = self.in_front(wrapper) if wrapper is not None else None
+            return prefix if prefix is not None else text.cut(*match.span())
+
+        return text.sub(_JUST, before) if "just" in text.flat else text
+
+    def in_front(self, recipe: Recipe) -> TracedText | None:
+        """What a recipe that ends in its arguments (`uv run {{args}}`) puts in front of them; None for another one."""
+        scripts = self.justfile.scripts(recipe)
+        last = recipe.parameters[-1] if len(recipe.parameters) == 1 else None
+        if last is None or not last.variadic or not scripts:
+            return None
+        text = scripts[-1].strip()
+        at = text.flat.find(HOLE)
+        known = [piece.expression for piece in text.pieces if piece.expression is not None]
+        if known[-1:] != ["{{" + last.name + "}}"] or not text.flat.endswith((HOLE, HOLE + '"')) or text.flat.count(HOLE) != 1:
+            return None
+        start = max(text.flat.rfind("\n", 0, _command_start(text.flat, at)), -1) + 1
+        return text.cut(start, at).sub(_CONTINUED, lambda _: TracedText.of(" "))
 
     def environment(self, recipe: Recipe) -> dict[str, Variable]:
         """The variables that just exports to a recipe."""
@@ -120,6 +146,14 @@ class _Recipes:
         for text in self.justfile.scripts(recipe):
             found.update(installed(text.cut(_start(text))))
         return found
+
+
+def _command_start(flat: str, end: int) -> int:
+    """Where the command begins that goes on at an offset: behind the last line end that no backslash continues."""
+    at = end
+    while (line := flat.rfind("\n", 0, at)) != -1 and flat[line - 1 : line] == "\\":
+        at = line
+    return at
 
 
 def _start(text: TracedText) -> int:

@@ -7,6 +7,7 @@ import re
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Source
 from servelint.core.text import TracedText, unknown
+from servelint.engines.registry import ENGINES, Engine
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs
 from servelint.readers.commands import launches, script_launches, without_shell_text
@@ -21,8 +22,8 @@ FORMAT = Format(
     160,
     title="systemd, Quadlet",
     about="services with their environment files and drop-ins, `.container` units",
-    files=("*.container", "*.service"),
-    shape=r"(?m)^[ \t]*(?:ExecStart|Exec)[ \t]*=",
+    files=("*.container", "*.service", "override.conf"),
+    shape=r"(?m)^[ \t]*(?:ExecStart|Exec|Environment)[ \t]*=",
     languages=("ini", "properties"),
 )
 
@@ -123,7 +124,18 @@ class Service:
             for launch in started:
                 launch.cut = setting.cut
             found += started
+        if self.open_env and not self.of("ExecStart") and self.source.path.lower().endswith(".conf"):
+            engine = next((one for one in ENGINES.values() if one.unit and self.adds_to(one)), None)
+            words = [Word(TracedText.of(word)) for word in engine.command] if engine is not None else []
+            sites = [variable.site for variable in self.env.values() if variable.site is not None]
+            context.site = sites[0] if sites else None
+            found += launches(words, context) if words and sites else []
         return found
+
+    def adds_to(self, engine: Engine) -> bool:
+        """Whether a drop-in is one of the unit that an engine's installer writes: by its folder, or by its variables."""
+        inside = f"/{engine.unit}.d/" in f"/{self.source.path}"
+        return inside or any(name.startswith(engine.variables) for name in self.env)
 
     def command(self, given: list[Word]) -> list[Word]:
         """The words that a command line of the unit passes on, without the marks in front of its program."""
@@ -136,6 +148,7 @@ class Service:
 
 
 _OPTIONS = (
+    ("ContainerName", "--name"),
     ("AddDevice", "--device"),
     ("ShmSize", "--shm-size"),
     ("PublishPort", "--publish"),

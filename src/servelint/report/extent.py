@@ -5,6 +5,7 @@ from __future__ import annotations
 from servelint.core import judged
 from servelint.core.judged import Judged, Unresolved
 from servelint.core.launch import Launch
+from servelint.core.numbers import counted
 from servelint.core.result import Report
 from servelint.core.source import Source
 from servelint.engines import ENGINE_NAMES, ENGINES
@@ -38,6 +39,14 @@ def mentions(source: Source) -> str:
     text = source.text.encode("utf-8", "replace").lower()
     found = [ENGINE_NAMES[one.id] for one in ENGINES.values() if any(word.lower() in text for word in one.words)]
     return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found) or "an engine"
+
+
+def no_launch(report: Report) -> str:
+    """Return "no launch found in 2 files; a.yml mentions vLLM"; "" where there is a launch or a file that was not read."""
+    if report.launches or report.errors:
+        return ""
+    more = mentioning(report)
+    return f"no launch found in {counted(report.files, 'file', 'files')}" + (f"; {more}" if more else "")
 
 
 def mentioning(report: Report) -> str:

@@ -128,7 +128,7 @@ def _around(catalog: Catalog, option: Option) -> list[str]:
         [name for rule in found for name in {*every_operand(rule.when), *rule.at} if catalog.spelled(f"--{name}")]
     )
     others = [f"--{name}" for name, _ in with_it.most_common(_RELATED + 1) if name != option.name][:_RELATED]
-    related = ["", f"Related: {', '.join(others)}"] if others else []
+    related = ["", *textwrap.wrap(f"Related: {', '.join(others)}", 100, break_on_hyphens=False)] if others else []
     return [*_problems(found), *related, *_documentation(catalog.engine)]
 
 
@@ -142,8 +142,8 @@ def _problems(found: list[Rule]) -> list[str]:
     if not found:
         return []
     more = [f"  and {len(found) - _PROBLEMS} more: servelint rules"] if len(found) > _PROBLEMS else []
-    listed_ones = [f"  {rule.id}: {rule.title} ({describe(rule.versions) or 'any version'})" for rule in found[:_PROBLEMS]]
-    return ["", "Known problems:", *listed_ones, *more]
+    lines = [f"{rule.id}: {rule.title} ({describe(rule.versions) or 'any version'})" for rule in found[:_PROBLEMS]]
+    return ["", "Known problems:", *[part for line in lines for part in _wrapped(line)], *more]
 
 
 def _documentation(engine: str) -> list[str]:
@@ -187,7 +187,7 @@ def of_key(catalog: Catalog, name: str) -> str | None:
             continue
         known = catalog.keys(owner, len(catalog.releases) - 1)
         runs = known.runs.get(keys) if known is not None else None
-        if not runs or not catalog.spelled("--" + owner):
+        if not runs or not catalog.runs_of(owner):
             continue
         head = f"{keys} of --{owner} of {ENGINE_NAMES[catalog.engine]}"
         lines += [f"{head}: {when([(first, last) for first, last, _ in runs], catalog)}", ""]

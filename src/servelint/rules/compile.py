@@ -210,7 +210,7 @@ def faults(data: dict[str, Any], compiled: dict[str, Any]) -> Iterator[tuple[str
     """
     engine_catalog = catalog.load(data["engine"])
     for name in data.get("values", {}):
-        if engine_catalog is not None and engine_catalog.spelled("--" + name):
+        if engine_catalog is not None and engine_catalog.runs_of(name):
             yield "values", f"{name} is also the name of an option; give the value another name"
     asked: list[tuple[str, str]] = [("when", name) for name in every_operand(compiled["when"])]
     asked += [("unless", name) for name in every_operand(compiled.get("unless", ["and", []]))]

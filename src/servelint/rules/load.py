@@ -94,7 +94,7 @@ def _compiled_elsewhere() -> Book:
 
 
 def _read(path: str) -> Book:
-    with open(path, encoding="utf-8") as file:
+    with open(path, "rb") as file:
         return Book(file.read())
 
 
@@ -135,8 +135,8 @@ def write_book_file(rules: list[dict[str, Any]], path: str, read_at: int) -> Non
         bodies.append({key: value for key, value in rule.items() if key not in HEAD})
     lines = [{engine: 1 + number for number, engine in enumerate(engines)}, *heads.values(), *bodies]
     temporary = f"{path}.{os.getpid()}"
-    with open(temporary, "w", encoding="utf-8") as file:
-        file.writelines([json.dumps(line, separators=(",", ":"), ensure_ascii=False) + "\n" for line in lines])
+    with open(temporary, "wb") as file:
+        file.writelines([json.dumps(line, separators=(",", ":"), ensure_ascii=False).encode() + b"\n" for line in lines])
     os.utime(temporary, ns=(read_at, read_at))
     os.replace(temporary, path)
 
@@ -146,8 +146,8 @@ class Book:
 
     __slots__ = ("_engines", "_lines")
 
-    def __init__(self, text: str) -> None:
-        self._lines = text.split("\n")
+    def __init__(self, text: bytes) -> None:
+        self._lines = text.split(b"\n")
         self._engines: dict[str, int] = json.loads(self._lines[0])
 
     def rules(self, *engines: str) -> list[Rule]:

@@ -65,9 +65,9 @@ class Rule:
         "written",
     )
 
-    def __init__(self, head: dict[str, Any], body: str | None = None) -> None:
+    def __init__(self, head: dict[str, Any], body: bytes | None = None) -> None:
         """Make a rule of its head, which has all fields if there is no body. `body` is the other fields, as JSON."""
-        self._body: str | dict[str, Any] | None = head if body is None else body
+        self._body: bytes | dict[str, Any] | None = head if body is None else body
         self.id: str = head["id"]
         self.engine: str = head["engine"]
         self.bounds = ranges.loaded(head["bounds"])
@@ -83,7 +83,7 @@ class Rule:
         return getattr(self, name)
 
     def _decode(self) -> None:
-        data: dict[str, Any] = json.loads(self._body) if isinstance(self._body, str) else self._body or {}
+        data: dict[str, Any] = json.loads(self._body) if isinstance(self._body, bytes) else self._body or {}
         self._body = None
         self.title: str = data["title"]
         self.severity: str = data["severity"]

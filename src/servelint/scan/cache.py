@@ -15,10 +15,10 @@ import hashlib
 import json
 import os
 import re
-import sys
 import time
 from collections import OrderedDict
 
+from servelint.cache.context import user_folder
 from servelint.scan.trees import blob_id
 
 TYPE_CHECKING = False
@@ -192,13 +192,7 @@ def _key(*parts: str) -> str:
 
 def default_folder() -> str:
     """Return the folder of the cache by the conventions of the system."""
-    if os.name == "nt":
-        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~")
-    elif sys.platform == "darwin":
-        base = os.path.expanduser("~/Library/Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.join(base, "servelint", "scan")
+    return os.path.join(user_folder(), "scan")
 
 
 def prepare(folder: str, context: str) -> None:

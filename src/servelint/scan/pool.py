@@ -1,30 +1,22 @@
 """Who reads the repositories: the processes of this machine, or the workers of a Dask cluster (extra `dask`).
 
-A process of this machine that is killed costs only time: its repository goes to a new process. A repository that ends two
-processes becomes an error row, and the others go on. (The pools of the standard library do not report whose work was lost, or
-wait for it forever.) The workers of a cluster must see the repositories under the same paths.
+A repository that ends two processes (servelint.parallel) becomes an error row, and the others go on. The workers of a cluster
+must see the repositories under the same paths.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
-import sys
 from collections.abc import Generator
+from functools import partial
 from itertools import islice
-from multiprocessing.connection import Connection, wait
 
+from servelint.parallel import ENDED, run_tasks
 from servelint.scan import repository
 from servelint.scan.job import Done, Job, Unit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-TRIES = 2
-ENDED = "the process that read it came to an end each time (killed, or out of memory)"
-
-_FORKS = sys.platform == "linux"
 
 
 def run_processes(units: Iterable[Unit], job: Job, count: int) -> Generator[tuple[Unit, Done], None, None]:
@@ -38,109 +30,12 @@ def run_processes(units: Iterable[Unit], job: Job, count: int) -> Generator[tupl
     Raises:
         Mismatch: a process has another servelint, or other rules.
     """
-    workers: list[_Worker] = []
-    waiting = iter(units)
-    again: list[tuple[Unit, int]] = []
-    try:
-        while True:
-            while sum(one.task is not None for one in workers) < count:
-                task = again.pop() if again else next(((unit, 0) for unit in waiting), None)
-                if task is None:
-                    break
-                idle = next((one for one in workers if one.task is None), None)
-                if idle is None:
-                    idle = _Worker(job, [one.pipe for one in workers])
-                    workers.append(idle)
-                if not idle.give(*task):
-                    workers.remove(idle)
-                    idle.end()
-                    again.append(task)
-            busy = {one.pipe: (one, one.task) for one in workers if one.task is not None}
-            if not busy:
-                return
-            ready = wait(list(busy))
-            for pipe, (worker, (unit, tried)) in busy.items():
-                if pipe not in ready:
-                    continue
-                done = worker.receive()
-                if done is None:
-                    workers.remove(worker)
-                    worker.end()
-                    if tried + 1 < TRIES:
-                        again.append((unit, tried + 1))
-                        continue
-                    done = repository.failed(unit, ENDED)
-                yield unit, done
-    finally:
-        for one in workers:
-            one.end()
+    for unit, done in run_tasks(units, partial(_scanned, job=job), count):
+        yield unit, repository.failed(unit, ENDED) if done is None else done
 
 
-class _Worker:
-    """A process, and the repository that it reads.
-
-    Attributes:
-        pipe: the connection to it.
-        task: its repository and the number of earlier attempts; None while it is idle.
-    """
-
-    __slots__ = ("_process", "pipe", "task")
-
-    def __init__(self, job: Job, others: list[Connection]) -> None:
-        context = multiprocessing.get_context("fork") if _FORKS else multiprocessing.get_context("spawn")
-        self.pipe, inner = context.Pipe()
-        # a forked process inherits the pipes of those before it, which would then not notice our end
-        held = [*others, self.pipe] if _FORKS else []
-        self._process = context.Process(target=_work, args=(inner, job, held), daemon=True)
-        self._process.start()
-        inner.close()
-        self.task: tuple[Unit, int] | None = None
-
-    def give(self, unit: Unit, tried: int) -> bool:
-        """Send a repository. Returns whether the process still exists; if not, this repository did not end it."""
-        try:
-            self.pipe.send(unit)
-        except OSError:
-            return False
-        self.task = unit, tried
-        return True
-
-    def receive(self) -> Done | None:
-        """Return the result; None if the process ended. Raises Mismatch."""
-        try:
-            answer = self.pipe.recv()
-        except (EOFError, OSError):
-            return None
-        self.task = None
-        if isinstance(answer, Exception):
-            raise answer
-        done: Done = answer
-        return done
-
-    def end(self) -> None:
-        """End the process."""
-        self.pipe.close()
-        self._process.terminate()
-        self._process.join()
-
-
-def _work(pipe: Connection, job: Job, held: list[Connection]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it
-    for one in held:
-        one.close()
-    while True:
-        try:
-            unit = pipe.recv()
-        except (EOFError, OSError):
-            return
-        try:
-            answer: Done | Exception = repository.scan(unit, job)
-        except repository.Mismatch as error:
-            answer = error
-        try:
-            pipe.send(answer)
-        except OSError:
-            return
+def _scanned(unit: Unit, job: Job) -> Done:
+    return repository.scan(unit, job)
 
 
 _AHEAD = 4

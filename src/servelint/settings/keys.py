@@ -180,7 +180,7 @@ def schema() -> dict[str, Any]:
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "https://servelint.invalid/schemas/settings.schema.json",
+        "$id": "https://raw.githubusercontent.com/servelint/servelint/main/schemas/settings.schema.json",
         "title": "Settings of servelint",
         "type": "object",
         "additionalProperties": False,

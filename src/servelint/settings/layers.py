@@ -223,7 +223,7 @@ def to_settings(layers: list[Layer], trust: Trust = EVERYTHING) -> Settings:
 
 def trusted(folders: tuple[str, ...], trust: Trust) -> tuple[str | RuleFolder, ...]:
     """Folders of rules to be read as a run believes them."""
-    return folders if trust.base is None else tuple([RuleFolder(path, trust) for path in folders])
+    return folders if trust.base is None and not trust.within else tuple([RuleFolder(path, trust) for path in folders])
 
 
 def _selections(layers: list[Layer]) -> Iterator[Selection]:

@@ -255,7 +255,7 @@ class _Parser:
         return int(digits, 16)
 
 
-_STEP = re.compile(r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*|/\*|,')
+_STEP = r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*|/\*|,'
 
 
 def without_comments(text: TracedText, *, lenient: bool = False) -> TracedText:
@@ -282,7 +282,7 @@ def _blanks(flat: str) -> list[tuple[int, int]]:
     comma: int | None = None
     at = 0
     while True:
-        step = _STEP.search(flat, at)
+        step = re.compile(_STEP).search(flat, at)
         between = flat[at : step.start()] if step is not None else flat[at:]
         if comma is not None and between.strip():
             if between.lstrip()[0] in "]}":

@@ -79,8 +79,8 @@ _BETWEEN_BRACKETS = ("while scanning a plain", "while parsing a flow")
 """How the context of an error between brackets begins."""
 _READINGS_AT_MOST = 8
 _QUOTED = r"\bs?quote\s*-?\}\}\Z"
-_DOUBLED_QUOTE = re.compile("''")
-_ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\r?\n|.)", re.DOTALL)
+_DOUBLED_QUOTE = "''"
+_ESCAPE = r"(?s)\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\r?\n|.)"
 _ESCAPES = {
     "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b",
     "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029", "\n": "", "\r": "",
@@ -685,9 +685,9 @@ def _tokens(raw: str, style: str | None, start: int, end: int) -> Iterator[tuple
         at = next_line
 
 
-def _split(raw: str, escape: re.Pattern[str], start: int, end: int) -> Iterator[tuple[str, int, int]]:
+def _split(raw: str, escape: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
     at = start
-    for match in escape.finditer(raw, start, end):
+    for match in re.compile(escape).finditer(raw, start, end):
         if match.start() > at:
             yield raw[at : match.start()], at, match.start()
         yield _unescaped(match.group()), match.start(), match.end()

@@ -145,4 +145,4 @@ def test_what_multi_token_prediction_costs_a_hybrid_model_is_told() -> None:
 
 def test_a_number_of_bytes_that_fits_is_named() -> None:
     launch = config(VLLM + "Qwen/Qwen3-8B --kv-cache-memory-bytes 8G", "0.19.1", "rtx-4090")
-    assert remedy("memory.kv_bytes", launch) == f"--kv-cache-memory-bytes {6 * 2**30} (6 GiB) fits"
+    assert remedy("memory.kv_bytes", launch) == f"write --kv-cache-memory-bytes {6 * 2**30} (6 GiB), which fits"

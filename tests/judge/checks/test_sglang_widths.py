@@ -105,7 +105,11 @@ def test_context_parallel(words: str, misfit: str | None) -> None:
     [
         ("--tp-size 8 --moe-dp-size 3", "does not divide the tensor parallel size 8", None),
         ("--tp-size 8 --pp-size 2 --moe-dp-size 2", "cannot be combined with 2 pipeline stages", None),
-        ("--tp-size 8 --ep-size 2 --moe-dp-size 2", "times the expert parallel size 2 is not the tensor parallel size 8", None),
+        (
+            "--tp-size 8 --ep-size 2 --moe-dp-size 2",
+            "times the expert parallel size 2 must equal the tensor parallel size 8",
+            None,
+        ),
         ("--tp-size 8 --ep-size 2 --moe-dp-size 2 --moe-a2a-backend deepep", None, "1"),
         ("--tp-size 8 --ep-size 4 --moe-dp-size 2", None, "1"),
         ("--tp-size 8 --ep-size 4 --moe-dp-size 2 --attn-cp-size 4", None, "4"),

@@ -59,6 +59,13 @@ def lws(leader: str, worker: str = "", size: int | str = 2, image: str = VLLM, o
 
 
 class TestLeaderWorkerSets:
+    def test_an_undecided_condition_in_the_script_of_a_node(self) -> None:
+        serve = "vllm serve Qwen/Qwen3-32B -tp 8 -pp 2 --nnodes 2 --master-addr $LWS_LEADER_ADDRESS --node-rank"
+        script = f"""|[sh, -c, 'if [ "$DEBUG" = 1 ]; then X=--enforce-eager; fi; {serve} RANK $X']|"""
+        text = lws(script.replace("RANK", "0"), script.replace("RANK", "1"), other=VLLM[:-1] + "1")
+        assert ("node-images-differ", "worker") in found(text)
+        assert found(lws(script.replace("RANK", "0"), script.replace("RANK", "1"))) == set()
+
     def test_nothing_is_wrong(self) -> None:
         assert found(lws(LEADER, f"{LEADER} --headless")) == set()
         assert found(lws(LEADER)) == set()

@@ -218,7 +218,7 @@ class TestPrefixes:
     def test_a_removed_option_is_taken_for_the_one_that_it_is_a_prefix_of(self) -> None:
         finding = only("vllm", "m --device cuda", "0.27.1")
         assert finding.rule == "vllm/taken-for-another"
-        assert finding.message == "--device was removed in vLLM 0.10.0; vLLM 0.27.1 takes it for --device-ids"
+        assert finding.message == "--device was removed in vLLM 0.10.0; vLLM 0.27.1 reads it as --device-ids"
         assert (finding.severity, edits(finding), is_safe(finding)) == ("warning", [(" --device cuda", "")], False)
 
     def test_llama_cpp_takes_none(self) -> None:
@@ -342,7 +342,7 @@ class TestModel:
         ("release", "text", "kind", "message"),
         [
             ("0.10.0", "--model m", "missing-argument", "takes the model as its first argument, not by --model"),
-            ("0.27.1", "m --model m", "unexpected-argument", "is given the model twice"),
+            ("0.27.1", "m --model m", "unexpected-argument", "gets the model twice"),
             (
                 "0.27.1",
                 "--served-model-name x",
@@ -387,7 +387,7 @@ class TestRepeated:
     def test_the_first_has_no_effect(self) -> None:
         finding = only("vllm", "m --port 8000 --port 9000", "0.27.1")
         assert finding.rule == "vllm/repeated-option"
-        assert "--port is given again with another value" in finding.message
+        assert "--port is set twice with different values" in finding.message
         assert finding.span.start < finding.related[0].span.start
         assert [(place.span.text, place.message) for place in finding.related] == [("--port", "counts")]
 
@@ -541,7 +541,7 @@ class TestWhichRelease:
         assert (finding.message, finding.release) == ("llama.cpp b4000 has no option --ctx-siz", "b4000")
 
     def test_of_an_engine_without_a_catalog_gets_nothing(self) -> None:
-        assert kinds("tgi", "--no-such-option", "3.0.0") == []
+        assert kinds("trtllm", "--no-such-option", "1.0.0") == []
 
 
 class TestBlankBehindABackslash:
@@ -670,3 +670,32 @@ class TestAdvice:
 def test_a_command_line_in_one_word_is_one_finding(text: str) -> None:
     """The model that it names is not missing besides."""
     assert [one.rule for one in findings_in(text, "run.sh") if one.severity == "error"] == ["sglang/one-word"]
+
+
+class TestClap:
+    """What clap does otherwise than argparse, and the variables of its options."""
+
+    @pytest.mark.parametrize(
+        ("words", "expected"),
+        [
+            ("-p8080", []),
+            ("-p=8080", []),
+            ("-p 8080 -e", []),
+            ("-pabc", ["invalid-value"]),
+            ("--model_id m", ["unknown-option"]),
+            ("--max-input 5", ["unknown-option"]),
+            ("--num-shard 2 --num-shard 2", ["given-twice"]),
+            ("--json-output --json-output", ["given-twice"]),
+            ("--cuda-graphs 1 --cuda-graphs 2", []),
+            ("--cuda-graphs 1,x", ["invalid-value"]),
+            ("--cuda-graphs 1,2,4", []),
+            ("--sharded yes", ["invalid-choice"]),
+            ("--json-output=true", ["unexpected-value"]),
+            ("--port 65536", ["invalid-value"]),
+            ("--max-batch-total-tokens -1", ["invalid-value"]),
+            ("--waiting-served-ratio .5", []),
+            ("m", ["unexpected-argument"]),
+        ],
+    )
+    def test_words(self, words: str, expected: list[str]) -> None:
+        assert kinds("tgi", words, "3.3.7") == expected

@@ -239,7 +239,7 @@ class TestOptionThatEndsTheStart:
     def test_says_what_the_release_says(self) -> None:
         finding = only("sglang", "--model-path m --enable-ep-moe", "0.5.4")
         assert finding.rule == "sglang/refused-option"
-        assert finding.message == "SGLang 0.5.4 ends the start at --enable-ep-moe"
+        assert finding.message == "SGLang 0.5.4 does not start with --enable-ep-moe"
         assert "--ep-size" in finding.advice
         assert "\n" not in finding.advice
         assert (finding.span.text, finding.impact) == ("--enable-ep-moe", "crash-at-start")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from servelint.core.launch import Launch
@@ -264,3 +266,68 @@ class TestNotRun:
             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {readme.md: '    vllm serve m', run.py: vllm serve m}"
         )
         assert self.names(text) == []
+
+
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: llm}
+spec:
+  selector: {matchLabels: {a: b}}
+  template:
+    spec:
+      containers:
+        - name: s
+          image: vllm/vllm-openai:v0.20.0
+          command: [/bin/bash, -c, "cd /work && ./serve.sh"]
+          volumeMounts: [{name: scripts, mountPath: /work/serve.sh, subPath: serve.sh}]
+      volumes: [{name: scripts, configMap: {name: llm-scripts}}]
+"""
+SCRIPTS = (
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: llm-scripts}\ndata:\n  serve.sh: |\n    vllm serve m/m --port 8000\n"
+)
+
+
+class TestConfigMapsBeside:
+    @pytest.mark.parametrize("name", ["config.yaml", "llm-scripts.yaml", "llm-scripts-configmap.yaml"])
+    def test_a_script_in_another_file(self, tmp_path: Path, name: str) -> None:
+        (tmp_path / name).write_text(SCRIPTS)
+        launch = launch_in(DEPLOYMENT, "llm.yaml", tmp_path)
+        assert argv(launch) == ["m/m", "--port", "8000"]
+        assert launch.source.path == launch.site.source.path == "llm.yaml"
+        assert release(launch) == ("0.20.0", "image")
+
+    def test_a_script_that_a_kustomization_puts_there(self, tmp_path: Path) -> None:
+        (tmp_path / "start.sh").write_text("vllm serve m/m --port 8000\n")
+        (tmp_path / "kustomization.yaml").write_text(
+            "configMapGenerator:\n  - name: llm-scripts\n    files: [serve.sh=start.sh]\n    literals: [A=b]\n"
+        )
+        assert argv(launch_in(DEPLOYMENT, "llm.yaml", tmp_path)) == ["m/m", "--port", "8000"]
+
+    def test_one_that_is_nowhere(self, tmp_path: Path) -> None:
+        assert launches_in(DEPLOYMENT, "llm.yaml", tmp_path) == []
+
+
+def test_both_branches_of_a_group_s_rank() -> None:
+    text = """
+        apiVersion: leaderworkerset.x-k8s.io/v1
+        kind: LeaderWorkerSet
+        metadata: {name: x}
+        spec:
+          leaderWorkerTemplate:
+            size: 2
+            workerTemplate:
+              spec:
+                containers:
+                  - name: a
+                    image: vllm/vllm-openai:v0.9.0
+                    command: [/bin/sh, -c]
+                    args:
+                      - |
+                        if [ "${LWS_WORKER_INDEX:-0}" -eq 0 ]; then exec vllm serve m --port 1
+                        else exec vllm serve m --headless; fi
+        """
+    found = launches_in(text, "lws.yaml")
+    assert [argv(launch)[-1] for launch in found] == ["1", "--headless"]
+    assert all(launch.likely for launch in found)
+    assert len({launch.name for launch in found}) == 2

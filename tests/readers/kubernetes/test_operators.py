@@ -444,3 +444,32 @@ def test_without_a_model() -> None:
 def test_a_kind_of_somebody_else() -> None:
     text = VLLM_RUNTIME.replace("⟦", "").replace("⟧", "").replace("production-stack.vllm.ai", "example.com")
     assert launches_in(text, "runtime.yaml") == []
+
+
+def test_the_service_s_name_in_the_words_of_its_runtime() -> None:
+    text = """
+        apiVersion: serving.kserve.io/v1alpha1
+        kind: ServingRuntime
+        metadata: {name: vllm-runtime}
+        spec:
+          containers:
+            - name: kserve-container
+              image: vllm/vllm-openai:v0.9.0
+              args: ["--model=/mnt/models", "--served-model-name={{.Name}}", "--port", "{{ .Name }}"]
+        ---
+        apiVersion: serving.kserve.io/v1beta1
+        kind: InferenceService
+        metadata: {name: chat}
+        spec:
+          predictor: {model: {modelFormat: {name: vLLM}, runtime: vllm-runtime}}
+        """
+    launch = launch_in(text, "service.yaml")
+    assert argv(launch) == ["--model=/mnt/models", "--served-model-name=chat", "--port", "chat"]
+
+
+def test_what_envsubst_fills_in_for_ray_serve() -> None:
+    text = CONFIG.replace("⟦Qwen/Qwen3-8B⟧", '"${MODEL}"').replace("⟦4⟧", "${TP}").replace("⟦", "").replace("⟧", "")
+    launch = launch_in(ray_service(text), "service.yaml")
+    assert argv(launch)[0] == "${MODEL}"
+    assert not launch.argv[0].text.known
+    assert not launch.argv[2].text.known

@@ -85,3 +85,29 @@ def test_containers(module: str) -> None:
 )
 def test_what_starts_nothing(task: str) -> None:
     assert launches_in(task + "\n", "tasks.yml") == []
+
+
+@pytest.mark.parametrize("module", ["copy", "ansible.builtin.copy"])
+def test_a_file_that_a_task_writes(module: str) -> None:
+    found, marks = marked_launch(
+        f"""
+        - hosts: gpus
+          tasks:
+            - name: unit
+              {module}:
+                dest: /etc/systemd/system/vllm.service
+                content: |
+                  [Service]
+                  Environment=HF_HOME=/x
+                  ExecStart=/opt/bin/vllm serve \u27e6m/m\u27e7 --port 8000
+        """,
+        "playbook.yml",
+    )
+    assert argv(found) == ["m/m", "--port", "8000"]
+    assert environment(found) == {"HF_HOME": "/x"}
+    assert spans(found.argv)[:1] == marks
+
+
+def test_a_file_of_another_kind_that_a_task_writes() -> None:
+    text = "- hosts: gpus\n  tasks:\n    - copy: {dest: /etc/motd, content: 'vllm serve m runs here'}\n"
+    assert launches_in(text, "playbook.yml") == []

@@ -206,3 +206,87 @@ class TestOptionsBelowEachOther:
         text = "server_cmd: |\n  vllm serve m \\\n      --port 8000\n      --seed 1\n"
         (launch,) = launches_in(text, "case.yaml")
         assert launch.cut is not None
+
+
+class TestClouds:
+    def test_a_step_of_cloud_build(self) -> None:
+        found = launch(
+            """
+            steps:
+              - name: gcr.io/cloud-builders/docker
+                args: [run, -d, "vllm/vllm-openai:v0.9.0", --model, m]
+            """
+        )
+        assert argv(found) == ["--model", "m"]
+        assert launches_in("steps:\n  - name: vllm\n    args: [run, 'vllm/vllm-openai:v0.9.0']\n", "file.yaml") == []
+
+    def test_another_entry_point(self) -> None:
+        found = launch(
+            """
+            steps:
+              - name: gcr.io/google.com/cloudsdktool/cloud-sdk
+                entrypoint: gcloud
+                args: [run, deploy, llm, --image, "vllm/vllm-openai:v0.9.0", "--args=--model=m,--port=8000"]
+            """
+        )
+        assert argv(found) == ["--model=m", "--port=8000"]
+
+    def test_user_data_of_cloudformation(self) -> None:
+        found = launch(
+            """
+            Resources:
+              Server:
+                Type: AWS::EC2::Instance
+                Properties:
+                  UserData:
+                    Fn::Base64: !Sub |
+                      #!/bin/bash
+                      docker run -d vllm/vllm-openai:v0.9.0 --model ${Model}
+            """
+        )
+        assert argv(found) == ["--model", "${Model}"]
+
+    def test_a_container_of_cloudformation(self) -> None:
+        found = launch(
+            """
+            Resources:
+              Task:
+                Type: AWS::ECS::TaskDefinition
+                Properties:
+                  ContainerDefinitions:
+                    - Name: llm
+                      Image: vllm/vllm-openai:v0.9.0
+                      Command: [--model, !Ref Model]
+            """
+        )
+        assert release(found) == ("0.9.0", "image")
+        assert not found.argv[1].text.known
+
+    def test_a_service_of_akash(self) -> None:
+        found = launch(
+            """
+            version: "2.0"
+            services:
+              llm: {image: "vllm/vllm-openai:v0.9.0", command: [--model, m]}
+            profiles: {compute: {llm: {resources: {gpu: {units: 1}}}}}
+            deployment: {llm: {x: {profile: llm}}}
+            """
+        )
+        assert argv(found)[-2:] == ["--model", "m"]
+        assert found.container is not None
+        assert found.container.reserved is None
+
+
+def test_lines_that_a_program_fills_in() -> None:
+    text = """
+        apiVersion: v1
+        kind: Pod
+        spec:
+          containers:
+            - name: a
+              image: vllm/vllm-openai:v0.9.0
+              args: [--model, m]
+        {region}
+          restartPolicy: Always
+        """
+    assert argv(launch_in(text, "pod.yaml.tpl")) == ["--model", "m"]

@@ -208,7 +208,7 @@ services:
         assert facts(found, found.one("article.launch")) == {
             "Engine": "vLLM",
             "Release": "0.20.0, named by the settings",
-            "Model": "not said",
+            "Model": "not known",
             "GPUs": "4 \u00d7 h100",
         }
 
@@ -218,7 +218,7 @@ services:
             ("llama-server -hf ggml-org/gemma-3 -ngl 99", "ggml-org/gemma-3"),
             ("text-generation-launcher --model-id org/m", "org/m"),
             ("python -m sglang.launch_server --model-path $MODEL", "${MODEL}"),
-            ('vllm serve "$@"', "not said"),
+            ('vllm serve "$@"', "not known"),
         ],
     )
     def test_the_model_as_it_is_written(self, command: str, model: str, workspace: Workspace) -> None:
@@ -231,7 +231,7 @@ services:
         found = Page(workspace.run("check", "--format", "html", "--select", RANGE).out)
         card = found.one("li.launch")
         assert found.said("h3", card) == ["run.sh:1"]
-        assert facts(found, card) == {"Engine": "vLLM", "Release": "not said", "Model": "m", "GPUs": "not said"}
+        assert facts(found, card) == {"Engine": "vLLM", "Release": "not known", "Model": "m", "GPUs": "not known"}
         assert "Nothing found." in found.said("p")
 
     def test_those_that_a_script_starts_alike_are_one_card(self) -> None:

@@ -35,6 +35,14 @@ class SGLang(Engine):
         ),
     )  # fmt: skip
     launchers = {
+        "multimodal_gen": Launcher(
+            "https://github.com/sgl-project/sglang/blob/v0.5.6/python/sglang/multimodal_gen/runtime/server_args.py",
+            marks=(
+                "num-gpus", "dit-cpu-offload", "dit-layerwise-offload", "text-encoder-cpu-offload", "image-encoder-cpu-offload",
+                "vae-cpu-offload", "pin-cpu-memory", "ulysses-degree", "ring-degree", "enable-cfg-parallel",
+                "use-fsdp-inference", "vae-path",
+            ),
+        ),
         "dynamo": Launcher(
             "https://docs.nvidia.com/dynamo/backends/sg-lang",
             own=(

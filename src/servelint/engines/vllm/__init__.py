@@ -167,6 +167,11 @@ class VLLM(Engine):
         ),
     )
     launchers = {
+        "omni": Launcher(
+            "https://github.com/vllm-project/vllm-omni/blob/v0.14.0/vllm_omni/entrypoints/cli/serve.py",
+            switches=("omni",),
+            marks=("omni",),
+        ),
         # answers no HTTP; the engine's options are those of AsyncEngineArgs
         "grpc": Launcher(
             "https://github.com/vllm-project/vllm/blob/v0.14.1/vllm/entrypoints/grpc_server.py",

@@ -16,7 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_SCALED = ("yarn", "linear", "dynamic")
 _READ = frozenset(("rope_scaling", "rope_parameters", "max_position_embeddings", "rope_theta", "text_config"))
 """Keys of which it is known what they do to the length."""
 _FLAT_BEFORE = ("qwen2_vl", "qwen2_5_vl")

@@ -453,7 +453,7 @@ _FEWER_TOKENS = 8192
 _FEWER_SEQUENCES = 64
 _SHARE_WITH_DRAFTS = 0.6
 _DRAFTS = ("draft weights", "draft kv cache")
-_MORE = re.compile(r" joins the model's .* takes (\d+) % more")
+_MORE = r" joins the model's .* takes (\d+) % more"
 _WORTH_PADDING = 8
 
 
@@ -544,7 +544,7 @@ def padding(config: Config) -> dict[str, str] | None:
     found = plan(config)
     if found is None or found.verdict not in ("fits", "tight") or not found.max_concurrency:
         return None
-    more = next((int(match[1]) for match in map(_MORE.search, found.notes) if match), 0)
+    more = next((int(match[1]) for note in found.notes if (match := re.search(_MORE, note))), 0)
     without = plain(config) if more >= _WORTH_PADDING else None
     if without is None or not without.max_concurrency or without.max_concurrency <= found.max_concurrency:
         return None

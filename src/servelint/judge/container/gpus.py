@@ -113,11 +113,11 @@ def _below(config: Config, container: Container) -> list[Violation]:
     if ranks <= container.visible_gpus:
         return []
     message = f"{engine.name} needs {ranks} GPUs, but this container requests {container.gpus}"
-    advice = f"give it {ranks}, or lower the number of ranks"
+    advice = f"request {ranks}, or lower the number of ranks"
     limit = container.settings.get("gpu_limit")
     site = limit.span() if limit is not None else None
     related = [Related(site, "the GPUs of the container")] if site is not None else []
-    return [Violation("gpus-below-ranks", first.span, message, advice, "more than it is given", related=related)]
+    return [Violation("gpus-below-ranks", first.span, message, advice, "more than it requests", related=related)]
 
 
 def _idle(config: Config, container: Container) -> list[Violation]:
@@ -167,7 +167,7 @@ def _requested(container: Container) -> list[Violation]:
         if container.open:
             return []
         message = f"nvidia.com/gpu: {request.value} is requested without a limit, which Kubernetes requires for GPUs"
-        return [Violation("gpu-request", span, message, "write them under limits", "a request alone")]
+        return [Violation("gpu-request", span, message, "write nvidia.com/gpu under limits", "no limit")]
     site = limit.span()
     if limit.value is not None and limit.value != request.value and site is not None:
         message = (

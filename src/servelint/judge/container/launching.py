@@ -10,7 +10,7 @@ from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import Config
 from servelint.judge.parser.violation import Violation
 
-_REFERENCE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+_REFERENCE = r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))"
 _SHORT = 60
 
 
@@ -87,10 +87,10 @@ def _references(text: TracedText) -> list[tuple[TracedText, str]]:
     found: list[tuple[TracedText, str]] = []
     for start, piece in zip(text.starts, text.pieces, strict=True):
         if piece.expression is not None:
-            match = _REFERENCE.fullmatch(piece.expression)
-            if match is not None and piece.span is not None and _REFERENCE.fullmatch(piece.span.text):
+            match = re.fullmatch(_REFERENCE, piece.expression)
+            if match is not None and piece.span is not None and re.fullmatch(_REFERENCE, piece.span.text):
                 found.append((text.cut(start, start + len(piece.text)), match.group(1) or match.group(2)))
-    known = [(text.cut(*match.span()), match.group(1) or match.group(2)) for match in _REFERENCE.finditer(text.flat)]
+    known = [(text.cut(*match.span()), match.group(1) or match.group(2)) for match in re.finditer(_REFERENCE, text.flat)]
     return [*found, *known]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from servelint.core.finding import Related
 from servelint.core.launch import Port, Probe, Runtime
 from servelint.core.numbers import is_whole
@@ -32,6 +34,9 @@ def served_port(config: Config) -> tuple[int, Span | None] | None:
     engine = ENGINES[config.launch.engine]
     if not engine.port or any(config.operand(name).present is not False for name in _SERVED_ELSEWHERE) or not _serves(config):
         return None
+    if engine.address_variable and config.operand("env." + engine.address_variable).present is not False:
+        address = _address(config)
+        return (address[1], address[2]) if address is not None else None
     found = _setting(config, engine.port_option, engine.port_variables)
     if found is None:
         return None
@@ -63,14 +68,38 @@ def _serves(config: Config) -> bool:
 def bound_loopback(config: Config) -> tuple[str, Span | None] | None:
     """The loopback address that the server is bound to, and the span that sets it; None if it is another, or unknown."""
     engine = ENGINES[config.launch.engine]
-    found = _setting(config, engine.host_option, engine.host_variables)
+    if engine.address_variable and config.operand("env." + engine.address_variable).present is not False:
+        address = _address(config)
+        found = Operand(True, address[0], site=address[2]) if address is not None else None
+    else:
+        found = _setting(config, engine.host_option, engine.host_variables)
     if found is None:
         return None
     if found.present:
         value = found.value
         inside = isinstance(value, str) and (value in _LOOPBACK_NAMES or value.startswith("127."))
         return (str(value), found.span) if inside else None
-    return ("127.0.0.1", None) if engine.loopback and _own(config) else None
+    opened = engine.open_images and config.launch.container is not None  # an image made of theirs has their variables
+    return ("127.0.0.1", None) if engine.loopback and _own(config) and not opened else None
+
+
+_SCHEMES = {"": 0, "http": 80, "https": 443}
+"""scheme of an address -> the port that it stands for, 0 for the engine's own (envconfig.Host of Ollama)"""
+
+
+def _address(config: Config) -> tuple[str, int, Span | None] | None:
+    """The interface, the port and the place of the variable that holds both; None if it is unknown."""
+    engine = ENGINES[config.launch.engine]
+    found = config.operand("env." + engine.address_variable)
+    if not isinstance(found.value, str):
+        return None
+    text = found.value.strip().strip("\"'")
+    match = re.fullmatch(r"(?:(\w+)://)?(\[[0-9A-Fa-f:]*\]|[^:/]*)(?::(\d{1,5}))?(?:/.*)?", text)
+    if match is None or (match[1] or "") not in _SCHEMES:
+        return None
+    port = int(match[3]) if match[3] else _SCHEMES[match[1] or ""] or engine.port
+    # no interface in front of a port is every one
+    return match[2].strip("[]") or ("0.0.0.0" if match[3] else "127.0.0.1"), port, found.span  # noqa: S104 - as the engine reads it
 
 
 def _setting(config: Config, option: str, variables: tuple[str, ...]) -> Operand | None:
@@ -142,7 +171,9 @@ def _not_served(config: Config, runtime: Runtime, ports: list[Port], listening: 
     engine = ENGINES[config.launch.engine]
     shown = " and ".join([str(number) for number in numbers[:3]])
     message = f"port {shown} of the container is published, but {engine.name} listens on {port}: nothing answers there"
-    other = f"add --{engine.port_option} {numbers[0]}" if site is None else "write the other one"
+    other = f"add --{engine.port_option} {numbers[0]}" if site is None else f"write --{engine.port_option} {numbers[0]}"
+    if engine.address_variable:
+        other = f"set {engine.address_variable}=0.0.0.0:{numbers[0]}"
     related = [Related(site, "listens here")] if site is not None else []
     return [Violation("port-not-served", span, message, f"publish {port}, or {other}", "leads nowhere", related=related)]
 
@@ -155,10 +186,13 @@ def _loopback(config: Config, runtime: Runtime, asked: TracedText, what: str) ->
         return []
     name = ENGINE_NAMES[config.launch.engine]
     address, site = bound
-    by = f"listens on {address}" if site is not None else f"listens on {address} unless --host says otherwise"
+    own = ENGINES[config.launch.engine].address_variable or "--host"
+    by = f"listens on {address}" if site is not None else f"listens on {address} unless {own} says otherwise"
     message = f"{what}, and {name} {by}, which is reachable only inside the container"
     related = [Related(site, "inside the container alone")] if site is not None else []
-    advice = "write --host 0.0.0.0; what should not be reached from outside is published on 127.0.0.1 of the host"
+    variable = ENGINES[config.launch.engine].address_variable
+    way = f"{variable}=0.0.0.0" if variable else "--host 0.0.0.0"
+    advice = f"write {way}; what should not be reached from outside is published on 127.0.0.1 of the host"
     change = written_at(site, "0.0.0.0") if site is not None and site.text == address else None  # noqa: S104 - in the container
     title = "listen on 0.0.0.0"
     return [

@@ -59,8 +59,15 @@ def _peers(config: Config, nodes: Nodes) -> list[Config]:
     Launches that only stand in one file are nodes of one launch if they say so: as many as --nnodes, each with a rank.
     """
     own = config.launch
+    place = _place(own, nodes)
+    if place is None:
+        return []
     releases = [config.release] if config.release is not None else []
-    each = [config if one is own else configs_of(one, releases)[0] for one, _ in nodes.parts if one.engine == own.engine]
+    each = [
+        config if number == place else configs_of(one, releases)[0]
+        for number, (one, _) in enumerate(nodes.parts)
+        if one.engine == own.engine
+    ]
     if not nodes.kind:
         size = whole(config, "nnodes")
         each = [
@@ -69,6 +76,18 @@ def _peers(config: Config, nodes: Nodes) -> list[Config]:
         if len(each) != size or any(not isinstance(one.operand("node-rank").value, int) for one in each):
             return []
     return [one for one in each if one is not config]
+
+
+def _place(launch: Launch, nodes: Nodes) -> int | None:
+    """The place of a launch, or of the launch that it is an alternative of, among those of the nodes."""
+    return next(
+        (
+            number
+            for number, (one, _) in enumerate(nodes.parts)
+            if one is launch or (one.source is launch.source and one.line == launch.line and one.name == launch.name)
+        ),
+        None,
+    )
 
 
 def _where(config: Config) -> str:
@@ -82,7 +101,8 @@ def _first(config: Config, peers: list[Config]) -> Config | None:
     """The launch to compare with: the leader's; None for the leader itself."""
     nodes = config.launch.nodes
     order = [one for one, _ in nodes.parts] if nodes is not None else []
-    before = [one for one in peers if order.index(one.launch) < order.index(config.launch)]
+    own = _place(config.launch, nodes) if nodes is not None else None
+    before = [one for one in peers if own is not None and order.index(one.launch) < own]
     return min(before, key=lambda one: order.index(one.launch), default=None)
 
 

@@ -35,7 +35,7 @@ def _shared_memory(config: Config, container: Container, runtime: Runtime) -> li
     size = container.settings.get("shm_size")
     span = (size.span() if size is not None else None) or ranks[1]
     name = ENGINE_NAMES[config.launch.engine]
-    message = f"{ranks[0]} ranks of {name} share /dev/shm, and this container has 64 MiB of it"
+    message = f"{ranks[0]} ranks of {name} share /dev/shm, which has 64 MiB in this container"
     if runtime.declared:
         advice = "mount an emptyDir with medium: Memory at /dev/shm"
     elif config.launch.name.startswith("services."):
@@ -43,7 +43,7 @@ def _shared_memory(config: Config, container: Container, runtime: Runtime) -> li
     else:
         advice = "add --ipc=host or --shm-size=16g"
     related = [Related(ranks[1], "several ranks")] if ranks[1] is not None and span != ranks[1] else []
-    return [Violation("small-shared-memory", span, message, advice, "of one container", related=related)]
+    return [Violation("small-shared-memory", span, message, advice, "ranks in one container", related=related)]
 
 
 def _ranks(config: Config) -> tuple[int, Span | None] | None:
@@ -79,7 +79,7 @@ def _bytes(size: TracedText) -> float | None:
 
 
 _HUB = r"[A-Za-z0-9][\w.-]*/[\w.-]+"
-_NO_MODELS = r"/(?:dev|etc|tmp|run|var/run|var/log|sys|proc)(?:/.*)?|.*\.[A-Za-z]\w{0,5}"
+_NO_MODELS = r"/(?:dev|etc|tmp|run|var/run|var/log|sys|proc)(?:/.*)?|.*[^/]\.[A-Za-z]\w{0,5}"
 _OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
 _FOR_EVER = ("always", "unless-stopped")
 
@@ -90,16 +90,19 @@ def _cache(config: Config, runtime: Runtime) -> list[Violation]:
     model = config.operand("model")
     for name in ("model-path", ENGINES[launch.engine].model_option):
         model = model if model.present is not False or not name else config.operand(name)
-    cache = ENGINES[launch.engine].model_cache
-    if not cache or runtime.mounts is None or not isinstance(model.value, str):
+    engine = ENGINES[launch.engine]
+    cache = engine.model_cache
+    pulls = engine.pulls_models  # and is started without a model
+    if not cache or runtime.mounts is None or not (pulls or isinstance(model.value, str)):
         return []
-    if not re.fullmatch(_HUB, model.value) or launch.image is None or images.identify(launch.image).house:
+    if launch.image is None or images.identify(launch.image).house or not (pulls or re.fullmatch(_HUB, str(model.value))):
         return []
     if any(path.value is None or not re.fullmatch(_NO_MODELS, path.value) for path in runtime.mounts):
         return []
     if any(name in launch.env for name in _OFFLINE) or config.operand("download-dir").present is not False:
         return []
-    message = f"no volume keeps {model.value}: every new container downloads it again"
+    what, again = ("the models that it pulls", "them") if pulls else (model.value, "it")
+    message = f"no volume keeps {what}: every new container downloads {again} again"
     advice = f"mount a volume at {cache}"
     return [Violation("no-model-cache", model.span, message, advice, "downloaded at every start")]
 

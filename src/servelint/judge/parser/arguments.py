@@ -58,6 +58,8 @@ def violations(view: ReleaseView) -> list[Violation]:
 
 def _after_swallowed(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
     """The faults without the words that an option would have for a value, were it not taken for a value itself."""
+    if not any(one.kind == "unexpected-argument" for one in faults):
+        return faults
     argv = view.config.launch.argv
     values = [one.value_word for one in view.config.reading.arguments.every if swallowed(view, one)]
     after = [argv[at + 1] for at, word in enumerate(argv[:-1]) if any(word is one for one in values)]
@@ -67,6 +69,8 @@ def _after_swallowed(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
 def _in_one_word(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
     """The faults without the options that a word of several options holds, where the parser does not look for them."""
     packed = [one.word.text.flat for one in faults if one.word is not None and one.kind in _PACKED and _holds_options(one.word)]
+    if not packed:
+        return faults
     inside = [option.partition("=")[0] for flat in packed for option in flat.split() if option.startswith("-")]
     table = view.catalog.table(view.index)
     named = {found.name for option in inside if (found := table.find(option)) is not None}
@@ -74,11 +78,11 @@ def _in_one_word(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
 
 
 _PACKED = ("one-word", "unexpected-argument", "unknown-option")
-_SEVERAL = re.compile(r"\s*-{1,2}[A-Za-z][\w.-]*[\s=]\s*\S.*\s-{1,2}[A-Za-z]", re.DOTALL)
+_SEVERAL = r"(?s)\s*-{1,2}[A-Za-z][\w.-]*[\s=]\s*\S.*\s-{1,2}[A-Za-z]"
 
 
 def _holds_options(word: Word) -> bool:
-    return _SEVERAL.match(word.text.flat) is not None
+    return re.match(_SEVERAL, word.text.flat) is not None
 
 
 _OPERATORS = frozenset(("&&", "||", "|", ";", "&", ">", ">>", "2>", "2>&1", "&>", "<"))
@@ -251,21 +255,21 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
         fault.span,
         message,
         instead.text if instead is not None else meant if close else "correct its name, or delete it with its value",
-        "no option" if other is None else f"not an option of {view.name}",
+        "unknown option" if other is None else f"not an option of {view.name}",
         change=written_at(written_in(fault), close) if close and instead is None and not there else None,
         title=f"write {close}" if close else "",
         new=other is None and instead is None and close is None,
     )
 
 
-_NAMED_INSTEAD = re.compile(r"\buse (--[a-z][\w-]*(?: [\w+.-]+)??)(?: instead)?\.?$", re.IGNORECASE)
+_NAMED_INSTEAD = r"(?i)\buse (--[a-z][\w-]*(?: [\w+.-]+)??)(?: instead)?\.?$"
 
 
 def _successor(spelling: str, runs: Sequence[tuple[int, int, Option]], gone: bool) -> str:
     """What the last release that had an option said is to be used in its place; a notice speaks of the option that is on."""
     off = spelling.startswith(("--no-", "-n"))
     notice = max(runs, key=lambda run: run[1])[2].deprecated if gone and not off else ""
-    named = _NAMED_INSTEAD.search(" ".join(notice.split())) if notice else None
+    named = re.search(_NAMED_INSTEAD, " ".join(notice.split())) if notice else None
     return f"write {named.group(1)}" if named is not None else ""
 
 
@@ -329,6 +333,18 @@ def _abbreviated(view: ReleaseView, fault: Fault) -> Violation:
     )
 
 
+def _given_twice(view: ReleaseView, fault: Fault) -> Violation:
+    first = fault.setting.word.site if fault.setting is not None else None
+    return Violation(
+        "given-twice",
+        fault.span,
+        f"{fault.spelling} is given twice, which {view.release} refuses",
+        "delete one of them",
+        "given again",
+        related=[Related(first, "given first")] if first is not None else [],
+    )
+
+
 _FAULTS: dict[str, Callable[[ReleaseView, Fault], Violation]] = {
     "unknown-option": _unknown,
     "ambiguous-option": _ambiguous,
@@ -342,6 +358,7 @@ _FAULTS: dict[str, Callable[[ReleaseView, Fault], Violation]] = {
     "stray-path": _stray_path,
     "ignored-model": _ignored_model,
     "exclusive": _exclusive,
+    "given-twice": _given_twice,
 }
 """Kind of a fault (servelint.engines.argv) -> the violation that it is."""
 
@@ -409,6 +426,8 @@ def _deprecated(view: ReleaseView) -> list[Violation]:
 def _repeated(view: ReleaseView) -> list[Violation]:
     seen: dict[str, Setting] = {}
     found: list[Violation] = []
+    if view.record.dialect.once:
+        return found  # refused, not repeated
     for setting in view.config.reading.arguments.every:
         before = seen.get(setting.name)
         seen[setting.name] = setting
@@ -547,7 +566,7 @@ def _cut(config: Config) -> list[Violation]:
     image = config.launch.image.span() if config.launch.image is not None else None
     if image is not None and image.source is cut.source and cut.start <= image.start < cut.end:
         message = f"the command ends before {first}: the container tool gets no image and starts nothing"
-    advice = "let every line but the last end with the continuation character, and no comment or blank line follow it"
+    advice = "end every line except the last with the continuation character, with no comment or blank line after it"
     title = "end the line before with a backslash"
     label = "not part of the command"
     return [Violation("command-cut-short", cut, message, advice, label, change=_joined(config, cut), title=title)]
@@ -581,5 +600,5 @@ def _literal_quotes(config: Config) -> list[Violation]:
         message = f"the value of {setting.spelling} is {flat}: the quotes are part of it, since no shell removes them here"
         advice = "write the value without these quotes"
         change = written_at(text.written, flat[1:-1]) if re.fullmatch(_UNQUOTED, flat[1:-1]) else None
-        found.append(Violation("literal-quotes", span, message, advice, "quotes and all", change=change))
+        found.append(Violation("literal-quotes", span, message, advice, "includes the quotes", change=change))
     return found

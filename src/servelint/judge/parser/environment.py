@@ -11,6 +11,7 @@ from servelint.core.text import TracedText
 from servelint.engines import ENGINES
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import Catalog
+from servelint.engines.conversions import Refused, convert
 from servelint.engines.registry import derived
 from servelint.fixes.change import Change, name_span
 from servelint.judge.parser.repairs import Replacement, in_place_of, setting_named
@@ -38,12 +39,13 @@ def violations(view: ReleaseView) -> list[Violation]:
     if not env:
         return value_violations(view)
     known = view.catalog.variables()
-    named = view.names("mentioned-variables")
+    mentioned = view.catalog.names("mentioned-variables")
+    named = {name for name, _ in env if view.has_now(mentioned.get(name))}
     foreign = [
         _foreign(view, name, variable)
         for name, variable in env
         # what a script exports may be for another engine that it starts
-        if view.config.launch.container is not None and name.startswith(others) and name not in {*known, *named}
+        if view.config.launch.container is not None and name.startswith(others) and name not in known and name not in named
     ]
     found = [
         _variable(view, name, variable, known) for name, variable in env if name.startswith(prefixes) and name not in named
@@ -86,7 +88,9 @@ def _variable(view: ReleaseView, name: str, variable: Variable, known: dict[str,
     instead = in_place_of(view, name)
     if runs is None:
         close = similar(name, _variables_read(view.catalog, view.index))
-        if close is None or _is_passed_on(view, variable):
+        verb = view.config.launch.verb
+        for_others = view.record.shared_variables and not (verb and verb[0].site is None)
+        if close is None or for_others or _is_passed_on(view, variable):
             return None  # a script beside the engine may read it, or this one does
         there = close in view.config.launch.env
         advice = f"delete it: {close} is set already" if there else f"did you mean {close}?"
@@ -162,6 +166,13 @@ def _variables_read(catalog: Catalog, index: int) -> tuple[str, ...]:
 
 _INTEGER = r"\s*[-+]?\d+(?:_\d+)*\s*"
 _WHOLE, _SWITCH, _TRUE = "a whole number", "1 or 0", "true or 1"
+_GO_SWITCH = "true or false"
+_GO_VALUES = {
+    _GO_SWITCH: re.compile(r"1|t|T|TRUE|true|True|0|f|F|FALSE|false|False|"),
+    "a whole number that is not negative": re.compile(r"(?a)\d*"),
+    "a duration such as 10m or 24h": re.compile(r"(?a)|[-+]?(?:\d+|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|ms|s|m|h))+)"),
+}
+"""What Go's ParseBool, ParseUint and ParseDuration take, the last with a number of seconds beside it."""
 _MEANT = {"true": "1", "yes": "1", "on": "1", "y": "1", "t": "1", "enable": "1", "enabled": "1"}
 _MEANT |= {"false": "0", "no": "0", "off": "0", "n": "0", "f": "0", "disable": "0", "disabled": "0"}
 _NOT_READ_AS_TRUE = frozenset(("on", "t", "enable", "enabled"))
@@ -170,6 +181,8 @@ _NOT_READ_AS_TRUE = frozenset(("on", "t", "enable", "enabled"))
 
 def value_violations(view: ReleaseView) -> list[Violation]:
     """The violations in the values of variables, for releases whose way of reading them the catalog has."""
+    if view.record.option_variables:
+        return _values_of_options(view)
     since = view.record.values_read_since
     if not since or not view.config.at_least(since):
         return []
@@ -193,6 +206,17 @@ def _value(view: ReleaseView, name: str, text: TracedText, variable: Variable, b
     if wanted is None or _reads(text.flat, wanted):
         return None
     meant = _MEANT.get(text.flat.strip().lower()) if wanted == _SWITCH else None
+    if wanted == _GO_SWITCH:
+        off = text.flat.strip("\"' ").lower() in ("off", "no", "n", "disable", "disabled")
+        message = f"{name}={text.flat} is read as true by {view.release}: what is neither true nor false is true"
+        return Violation(
+            "ignored-env-value",
+            text.span() or variable.site,
+            message,
+            "write false" if off else "write true or false",
+            "read as true",
+            variable=name,
+        )
     if record.values_refused:
         message = f"{name}={text.flat} is not read as {wanted}: {view.release} fails with ValueError after loading"
     else:
@@ -205,6 +229,37 @@ def _value(view: ReleaseView, name: str, text: TracedText, variable: Variable, b
         f"not {wanted}",
         variable=name,
     )
+
+
+def _values_of_options(view: ReleaseView) -> list[Violation]:
+    """The violations in variables that set options: the parser reads their values as those of the options."""
+    arguments, known = view.config.reading.arguments, view.catalog.variables()
+    found: list[Violation] = []
+    for name, variable in view.config.launch.env.items():
+        body: dict[str, Any] = next((body for first, last, body in known.get(name, ()) if first <= view.index <= last), {})
+        option = view.catalog.table(view.index).get(body["option"]) if "option" in body else None
+        text = variable.value
+        if option is None or text is None or not text.known or not arguments.complete or option.name in arguments.settings:
+            continue
+        choices = option.choices if option.takes_value else ["true", "false"]
+        advice, label = "", ""
+        if choices is not None and text.flat not in choices:
+            lowered = text.flat.strip().lower()
+            boolean = _MEANT.get(lowered, lowered) if "true" in choices else ""
+            meant = {"1": "true", "0": "false"}.get(boolean) or similar(text.flat, choices)
+            advice = f"did you mean {meant}?" if meant else f"choose from {listed(choices)}"
+            label = "not a choice"
+        elif choices is None:
+            try:
+                convert(view.engine, option.types, text.flat)
+            except Refused as refused:
+                advice, label = f"write {refused}", f"not {refused}"
+        if advice:
+            advice = advice if text.flat else "delete the variable, or give it a value: an empty one is read as well"
+            message = f'"{text.flat}" is not a valid value for {name} in {view.release}'
+            place = text.span() if text.flat else None
+            found.append(Violation("refused-env-value", place or variable.site, message, advice, label, variable=name))
+    return found
 
 
 def _named(view: ReleaseView, name: str, text: TracedText, variable: Variable) -> Violation | None:
@@ -222,6 +277,8 @@ def _reads(text: str, wanted: str) -> bool:
     """Whether the engine reads a text as what it wants."""
     if wanted == _TRUE:
         return text.strip().lower() not in _NOT_READ_AS_TRUE
+    if wanted in _GO_VALUES:
+        return _GO_VALUES[wanted].fullmatch(text.strip().strip("\"'")) is not None
     if wanted in (_WHOLE, _SWITCH):
         return re.fullmatch(_INTEGER, text) is not None
     try:

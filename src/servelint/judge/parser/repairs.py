@@ -52,7 +52,7 @@ def _data() -> dict[str, dict[str, Any]]:
     return found
 
 
-_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
+_OPTION = r"(?<![\w-])--[a-z][a-z0-9-]*"
 
 
 def replacement(engine: str, name: str) -> Replacement | None:
@@ -92,7 +92,9 @@ def in_place_of(view: ReleaseView, name: str, setting: Setting | None = None) ->
     found = replacement(view.engine, name.lstrip("-"))
     new = found.option or next(iter(found.write), "") if found is not None else ""
     table = view.catalog.table(view.index)
-    if found is not None and any(table.find(one) is None for one in _OPTION.findall(f"{new.partition('.')[0]} {found.text}")):
+    if found is not None and any(
+        table.find(one) is None for one in re.findall(_OPTION, f"{new.partition('.')[0]} {found.text}")
+    ):
         return (
             Replacement({"text": "delete it", "delete": True, "safe": found.safe, "idle": found.idle}) if found.delete else None
         )

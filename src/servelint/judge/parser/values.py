@@ -158,9 +158,8 @@ def _misspelt_value(view: ReleaseView, name: str, shown: str, text: TracedText, 
     kind, plugin = view.record.value_kinds_of_options.get(name, ("", ""))
     if plugin and view.config.operand(plugin).present is not False:
         return None
-    lives = _lives(view.catalog, name, kind, json_name, view.index if json_name else 0)
-    lowered = value.lower().replace("_", "-")
-    if not value or not lives or any(one.lower().replace("_", "-") == lowered for one in lives):
+    lives, plain = _lives(view.catalog, name, kind, json_name, view.index if json_name else 0)
+    if not value or not lives or value.lower().replace("_", "-") in plain:
         return None
     now = [one for one in lives if kind and view.has_now(view.catalog.names(kind).get(one))]
     close = misspelt(value, now) or misspelt(value, lives)
@@ -181,21 +180,25 @@ def _misspelt_value(view: ReleaseView, name: str, shown: str, text: TracedText, 
 def _had_elsewhere(view: ReleaseView, name: str, kind: str, value: str, first: int) -> str:
     """In brackets the releases that have a value, where this one does not; "" where it does."""
     runs: list[Any] = [*view.catalog.names(kind).get(value, ())] if kind else []
-    runs += [run for run in view.catalog.spelled("--" + name) if value in (run[2].choices or ())]
+    runs += [run for run in view.catalog.runs_of(name) if value in (run[2].choices or ())]
     runs = runs or [(first, len(view.catalog.releases) - 1)]
     return "" if view.has_now(runs) else f" ({Life(view.catalog, runs, view.index).use(view.name)})"
 
 
 @lru_cache(maxsize=1024)
-def _lives(catalog: Catalog, name: str, kind: str, json_name: str, index: int) -> dict[str, int]:
-    """The values that any release declares for an option or a key, or has of a kind of names -> the first that has them."""
-    declared: list[tuple[int, Any]] = [(first, option.choices) for first, _, option in catalog.spelled("--" + name)]
+def _lives(catalog: Catalog, name: str, kind: str, json_name: str, index: int) -> tuple[dict[str, int], frozenset[str]]:
+    """The values that any release declares for an option or a key, or has of a kind of names -> the first that has them.
+
+    Beside them the same values in lower case with dashes.
+    """
+    declared: list[tuple[int, Any]] = [(first, option.choices) for first, _, option in catalog.runs_of(name)]
     if json_name:
         keys = catalog.keys(json_name, index)
         runs = keys.runs.get(name.rpartition(".")[2], ()) if keys is not None else ()
         declared = [(first, body.get("choices")) for first, _, body in runs]
     lives = {one: first for first, choices in reversed(declared) for one in choices or () if isinstance(one, str)}
-    return lives | ({one: runs[0][0] for one, runs in catalog.names(kind).items()} if kind else {})
+    lives |= {one: runs[0][0] for one, runs in catalog.names(kind).items()} if kind else {}
+    return lives, frozenset([one.lower().replace("_", "-") for one in lives])
 
 
 def _is_missing(folder: str | None, template: str) -> bool:
@@ -364,7 +367,7 @@ def _kind(view: ReleaseView, spelling: str, name: str, kind: str, text: TracedTe
         names = listed([one for one in choices if one is not None])
         message = f"{name} of {spelling} is {_SHAPES[kind]} here; {view.release} takes {names}"
         return [Violation("invalid-json-value", text.span(), message, f"write {names}", "not a single value")]
-    if kind == STRING and wanted & {"list", "object"}:
+    if kind == STRING and wanted & {"list", "object"} and (keys.get(name) or {}).get("text", True):
         return []  # some fields split a text themselves
     if "any" in wanted or (given in wanted if given is not None else bool(wanted - {"object", "list"})):
         return []

@@ -20,6 +20,7 @@ REFUSED = frozenset(
         *("unknown-option", "removed-option", "option-not-yet", "option-of-other-engine", "ambiguous-option", "refused-option"),
         *("missing-value", "unexpected-value", "unexpected-argument", "one-word", "missing-argument", "exclusive-options"),
         *("invalid-choice", "invalid-value", "malformed-json", "unknown-json-key", "invalid-json-value"),
+        *("given-twice", "refused-env-value"),
     )
 )
 """Rules whose violations keep the engine from starting."""

@@ -29,11 +29,20 @@ FORMAT = Format(
     20,
     title="Kubernetes",
     about="containers at any depth of any object, `$(VAR)`, ConfigMaps with scripts and variables, LeaderWorkerSet, KServe, "
-    "KubeAI, Ray, Dynamo, llmaz, LLMKube, llm-d, OME, kthena, patches and kustomizations, HelmRelease and Argo CD, JSON and "
-    "lists",
+    "KubeAI, Ray, Dynamo, llmaz, LLMKube, llm-d, OME, kthena, patches, kustomize overlays, HelmRelease and Argo CD with local "
+    "charts, JSON and lists",
     syntax=YAML,
     shape=r"(?m)^[\"']?(?:apiVersion|kind)[\"']?[ \t]*:",
-    words=("name: huggingface", "uri: hf://", 'uri: "hf://', "kind: playground", "engine_kwargs", "model_loading_config"),
+    words=(
+        "name: huggingface",
+        "uri: hf://",
+        'uri: "hf://',
+        "kind: playground",
+        "engine_kwargs",
+        "model_loading_config",
+        "kind: kustomization",
+        "kustomize.config.k8s.io",
+    ),
 )
 
 _OPERATORS = (
@@ -97,7 +106,15 @@ def _of_object(file: File, one: Object, images: Overrides | None) -> list[Launch
         return found
     from servelint.readers.kubernetes import pods
 
-    return (pods.kustomization if is_kustomization(one.fields) else pods.of_object)(file, one, images)
+    if not is_kustomization(one.fields):
+        return pods.of_object(file, one, images)
+    if file.neighbours is not None and one.kind != "Component" and not {"resources", "bases"}.isdisjoint(one.fields):
+        from servelint.readers.kubernetes import overlays
+
+        made = overlays.launches(file.source, one.fields, file.neighbours, _of_object)
+        if made:
+            return made
+    return pods.kustomization(file, one, images)
 
 
 def _other_scripts(file: File, starts: list[int]) -> list[Launch]:

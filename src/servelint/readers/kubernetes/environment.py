@@ -162,7 +162,7 @@ def _value(text: TracedText, at: int, end: int, lookup: Lookup, script: bool) ->
 
 def opener(file: File, pod: Entries, fields: Entries) -> Callable[[TracedText], OpenedFile | None] | None:
     """Opens the mounted files by their path in the container; None if there are none."""
-    if not file.config_maps or "volumeMounts" not in fields:
+    if "volumeMounts" not in fields or not _shows_config_map(pod):
         return None
     places = [yaml.entries(item) for item in listed(fields, "volumeMounts")]
 
@@ -170,14 +170,20 @@ def opener(file: File, pod: Entries, fields: Entries) -> Callable[[TracedText], 
         for mount in places:
             found = _mounted(file, pod, mount, path.value or "")
             if found is not None:
-                return OpenedFile(file.config_maps[found[0]][found[1]], path.flat, True, None)
+                return OpenedFile(found, path.flat, True, None)
         return None
 
     return opened
 
 
-def _mounted(file: File, pod: Entries, mount: Entries, path: str) -> tuple[str, str] | None:
-    """The ConfigMap and its key that a mount shows at a path."""
+def _shows_config_map(pod: Entries) -> bool:
+    """Whether a volume of a pod holds a ConfigMap."""
+    volumes = [yaml.entries(item) for item in listed(pod, "volumes")]
+    return any("configMap" in volume or "projected" in volume for volume in volumes)
+
+
+def _mounted(file: File, pod: Entries, mount: Entries, path: str) -> TracedText | None:
+    """The file of a ConfigMap that a mount shows at a path."""
     folder, below = (string(mount, "mountPath") or "").rstrip("/"), string(mount, "subPath")
     if not folder or not (path == folder if below is not None else path.startswith(folder + "/")):
         return None
@@ -189,9 +195,10 @@ def _mounted(file: File, pod: Entries, mount: Entries, path: str) -> tuple[str, 
         sources = [volume, *[yaml.entries(one) for one in listed(section(volume, "projected"), "sources")]]
         for source in sources:
             config_map = section(source, "configMap")
-            label, key = string(config_map, "name") or "", _key(config_map, name)
-            if key is not None and key in file.config_maps.get(label, ()):
-                return label, key
+            key = _key(config_map, name)
+            held = (file.config_map(string(config_map, "name") or "") or {}).get(key or "") if config_map else None
+            if held is not None:
+                return held
     return None
 
 

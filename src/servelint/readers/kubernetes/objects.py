@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from servelint.core import bounds
 from servelint.core.source import Source
 from servelint.core.text import TracedText
@@ -85,14 +87,25 @@ class File:
         """The data of a ConfigMap of this file, or of one that a kustomization or a chart puts beside it; None without one."""
         if name in self.config_maps:
             return self.config_maps[name]
+        beside = self.neighbours
+        if beside is None:
+            return None
         if self._beside is None:
-            self._beside = {}
-            for path in dict.fromkeys([*kustomized(self.neighbours), *_CONFIG_MAPS]) if self.neighbours is not None else ():
-                other = self.neighbours.read(path) if self.neighbours is not None and path not in KUSTOMIZATIONS else None
-                if other is not None and "ConfigMap" in other.text and self.neighbours is not None:
-                    theirs = File(*in_chart(other, self.neighbours))
-                    self._beside = {**theirs.config_maps, **self._beside}
+            self._beside = generated(beside)
+            for path in dict.fromkeys([*kustomized(beside), *_CONFIG_MAPS]):
+                self._beside = {**self._config_maps_of(path), **self._beside}
+        if name not in self._beside and _NAME.fullmatch(name):
+            for form in _NAMED_CONFIG_MAPS:
+                self._beside = {**self._config_maps_of(form.format(name)), **self._beside}
         return self._beside.get(name)
+
+    def _config_maps_of(self, path: str) -> dict[str, dict[str, TracedText]]:
+        """The ConfigMaps of a file beside this one."""
+        beside = self.neighbours
+        other = beside.read(path) if beside is not None and path not in KUSTOMIZATIONS else None
+        if other is None or beside is None or "ConfigMap" not in other.text:
+            return {}
+        return File(*in_chart(other, beside)).config_maps
 
     def once_more(self, container: Node) -> bool:
         """Whether a container is to be read; one that aliases repeat is read some times."""
@@ -109,8 +122,50 @@ class File:
         }
 
 
-_CONFIG_MAPS = ("configmap.yaml", "configmap.yml", "config-map.yaml", "configmaps.yaml", "cm.yaml", "config.yaml")
+_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,100}")
+_CONFIG_MAPS = (
+    "configmap.yaml", "configmap.yml", "config-map.yaml", "configmaps.yaml", "cm.yaml", "config.yaml", "scripts.yaml",
+    "configmap-scripts.yaml", "scripts-configmap.yaml", "vllm-configmap.yaml", "llama-configmap.yaml", "sglang-configmap.yaml",
+)  # fmt: skip
 """Where a chart or a folder of manifests keeps its ConfigMap, beside the objects that use it."""
+_NAMED_CONFIG_MAPS = ("{}.yaml", "{}.yml", "{}-configmap.yaml", "configmap-{}.yaml", "{}-cm.yaml", "cm-{}.yaml")
+
+
+def generated(neighbours: Neighbours) -> dict[str, dict[str, TracedText]]:
+    """The ConfigMaps that the kustomization in the same folder makes: name -> key -> value."""
+    found: dict[str, dict[str, TracedText]] = {}
+    for name in KUSTOMIZATIONS:
+        other = neighbours.read(name)
+        documents = yaml.documents(other)[0] if other is not None else []
+        if other is None or not documents:
+            continue
+        for item in listed(yaml.entries(documents[0]), "configMapGenerator"):
+            found.setdefault(string(yaml.entries(item), "name") or "", {}).update(generator(other, item, neighbours))
+    return found
+
+
+def generator(source: Source, item: Node, neighbours: Neighbours) -> dict[str, TracedText]:
+    """The data of one item of `configMapGenerator`: its literals, and the files beside it that it names."""
+    from servelint.syntax import dotenv
+
+    fields = yaml.entries(item)
+    data: dict[str, TracedText] = {}
+    for one in listed(fields, "literals"):
+        text = yaml.text(source, one) if yaml.is_scalar(one) else TracedText(())
+        sign = text.flat.find("=")
+        if sign > 0:
+            data[text.flat[:sign]] = text.cut(sign + 1)
+    for one in listed(fields, "files"):
+        key, sign_, path = (yaml.scalar(one) or "").rpartition("=")
+        held = neighbours.read(path) if path else None
+        if held is not None:
+            data[key if sign_ else path.rpartition("/")[2]] = TracedText.at(held, 0, len(held.text))
+    names = [yaml.scalar(one) or "" for one in listed(fields, "envs")] + [string(fields, "env") or ""]
+    for path in filter(None, names):
+        held = neighbours.read(path)
+        if held is not None:
+            data.update(dotenv.parse(held))
+    return data
 
 
 def in_chart(source: Source, neighbours: Neighbours) -> tuple[Source, list[Node]]:
@@ -220,16 +275,18 @@ _LISTS = ("resources", "bases", "patches", "patchesStrategicMerge", "patchesJson
 
 
 class Overrides:
-    """The `images` of a kustomization: name -> fields."""
+    """The `images` of a kustomization: name -> fields; and those of its base, which come before."""
 
-    __slots__ = ("by_name", "source")
+    __slots__ = ("base", "by_name", "source")
 
-    def __init__(self, source: Source, by_name: dict[str, Entries]) -> None:
+    def __init__(self, source: Source, by_name: dict[str, Entries], base: Overrides | None = None) -> None:
         self.source = source
         self.by_name = by_name
+        self.base = base
 
     def applied(self, image: TracedText) -> TracedText:
         """The image that is run: `newName`, `newTag` and `digest` put in, said to stand where the manifest names it."""
+        image = self.base.applied(image) if self.base is not None else image
         flat = image.flat
         digest_at = flat.find("@")
         end = len(flat) if digest_at == -1 else digest_at

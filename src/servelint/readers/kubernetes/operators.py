@@ -592,4 +592,4 @@ def _runtime_gpus(resources: Entries) -> tuple[int | None, bool | None]:
 def helm_release(file: File, one: Object, images: Overrides | None) -> list[Launch]:
     """The launches of Helm values that an object holds."""
     del images
-    return helm.of_object(file.source, one.node, one.kind, one.label)
+    return helm.of_object(file.source, one.node, one.kind, one.label, file.neighbours)

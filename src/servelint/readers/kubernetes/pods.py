@@ -10,6 +10,7 @@ from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
+from servelint.engines.images import of_names
 from servelint.readers import embedded
 from servelint.readers.commands import SHELLS, script_launches
 from servelint.readers.containers import identified, in_container
@@ -175,6 +176,10 @@ def _injected(file: File, one: Object) -> dict[str, Variable]:
     return {"LWS_GROUP_SIZE": Variable("LWS_GROUP_SIZE", value, yaml.span(file.source, size[1]))}
 
 
+_BY_RANK = re.compile(r"(?:\[|\bcase\b|\btest\b|(?:if|^)\s*\(\()[^\n$]*\$?\{?LWS_WORKER_INDEX")
+"""A condition of a script that the pods of one group take in different ways."""
+
+
 # -- containers
 
 
@@ -186,13 +191,18 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
     given = environment.of_container(pod.file, fields)
     command, args = words(pod.file.source, fields, given)
     image = identified(image_text)
+    injected = pod.injected
+    by_rank = bool(injected) and any(_BY_RANK.search(word.text.flat) for word in [*(command or []), *(args or [])])
+    if by_rank:
+        index = TracedText((unknown("${LWS_WORKER_INDEX}", None),))
+        injected = {**injected, "LWS_WORKER_INDEX": Variable("LWS_WORKER_INDEX", index, None)}
     patch = image_text is None or hidden(fields)
     complete = pod.complete and not patch and not pod.more
     context = CommandContext(
         pod.file.source,
         name,
         extent(pod.file.source, [fields[key] for key in ("command", "args") if key in fields] or [fields["image"]]),
-        {**pod.injected, **given.variables},
+        {**injected, **given.variables},
         container_of(pod, fields, image_text, complete),
         image.claims,
         open_env=given.open or not complete,
@@ -206,6 +216,7 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
         found = _script(pod.file.source, fields, given, context)
     for launch in found:
         environment.show_injected(launch, given)
+        launch.likely = launch.likely or by_rank  # some of a group's pods take each branch
     return found
 
 
@@ -315,6 +326,7 @@ def settings(pod: Pod, fields: Entries) -> dict[str, TracedText]:
 
 
 _CONTAINER = re.compile(r"(?P<place>/\S*/(?:containers|initContainers)/(?:\d+|-))(?:/(?P<field>.+))?")
+_MANY_OPTIONS = 3
 _OPERATIONS = ("add", "replace", "test")
 
 
@@ -384,8 +396,23 @@ def of_operations(file: File, operations: list[Node], label: str, images: Overri
         pod = Pod(file, {}, label, images)
         pod.complete = False
         parts = [part for part in path.strip("/").split("/") if part not in UNNAMED]
-        found += of_container(pod, ".".join([label, *parts]), fields)
+        name = ".".join([label, *parts])
+        found += of_container(pod, name, fields) or _named(pod, name, label.partition("/")[2], fields)
     return found
+
+
+def _named(pod: Pod, name: str, target: str, fields: Entries) -> list[Launch]:
+    """The launch of a patch's arguments for an object that is called after an engine and stands elsewhere."""
+    engine = of_names([target]).engine
+    given = environment.of_container(pod.file, fields)
+    _, args = words(pod.file.source, fields, given)
+    options = {word.text.flat.partition("=")[0] for word in args or [] if word.text.flat.startswith("--")}
+    if engine is None or "command" in fields or "image" in fields or len(options) < _MANY_OPTIONS or "--model" not in options:
+        return []
+    context = CommandContext(
+        pod.file.source, name, None, given.variables, container_of(pod, fields, None, complete=False), open_env=True
+    )
+    return [context.launch(engine, [*(args or []), unseen()], extent(pod.file.source, [fields["args"]]))]
 
 
 def _of_pod(file: File, fields: Entries, path: str, images: Overrides | None) -> list[Launch]:

@@ -9,7 +9,7 @@ import re
 
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Source
-from servelint.core.text import TracedText
+from servelint.core.text import TracedText, unknown
 from servelint.readers import installs
 from servelint.readers.commands import script_launches
 from servelint.readers.context import CommandContext
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _EXPRESSION = re.compile(r"\$?\{\{(?!\{)[^\n]{0,300}?\}\}|(?<![${\w\\%])\{[A-Za-z_]\w*\}(?!\})")
 """`${{ matrix.model }}`, `{{ model }}`, and `{model}` of templates; a shell leaves the last as it is written."""
 _ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*(?P<sign>=?)")
+_REFERENCES = ("!Ref", "!GetAtt", "!ImportValue", "!FindInMap", "!Select", "!If")
+"""Tags of CloudFormation whose value stands elsewhere."""
 _ITEMS_AT_MOST = 1_000
 _EXPRESSIONS_AT_MOST = 2_000
 _LENGTH_AT_MOST = 1 << 16
@@ -35,7 +37,10 @@ Claims = dict[str, ReleaseClaim]
 
 
 def text(source: Source, node: Node) -> TracedText:
-    """A scalar's text; an expression of the tool (`${{ matrix.model }}`, `{{ model }}`) is unknown."""
+    """A scalar's text; an expression of the tool (`${{ matrix.model }}`, `{{ model }}`, `!Ref Model`) is unknown."""
+    if yaml.is_scalar(node) and yaml.tag(node).startswith(_REFERENCES):
+        span = yaml.span(source, node)
+        return TracedText((unknown(yaml.tag(node) + " " + node.value, span),))
     return with_expressions(verbatim(source, node))
 
 

@@ -50,11 +50,15 @@ _COMMAND = (
     r"(?:(?:before|container|docker|engine|exec|inference|init|launch|main|model|onstart|pre|run|serve|server|serving|shell|"
     r"start|startup|worker|{})_?)*"
     r"(?:bash|cmds?|commands?|entrypoint|exec|init|install|launch|onstart|run|runcmd|script|serve|setup|shell|start|startup|"
-    r"steps|user_?data)"
+    r"panes|steps|user_?data)|fn::(?:base64|sub)"
 )
 """The name of a key that holds a command; {} stands for the names of the engines."""
 _ENVIRONMENT = re.compile(r"(?:\w+_)?(?:env|envs|environment|env_vars|environment_variables|variables)")
 _IMAGES = ("image", "docker_image", "container_image", "image_uri", "imageUri", "base_image", "container")
+_BUILDER = re.compile(
+    r"^(?:gcr\.io|[a-z0-9-]+-docker\.pkg\.dev|google)/(?:\S*/)?(?:cloud-builders/|google\.com/cloudsdktool/|cloud-sdk)"
+)
+"""Images of Cloud Build that run what their arguments say."""
 _FIRST = ("setup", "install", "before_script", "init")
 _NOT_INSIDE = re.compile(r"(?:expect|assert|prompt|message|changelog|description|nav$|docs?$|readme)", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
@@ -123,8 +127,12 @@ class _Walk:
         return found
 
     def mapping(self, fields: Entries, scope: _Scope, depth: int) -> list[Launch]:
+        if "Image" in fields:  # as CloudFormation writes a container
+            fields = {_CAMEL.sub("_", name).lower().replace("entry_point", "entrypoint"): pair for name, pair in fields.items()}
         scope = _Scope(self.environment(fields, scope.env), self.image(fields) or scope.image, scope.claims, scope.path)
         container = self.container(fields, scope)
+        if container is None:
+            container = self.step(fields, scope)
         found = [*(container or []), *self.file(fields)]
         for name in sorted(fields, key=lambda name: name not in _FIRST):
             value = fields[name][1]
@@ -216,6 +224,18 @@ class _Walk:
             else:
                 found += launches_of(words(self.source, item), self.context(path, scope, yaml.span(self.source, item)))
         return found
+
+    def step(self, fields: Entries, scope: _Scope) -> list[Launch] | None:
+        """The launches of a step of Cloud Build, whose image names a program; None for anything else."""
+        named, given = optional(self.source, fields, "name"), optional(self.source, fields, "entrypoint")
+        builder = named is not None and _BUILDER.search(named.flat) is not None
+        if named is None or not builder or "args" not in fields:
+            return None
+        program = given if given is not None else named.cut(named.flat.rfind("/") + 1)
+        key, value = fields["args"]
+        site = Span(self.source, yaml.start(key), yaml.span(self.source, value).end)
+        command = [Word(program), *self.words(value)]
+        return launches_of(command, self.context(".".join(scope.path), scope, site))
 
     def container(self, fields: Entries, scope: _Scope) -> list[Launch] | None:
         """The launches of a mapping that is a container: its image, and words for it. None if it is not one."""

@@ -13,7 +13,7 @@ from servelint.core.secrets import MaskedLine, masked_line
 from servelint.core.source import Source, Span
 from servelint.engines import ENGINE_NAMES
 from servelint.report import extent
-from servelint.report.clean import clean, pieces
+from servelint.report.clean import clean, escapes, pieces
 from servelint.report.formats import DEFAULTS, RenderOptions
 from servelint.rules.ranges import describe
 
@@ -177,6 +177,8 @@ def _moved(rows: list[tuple[int, int, str, bool]], printed: MaskedLine) -> list[
 def _escaped(text: str) -> tuple[str, list[int]]:
     """Return a line with escapes, and where each of its characters begins there; the end and the column after it too."""
     text = text.replace("\t", " ")
+    if escapes(text) is text:
+        return text, list(range(len(text) + 2))
     parts = pieces(text)
     starts = [0, *accumulate([len(part) for part in parts])]
     return "".join(parts), [*starts, starts[-1] + 1]

@@ -335,9 +335,19 @@ def _simple(shell: Evaluator, start: int, here: TracedText | None) -> tuple[Stat
     return (UNSURE, None) if found.words else (SUCCESS, found.end)
 
 
+_STARTING = re.compile(
+    r"\s*(?:sudo\s+(?:-\S+\s+)*)?(?:\S*/)?(?:(?:docker|podman|nerdctl)\s+(?:\w+\s+)?(?:run|create)|vastai\s+create|runpodctl\s+create"
+    r"|kubectl\s+run|oc\s+run|gcloud|az\s+container|koyeb|lep|ssh|sbatch|sky\s+launch)\s"
+)
+"""What starts something elsewhere, or beside the script, and prints its id: `ID=$(docker run -d ...)`."""
+
+
 def output(shell: Evaluator, command: TracedText, whole: TracedText) -> TracedText:
     """What a command substitution prints, without trailing line ends; unknown if the command would have to be run."""
     nothing = TracedText((unknown(whole.shown, whole.span()),))
+    if _STARTING.match(command.flat) is not None:
+        _captured(shell, command)  # it prints an id, and what it starts goes on
+        return nothing
     if _PLAIN_OUTPUT.match(command.flat) is None:
         return _captured(shell, command) or nothing if _starts_known(command, shell) else nothing
     script = Script(command)

@@ -94,10 +94,11 @@ class Invocation:
         depends: The undecided conditions that its words depend on.
         env_depends: Those that its variables depend on, by name.
         path: The undecided conditions that decide whether the script gets there, each with its outcome.
+        calls: Where the functions around it are called.
     """
 
     __slots__ = (
-        "depends", "env", "env_depends", "files", "folder", "installed", "likely", "lost", "open_env", "path", "place",
+        "calls", "depends", "env", "env_depends", "files", "folder", "installed", "likely", "lost", "open_env", "path", "place",
         "site", "sourced", "stdin", "words",
     )  # fmt: skip
 
@@ -109,6 +110,7 @@ class Invocation:
         self.env = env
         self.site = site
         self.place = shell.evaluated or site
+        self.calls = tuple(shell.sites)
         self.installed = state.installed
         self.open_env = state.sourced
         self.likely = shell.on_path

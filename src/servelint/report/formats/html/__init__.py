@@ -197,7 +197,11 @@ def _launch(found: list[tuple[Finding, str]], many: bool, card: Card, origin: Or
     articles = "".join([article(one, name, not many or one.severity == "error", opens) for one, name in found])
     counts = Counter([one.severity for one, _ in found])
     badges = "".join(
-        [f' <span class="badge {severity}">{counts[severity]}</span>' for severity in SEVERITIES if counts[severity]]
+        [
+            f' <span class="badge {severity}">{counted(counts[severity], *SEVERITIES[severity])}</span>'
+            for severity in SEVERITIES
+            if counts[severity]
+        ]
     )
     fold = " open" if not many or "error" in counts else ""
     if launch is None:
@@ -251,8 +255,13 @@ def _unread_count(errors: list[Problem]) -> str:
 
 def _judged(report: Report) -> str:
     """Return how far the launches were judged, and the files that mention an engine without a launch."""
-    parts = [part for part in (extent.closing(report), extent.mentioning(report)) if part]
-    return "".join([f'<p class="meta">{escaped(part)}</p>' for part in parts])
+    closing, mentioning = extent.closing(report), extent.mentioning(report)
+    shown = f'<p class="meta">{escaped(closing)}</p>' if closing else ""
+    if mentioning:
+        shown += (
+            f"<details><summary>Files that mention an engine and have no launch</summary><p>{escaped(mentioning)}</p></details>"
+        )
+    return shown
 
 
 def _left_out(report: Report) -> str:

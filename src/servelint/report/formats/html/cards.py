@@ -18,7 +18,7 @@ from servelint.filters.masking import secrets_of
 from servelint.report import extent
 from servelint.report.clean import clean
 from servelint.report.formats.text import judged_by
-from servelint.report.places import address, printable, relative
+from servelint.report.places import address, printable, relative, see
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def judged(launch: Launch) -> str:
     items = "".join([f"<li>{escaped(row)}</li>" for row in rows])
     way = record.assumption or record.standing
     more = f"; {counted(len(rows), 'point', 'points')} not judged" if rows else ""
-    return f"<details><summary>Judged {escaped(way)}{more}</summary><ul>{items}</ul></details>"
+    return f"<details><summary>How it was judged: {escaped(way)}{more}</summary><ul>{items}</ul></details>"
 
 
 DOES = {
@@ -154,7 +154,10 @@ def _notes(finding: Finding) -> str:
     if finding.evidence:
         more = len(finding.evidence) - 1
         rest = f', <a href="#rule-{escaped(finding.rule)}">{more} more</a>' if more else ""
-        notes.append(f"<b>Evidence:</b> {cited(finding.evidence[0])}{rest}")
+        where = see(finding)
+        catalog = finding.evidence[0].startswith("the published source")
+        shown = f"<code>{escaped(where)}</code>" if catalog else cited(finding.evidence[0])
+        notes.append(f"<b>{'More' if catalog else 'Evidence'}:</b> {shown}{rest}")
     return "".join([f"<p>{note}</p>" for note in notes])
 
 
@@ -315,7 +318,7 @@ def _masked(line: str, source: Source) -> str:
     return line if len(line) <= _DIFF_WIDTH else line[: _DIFF_WIDTH - 1] + "\u2026"
 
 
-_UNSAID = '<span class="unsaid">not said</span>'
+_UNSAID = '<span class="unsaid">not known</span>'
 _MODELS = ("hf-repo", "model-url", "model-id")
 """Options that name the model, besides the one that every engine has (llama.cpp, TGI)."""
 _LONGEST = 200

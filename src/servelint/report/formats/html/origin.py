@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+_PATHS = 5
+"""Paths that the head names."""
+
+
 class Origin:
     """What the head of the page states, and how its places open.
 
@@ -46,7 +50,8 @@ class Origin:
             self._web = ""
         epoch = environ.get("SOURCE_DATE_EPOCH", "")
         when = time.gmtime(int(epoch)) if epoch.isdecimal() else time.gmtime()
-        self.rows = [("Checked", ", ".join([relative(path) for path in paths]))]
+        more = [f"{len(paths) - _PATHS} more"] if len(paths) > _PATHS else []
+        self.rows = [("Checked", ", ".join([*[relative(path) for path in paths[:_PATHS]], *more]))]
         self.rows += [("Commit", head[:12])] if head else []
         self.rows.append(("Date", time.strftime("%Y-%m-%d %H:%M UTC", when)))
 

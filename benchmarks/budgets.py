@@ -1,0 +1,236 @@
+"""Every budget of the project in one run, each as a ratio to the peer that was run beside it.
+
+    python benchmarks/budgets.py [--runs N] [--edits N] [--json FILE] [--against FILE]    the budgets
+    python benchmarks/budgets.py --sizes [--most N]                                       the cost against the size
+
+Needs servelint with its extra `lsp`, yamllint, check-jsonschema and zizmor beside this interpreter; the inputs are made by
+many_files.py and are the same each time. servelint is compiled first, as an installation does. Commands are run in turn, and a
+ratio is the median of the ratios run by run. Beside the elapsed time there is that of the processors, which holds on a busy
+machine, and the number of instructions where `perf stat` counts them. The exit status is 1 if a budget is passed, or if the
+figures of --against FILE, another run, were better by a tenth.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from typing import NamedTuple
+
+import many_files
+from one_file import INPUT, tool
+
+TENTH = 1.1
+SIZES = (10, 100, 1_000, 10_000)
+LAUNCHES = (1, 10, 50, 100, 200, 400)
+LAUNCH = "vllm serve m{0} --port {1} --max-model-len {2} --gpu-memory-utilization 0.9 --swap-space 4\n"
+
+
+class Cost(NamedTuple):
+    """What one run of a command takes: seconds, seconds of the processors, MiB at its peak, and millions of instructions."""
+
+    elapsed: float
+    processor: float
+    memory: float
+    instructions: float
+
+
+class Row(NamedTuple):
+    """A budget: its name, the figure, what it may be at most, and what it is in."""
+
+    name: str
+    figure: float
+    budget: float
+    unit: str
+
+
+def cost(command: list[str], folder: str | None = None) -> Cost:
+    """Run a command. Its exit status is not looked at: all of these tools find something in the inputs."""
+    counting = _counts_instructions()
+    with tempfile.NamedTemporaryFile("r") as counted:
+        whole = ["perf", "stat", "-x", ",", "-e", "instructions:u", "-o", counted.name, *command] if counting else command
+        started = time.perf_counter()
+        process = subprocess.Popen(whole, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
+        _, _, used = os.wait4(process.pid, 0)
+        elapsed = time.perf_counter() - started
+        process.returncode = 0
+        text = counted.read()
+    instructions = next((float(line.split(",")[0]) / 1e6 for line in text.splitlines() if ",instructions" in line), 0.0)
+    return Cost(elapsed, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, instructions)
+
+
+_COUNTS: list[bool] = []
+
+
+def _counts_instructions() -> bool:
+    if not _COUNTS:
+        try:
+            ran = subprocess.run(["perf", "stat", "-x", ",", "-e", "instructions:u", "true"], capture_output=True, text=True)
+            _COUNTS.append(ran.returncode == 0 and "not" not in ran.stderr)
+        except OSError:
+            _COUNTS.append(False)
+    return _COUNTS[0]
+
+
+def ratio(costs: list[dict[str, Cost]], mine: str, other: str, what: str = "elapsed") -> float:
+    """The median of the ratios of two commands, run by run."""
+    return statistics.median(getattr(one[mine], what) / getattr(one[other], what) for one in costs)
+
+
+def small(runs: int) -> list[dict[str, Cost]]:
+    """One compose file of 62 lines."""
+    schema = ["--builtin-schema", "vendor.compose-spec"]
+    commands = {
+        "servelint": [tool("servelint"), "check", "--no-cache", INPUT],
+        "yamllint": [tool("yamllint"), INPUT],
+        "check-jsonschema": [tool("check-jsonschema"), *schema, INPUT],
+    }
+    return _in_turn(commands, runs)
+
+
+def large(runs: int, folder: str) -> list[dict[str, Cost]]:
+    """1,000 files, cold and with everything known, and workflows."""
+    launches, repository = many_files.write_inputs(folder)
+    known = ["--cache-dir", os.path.join(folder, "known")]
+    check = [tool("servelint"), "check", "-q", launches]
+    commands = {
+        "cold": [*check, "--no-cache"],
+        "warm": [*check, *known],
+        "zizmor": [tool("zizmor"), "--offline", "--no-progress", repository],
+        "yamllint": [tool("yamllint"), launches],
+    }
+    return _in_turn(commands, runs)
+
+
+def _in_turn(commands: dict[str, list[str]], runs: int) -> list[dict[str, Cost]]:
+    for command in commands.values():
+        cost(command)
+    return [{name: cost(command) for name, command in commands.items()} for _ in range(runs)]
+
+
+def keystrokes(count: int) -> dict[str, float]:
+    """Milliseconds from a keystroke to the diagnostics, which one of a hundred passes, in the two files of 300 lines."""
+    import editor
+
+    client = editor.Client()
+    client.begin()
+    found: dict[str, float] = {}
+    for name in editor.INPUTS:
+        typing = editor.Typing(client, name)
+        typing.run(count, random.Random(1))
+        found[name] = sorted(typing.waits)[int(len(typing.waits) * 0.99)] * 1000
+    client.end()
+    return found
+
+
+def budgets(runs: int, edits: int) -> list[Row]:
+    """Measure everything."""
+    one = small(runs)
+    with tempfile.TemporaryDirectory() as folder:
+        many = large(max(runs // 4, 1), folder)
+    rows = [
+        Row("one file / yamllint", ratio(one, "servelint", "yamllint"), 1.2, "x"),
+        Row("one file / check-jsonschema", ratio(one, "servelint", "check-jsonschema"), 0.6, "x"),
+        Row("1,000 files / zizmor", ratio(many, "cold", "zizmor"), 2.0, "x"),
+        Row("1,000 files / yamllint", ratio(many, "cold", "yamllint"), 0.15, "x"),
+        Row("1,000 files again / zizmor", ratio(many, "warm", "zizmor"), 0.5, "x"),
+        Row("peak memory, one file", max(each["servelint"].memory for each in one), 45, "MiB"),
+    ]
+    rows += [
+        Row("one file / yamllint, processor", ratio(one, "servelint", "yamllint", "processor"), 1.2, "x"),
+        Row("1,000 files / zizmor, processor", ratio(many, "cold", "zizmor", "processor"), 2.0, "x"),
+        Row("1,000 files again / zizmor, processor", ratio(many, "warm", "zizmor", "processor"), 0.5, "x"),
+    ]
+    if _counts_instructions():
+        rows.append(Row("one file / yamllint, instructions", ratio(one, "servelint", "yamllint", "instructions"), 1.2, "x"))
+    if edits:
+        waits = keystrokes(edits)
+        rows.append(Row("keystroke, compose, p99", waits["editor-compose.yml"], 25, "ms"))
+        rows.append(Row("keystroke, script, p99", waits["editor-serve.sh"], 50, "ms"))
+    return rows
+
+
+def sizes(most: int) -> None:
+    """Print the cost against the number of files, and of launches in a file, as tables in Markdown."""
+    print("| files | cold | a file | with everything known | a file | peak memory |\n|---:|---:|---:|---:|---:|---:|")
+    for count in [one for one in SIZES if one <= most]:
+        many_files.FILES = count
+        with tempfile.TemporaryDirectory() as folder:
+            launches, _ = many_files.write_inputs(folder)
+            check = [tool("servelint"), "check", "-q", launches, "--cache-dir", os.path.join(folder, "known")]
+            cold, warm = cost(check), cost(check)
+        print(
+            f"| {count:,} | {cold.processor:.2f} s | {cold.processor / count * 1000:.1f} ms | {warm.processor:.2f} s "
+            f"| {warm.processor / count * 1000:.2f} ms | {cold.memory:.0f} MiB |",
+            flush=True,
+        )
+    print("\n| launches in a file | cold | a launch | known | peak memory |\n|---:|---:|---:|---:|---:|")
+    for count in LAUNCHES:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "serve.sh")
+            with open(path, "w", encoding="utf-8") as file:
+                file.writelines(LAUNCH.format(one % 7, 8000 + one, 4096 * (1 + one % 16)) for one in range(count))
+            check = [tool("servelint"), "check", "-q", path, "--cache-dir", os.path.join(folder, "known")]
+            cold, warm = cost(check), cost(check)
+        print(
+            f"| {count} | {cold.processor:.2f} s | {cold.processor / count * 1000:.1f} ms | {warm.processor:.2f} s "
+            f"| {cold.memory:.0f} MiB |",
+            flush=True,
+        )
+
+
+def _compile() -> None:
+    import compileall
+
+    import servelint
+
+    compileall.compile_dir(os.path.dirname(servelint.__file__), quiet=2)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Measure every budget beside its peer.")
+    parser.add_argument("--runs", type=int, default=20, help="of the small commands; a quarter of it of the large ones (20)")
+    parser.add_argument("--edits", type=int, default=500, help="in each of the two files of the editor; 0 leaves it out (500)")
+    parser.add_argument("--json", metavar="FILE", help="write the figures there too")
+    parser.add_argument("--against", metavar="FILE", help="the figures of another run, which these are compared with")
+    parser.add_argument("--sizes", action="store_true", help="print the cost against the size instead")
+    parser.add_argument("--most", type=int, default=SIZES[-1], help="files of the largest size (10000)")
+    arguments = parser.parse_args()
+    if arguments.sizes:
+        _compile()
+        sizes(arguments.most)
+        return 0
+    _compile()
+    rows = budgets(arguments.runs, arguments.edits)
+    before: dict[str, float] = {}
+    if arguments.against and os.path.exists(arguments.against):
+        with open(arguments.against, encoding="utf-8") as file:
+            before = json.load(file)
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    print(f"{os.cpu_count()} processors, load {load:.1f}, Python {sys.version.split()[0]}\n")
+    print("| | measured | budget | | before |\n|---|---:|---:|---|---:|")
+    worse = False
+    for row in rows:
+        old = before.get(row.name)
+        lost = old is not None and row.figure > old * TENTH
+        worse = worse or lost or row.figure > row.budget
+        said = "passed" if row.figure > row.budget else "lost" if lost else "kept"
+        then = f"{old:.2f} {row.unit}" if old is not None else ""
+        print(f"| {row.name} | {row.figure:.2f} {row.unit} | {row.budget:g} {row.unit} | {said} | {then} |")
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump({row.name: round(row.figure, 4) for row in rows}, file, indent=1)
+    return int(worse)
+
+
+if __name__ == "__main__":
+    if shutil.which("perf") is None:
+        _COUNTS.append(False)
+    sys.exit(main())

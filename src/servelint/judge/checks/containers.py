@@ -1,0 +1,23 @@
+"""Checks of what a container is given, for rules about one engine's images."""
+
+from __future__ import annotations
+
+from servelint.engines.config import Config
+
+
+def outside(config: Config) -> dict[str, str] | None:
+    """Hold for a launch on the host itself, not in a container nor in the script that one starts with."""
+    name = config.launch.source.path.rpartition("/")[2].lower()
+    return {} if config.launch.container is None and "entrypoint" not in name else None
+
+
+def by_image(config: Config) -> dict[str, str] | None:
+    """Hold where the image or the unit of the engine's makers starts it, so that no script reads the variables first."""
+    verb = config.launch.verb
+    return {} if verb and verb[0].site is None else None
+
+
+def given_no_gpu(config: Config) -> dict[str, str] | None:
+    """Hold where a container requests no GPU or device in any of the ways of its runtime."""
+    container = config.launch.container
+    return {} if container is not None and container.reserved is False and not container.open else None

@@ -1,0 +1,108 @@
+"""Checks of the YAML file that `trtllm-serve --config` reads: keys of another backend or decoding type, and missing ones.
+
+Source: update_llm_args_with_extra_dict in tensorrt_llm/llmapi/llm_args.py (1.3.0rc3), which makes the classes of the mapping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from servelint.engines.config import Config
+from servelint.syntax.json import OBJECT, JsonNode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from servelint.engines.catalog import Keys
+
+    Fields = dict[str, str] | None
+
+_CONFIG = "config"
+_SPECULATIVE = "speculative_config"
+_TYPE = "decoding_type"
+
+
+def key_of_other_type(config: Config) -> Fields:
+    """A key of speculative_config that the class of its decoding type does not have, though that of another one has it."""
+    return _shared(config, _key_of_other_type)
+
+
+def key_of_other_backend(config: Config) -> Fields:
+    """A key that the arguments of the backend do not have, though those of another backend have it."""
+    return _shared(config, _key_of_other_backend)
+
+
+def missing_key(config: Config) -> Fields:
+    """A key without a default that an object of the file does not have."""
+    return _shared(config, _missing_key)
+
+
+def _shared(config: Config, check: Callable[[Config], Fields]) -> Fields:
+    """What a check finds; for a release between two of the catalog, what it finds under both."""
+    if config.around is None:
+        return check(config)
+    before, after = (check(one) for one in config.around)
+    return before if before == after else None
+
+
+def _keys(config: Config, name: str) -> Keys | None:
+    return config.catalog.keys(name, config.index) if config.catalog is not None and config.index is not None else None
+
+
+def _file(config: Config) -> JsonNode | None:
+    node = config.reading.parsed(_CONFIG)
+    return node if node is not None and node.kind == OBJECT else None
+
+
+def _key_of_other_type(config: Config) -> Fields:
+    file, keys = _file(config), _keys(config, f"{_CONFIG}.{_SPECULATIVE}")
+    node = file.members[_SPECULATIVE][1] if file is not None and _SPECULATIVE in file.members else None
+    chosen = config.operand(f"{_CONFIG}.{_SPECULATIVE}.{_TYPE}").value
+    known = config.named("decoding-types", chosen) if isinstance(chosen, str) else None
+    if node is None or node.kind != OBJECT or keys is None or known is None or not known.here:
+        return None
+    own = {_TYPE, *known.body["keys"]}
+    for key in node.members:
+        body = keys.get(key)
+        if body is not None and key not in own and all(keys.get(one) is not body for one in own):
+            return {"key": key, "type": str(chosen)}
+    return None
+
+
+def _key_of_other_backend(config: Config) -> Fields:
+    file, keys = _file(config), _keys(config, _CONFIG)
+    options = config.operand("backend"), config.operand(f"{_CONFIG}.backend")
+    if file is None or keys is None or any(one.present is None or (one.present and one.value is None) for one in options):
+        return None
+    given = options[1].value or options[0].value or "pytorch"
+    backend = {"trt": "tensorrt"}.get(str(given), str(given))
+    for key in file.members:
+        body = keys.get(key)
+        of = body.get("backends", ()) if body is not None else ()
+        if of and backend in ("pytorch", "tensorrt") and backend not in of:
+            return {"key": key, "backend": backend, "other": str(of[0])}
+    return None
+
+
+def _missing_key(config: Config) -> Fields:
+    file = _file(config)
+    for name, node in _objects(config, file, _CONFIG) if file is not None else ():
+        keys = _keys(config, name)
+        needed = [key for key, body in keys.known.items() if body.get("required")] if keys is not None else []
+        if name == f"{_CONFIG}.{_SPECULATIVE}":
+            known = config.named("decoding-types", str(config.operand(f"{name}.{_TYPE}").value))
+            needed += known.body.get("required", []) if known is not None and known.here else []
+        missing = [key for key in needed if key not in node.members]
+        if missing and not node.open:
+            return {"key": missing[0], "object": name.partition(".")[2]}
+    return None
+
+
+def _objects(config: Config, node: JsonNode, name: str) -> Iterator[tuple[str, JsonNode]]:
+    """The objects in the file that the catalog knows, with their names in it."""
+    for key, (_, value) in node.members.items():
+        below = f"{name}.{key}"
+        if value.kind == OBJECT and _keys(config, below) is not None:
+            yield below, value
+            yield from _objects(config, value, below)

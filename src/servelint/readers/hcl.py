@@ -1,0 +1,285 @@
+"""HCL: containers, commands and scripts in Nomad jobs and Terraform files.
+
+An expression is known where it names a variable with a default; any other one is unknown.
+"""
+
+from __future__ import annotations
+
+import re
+
+from servelint.core import bounds
+from servelint.core.launch import Container, Launch, Variable, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import TracedText, unknown
+from servelint.engines import entry
+from servelint.files.siblings import Neighbours
+from servelint.readers.commands import launches as launches_of
+from servelint.readers.containers import identified, in_container
+from servelint.readers.context import CommandContext
+from servelint.readers.registry import Format
+from servelint.readers.tasks import run
+from servelint.syntax.shell.words import split
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Fields = dict[str, Any]
+
+FORMAT = Format(
+    "hcl",
+    220,
+    title="Nomad, Terraform",
+    about="containers, commands and scripts, with the defaults of variables",
+    files=("*.hcl", "*.nomad", "*.tf"),
+    languages=("hcl", "terraform"),
+)
+
+_SPACE = re.compile(r"(?:\s|#[^\n]*|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_NAME = re.compile(r"[A-Za-z_][\w.-]*")
+_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+_HEREDOC = re.compile(r"<<-?[ \t]*\"?(\w+)\"?[ \t]*\n")
+_REST = re.compile(r"(?:[^\n,\[\](){}\"#]|\"(?:[^\"\\\n]|\\.)*\")+")
+_CALLS = frozenset(("base64encode", "base64gzip", "jsonencode", "toset", "tolist", "trimspace", "yamlencode"))
+"""Functions whose first argument says what they give."""
+_ESCAPE = re.compile(r"\\(.)|\$(?=\$\{)")
+_HOLE = re.compile(r"(?<!\$)[$%]\{(?P<of>[^{}]*)\}")
+_REFERENCE = re.compile(r"\s*(?:var|local)\.(?P<name>\w+)\s*")
+_KEYS = ("image", "container_image", "docker_image", "image_name", "image_uri")
+_DEPTH = 60
+
+
+_TEMPLATE = re.compile(r"\{\{[^\n]*?\}\}|\{[%#].*?[%#]\}", re.DOTALL)
+"""What a playbook's template fills in."""
+
+
+def _masked(match: re.Match[str]) -> str:
+    """What stands for a template's expression, as long as it, so that the rest keeps its places."""
+    return re.sub(r"[^\n]", "0" if match.group().startswith("{{") else " ", match.group())
+
+
+class _Wrong(Exception):
+    """The text is not HCL, or nested too deeply."""
+
+
+class _Parser:
+    """Reads bodies and expressions: texts, lists of values, and mappings; blocks of one name are a list of mappings."""
+
+    def __init__(self, source: Source, variables: dict[str, TracedText]) -> None:
+        self.source, self.variables = source, variables
+        self.text = _TEMPLATE.sub(_masked, source.text)
+        self.at = self.depth = 0
+
+    def space(self) -> str:
+        """Step over white space and comments. Returns the next character."""
+        found = _SPACE.match(self.text, self.at)
+        self.at = found.end() if found is not None else self.at
+        return self.text[self.at : self.at + 1]
+
+    def body(self, end: str) -> Fields:
+        """The attributes and blocks up to a closing brace, or the end of the text."""
+        fields: Fields = {}
+        self.depth += 1
+        if self.depth > _DEPTH:
+            raise _Wrong
+        while (char := self.space()) != end:
+            if char == ",":
+                self.at += 1
+                continue
+            start = self.at
+            labels = [self.key()]
+            while (char := self.space()) == '"' or _NAME.match(self.text, self.at):
+                labels.append(self.key())
+            if char in ("=", ":"):
+                self.at += 1
+                fields[labels[0]] = (self.value(), Span(self.source, start, self.at))
+                continue
+            if char != "{":
+                raise _Wrong
+            self.at += 1
+            inner = {**self.body("}"), "": ((labels, None), Span(self.source, start, self.at))}
+            before = fields.get(labels[0], ([], None))[0]
+            fields[labels[0]] = ([*(before if isinstance(before, list) else []), inner], Span(self.source, start, self.at))
+        self.at += 1
+        self.depth -= 1
+        return fields
+
+    def key(self) -> str:
+        """A name, or one in quotes."""
+        found = _STRING.match(self.text, self.at) or _NAME.match(self.text, self.at)
+        if found is None:
+            raise _Wrong
+        self.at = found.end()
+        return found.group().strip('"')
+
+    def value(self) -> Any:
+        """An expression: a text, a list or a mapping."""
+        char, start = self.space(), self.at
+        found: Any = None
+        heredoc, string = _HEREDOC.match(self.text, start), _STRING.match(self.text, start)
+        name = _NAME.match(self.text, start)
+        if heredoc is not None:
+            close = re.compile(rf"^[ \t]*{heredoc.group(1)}[ \t]*$", re.MULTILINE).search(self.text, heredoc.end())
+            if close is None:
+                raise _Wrong
+            self.at = close.end()
+            found = self.filled(TracedText.at(self.source, heredoc.end(), close.start()), escapes=False)
+        elif string is not None:
+            self.at = string.end()
+            found = self.filled(TracedText.at(self.source, *string.span(1)), escapes=True)
+        elif char == "[":
+            self.at += 1
+            found = []
+            while self.space() not in ("]", ""):
+                found.append((self.value(), Span(self.source, start, self.at)))
+                self.at += self.space() == ","
+            self.at += 1
+        elif char == "{":
+            self.at += 1
+            found = self.body("}")
+        elif name is not None and name.group() in _CALLS and self.text[name.end() : name.end() + 1] == "(":
+            self.at = name.end() + 1
+            found = self.value()
+            if self.space() == ")":
+                self.at += 1
+        return self.whole(found, start)
+
+    def whole(self, found: Any, start: int) -> Any:
+        """A value, unless more of an expression stands behind it."""
+        after = self.at
+        depth = 0
+        while self.at < len(self.text):
+            char = self.text[self.at]
+            if char in "([{":
+                depth += 1
+            elif char in ")]}" and depth == 0:
+                break
+            elif char in ")]}":
+                depth -= 1
+            elif depth == 0 and char in "\n,#":
+                break
+            rest = _REST.match(self.text, self.at)
+            self.at = rest.end() if rest is not None else self.at + 1
+        behind = self.text[after : self.at].strip()
+        if found is not None and not behind:
+            return found
+        span = Span(self.source, start, max(self.at, start + 1))
+        reference = _REFERENCE.fullmatch(span.text)
+        known = self.variables.get(reference.group("name")) if reference is not None else None
+        return known if known is not None else TracedText((unknown(span.text.strip(), span),))
+
+    def filled(self, text: TracedText, *, escapes: bool) -> TracedText:
+        """A text with its interpolations filled in."""
+
+        def value(match: re.Match[str]) -> TracedText:
+            reference = _REFERENCE.fullmatch(match.group("of"))
+            known = self.variables.get(reference.group("name")) if reference is not None else None
+            return known.placed(text.span(*match.span())) if known is not None else text.unknown(match)
+
+        def escaped(match: re.Match[str]) -> TracedText:
+            char = {"n": "\n", "t": "\t", "r": "\r"}.get(match.group(1) or "", match.group(1) or "")
+            return TracedText.of(char, text.span(*match.span())) if char else TracedText(())
+
+        filled = text.sub(_HOLE, value)
+        return filled.sub(_ESCAPE, escaped) if escapes and ("\\" in filled.flat or "$$" in filled.flat) else filled
+
+
+def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of a file."""
+    del neighbours
+    if not entry.mentions(source.text) or len(source.text) > bounds.SCRIPT.most:
+        return []
+    try:
+        variables = _defaults(_Parser(source, {}).body(""))
+        fields = _Parser(source, variables).body("")
+    except (_Wrong, RecursionError):
+        return []
+    return _inside(source, fields, "")
+
+
+def _defaults(fields: Fields) -> dict[str, TracedText]:
+    """The defaults of the variables, and the locals."""
+    found: dict[str, TracedText] = {}
+    for block in _list(fields, "variable"):
+        default = _text(block, "default")
+        if default is not None and default.known:
+            found[block[""][0][0][-1]] = default.as_default()
+    for block in _list(fields, "locals"):
+        found.update({name: value[0] for name, value in block.items() if isinstance(value[0], TracedText) and value[0].known})
+    return found
+
+
+def _list(fields: Fields, name: str) -> list[Any]:
+    value = fields.get(name, (None, None))[0]
+    items = value if isinstance(value, list) else [value] if isinstance(value, dict) else []
+    return [one for item in items if isinstance(one := item[0] if isinstance(item, tuple) else item, dict)]
+
+
+def _text(fields: Fields, *names: str) -> TracedText | None:
+    return next((value for name in names if isinstance(value := fields.get(name, (None,))[0], TracedText)), None)
+
+
+def _words(fields: Fields, *names: str) -> list[Word] | None:
+    """The words of the first of some keys: a list, or a text that is split."""
+    for name in names:
+        value = fields.get(name, (None,))[0]
+        if isinstance(value, TracedText):
+            return split(value)
+        if isinstance(value, list) and not any(isinstance(one, dict) for one in value):
+            return [Word(one, one.span()) for one, _ in value if isinstance(one, TracedText)]
+    return None
+
+
+def _inside(source: Source, fields: Fields, path: str) -> list[Launch]:
+    """The launches of a mapping and of those in it."""
+    found = _container(source, fields, path)
+    for name, (value, _) in fields.items():
+        if isinstance(value, TracedText):
+            if ("\n" in value.flat or name in ("command", "inline", "script")) and entry.mentions(value.flat):
+                found += [] if "args" in fields else run(value, CommandContext(source, path, open_env=True), {})
+        elif name:
+            for block in _list(fields, name):
+                labels = block[""][0][0] if "" in block else [name]
+                found += _inside(source, block, ".".join(filter(None, (path, *labels))))
+            texts = (
+                [one for one, _ in value if isinstance(one, TracedText)] if isinstance(value, list) and name == "inline" else []
+            )
+            for text in texts:
+                found += run(text, CommandContext(source, path, open_env=True), {})
+    return found
+
+
+def _container(source: Source, fields: Fields, path: str) -> list[Launch]:
+    """The launches of a mapping that is a container, or a program with its arguments."""
+    image = _text(fields, *_KEYS)
+    overrides: Fields = next(iter(_list(fields, "entrypoint_overrides")), {})
+    command, args = _words(fields, "command"), _words(fields, "args", "arguments", "cmd") or _words(overrides, "cmd")
+    entrypoint = _words(fields, "entrypoint", "entryPoint")
+    keys = [name for name in ("entrypoint", "command", "args", "arguments", "cmd", "entrypoint_overrides") if name in fields]
+    if not keys or (image is None and (command is None or args is None)):
+        return []
+    site = Span(source, min(fields[key][1].start for key in keys), max(fields[key][1].end for key in keys))
+    context = CommandContext(source, path, site, _environment(fields), open_env=True)
+    if image is None:
+        return launches_of([*(command or []), *(args or [])], context)
+    context.container = Container(image, open=True)
+    context.claims = identified(image).claims
+    if "" in fields and fields[""][0][0][0] in ("container", "init_container", "containers"):
+        entrypoint, command = command, args  # as Kubernetes has it
+    else:
+        command = [*(command or []), *(args or [])]
+    return in_container(entrypoint, command or [], identified(image), context)
+
+
+def _environment(fields: Fields) -> dict[str, Variable]:
+    """The variables of `env` and `environment`: a mapping, or items with a name and a value."""
+    found: dict[str, Variable] = {}
+    for block in [block for key in ("env", "environment") for block in _list(fields, key)]:
+        named = _text(block, "name", "key")
+        if named is not None and named.value:
+            found[named.value] = Variable(named.value, _text(block, "value"), named.span())
+            continue
+        for name, (value, span) in block.items():
+            if isinstance(value, TracedText):
+                found[name] = Variable(name, value, span)
+    return found

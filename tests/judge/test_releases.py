@@ -1,0 +1,95 @@
+"""The releases that start a launch: found once for each launch, and for each release as if it were the only one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from servelint.core.launch import Launch, Variable
+from servelint.core.settings import Settings
+from servelint.core.text import TracedText
+from servelint.engines import catalog as catalogs
+from servelint.engines.config import Config, configs
+from servelint.engines.releases import known_releases
+from servelint.judge import releases
+from servelint.judge.parser import refuses, violations
+from servelint.judge.releases import possible_releases
+from tests.launching import launch_in
+
+WORDS = ("1", "auto", "fp8", "x", "true", "-1", '{"method": "mtp", "num_speculative_tokens": 2}', "'{bad'", "Qwen/Qwen3-8B")
+VALUES = ("1", "0", "on", "x", "FLASH_ATTN", "")
+
+
+def names(engine: str, kind: str) -> list[str]:
+    """Spellings of options of any release of an engine, or names of its variables, a misspelt one each."""
+    catalog = catalogs.load(engine)
+    assert catalog is not None
+    found = sorted(catalog.starting("--") if kind == "options" else catalog.variables())
+    return [*found, found[0] + "s"]
+
+
+@st.composite
+def launches(draw: st.DrawFn) -> Launch:
+    engine, command = draw(
+        st.sampled_from([("vllm", "vllm serve m"), ("sglang", "python -m sglang.launch_server --model-path m")])
+    )
+    option = st.tuples(st.sampled_from(names(engine, "options")), st.sampled_from(("", *WORDS)))
+    chosen = draw(st.lists(option, max_size=4))
+    variables = draw(st.dictionaries(st.sampled_from(names(engine, "variables")), st.sampled_from(VALUES), max_size=2))
+    words = " ".join([f"{name} {value}".rstrip() for name, value in chosen])
+    sets = "".join([f"{name}={value} " for name, value in variables.items()])
+    return launch_in(f"{sets}{command} {words}\n", "run.sh")
+
+
+@settings(deadline=None, max_examples=60)
+@given(launches())
+def test_many_releases_are_judged_as_each_alone(launch: Launch) -> None:
+    every = known_releases(launch.engine)
+    together = configs(launch, every)
+    for release, config in list(zip(every, together, strict=True))[:: max(1, len(every) // 25)]:
+        alone = configs(launch, [release])[0]
+        assert refuses(config) is refuses(alone), release
+        found, expected = (
+            [(one.rule, one.span, one.message, one.advice, one.title) for one in violations(each)] for each in (config, alone)
+        )
+        assert found == expected, release
+
+
+@settings(deadline=None, max_examples=30)
+@given(launches())
+def test_a_second_look_finds_the_same(launch: Launch) -> None:
+    first, configs_then = possible_releases(launch, Settings())
+    again, configs_now = possible_releases(launch, Settings())
+    assert (again.known, again.exact, again.rolling, again.how) == (first.known, first.exact, first.rolling, first.how)
+    assert [one.release for one in configs_now] == [one.release for one in configs_then]
+    assert not {id(one) for one in configs_now} & {id(one) for one in configs_then}
+
+
+def test_releases_are_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str | None] = []
+
+    def counted(config: Config) -> bool:
+        asked.append(config.release)
+        return refuses(config)
+
+    monkeypatch.setattr(releases, "refuses", counted)
+    launch = launch_in("vllm serve m --kv-cache-dtype fp8\n", "run.sh")
+    before = possible_releases(launch, Settings())[0].known
+    assert asked == known_releases("vllm")[-len(asked) :]
+    asked.clear()
+    assert possible_releases(launch, Settings())[0].known == before
+    assert asked == []
+
+
+@pytest.mark.parametrize("change", ["words", "variables"])
+def test_a_changed_launch_is_asked_again(change: str) -> None:
+    launch = launch_in("vllm serve m --enable-prefix-caching\n", "run.sh")
+    before = possible_releases(launch, Settings())[0].known
+    if change == "words":
+        launch.argv = [*launch.argv, *launch_in("vllm serve m --swap-space 4\n", "run.sh").argv[1:]]
+        assert set(possible_releases(launch, Settings())[0].known) < set(before)
+    else:
+        launch.env = {"VLLM_PORT": Variable("VLLM_PORT", TracedText.of("x"), None)}
+        alone = launch_in("VLLM_PORT=x vllm serve m --enable-prefix-caching\n", "run.sh")
+        assert possible_releases(launch, Settings())[0].known == possible_releases(alone, Settings())[0].known

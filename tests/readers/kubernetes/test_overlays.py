@@ -1,0 +1,137 @@
+"""Kustomizations over a base beside them: patches, images, ConfigMaps that they make or change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from servelint.core.launch import Launch
+from servelint.core.source import Source
+from servelint.files.siblings import Neighbours
+from servelint.readers import read
+from tests.launching import argv, environment, release
+
+BASE = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: llm}
+spec:
+  selector: {matchLabels: {app: llm}}
+  template:
+    metadata: {labels: {app: llm}}
+    spec:
+      containers:
+        - name: vllm
+          image: vllm/vllm-openai:v0.9.0
+          args: [--model, m/base, --port, "8000"]
+          env:
+            - name: HF_HOME
+              value: /cache
+"""
+HEAD = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [../../base]\n"
+PATCH = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: llm}
+spec:
+  template:
+    spec:
+      containers:
+        - name: vllm
+          args: [--model, m/large]
+"""
+
+
+def overlay(folder: Path, text: str, base: str = BASE, **files: str) -> list[Launch]:
+    """The launches of an overlay. files: name with _ for a dot -> content, beside the overlay."""
+    (folder / "base").mkdir()
+    (folder / "base" / "kustomization.yaml").write_text("resources: [deployment.yaml]\n")
+    (folder / "base" / "deployment.yaml").write_text(base)
+    here = folder / "overlays" / "gpu"
+    here.mkdir(parents=True)
+    for name, content in files.items():
+        (here / name.replace("_", ".")).write_text(content)
+    found = read(Source("kustomization.yaml", HEAD + text), Neighbours(str(here), "overlays/gpu"))
+    assert found.problems == []
+    return found.launches
+
+
+def test_a_strategic_merge_patch_in_a_file(tmp_path: Path) -> None:
+    (launch,) = overlay(tmp_path, "patches:\n  - path: args.yaml\n", args_yaml=PATCH)
+    assert argv(launch) == ["--model", "m/large"]
+    assert release(launch) == ("0.9.0", "image")
+    assert environment(launch)["HF_HOME"] == "/cache"
+    assert launch.source.path == launch.site.source.path == "kustomization.yaml"
+    model = launch.argv[1].text.span()
+    assert model is not None
+    assert model.source.path == "overlays/gpu/args.yaml"
+    assert model.text == "m/large"
+
+
+def test_a_patch_in_the_kustomization(tmp_path: Path) -> None:
+    text = "patches:\n  - patch: |-\n" + "".join(f"      {line}\n" for line in PATCH.strip().splitlines())
+    (launch,) = overlay(tmp_path, text)
+    assert argv(launch) == ["--model", "m/large"]
+    assert launch.argv[1].text.span().source.path == "kustomization.yaml"  # type: ignore[union-attr]
+
+
+def test_a_json_patch(tmp_path: Path) -> None:
+    text = """patches:
+  - target: {kind: Deployment, name: ll.}
+    patch: |-
+      - {op: add, path: /spec/template/spec/containers/0/args/-, value: --enforce-eager}
+      - {op: replace, path: /spec/template/spec/containers/0/args/1, value: m/other}
+      - {op: remove, path: /spec/template/spec/containers/0/env}
+"""
+    (launch,) = overlay(tmp_path, text)
+    assert argv(launch) == ["--model", "m/other", "--port", "8000", "--enforce-eager"]
+    assert environment(launch) == {}
+
+
+def test_a_new_tag(tmp_path: Path) -> None:
+    (launch,) = overlay(tmp_path, "images:\n  - name: vllm/vllm-openai\n    newTag: v0.11.0\n")
+    assert release(launch) == ("0.11.0", "image")
+    assert argv(launch) == ["--model", "m/base", "--port", "8000"]
+
+
+def test_a_variable_of_a_patch_takes_the_place_of_the_base_s(tmp_path: Path) -> None:
+    patch = PATCH.replace("args: [--model, m/large]", "env: [{name: HF_HOME, value: /other}, {name: A, value: b}]")
+    (launch,) = overlay(tmp_path, "patchesStrategicMerge: [env.yaml]\n", env_yaml=patch)
+    assert environment(launch) == {"HF_HOME": "/other", "A": "b"}
+
+
+@pytest.mark.parametrize("text", ["", "namespace: other\n", "namePrefix: a-\n", "labels: [{pairs: {a: b}}]\n"])
+def test_an_overlay_that_changes_no_launch(tmp_path: Path, text: str) -> None:
+    assert overlay(tmp_path, text) == []
+
+
+def test_a_config_map_that_it_makes(tmp_path: Path) -> None:
+    base = BASE.replace('args: [--model, m/base, --port, "8000"]', "args: [--model, $(MODEL)]").replace(
+        "            - name: HF_HOME\n              value: /cache\n",
+        "            - name: MODEL\n              valueFrom: {configMapKeyRef: {name: settings, key: MODEL}}\n",
+    )
+    text = "configMapGenerator:\n  - name: settings\n    envs: [run.env]\n"
+    (launch,) = overlay(tmp_path, text, base, run_env="MODEL=m/of-env\n")
+    assert argv(launch) == ["--model", "m/of-env"]
+
+
+def test_a_base_that_is_elsewhere() -> None:
+    text = HEAD.replace("../../base", "https://example.com/base?ref=v1") + (
+        "patches:\n  - target: {kind: Deployment, name: vllm}\n    patch: |-\n"
+        "      - op: replace\n        path: /spec/template/spec/containers/0/args\n"
+        "        value: [--model, m/m, --dtype, auto, --max-model-len, '4096']\n"
+    )
+    (launch,) = read(Source("kustomization.yaml", text)).launches
+    assert argv(launch)[:2] == ["--model", "m/m"]
+    assert launch.engine == "vllm"
+    assert read(Source("kustomization.yaml", text.replace("name: vllm", "name: api"))).launches == []
+
+
+@pytest.mark.parametrize(
+    "text", ["resources: [../../base]\npatches: [{path: 1}]\n", "resources: {a: b}\n", "resources: [..]\n"]
+)
+def test_odd_kustomizations(tmp_path: Path, text: str) -> None:
+    (tmp_path / "kustomization.yaml").write_text(text)
+    found = read(Source("kustomization.yaml", "kind: Kustomization\n" + text), Neighbours(str(tmp_path)))
+    assert found.launches == []

@@ -1,0 +1,103 @@
+"""Nomad jobs and Terraform files: containers, commands and scripts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from servelint.core.source import Source
+from servelint.readers import read
+from tests.launching import argv, environment, launch_in, launches_in, marked_launch, release
+
+
+def test_a_container_of_nomad() -> None:
+    launch, marks = marked_launch(
+        """
+        job "llm" {
+          # the server
+          group "g" {
+            task "api" {
+              driver = "docker"
+              config {
+                image = "vllm/vllm-openai:v0.9.0"
+                args  = ["--model", "⟦m/m⟧", /* the port */ "--port", "${NOMAD_PORT_http}"]
+              }
+              env { HF_HOME = "/x" }
+            }
+          }
+        }
+        """,
+        "llm.nomad.hcl",
+    )
+    assert [word.text.flat for word in launch.argv[:3]] == ["--model", "m/m", "--port"]
+    assert not launch.argv[3].text.known
+    assert [launch.argv[1].text.span()] == marks
+    assert release(launch) == ("0.9.0", "image")
+    assert launch.name == "job.llm.group.g.task.api.config"
+
+
+def test_a_program_of_nomad() -> None:
+    text = 'task "a" {\n  config {\n    command = "/usr/bin/llama-server"\n    args = ["-m", "a.gguf"]\n  }\n}\n'
+    assert argv(launch_in(text, "a.nomad")) == ["-m", "a.gguf"]
+
+
+def test_a_template_of_a_job() -> None:
+    text = (
+        'task "a" {\n  memory = {{ model.memory }}\n{% if x %}\n  config {\n    image = "vllm/vllm-openai:v0.9.0"\n'
+        '    args = ["--model", "{{ model.name }}"]\n  }\n{% endif %}\n}\n'
+    )
+    launch = launch_in(text, "a.nomad.j2")
+    assert launch.argv[0].value == "--model"
+    assert launch.argv[1].value is None
+
+
+IMAGE = "vllm/vllm-openai:v0.9.0"
+RUN = f"docker run {IMAGE} --model ${{var.model}}"
+WAYS = {
+    "user data": f"user_data = <<-EOF\n    #!/bin/bash\n    {RUN}\n  EOF",
+    "encoded": f"user_data = base64encode(<<EOF\n{RUN}\nEOF\n  )",
+    "provisioner": f'provisioner "remote-exec" {{\n    inline = ["cd /x", "{RUN}"]\n  }}',
+    "task": f'definitions = jsonencode([{{ name = "a", image = "{IMAGE}", "command": ["--model", var.model] }}])',
+    "pod": f'spec {{\n    container {{\n      image = "{IMAGE}"\n      args = [ "--model", var.model, ]\n    }}\n  }}',
+    "overrides": f'x = [{{ image = "{IMAGE}", entrypoint_overrides = {{ enabled = true, cmd = ["--model", var.model] }} }}]',
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
+def test_ways_of_terraform(way: str) -> None:
+    text = f'resource "a" "b" {{\n  {way}\n}}'
+    default = 'variable "model" {\n  type    = string\n  default = "m/m"\n}\n'
+    launch = launch_in(default + text + "\n", "main.tf")
+    assert argv(launch) == ["--model", "m/m"]
+    assert release(launch) == ("0.9.0", "image")
+    assert not launch_in(text + "\n", "main.tf").argv[1].text.known
+
+
+def test_the_command_of_a_container_of_kubernetes_is_its_entry_point() -> None:
+    text = f'container {{\n  image = "{IMAGE}"\n  command = ["vllm", "serve"]\n  args = ["m"]\n'
+    text += '  env {\n    name = "A"\n    value = "b"\n  }\n}\n'
+    launch = launch_in(text, "main.tf")
+    assert argv(launch) == ["m"]
+    assert environment(launch) == {"A": "b"}
+
+
+@pytest.mark.parametrize(
+    "value", ["var.a ? 1 : 2", "[for x in var.y : x]", 'merge(var.a, { b = "c" })', "-1", '"a" == var.b', "null"]
+)
+def test_other_expressions(value: str) -> None:
+    text = f'x = {value}\nconfig {{\n  image = "vllm/vllm-openai:v0.9.0"\n  args = ["--model", "m"]\n}}\n'
+    assert argv(launch_in(text, "a.hcl")) == ["--model", "m"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "vllm {", 'a "vllm" = <<EOF\n', 'image = "vllm/vllm-openai"\n', "vllm = [[[[", "}" * 9]
+)
+def test_what_starts_nothing(text: str) -> None:
+    assert launches_in(text, "main.tf") == []
+
+
+@given(st.text(alphabet='vllm{}[]()="\n ${}#<E,:?./*\\', max_size=80))
+def test_any_text(text: str) -> None:
+    source = Source("main.tf", "vllm " + text)
+    assert read(source).problems == []

@@ -1,0 +1,142 @@
+"""Charts of the same repository with the values of an installation: Argo CD, Flux, files of values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from servelint.core.launch import Launch
+from servelint.core.source import Source
+from servelint.files.siblings import Neighbours
+from servelint.readers import read
+from tests.launching import argv, release
+
+TEMPLATE = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: llm}
+spec:
+  selector: {matchLabels: {app: llm}}
+  template:
+    spec:
+      containers:
+        - name: vllm
+          image: "vllm/vllm-openai:{{ .Values.tag }}"
+          args:
+            - --model={{ .Values.model.name }}
+            {{- if .Values.model.trust }}
+            - --trust-remote-code
+            {{- end }}
+"""
+VALUES = "tag: v0.9.0\nmodel:\n  name: m/own\n  trust: false\n"
+APPLICATION = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: llm}\nspec:\n"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    chart = tmp_path / "charts" / "llm"
+    (chart / "templates").mkdir(parents=True)
+    (chart / "Chart.yaml").write_text("apiVersion: v2\nname: llm\nversion: 0.1.0\n")
+    (chart / "values.yaml").write_text(VALUES)
+    (chart / "templates" / "deployment.yaml").write_text(TEMPLATE)
+    (tmp_path / "apps").mkdir()
+    (tmp_path / "prod.yaml").write_text("tag: v0.11.0\n")
+    return tmp_path
+
+
+def launches(folder: Path, text: str, name: str = "app.yaml") -> list[Launch]:
+    found = read(Source(name, text), Neighbours(str(folder)))
+    assert found.problems == []
+    return found.launches
+
+
+def test_parameters(repository: Path) -> None:
+    (launch,) = launches(
+        repository / "apps",
+        APPLICATION
+        + """  source:
+    path: charts/llm
+    helm:
+      parameters:
+        - {name: model.name, value: m/other}
+        - {name: model.trust, value: "true"}
+        - {name: "list[0].a", value: x}
+""",
+    )
+    assert argv(launch) == ["--model=m/other", "--trust-remote-code"]
+    assert release(launch) == ("0.9.0", "image")
+    assert launch.source.path == launch.site.source.path == "app.yaml"
+    assert launch.name.startswith("Application/llm.")
+
+
+@pytest.mark.parametrize("values", ["valuesObject: {model: {name: m/x}}", "values: |\n        model: {name: m/x}"])
+def test_values_of_an_application(repository: Path, values: str) -> None:
+    (launch,) = launches(repository / "apps", APPLICATION + f"  source:\n    path: ./charts/llm\n    helm:\n      {values}\n")
+    assert argv(launch) == ["--model=m/x"]
+
+
+def test_values_of_another_source(repository: Path) -> None:
+    (launch,) = launches(
+        repository / "apps",
+        APPLICATION
+        + """  sources:
+    - path: charts/llm
+      helm: {valueFiles: [$values/prod.yaml]}
+    - {ref: values, repoURL: x}
+""",
+    )
+    assert release(launch) == ("0.11.0", "image")
+
+
+def test_a_helm_release(repository: Path) -> None:
+    text = """apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: llm}
+spec:
+  chart: {spec: {chart: ./charts/llm, sourceRef: {kind: GitRepository, name: x}}}
+  values: {model: {trust: true, name: null}}
+"""
+    (launch,) = launches(repository / "apps", text)
+    assert argv(launch)[-1] == "--trust-remote-code"
+
+
+@pytest.mark.parametrize("name", ["values-prod.yaml", "prod.values.yaml", "ci/gpu-values.yaml"])
+def test_values_in_the_chart_s_folder(repository: Path, name: str) -> None:
+    folder = repository / "charts" / "llm" / Path(name).parent
+    folder.mkdir(exist_ok=True)
+    (launch,) = launches(folder, "# vllm\nmodel: {name: m/prod}\n", name)
+    assert argv(launch) == ["--model=m/prod"]
+
+
+def test_values_that_are_called_after_a_chart(repository: Path) -> None:
+    (launch,) = launches(repository / "apps", "nameOverride: a\nmodel: {name: m/named}\n", "values/llm-amd.yaml")
+    assert argv(launch) == ["--model=m/named"]
+    assert launches(repository / "apps", "model: {name: m/named}\nothers: {a: b}\n", "values/llm-amd.yaml") == []
+    assert launches(repository / "apps", "model: {name: m/named}\n", "values/other.yaml") == []
+
+
+def test_a_chart_that_is_not_there(repository: Path) -> None:
+    text = APPLICATION + "  source: {path: charts/missing, helm: {parameters: [{name: a, value: vllm}]}}\n"
+    assert launches(repository / "apps", text) == []
+
+
+def test_a_release_of_a_helmfile(repository: Path) -> None:
+    text = "releases:\n  - name: chat\n    chart: ../charts/llm\n    values: [{model: {name: m/held}}, ../prod.yaml]\n"
+    (launch,) = launches(repository / "apps", text, "helmfile.yaml")
+    assert argv(launch) == ["--model=m/held"]
+    assert release(launch) == ("0.11.0", "image")
+    assert launch.name.startswith("chat.")
+    assert launches(repository / "apps", text.replace("../charts/llm", "stable/llm"), "helmfile.yaml") == []
+
+
+def test_a_script_of_the_chart_with_the_values_of_the_installation(repository: Path) -> None:
+    templates = repository / "charts" / "llm" / "templates"
+    (templates / "configmap.yaml").write_text(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: s}\ndata:\n  run.sh: |\n    vllm serve {{ .Values.model.name }}\n"
+    )
+    text = TEMPLATE.split("          args:")[0].replace("vllm/vllm-openai", "vllm/vllm-openai")
+    text += "          command: [/s/run.sh]\n          volumeMounts: [{name: s, mountPath: /s}]\n"
+    (templates / "deployment.yaml").write_text(text + "      volumes: [{name: s, configMap: {name: s}}]\n")
+    (launch,) = launches(repository / "charts" / "llm", "# vllm\nmodel: {name: m/prod}\n", "values-prod.yaml")
+    assert argv(launch) == ["m/prod"]

@@ -1,0 +1,170 @@
+"""The catalog of TensorRT-LLM, from what its harvester reads of a release.
+
+    python tools/trtllm_extract.py SOURCE RELEASE   add the extract of a source folder, and write the catalog
+    python tools/trtllm_extract.py                  write the catalog
+
+The package index has no sources of TensorRT-LLM. What the harvester reads of them is therefore stored: click decorators, fields
+of classes, members of enums, tables of classes and the variables that are read. Docstrings, descriptions and the bodies of
+functions are left out. A release between two that are stored is judged by what both say.
+
+| release | command line | keys of the YAML file |
+|---|---|---|
+| 1.0.0 | the command's page in the documentation of the release | not stored: they are not judged |
+| 1.1.0, 1.2.0 | the same | those of 1.3.0rc3 and the older ones of patches.json: at least what the release takes |
+| 1.3.0rc3 | the source whose version.py says 1.3.0rc3 | the same source |
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import sys
+from typing import Any
+
+from servelint.harvest import store, trtllm
+from servelint.harvest.command import DATA, patches
+from servelint.harvest.sources import Tree, open_local
+
+EXTRACTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "harvest", "trtllm.json")
+RELEASES = {"1.0.0": ("logger.py",), "1.1.0": (), "1.2.0": (), "1.3.0rc3": ()}
+"""Release -> the files that it takes from the extract of the last one beside its own; () for all"""
+
+FILES = (
+    "commands/serve.py",
+    "llmapi/llm_args.py",
+    "llmapi/reasoning_parser.py",
+    "serve/tool_parser/tool_parser_factory.py",
+    "logger.py",
+    "lora_helper.py",
+    "models/modeling_utils.py",
+    "quantization/mode.py",
+    "builder.py",
+    "plugin/__init__.py",
+    "serve/tool_parser/__init__.py",
+    "plugin/plugin.py",
+    "llmapi/kv_cache_type.py",
+)
+_FOLDER = "serve/tool_parser"
+_PROSE = ("help", "description", "json_schema_extra", "status")
+_CLASSES = (
+    "Config",
+    "Args",
+    "Model",
+    "Kind",
+    "Mode",
+    "Policy",
+    "Type",
+    "Format",
+    "Algo",
+    "Mirror",
+    "Parser",
+    "Factory",
+    "Choice",
+)
+
+
+def reduced(text: str) -> str:
+    """The declarations of a module."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            node.keywords = [
+                word for word in node.keywords if word.arg not in _PROSE or ast.unparse(word.value) == "'deprecated'"
+            ]
+    return ast.unparse(ast.Module([kept for node in tree.body if (kept := _kept(node)) is not None], [])) + "\n"
+
+
+def _kept(node: ast.stmt) -> ast.stmt | None:
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return (
+            node
+            if isinstance(node, ast.Import) or node.level or "tensorrt_llm" in (node.module or "") or _small(node)
+            else None
+        )
+    if isinstance(node, (ast.Assign, ast.AnnAssign)):
+        return node
+    if isinstance(node, ast.FunctionDef):
+        commands = any("click" in ast.unparse(one) for one in node.decorator_list)
+        if commands or "llm_args.pop" in ast.unparse(node):
+            taken = [
+                ast.Expr(one) for one in ast.walk(node) if isinstance(one, ast.Call) and "llm_args.pop" in ast.unparse(one.func)
+            ]
+            node.body, node.args = [*taken, ast.Pass()], ast.arguments([], [], None, [], [], ast.arg("options"), [])
+            return node
+        node.body = [
+            one for one in node.body if isinstance(one, ast.Assign) and "field_mapping" in ast.unparse(one)
+        ] or node.body
+        return (
+            node if node.name in ("Field", "update_llm_args_with_extra_dict") or "click.option(" in ast.unparse(node) else None
+        )
+    if isinstance(node, ast.ClassDef) and node.name.strip("_").endswith(_CLASSES):
+        body = [kept for one in node.body if (kept := _member(one)) is not None]
+        node.body = body or [ast.Pass()]
+        return node
+    return None
+
+
+def _small(node: ast.ImportFrom) -> bool:
+    return node.module in ("typing", "pydantic", "enum", "strenum", "dataclasses", "pathlib", "abc")
+
+
+def _member(node: ast.stmt) -> ast.stmt | None:
+    if isinstance(node, (ast.AnnAssign, ast.Assign, ast.ClassDef)):
+        return node
+    if isinstance(node, ast.FunctionDef):
+        code = ast.unparse(node)
+        tables = [one for one in node.body if isinstance(one, ast.Assign) and isinstance(one.value, ast.Dict)]
+        if node.name == "from_dict" and tables:
+            node.body = [*tables, *[one for one in node.body if isinstance(one, ast.Assign) and ".get(" in ast.unparse(one)]]
+            return node
+        if "__members__" in code or ".upper()]" in code:
+            return node
+        if any("validator" in ast.unparse(one) and "before" in ast.unparse(one) for one in node.decorator_list):
+            node.body = [ast.Pass()]
+            return node
+    return None
+
+
+def add(source: str, release: str) -> None:
+    """Put the extract of a source folder into the file of extracts."""
+    folder = os.path.join(source, "tensorrt_llm", _FOLDER)
+    parsers = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    found: dict[str, str] = {}
+    for name in (*FILES, *[f"{_FOLDER}/{one}" for one in parsers if one.endswith("parser.py")]):
+        path = os.path.join(source, "tensorrt_llm", name)
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                found["tensorrt_llm/" + name] = reduced(file.read())
+    read = trtllm.snapshot(open_local("trtllm", source, release))["env"]
+    calls = [
+        f"os.environ.get({name!r}{', ' + repr(body['default']) if 'default' in body else ''})" for name, body in read.items()
+    ]
+    found["tensorrt_llm/__init__.py"] = "\n".join(["import os", "", *calls, ""])
+    known = _extracts()
+    known[release] = {path: text.split("\n") for path, text in sorted(found.items())}
+    with open(EXTRACTS, "w", encoding="utf-8") as file:
+        file.write(json.dumps(known, indent=0, ensure_ascii=False) + "\n")
+
+
+def _extracts() -> dict[str, dict[str, list[str]]]:
+    with open(EXTRACTS, encoding="utf-8") as file:
+        found: dict[str, dict[str, list[str]]] = json.load(file)
+    return found
+
+
+def catalog() -> dict[str, Any]:
+    """The catalog of all extracts. A release without a file has that of the last one, which has at least as many keys."""
+    extracts = {release: {path: "\n".join(text) for path, text in files.items()} for release, files in _extracts().items()}
+    base = extracts[list(RELEASES)[-1]]
+    snapshots = []
+    for release, taken in RELEASES.items():
+        kept = {path: text for path, text in base.items() if not taken or path.removeprefix("tensorrt_llm/") in taken}
+        snapshots.append(trtllm.snapshot(Tree("trtllm", release, {**kept, **extracts[release]})))
+    return store.merge("trtllm", snapshots, patches("trtllm"))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        add(*sys.argv[1:3])
+    store.write(os.path.join(DATA, "trtllm.json"), catalog())
