@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from servelint.core.finding import Finding
-from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Launch, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.settings import Settings
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
@@ -39,7 +39,8 @@ from servelint.syntax.json import OBJECT
 RELEASE = r"b\d{3,}|\d+\.\d+(?:\.\d+)*(?:\.post\d+|rc\d+)?"
 OPTION = r"(?<![\w'-])--?[A-Za-z][\w-]*(?:\.[\w]+)*"
 VARIABLE = r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b"
-VALUE = r"""'[^']*'|"[^"]*"|[\w./:+@-]*\w"""
+VALUE = r"""'[^']*'|"[^"]*"|\{[a-z][\w.-]*\}|[\w./:+@-]*\w"""
+"""A value, or the place of one in the advice of a rule: `{largest}`."""
 
 _ASKED = ("did you mean", "choose from")
 _GOING = ("delete", "unset", "drop", "leave", "instead of", "without")
@@ -55,13 +56,14 @@ _REASON = re.compile(
     r"[:,]| (?:where|if|on|unless|for|which|as|so|before|to say|by|too|here|alone|of the release|in its place|instead)\b"
 )
 _STEP = re.compile(
-    rf'(?P<option>{OPTION})|(?P<variable>{VARIABLE})=(?P<given>[\w.]+)|"(?P<key>\w+)": ?(?P<body>"[^"]*"|[\w.]+)'
+    rf"(?P<option>{OPTION})|(?P<variable>{VARIABLE})=(?P<given>\{{[a-z][\w.-]*\}}|[\w.]+(?:[:/]\w[\w.]*)*)"
+    r'|"(?P<key>\w+)": ?(?P<body>"[^"]*"|[\w.]+)|(?P<line>[a-z]+(?:_\w+)+): (?P<scalar>\{[a-z][\w.-]*\}|[\w.]+)'
 )
 _SINCE = re.compile(
     rf"(?:from|since) (?:\w+(?:\.\w+)? )?({RELEASE})|\b({RELEASE}) (?:or|and) later|^on ({RELEASE})|\bbuild ({RELEASE})"
 )
 _BEFORE = re.compile(rf"before (?:\w+ )?({RELEASE})|({RELEASE}) or earlier")
-_OF_CONTAINERS = frozenset(("--gpus", "--ipc", "--shm-size", "-c"))
+_OF_CONTAINERS = frozenset(("--gpus", "--device", "--ipc", "--shm-size", "-c"))
 """Options of a container tool or a shell, which an advice may name beside those of the engine."""
 _RENAMES = frozenset(
     (
@@ -92,7 +94,8 @@ class Step(NamedTuple):
 
     Attributes:
         going: whether something is taken out, else it is written.
-        name: an option with its dashes, a variable, a key in quotes, or "" for what the finding points at.
+        name: an option with its dashes, a variable, a key in quotes, a key of YAML with its colon, or "" for what the finding
+            points at.
         value: the value to write; None for none.
     """
 
@@ -215,13 +218,18 @@ def _way(verb: str, part: str) -> Way | None:
             steps.append(Step(False, one["option"], value))
         elif one["variable"]:
             steps.append(Step(False, one["variable"], one["given"]))
-        else:
+        elif one["key"]:
             steps.append(Step(False, f'"{one["key"]}"', one["body"]))
-        joined = re.match(r' (?:and |with )?(?=[-"A-Z])', rest)
+        else:
+            steps.append(Step(False, f"{one['line']}:", one["scalar"]))
+        joined = re.match(r' (?:and |with )?(?=[-"A-Z]|[a-z]+_\w+: )', rest)
         if joined is None:
             break
         rest = rest[joined.end() :]
     if steps:
+        also = re.match(r" and delete it\b", rest)
+        if also is not None:
+            steps, rest = [Step(True, ""), *steps], rest[also.end() :]
         return Way(tuple(steps), verb) if _is_said(rest) else None
     bare = re.match(rf"({VALUE})(?!\w)", part) if verb in ("write", "use", *_ASKED) and part[:1] not in '["' else None
     if bare is None or bare[1] in _NOT_VALUES or _COUNTED.fullmatch(bare[1]) or not _is_said(part[bare.end() :]):
@@ -336,10 +344,9 @@ def followed(launch: Launch, config: Config, finding: Finding, way: Way) -> Laun
     return new if _content(new) != _content(launch) else None
 
 
-def _content(launch: Launch) -> tuple[list[str], dict[str, str]]:
-    return [word.shown for word in launch.argv], {
-        name: one.value.shown if one.value is not None else "" for name, one in launch.env.items()
-    }
+def _content(launch: Launch) -> tuple[list[str], dict[str, str], object]:
+    env = {name: one.value.shown if one.value is not None else "" for name, one in launch.env.items()}
+    return [word.shown for word in launch.argv], env, launch.open
 
 
 def _word(text: str) -> Word:
@@ -416,8 +423,12 @@ def _drop(new: Launch, setting: Setting) -> None:
 def _change_json(new: Launch, setting: Setting, path: list[str], change: Callable[[dict[str, Any]], object]) -> bool:
     """Change the object that holds the last key of a path in a JSON option; False where it cannot be changed."""
     word, value = setting.value_word, setting.value
+    of_file = all(one is not word for one in new.argv)
     try:
-        whole: Any = json.loads(value.shown) if value is not None else None
+        if of_file and isinstance(new.open, _Changed):
+            whole: Any = json.loads(new.open.content)
+        else:
+            whole = json.loads(value.shown) if value is not None else None
     except ValueError:
         return False
     inner = whole
@@ -425,8 +436,32 @@ def _change_json(new: Launch, setting: Setting, path: list[str], change: Callabl
         inner = inner[key]
     if word is None or value is None or not isinstance(inner, dict) or change(inner) is False:
         return False
+    if of_file:
+        return _change_file(new, setting, json.dumps(whole))
     text = word.shown.removesuffix(value.shown) + json.dumps(whole)
     new.argv = [_word(text) if one is word else one for one in new.argv]
+    return True
+
+
+class _Changed:
+    """Opens the files of a launch, one of them with another content."""
+
+    def __init__(self, opens: Callable[[TracedText], OpenedFile | None], path: str, content: str) -> None:
+        self.opens, self.path, self.content = opens, path, content
+
+    def __call__(self, name: TracedText) -> OpenedFile | None:
+        file = self.opens(name)
+        if file is None or name.shown != self.path:
+            return file
+        return OpenedFile(TracedText.of(self.content), file.path, file.own, file.files)
+
+
+def _change_file(new: Launch, setting: Setting, content: str) -> bool:
+    """Change the YAML file that an option names: JSON is YAML too."""
+    at = next((at for at, one in enumerate(new.argv[:-1]) if any(one is word for word in setting.words)), None)
+    if at is None or new.open is None:
+        return False
+    new.open = _Changed(new.open, new.argv[at + 1].shown, content)
     return True
 
 
@@ -436,7 +471,7 @@ def _rename(old: str, name: str) -> Callable[[dict[str, Any]], object]:
 
 def _going(new: Launch, config: Config, finding: Finding, step: Step) -> bool:
     """Take out what a step names, or what the finding points at."""
-    every = config.reading.arguments.every
+    every, key = config.reading.arguments.every, _key_at(config, finding)
     if step.name.startswith("-"):
         found = [setting for setting in every if _is(config, setting, step.name)]
         for setting in found:
@@ -446,8 +481,11 @@ def _going(new: Launch, config: Config, finding: Finding, step: Step) -> bool:
         del new.env[step.name]
         return True
     if step.name:
+        if key is not None:
+            above = [[*key[1][:depth], step.name] for depth in range(len(key[1]))]
+            return any(_change_json(new, key[0], path, lambda inner: inner.pop(step.name, False)) for path in above)
         return any(_change_json(new, one, [step.name], lambda inner: inner.pop(step.name, False)) for one in every)
-    key, at, name = _key_at(config, finding), _setting_at(config, finding), _variable_at(new, finding)
+    at, name = _setting_at(config, finding), _variable_at(new, finding)
     if key is not None and key[0].value is not None and finding.span != key[0].value.span():
         return _change_json(new, *key, lambda inner: inner.pop(key[1][-1]))
     if at is not None:
@@ -465,6 +503,8 @@ def _written(new: Launch, config: Config, finding: Finding, step: Step, verb: st
     """Write what a step names: instead of what the finding points at, where it is the same thing."""
     if not step.name:
         return _valued(new, config, finding, step.value or "")
+    if step.name.endswith(":"):
+        return _lined(new, config, finding, step.name.rstrip(":"), step.value or "")
     if step.name.startswith('"'):
         return _keyed(new, config, finding, step.name.strip('"'), json.loads(step.value or "null"), verb)
     variable = _variable_at(new, finding)
@@ -500,11 +540,7 @@ def _valued(new: Launch, config: Config, finding: Finding, value: str) -> bool:
             keys = config.catalog.keys(setting.option.json, config.index)
         if finding.rule.endswith("-json-key") or (keys is not None and len(path) == 1 and keys.get(value) is not None):
             return _change_json(new, setting, path, _rename(path[-1], value))
-        try:
-            body = json.loads(value)
-        except ValueError:
-            body = value
-        return _change_json(new, setting, path, lambda inner: inner.update({path[-1]: body}))
+        return _change_json(new, setting, path, lambda inner: inner.update({path[-1]: _scalar(value)}))
     if at is not None and at.option is None and value.startswith("-"):
         new.argv = [_word(value) if word is at.word else word for word in new.argv]
         return True
@@ -528,6 +564,26 @@ def _keyed(new: Launch, config: Config, finding: Finding, name: str, value: Any,
     objects = [one for one in every if one.option is not None and one.option.json]
     setting = at if at in objects else objects[0] if len(objects) == 1 else None
     return setting is not None and _change_json(new, setting, [name], lambda inner: inner.update({name: value}))
+
+
+def _lined(new: Launch, config: Config, finding: Finding, name: str, value: str) -> bool:
+    """Write a line of YAML: at the top where the file has such a key there, else beside the key that the finding points at."""
+    found = _key_at(config, finding)
+    if found is None:
+        return False
+    setting, path = found
+    top = None
+    if config.catalog is not None and config.index is not None and setting.option is not None and setting.option.json:
+        top = config.catalog.keys(setting.option.json, config.index)
+    above = [] if top is not None and top.get(name) is not None else path[:-1]
+    return _change_json(new, setting, [*above, name], lambda inner: inner.update({name: _scalar(value)}))
+
+
+def _scalar(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _at_path(setting: Setting, path: list[str]) -> object:
