@@ -221,7 +221,7 @@ def main() -> int:
         old = before.get(row.name)
         lost = old is not None and row.figure > old * TENTH
         worse = worse or lost or row.figure > row.budget
-        said = "passed" if row.figure > row.budget else "lost" if lost else "kept"
+        said = "over" if row.figure > row.budget else "lost" if lost else "kept"
         then = f"{old:.2f} {row.unit}" if old is not None else ""
         print(f"| {row.name} | {row.figure:.2f} {row.unit} | {row.budget:g} {row.unit} | {said} | {then} |")
     if arguments.json:
