@@ -33,7 +33,7 @@ def violations(view: ReleaseView) -> list[Violation]:
     taken = view.config.reading.taken
     record = view.record
     # releases that declare these alike take different values
-    by_release = (*record.moved_values, *record.looked_up_options, *record.object_options)
+    by_release = (*record.moved_values, *record.looked_up_options, *record.object_options, *record.filled_options)
     for setting in view.config.reading.arguments.every:
         option = setting.option
         if option is not None:
@@ -82,12 +82,15 @@ def _value(view: ReleaseView, setting: Setting, option: Option, text: TracedText
             "invalid-value", place, message, "name a file that exists, or write the template itself", "no such file"
         )
     if "json" in option.types and set(option.types) <= _JSON and text.flat not in ("", "None"):
-        return _json(setting, text, word)
+        return _json(setting, text, word) or _not_object(view, setting, option, text)
     try:
         converted = convert(view.engine, option.types, text.flat)
     except Refused as refused:
         message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}'
         return Violation("invalid-value", place, message, f"write {refused}", f"not {refused}")
+    if option.name in view.record.filled_options and not text.flat and view.checks_fields:
+        message = f"{setting.spelling} is empty; {view.release} does not start"
+        return Violation("invalid-value", place, message, f"write a value, or delete {setting.spelling}", "empty")
     if option.name in view.record.object_options and isinstance(converted, str) and view.checks_fields:
         message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}, which takes an object'
         return Violation("invalid-value", place, message, "write a JSON object", "not an object")
@@ -256,6 +259,25 @@ def _json(setting: Setting, text: TracedText, word: Word) -> Violation | None:
         title=title,
         safe=True,
     )
+
+
+def _not_object(view: ReleaseView, setting: Setting, option: Option, text: TracedText) -> Violation | None:
+    """JSON that is no object, or has members of another kind, for an option whose field is declared as a dictionary."""
+    node = json.parsed(text)
+    if option.name not in view.record.object_options or not view.checks_fields or not isinstance(node, JsonNode):
+        return None
+    if view.config.reading.arguments.settings.get(setting.name) is not setting:
+        return None  # the field is made of the last one
+    if node.kind not in (OBJECT, UNKNOWN) and not _is_null(node):
+        message = f"{setting.spelling} is {_SHAPES.get(node.kind, _SINGLE)} here; {view.release} takes an object"
+        return Violation("invalid-json-value", node.text.span(), message, "write an object", "not an object")
+    wanted = view.record.object_members.get(option.name)
+    for key, (_, value) in node.members.items() if wanted is not None else ():
+        if value.kind not in (wanted, UNKNOWN):
+            shape = {OBJECT: "an object", STRING: "a string"}[str(wanted)]
+            message = f"{key} of {setting.spelling} is not {shape}; {view.release} does not start"
+            return Violation("invalid-json-value", value.text.span(), message, f"write {shape}", f"not {shape}")
+    return None
 
 
 # -- JSON objects: their keys, and the values of their fields
