@@ -341,6 +341,11 @@ def _object(view: ReleaseView, spelling: str, name: str, keys: Keys, node: JsonN
             found.append(_no_null(view, spelling, key, value.text))
         if value.kind != UNKNOWN and not _is_null(value) and view.checks_fields:
             found += _kind(view, spelling, key, value.kind, value.text, keys) or _field(view, spelling, key, value, keys)
+        if value.kind == ARRAY and view.checks_fields and not {name, f"{name}.{key}"}.isdisjoint(view.record.text_lists):
+            odd = next((item for item in value.items if item.kind not in (STRING, UNKNOWN)), None)
+            if odd is not None:
+                message = f"{key} of {spelling} has {odd.text.shown} in it; {view.release} takes a list of texts"
+                found.append(Violation("invalid-json-value", odd.text.span(), message, "write texts", "not a text"))
         inner = view.catalog.inner(f"{name}.{key}", body, view.index)
         if inner is not None and value.kind == OBJECT:
             found += _object(view, f"{spelling}.{key}", f"{name}.{key}", inner, value)
