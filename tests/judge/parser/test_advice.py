@@ -31,6 +31,9 @@ COMMANDS = {
     "sglang": "python -m sglang.launch_server --model-path Qwen/Qwen3-8B",
     "llama.cpp": "llama-server -m model.gguf",
     "lmdeploy": "lmdeploy serve api_server Qwen/Qwen3-8B",
+    "tgi": "text-generation-launcher --model-id Qwen/Qwen3-8B",
+    "trtllm": "trtllm-serve Qwen/Qwen3-8B",
+    "ollama": "ollama serve",
 }
 NEEDED = {"--num-redundant-experts": ["--enable-eplb", "--enable-expert-parallel"]}
 """Options without which an option is refused under each of its names."""
