@@ -242,7 +242,9 @@ def _way(verb: str, part: str) -> Way | None:
 def _gone(verb: str, part: str) -> Way | None:
     part = part.removesuffix(" out") if verb == "leave" else part
     if re.match(
-        r"(?:it|the option|the variable|them|one of (?:them|the two))(?:$|,|:| (?:before|outside|unless|until|with|where|when|to|from|if)\b)", part
+        r"(?:it|the option|the variable|them|one of (?:them|the two))"
+        r"(?:$|,|:| (?:before|outside|unless|until|with|where|when|to|from|if)\b)",
+        part,
     ):
         return Way((Step(True, ""),), verb) if " and " not in part else None
     names = re.match(rf"{_NAMED}(?: and {_NAMED})*", part)

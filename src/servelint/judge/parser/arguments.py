@@ -248,7 +248,9 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
     there = setting_named(view, close) is not None if close else False
     twice = close == "--model" and view.config.reading.model is not None and not there
     there = there or twice
-    meant = f"delete it, with its value: {'the model' if twice else close} is set already" if there else f"did you mean {close}?"
+    meant = (
+        f"delete it, with its value: {'the model' if twice else close} is set already" if there else f"did you mean {close}?"
+    )
     message = f"{view.release} has no option {fault.spelling}"
     if other is not None:
         message = f"{fault.spelling} is an option of {ENGINE_NAMES[other]}; {view.release} refuses it"

@@ -96,7 +96,9 @@ def in_place_of(view: ReleaseView, name: str, setting: Setting | None = None) ->
         given = setting or next((one for one in view.config.reading.arguments.every if one.spelling == name), None)
         words = found.by_value.get(given.value.flat) if given is not None and given.value is not None else None
         if words is not None:
-            found = Replacement({"write": words, "text": f"write {' '.join(words)}"} if words else {"text": "delete it", "delete": True})
+            found = Replacement(
+                {"write": words, "text": f"write {' '.join(words)}"} if words else {"text": "delete it", "delete": True}
+            )
     new = found.option or next(iter(found.write), "") if found is not None else ""
     table = view.catalog.table(view.index)
     if found is not None and any(

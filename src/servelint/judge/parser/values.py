@@ -227,7 +227,9 @@ def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: Trace
     known = [
         run
         for run in runs
-        if text.flat in (run[2].choices or ()) and run[2].name == setting.name and not {"none"} & {*run[2].types} & {text.flat.lower()}
+        if text.flat in (run[2].choices or ())
+        and run[2].name == setting.name
+        and not {"none"} & {*run[2].types} & {text.flat.lower()}
     ]
     if known:
         life = Life(view.catalog, known, view.index)
