@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FORMAT = 1
-"""Changes where the same program would read an entry in another way."""
+"""Raise it when the format of an entry changes."""
 
 FRESH_FOR = 2_000_000_000
 """Nanoseconds for which a changed file may keep its times: the resolution of some file systems is that coarse."""
 
 _PARSERS = ("_ruamel", "jsonschema", "packaging", "ruamel", "tree_sitter")
-"""What the names of the packages begin with whose release a result depends on."""
+"""Prefixes of the names of packages on whose release a result depends."""
 
 
 def user_folder() -> str:
