@@ -15,6 +15,7 @@ import json
 import os
 from bisect import bisect_left
 
+from servelint.core.data import compiled_path
 from servelint.engines.registry import ENGINES, derived
 from servelint.engines.releases import release_key
 
@@ -31,7 +32,7 @@ SUFFIX = ".catalog"
 
 def compiled_text(engine: str, folder: str) -> bytes | None:
     """The lines of an engine's compiled catalog, compiled anew if the reviewed file is newer; None if there is none."""
-    path = os.path.join(folder, engine + SUFFIX)
+    path = os.path.join(compiled_path(folder), engine + SUFFIX)
     try:
         if os.stat(path).st_mtime_ns >= os.stat(os.path.join(folder, engine + ".json")).st_mtime_ns:
             return _read(path)
@@ -114,6 +115,7 @@ def _read(path: str) -> bytes:
 
 def _write(path: str, text: bytes) -> None:
     temporary = f"{path}.{os.getpid()}.tmp"
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(temporary, "wb") as file:
         file.write(text)
     os.replace(temporary, path)
