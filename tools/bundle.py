@@ -3,7 +3,7 @@
     python tools/bundle.py key SECRET PUBLIC      make a key pair
     python tools/bundle.py make OUT [--key FILE]  write OUT (a zip archive) from this checkout, signed
 
-The secret key is one of minisign without a password (`minisign -G -W`): the file of --key, or SERVELINT_BUNDLE_KEY with its text.
+The secret key is one of minisign without a password (`minisign -G -W`): the file of --key, or the text of SERVELINT_BUNDLE_KEY.
 The date is that of the last commit, or SOURCE_DATE_EPOCH, so that a bundle can be made again byte by byte.
 """
 
@@ -89,9 +89,12 @@ def write(path: Path, contents: dict[str, bytes], secret: str, date: str) -> Non
 
 
 def _date() -> str:
-    seconds = os.environ.get("SOURCE_DATE_EPOCH") or subprocess.run(
-        ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"], check=True, capture_output=True, text=True
-    ).stdout
+    seconds = (
+        os.environ.get("SOURCE_DATE_EPOCH")
+        or subprocess.run(
+            ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"], check=True, capture_output=True, text=True
+        ).stdout
+    )
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(seconds)))
 
 

@@ -15,9 +15,9 @@ import json
 import os
 from bisect import bisect_left
 
-from servelint.core.data import compiled_path
+from servelint.core.data import active, compiled_path, date
 from servelint.engines.registry import ENGINES, derived
-from servelint.engines.releases import release_key
+from servelint.engines.releases import newest, release_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -519,6 +519,23 @@ def load(engine: str) -> Catalog | None:
     """The catalog of an engine, by its id; None if there is none."""
     text = compiled_text(engine, ENGINES[engine].data) if engine in ENGINES else None
     return Catalog(text) if text is not None else None
+
+
+def newest_release(engine: str) -> str | None:
+    """The newest release of an engine that is known; None for an engine of which none is."""
+    text = compiled_text(engine, ENGINES[engine].data) if newest(engine) is None else None
+    return newest(engine) if text is None else str(json.loads(text.partition(b"\n")[0])["releases"][-1])
+
+
+def freshness() -> dict[str, Any]:
+    """The day of the data in use, the id of their bundle (None for the package), and the newest release of each engine."""
+    known = {engine: newest_release(engine) for engine in ENGINES}
+    bundle = active()
+    return {
+        "date": date(),
+        "bundle": bundle.id if bundle is not None else None,
+        "newest": {engine: release for engine, release in known.items() if release is not None},
+    }
 
 
 class Signatures:
