@@ -16,7 +16,7 @@ COMMANDS = {
     "launches": "list the launches that servelint finds",
     "rules": "list the rules, or test your own rules",
     "explain": "show the page of a rule, or the history of an engine's option or variable",
-    "engines": "list the engines, show what a release accepts, harvest a release, or install newer data",
+    "engines": "list the engines, show what a release accepts, or harvest a release",
     "memory": "plan GPU memory: whether each launch fits, and with how much room",
     "upgrade": "show what an engine upgrade changes for your launches",
     "advise": "recommend whether and how to use speculative decoding",
@@ -73,6 +73,11 @@ def main(argv: list[str] | None = None) -> int:
         if os.environ.get("SERVELINT_TRACEBACK"):
             raise
         from servelint.cli.output import print_stderr
+        from servelint.core.data import DataError
+
+        if isinstance(error, DataError):
+            print_stderr(f"servelint: {error}")
+            return 2
 
         print_stderr(
             f"servelint: an error in servelint itself: {type(error).__name__}: {error}; SERVELINT_TRACEBACK=1 shows where"

@@ -38,7 +38,7 @@ class Updated(Options, title="data"):
     """Which data are used."""
 
     path: str | None = option(
-        "--from", metavar="BUNDLE", help="verify a data bundle, a folder or a zip archive, and install it"
+        "--from", metavar="BUNDLE", help="verify and install a data bundle: a folder or a zip archive"
     )
     key: str | None = option("--key", metavar="FILE", help="the public key that signed it (default: that of servelint)")
     rollback: bool = flag("--rollback", help="return to the data before the last update")
@@ -122,8 +122,9 @@ def _harvest(harvested: Harvested, stored: Stored) -> int:
     "update",
     Updated,
     about="Install newer catalogs, rules, images, models and GPUs from a signed data bundle.",
-    notes="Nothing is downloaded. A bundle that is not signed with the key, is damaged, or is older than the data in use is\n"
-    "refused with exit status 2. All commands of this user use the data from their next start on.",
+    notes="Nothing is downloaded. A bundle that the key did not sign, that is damaged, or that is older\n"
+    "than the data in use is refused with exit status 2. All commands of this user have the data from their\n"
+    "next start on.",
     examples=["servelint engines update --from servelint-data.zip", "servelint engines update --rollback"],
 )
 def _update(wanted: Updated) -> int:
@@ -173,7 +174,7 @@ def describe(*, verbose: bool) -> str:
 
 @command(
     "engines",
-    about="List the engines that servelint knows; with a subcommand, show or harvest a release, or install newer data.",
+    about="List the engines that servelint knows; with a subcommand, show or harvest a release, or update.",
     subcommands={
         "list": (_list(_print_list), "list the engines and their releases (the default)"),
         "show": (_show, "show the options and environment variables of a release"),

@@ -105,7 +105,7 @@ def read(id: str) -> Bundle:
             return Bundle(id, folder, json.load(file))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
-            f"the installed data bundle {folder} cannot be read ({error}); servelint engines update --rollback leaves it"
+            f"the installed data bundle {folder} cannot be read ({error}); run servelint engines update --rollback"
         ) from None
 
 

@@ -115,7 +115,7 @@ def _read(path: str) -> bytes:
 
 def _write(path: str, text: bytes) -> None:
     temporary = f"{path}.{os.getpid()}.tmp"
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
     with open(temporary, "wb") as file:
         file.write(text)
     os.replace(temporary, path)

@@ -1,8 +1,8 @@
 """Data bundles: verified, installed for the user, and taken back. Nothing is fetched.
 
 A bundle is a folder or a zip archive. `manifest.json` (schemas/bundle.schema.json) has its date, the oldest servelint that can
-use it, and the bytes and SHA-256 of each file; `manifest.json.minisig` is its signature as minisign writes it. The other files are
-data, by their names below the package. Only what a signed manifest lists is read, to the size that it states.
+use it, and the bytes and SHA-256 of each file; `manifest.json.minisig` is its signature as minisign writes it. The other files
+are data, by their names below the package. Only what a signed manifest lists is read, to the size that it states.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import json
 import os
 from functools import lru_cache
 
-from servelint.core.data import PACKAGE, active, compiled_path, data_path
+from servelint.core.data import PACKAGE, DataError, active, compiled_path, data_path
 from servelint.rules.rule import HEAD, Rule
 
 TYPE_CHECKING = False
@@ -76,11 +76,15 @@ def _book() -> Book:
     bundle, folder = active(), rule_folder()
     book = _BOOK if bundle is None else compiled_path(os.path.join(bundle.folder, "rules", "book.json"))
     if folder == _CHECKOUT and _stale(book) if bundle is None else not os.path.exists(book):
-        from servelint.rules.compile import write_book
+        from servelint.rules.compile import RuleError, write_book
 
         try:
             os.makedirs(os.path.dirname(book), exist_ok=True)
             write_book(folder, book)
+        except RuleError as error:
+            if bundle is None:
+                raise
+            raise DataError(f"{folder}: {error}; run servelint engines update --rollback") from None
         except OSError:
             return _compiled_elsewhere(folder)  # it may only be read
     return _read(book)
