@@ -40,6 +40,7 @@ commands:
 
 version:
   -V, --version  print the version
+  --verbose      with --version: and the date and the newest releases of the data
 
 help:
   -h, --help  show this page

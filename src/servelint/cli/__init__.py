@@ -73,6 +73,11 @@ def main(argv: list[str] | None = None) -> int:
         if os.environ.get("SERVELINT_TRACEBACK"):
             raise
         from servelint.cli.output import print_stderr
+        from servelint.core.data import DataError
+
+        if isinstance(error, DataError):
+            print_stderr(f"servelint: {error}")
+            return 2
 
         print_stderr(
             f"servelint: an error in servelint itself: {type(error).__name__}: {error}; SERVELINT_TRACEBACK=1 shows where"
@@ -100,11 +105,16 @@ def root() -> Command:
             from servelint import __version__
 
             print(f"servelint {__version__}")
+            if context.params.get("verbose"):
+                from servelint.cli.engines import describe
+
+                print(describe(verbose=False))
             context.exit()
 
     class Version(Options, title="version"):
-        version: bool = flag(
-            "-V", "--version", help="print the version", is_eager=True, expose_value=False, callback=print_version
+        version: bool = flag("-V", "--version", help="print the version", expose_value=False, callback=print_version)
+        verbose: bool = flag(
+            "--verbose", help="with --version: and the date and the newest releases of the data", is_eager=True
         )
 
     @command(
@@ -131,8 +141,16 @@ def _run(args: list[str]) -> int:
     from click.exceptions import Exit
 
     from servelint.cli.output import print_stderr
+    from servelint.core.data import VARIABLE, DataError, active
 
     top = root()
+    try:
+        active()
+    except DataError as error:
+        if args[:2] != ["engines", "update"]:
+            print_stderr(f"servelint: {error}")
+            return 2
+        os.environ[VARIABLE] = ""  # what repairs it works with the data of the package
     try:
         with top.make_context("servelint", list(args)) as context:
             status: int = top.invoke(context)

@@ -11,9 +11,10 @@ To add an engine, write its record in a module of this package and name the modu
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from importlib import import_module
+
+from servelint.core.data import data_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -247,7 +248,7 @@ class Engine:
 
     # -- releases
 
-    data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
+    data = data_path("engines/data")
     """Folder of the catalog, `<id>.json`."""
     source_url: str = ""
     """Address of a file at a release's tag, with `{release}` and `{path}`."""

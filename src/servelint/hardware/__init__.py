@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from functools import lru_cache
+
+from servelint.core.data import data_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class _Table:
 
 @lru_cache(maxsize=1)
 def _table() -> _Table:
-    with open(os.path.join(os.path.dirname(__file__), "gpus.json"), encoding="utf-8") as file:
+    with open(data_path("hardware/gpus.json"), encoding="utf-8") as file:
         return _Table(json.load(file))
 
 
@@ -158,7 +159,7 @@ def _gpu(family: dict[str, Any], gpu: dict[str, Any], more: str, part: bool) -> 
 
 def of_machine(type_: str) -> str | None:
     """The GPU of a cloud's machine type (`p5.48xlarge`, `a3-highgpu-8g`), None if it is not known."""
-    with open(os.path.join(os.path.dirname(__file__), "machines.json"), encoding="utf-8") as file:
+    with open(data_path("hardware/machines.json"), encoding="utf-8") as file:
         types = json.load(file)["types"]
     return next((gpu for pattern, gpu, _ in types if re.fullmatch(pattern, type_.strip().lower())), None)
 

@@ -9,6 +9,7 @@ from servelint.core.numbers import counted
 from servelint.core.result import Report
 from servelint.core.source import Source
 from servelint.engines import ENGINE_NAMES, ENGINES
+from servelint.engines.catalog import freshness
 from servelint.report.clean import clean
 
 TYPE_CHECKING = False
@@ -55,6 +56,13 @@ def mentioning(report: Report) -> str:
     parts = [f"{source.path} mentions {mentions(source)}" for source in sources[:_FILES_AT_MOST]]
     more = len(sources) - len(parts)
     return ", ".join([*parts, *([f"{more} more files mention an engine"] if more else [])])
+
+
+def data_line() -> str:
+    """Return which data judged: "data of 2026-11-21 (vLLM up to 0.33.0, SGLang up to 0.5.23, ...)", and their bundle."""
+    fresh = freshness()
+    known = ", ".join([f"{ENGINE_NAMES[engine]} up to {release}" for engine, release in fresh["newest"].items()])
+    return f"data of {fresh['date']} ({known})" + (f", bundle {fresh['bundle']}" if fresh["bundle"] else "")
 
 
 # -- as text

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from functools import lru_cache
 
+from servelint.core.data import data_path
 from servelint.core.launch import Word
 from servelint.core.source import Span
 from servelint.core.text import TracedText
@@ -46,8 +46,7 @@ class Replacement:
 
 @lru_cache(maxsize=1)
 def _data() -> dict[str, dict[str, Any]]:
-    path = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(__file__))), "engines", "data", "replacements.json")
-    with open(path, encoding="utf-8") as file:
+    with open(data_path("engines/data/replacements.json"), encoding="utf-8") as file:
         found: dict[str, dict[str, Any]] = json.load(file)["engines"]
     return found
 
