@@ -116,9 +116,7 @@ def _shape(one: Translation, shown: Any) -> dict[str, Any]:
         "image": one.image,
         "command": [word.shown for word in one.target.verb],
         "argv": shown(one.target.argv),
-        "env": {
-            name: variable.value.shown for name, variable in one.target.env.items() if variable.value is not None
-        },
+        "env": {name: variable.value.shown for name, variable in one.target.env.items() if variable.value is not None},
         "complete": one.complete,
         "options": [
             {
@@ -145,11 +143,9 @@ def _text(data: dict[str, Any]) -> str:
         written = " -> ".join(_joined(some) for some in (line["source"], line["target"]) if some)
         kind = line["kind"].replace("-", " ")
         lines.append(f"  {kind:<15}" + ": ".join(part for part in (written, clean(line["says"])) if part))
-    for finding in data["findings"]:
-        lines.append(clean(f"  breaks         {finding['message']} [{finding['rule']}]"))
+    lines += [clean(f"  breaks         {finding['message']} [{finding['rule']}]") for finding in data["findings"]]
     return "\n".join([*lines, ""])
 
 
 def _joined(some: list[str]) -> str:
     return " ".join(escapes(quoted(word)) for word in some)
-

@@ -1,12 +1,13 @@
 """Translation of a launch to another engine: option by option, what carries over, what changes meaning and what does not.
 
-`concepts.json` has a row for each concept that engines share, with each engine's spelling of it. The catalogs say which of these
-spellings a release has: a word that the target release lacks, or whose value it does not take, is not written but listed.
+`concepts.json` has a row for each concept that engines share, with each engine's spelling of it. The catalogs say which of
+these a release has: a word that the target release lacks, or whose value it does not take, is not written but listed.
 """
 
 from __future__ import annotations
 
 import json
+import operator
 import os
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -40,6 +41,8 @@ MODEL = "MODEL"
 
 _SHARED = ("HF_", "HUGGING_FACE_", "HUGGINGFACE_", "CUDA_", "NVIDIA_", "NCCL_", "OMP_", "TORCH_", "PYTORCH_", "TRANSFORMERS_")
 """Prefixes of variables that belong to libraries which all engines use."""
+
+_BOUNDS = {"ge": operator.ge, "gt": operator.gt, "le": operator.le, "lt": operator.lt}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,12 @@ def table() -> dict[str, Any]:
 def targets() -> list[str]:
     """The engines that launches can be translated to."""
     found: list[str] = table()["targets"]
+    return found
+
+
+def row_of(concept: str) -> dict[str, Any]:
+    """A row of the table. Raises StopIteration if it has none of this name."""
+    found: dict[str, Any] = next(row for row in table()["concepts"] if row["id"] == concept)
     return found
 
 
@@ -264,7 +273,8 @@ class _Writer:
                 left.append(Line(kind, "", setting.words, [], f"servelint knows no counterpart in {self.names[1]}"))
                 continue
             side = Side(row[self.launch.engine])
-            texts = [word.text for word in setting.values] or ([setting.value] if setting.value is not None else [])
+            one = [setting.value] if setting.value is not None else []
+            texts = [word.text for word in setting.values if word is not setting.word] or one  # --name=value is one word
             self.given.append(Given(row, setting.name, setting.words, texts, self._value(side, setting.name)))
         for option, name in self.config.by_variable.items():
             variable = self.launch.env[name]
@@ -298,8 +308,10 @@ class _Writer:
                 value = side.values.get(text.value or "") if side.values is not None and text is not None else None
                 if text is not None:
                     self.given.append(Given(row, name, words, [text], value if side.values is not None else text.value))
-            elif name in theirs or name.startswith(_SHARED) or not (
-                name.startswith(own.variables or ("\0",)) or (known is not None and name in known.variables())
+            elif (
+                name in theirs
+                or name.startswith(_SHARED)
+                or not (name.startswith(own.variables or ("\0",)) or (known is not None and name in known.variables()))
             ):
                 self.env[name] = variable
             else:
@@ -347,8 +359,8 @@ class _Writer:
         option = self.option(target.options or target.names)
         if option is None:
             return self.note(NO_COUNTERPART, given, self.lacks(target))
-        means = self._meanings(Side(given.row[self.launch.engine]), target, [Word(TracedText.of(_spelling(option)))])
-        nearest = f"{_spelling(option)} is the nearest"
+        means = self._meanings(Side(given.row[self.launch.engine]), target, [Word(TracedText.of(spelling(option)))])
+        nearest = f"{spelling(option)} is the nearest"
         self.note(LEFT_OUT, given, "; ".join(text for text in (nearest, means, given.row.get("why", "")) if text))
         return None
 
@@ -365,14 +377,15 @@ class _Writer:
 
     def add(self, kind: str, given: Given | None, words: list[Word], says: str = "", concept: str = "") -> None:
         """Write words, and add their line."""
-        row = given.row if given is not None else {"id": concept}
+        row: dict[str, Any] = given.row if given is not None else {"id": concept}
         self.argv += words
         self.lines.append(Line(kind, row["id"], given.words if given is not None else [], words, says))
         flag = row.get("with", {}).get(self.engine)
         option = self.option([flag]) if flag else None
-        if option is not None and not any(one.name == flag for one in self.given):
-            if _spelling(option) not in [word.shown for word in self.argv]:
-                self.add(ADDED, None, [Word(TracedText.of(_spelling(option)))], f"{words[0].shown} needs it", row["id"])
+        if option is None or any(one.name == flag for one in self.given):
+            return
+        if spelling(option) not in [word.shown for word in self.argv]:
+            self.add(ADDED, None, [Word(TracedText.of(spelling(option)))], f"{words[0].shown} needs it", row["id"])
 
     # -- words of the target
 
@@ -397,7 +410,7 @@ class _Writer:
         option = self.option(side.options)
         if option is None:
             return self.lacks(side)
-        spelling = Word(TracedText.of(_spelling(option)))
+        head = Word(TracedText.of(spelling(option)))
         if side.values is not None or Side(given.row[self.launch.engine]).values is not None:
             if not given.known:
                 return "its value is not known here"
@@ -405,9 +418,9 @@ class _Writer:
         texts = self._split(given)
         if len(texts) > 1 and option.kind not in ("list", "append"):
             if given.row.get("all"):
-                return given.row["why"]
+                return str(given.row["why"])
             rest = ", ".join(text.shown for text in texts[1:])
-            self.note(LEFT_OUT, given, f"{_spelling(option)} takes one value; not written: {rest}")
+            self.note(LEFT_OUT, given, f"{spelling(option)} takes one value; not written: {rest}")
             texts = texts[:1]
         if not texts:
             return "its value is not known here"
@@ -417,7 +430,7 @@ class _Writer:
             refused = self.refuses(option, text.flat) if text.known else ""
             if refused:
                 return refused
-        return [spelling, *[Word(text) for text in texts]]
+        return [head, *[Word(text) for text in texts]]
 
     def _split(self, given: Given) -> list[TracedText]:
         separator = Side(given.row[self.launch.engine]).body.get("split")
@@ -430,14 +443,14 @@ class _Writer:
         values = side.values if side.values is not None else {}
         shown = given.texts[0].shown if given.texts else ""
         if given.value is None:
-            return f"no value of {_spelling(option)} is known to mean {shown}" + _because(given.row)
+            return f"no value of {spelling(option)} is known to mean {shown}" + _because(given.row)
         found = [name for name, common in values.items() if common == given.value and type(common) is type(given.value)]
         found.sort(key=lambda name: name != shown)  # the same word, where it means the same
         refused = [self.refuses(option, name) for name in found]
         for name, reason in zip(found, refused, strict=True):
             if not reason:
-                return [Word(TracedText.of(_spelling(option))), Word(TracedText.of(name))]
-        return refused[0] if refused else f"no value of {_spelling(option)} means {shown}" + _because(given.row)
+                return [Word(TracedText.of(spelling(option))), Word(TracedText.of(name))]
+        return refused[0] if refused else f"no value of {spelling(option)} means {shown}" + _because(given.row)
 
     def switch(self, side: Side, given: Given) -> list[Word] | str:
         """The words that switch something on or off, or why there are none; no words if the target does so anyway."""
@@ -449,15 +462,15 @@ class _Writer:
             if all(option is not None and not option.refuses for option in options):
                 found: list[Word] = []
                 for option, (_, _, value) in zip(options, parts, strict=True):
-                    shown = [_spelling(option) if option is not None else "", *([value] if value else [])]
+                    shown = [spelling(option) if option is not None else "", *([value] if value else [])]
                     found += [Word(TracedText.of(text)) for text in shown]
                 return found
         on = self.option([side.on]) if side.on else None
         if on is not None and (given.value or on.kind == TOGGLE):
-            return [Word(TracedText.of(_spelling(on) if given.value else next(one for one in on.negatives if one[:2] == "--")))]
+            return [Word(TracedText.of(spelling(on) if given.value else next(one for one in on.negatives if one[:2] == "--")))]
         off = self.option([side.off]) if side.off else None
         if off is not None and not given.value:
-            return [Word(TracedText.of(_spelling(off)))]
+            return [Word(TracedText.of(spelling(off)))]
         if (given.value and side.off and not side.on) or (not given.value and (side.words or on is not None)):
             return []
         return self.lacks(side)
@@ -465,12 +478,14 @@ class _Writer:
     def refuses(self, option: Option, text: str) -> str:
         """Why the target release refuses a value, as its parser or its list of names says; "" if it does not."""
         engine = ENGINES[self.engine]
-        sentence = f"{self.shown} does not accept {text} for {_spelling(option)}"
+        sentence = f"{self.shown} does not accept {text} for {spelling(option)}"
         try:
             value = convert(self.engine, option.types, text)
         except Refused:
             return sentence
         if option.choices is not None and value not in option.choices:
+            return sentence
+        if isinstance(value, (int, float)) and any(not _BOUNDS[name](value, limit) for name, limit in option.bounds.items()):
             return sentence
         kind = engine.looked_up_options.get(option.name) or engine.value_kinds_of_options.get(option.name, ("", ""))[0]
         return sentence if kind and not self.named(kind, text) else ""
@@ -500,7 +515,8 @@ def _because(row: dict[str, Any]) -> str:
     return f"; {row['why']}" if row.get("why") else ""
 
 
-def _spelling(option: Option) -> str:
+def spelling(option: Option) -> str:
+    """The long name of an option."""
     return next((name for name in option.names if name.startswith("--")), option.names[0])
 
 

@@ -10,7 +10,20 @@ from servelint.core.text import TracedText
 from servelint.engines.config import given_object
 from servelint.engines.registry import ENGINES
 from servelint.translate import (
-    ADDED, CHANGED, DEFAULT, IMPLIED, LEFT_OUT, MODEL, NO_COUNTERPART, SAME, Given, Line, Side, _spelling, in_makers_image,
+    ADDED,
+    CHANGED,
+    DEFAULT,
+    IMPLIED,
+    LEFT_OUT,
+    MODEL,
+    NO_COUNTERPART,
+    SAME,
+    Given,
+    Line,
+    Side,
+    in_makers_image,
+    row_of,
+    spelling,
 )  # fmt: skip
 
 TYPE_CHECKING = False
@@ -19,6 +32,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from servelint.translate import _Writer
+
+
+EVERY_INTERFACE = "0.0.0.0"  # noqa: S104 - what a launch says, not what is bound here
 
 
 def word(text: object) -> Word:
@@ -54,28 +70,31 @@ def model(writer: _Writer) -> None:
 def context(writer: _Writer, every: list[Given]) -> None:
     """The context length. llama.cpp divides its own among the slots; auto and -1 of vLLM fit it into the memory."""
     given = every[-1]
-    value = given.value
-    if isinstance(value, str) and value.isdigit():
-        value = given.value = int(value)
+    value = given.value = _whole(given.value)
     if writer.launch.engine == "llama.cpp" and given.known and isinstance(value, int):
-        slots = writer.config.operand("parallel")
+        slots = _whole(writer.config.operand("parallel").value)
         unified = writer.config.operand("kv-unified")
         if value == 0:
             return writer.note(IMPLIED, given, "the context of the model is the default")
-        if isinstance(slots.value, int) and slots.value > 1 and unified.present is False and value % slots.value == 0:
-            given.value = value // slots.value
+        if isinstance(slots, int) and slots > 1 and unified.present is False and value % slots == 0:
+            given.value = value // slots
             given.texts = [TracedText.of(str(given.value))]
             option = writer.option(Side(given.row[writer.engine]).options)
             if option is not None:
-                says = f"llama.cpp divides {value} among {slots.value} slots; {_spelling(option)} counts for each request"
-                writer.add(CHANGED, given, [word(_spelling(option)), word(given.value)], says)
+                says = f"llama.cpp divides {value} among {slots} slots; {spelling(option)} counts for each request"
+                writer.add(CHANGED, given, [word(spelling(option)), word(given.value)], says)
             return None
-        if slots.value != 1 and unified.value is not True:
+        if slots != 1 and unified.value is not True:
             return writer.note(LEFT_OUT, given, "llama.cpp divides it among slots whose number is not known here")
     if given.known and (not isinstance(value, int) or value < 1):
         shown = given.texts[0].shown if given.texts else ""
         return writer.note(LEFT_OUT, given, f"{shown} is not a number of tokens; the context of the model is the default")
     return writer.carry(given)
+
+
+def _whole(value: object) -> object:
+    """A text of digits as the number that it is."""
+    return int(value) if isinstance(value, str) and value.isdigit() else value
 
 
 def prefill(writer: _Writer, every: list[Given]) -> None:
@@ -113,16 +132,16 @@ def experts(writer: _Writer, every: list[Given]) -> None:
         return writer.note(LEFT_OUT, given, "the number of ranks is not known, or data parallel ranks take part")
     if writer.engine == "vllm":
         if value == ranks and ranks > 1:
-            return writer.add(SAME, given, [word(_spelling(option))])
-        return writer.note(LEFT_OUT, given, f"{_spelling(option)} spreads the experts over all {ranks} ranks, not over {value}")
+            return writer.add(SAME, given, [word(spelling(option))])
+        return writer.note(LEFT_OUT, given, f"{spelling(option)} spreads the experts over all {ranks} ranks, not over {value}")
     size = ranks if value is True else value
-    return writer.add(SAME, given, [word(_spelling(option)), word(size)])
+    return writer.add(SAME, given, [word(spelling(option)), word(size)])
 
 
 def _ranks(writer: _Writer) -> int | None:
     """The tensor parallel size of a launch without data parallelism; None if it is not known."""
     option = ENGINES[writer.launch.engine].tensor_parallel_option
-    names = Side(next(row for row in _concepts() if row["id"] == "tensor-parallel")[writer.launch.engine]).options
+    names = Side(row_of("tensor-parallel")[writer.launch.engine]).options
     for name in [option, *names]:
         operand = writer.config.operand(name) if name else None
         if operand is not None and operand.present is not False:
@@ -130,20 +149,13 @@ def _ranks(writer: _Writer) -> int | None:
             break
     else:
         found = 1
-    parallel = next(row for row in _concepts() if row["id"] == "data-parallel").get(writer.launch.engine)
+    parallel = row_of("data-parallel").get(writer.launch.engine)
     side = Side(parallel) if parallel is not None else None
     for name in [*side.options, *side.body.get("unless", ())] if side is not None else []:
         replicas = writer.config.operand(name)
         if replicas.present is not False and name != "enable-expert-parallel" and replicas.value != 1:
             return None
     return found if isinstance(found, int) and not isinstance(found, bool) else None
-
-
-def _concepts() -> list[dict[str, Any]]:
-    from servelint.translate import table
-
-    found: list[dict[str, Any]] = table()["concepts"]
-    return found
 
 
 def rendezvous(writer: _Writer, every: list[Given]) -> None:
@@ -183,8 +195,8 @@ def adapters(writer: _Writer, every: list[Given]) -> None:
     if option is None:
         return writer.note(NO_COUNTERPART, given, writer.lacks(Side(given.row[writer.engine])))
     if writer.launch.engine == "tgi" and any(not text.known for text in given.texts):
-        return writer.note(LEFT_OUT, given, f"its value is not known here; {_spelling(option)} takes NAME=PATH")
-    return writer.add(SAME, given, [word(_spelling(option)), *[Word(text) for text in pairs]])
+        return writer.note(LEFT_OUT, given, f"its value is not known here; {spelling(option)} takes NAME=PATH")
+    return writer.add(SAME, given, [word(spelling(option)), *[Word(text) for text in pairs]])
 
 
 def address(writer: _Writer, every: list[Given]) -> None:
@@ -196,7 +208,7 @@ def address(writer: _Writer, every: list[Given]) -> None:
     match = re.fullmatch(r"(?:https?://)?(?P<host>[^:/\[\]]*)(?::(?P<port>\d+))?/?", text.flat) if text.known else None
     if match is None:
         return writer.note(LEFT_OUT, given, "an interface and a port are not both known here")
-    found = [word("--host"), word(match["host"] or "0.0.0.0")]
+    found = [word("--host"), word(match["host"] or EVERY_INTERFACE)]
     writer.add(SAME, given, [*found, word("--port"), word(match["port"] or ENGINES["ollama"].port)])
     return None
 
@@ -215,7 +227,7 @@ def complete(writer: _Writer) -> None:
     needed: list[tuple[str, object, str]] = []
     if "host" not in set_by or source.id != "ollama":
         if "host" not in set_by and open_source and target.loopback:
-            needed.append(("host", "0.0.0.0", f"{source.name} listens on every interface"))
+            needed.append(("host", EVERY_INTERFACE, f"{source.name} listens on every interface"))
         port = source.image_port if makers and source.image_port else source.port
         if "port" not in set_by and "--port" not in written and port and port != target.port:
             needed.append(("port", port, f"{source.name} listens on {port}"))
@@ -227,20 +239,16 @@ def complete(writer: _Writer) -> None:
     devices = writer.config.operand("env.CUDA_VISIBLE_DEVICES")
     if source.id == "tgi" and "tensor-parallel" not in set_by and "sharded" not in set_by and isinstance(devices.value, str):
         count = len([one for one in devices.value.split(",") if one.strip()])
-        option = writer.option(Side(_row("tensor-parallel")[writer.engine]).options)
+        option = writer.option(Side(row_of("tensor-parallel")[writer.engine]).options)
         if count > 1 and option is not None:
             says = "TGI uses every device of CUDA_VISIBLE_DEVICES"
-            writer.add(ADDED, None, [word(_spelling(option)), word(count)], says, "tensor-parallel")
-
-
-def _row(concept: str) -> dict[str, Any]:
-    return next(row for row in _concepts() if row["id"] == concept)
+            writer.add(ADDED, None, [word(spelling(option)), word(count)], says, "tensor-parallel")
 
 
 # -- speculative decoding
 
 
-_EAGLE = {"eagle": "EAGLE", "eagle3": "EAGLE3", "mtp": "NEXTN", "ngram": "NGRAM", "draft_model": "STANDALONE"}
+_ALGORITHMS = {"eagle": "EAGLE", "eagle3": "EAGLE3", "mtp": "NEXTN", "ngram": "NGRAM", "draft_model": "STANDALONE"}
 """Method of vLLM -> algorithm of SGLang. A chain of N drafted tokens is N steps, a top k of 1 and N + 1 tokens to verify."""
 
 
@@ -273,9 +281,9 @@ def speculation(writer: _Writer, every: list[Given]) -> None:
         option = writer.option(["speculative-config"])
         if option is None:
             return leave_out(f"{writer.shown} has no --speculative-config")
-        target = [word(_spelling(option)), word(json.dumps(body))]
+        target = [word(spelling(option)), word(json.dumps(body))]
     else:
-        algorithm = _EAGLE.get(method, "")
+        algorithm = _ALGORITHMS.get(method, "")
         if algorithm not in _names(writer, "sglang", "speculative-methods"):
             return leave_out(f"{writer.shown} has no counterpart of the method {method}")
         target = [word("--speculative-algorithm"), word(algorithm)]
@@ -338,7 +346,7 @@ def _of_options(writer: _Writer, every: list[Given]) -> _Drafts | str:
         if algorithm not in named or not isinstance(tokens, int):
             return f"servelint knows no counterpart of {algorithm.lower() or 'the method'}"
         return named[algorithm], None if named[algorithm] == "mtp" else _text(draft), tokens, set()
-    methods = {value: name for name, value in _EAGLE.items()}
+    methods = {value: name for name, value in _ALGORITHMS.items()}
     method = methods.get(algorithm)
     draft = values.get("speculative-draft-model-path")
     if method is None:
@@ -348,14 +356,17 @@ def _of_options(writer: _Writer, every: list[Given]) -> _Drafts | str:
         method = "mtp"  # EAGLE with the model's own layers
     if method == "mtp" and draft is not None and not same:
         return "the MTP layers are those of another checkpoint than the model"
-    rest = {name for name in ("speculative-draft-model-quantization", "speculative-draft-model-revision") if name in values}
+    rest: set[str] = {
+        name for name in ("speculative-draft-model-quantization", "speculative-draft-model-revision") if name in values
+    }
     steps, width = values.get("speculative-num-steps"), values.get("speculative-eagle-topk")
     if method == "ngram":
         return "n-grams of SGLang are a tree, of vLLM a chain; choose num_speculative_tokens anew"
-    if not isinstance(steps, int) or width not in (1, None) or (width is None and "speculative-num-draft-tokens" not in values):
-        return "vLLM drafts a chain of tokens: its length follows only from --speculative-num-steps with --speculative-eagle-topk 1"
-    if values.get("speculative-num-draft-tokens", steps + 1) != steps + 1:
-        return f"{steps} steps verify {steps + 1} tokens in a chain, not {values['speculative-num-draft-tokens']}"
+    verified = values.get("speculative-num-draft-tokens")
+    if not isinstance(steps, int) or width not in (1, None) or (width is None and verified is None):
+        return "vLLM drafts a chain, whose length follows only from --speculative-num-steps with --speculative-eagle-topk 1"
+    if verified not in (None, steps + 1):
+        return f"{steps} steps verify {steps + 1} tokens in a chain, not {verified}"
     return method, None if method == "mtp" else _text(draft), steps, rest
 
 
