@@ -29,6 +29,7 @@ commands:
   engines      list the engines, show what a release accepts, or harvest a release
   memory       plan GPU memory: whether each launch fits, and with how much room
   upgrade      show what an engine upgrade changes for your launches
+  translate    print the nearest launch of another engine, option by option
   advise       recommend whether and how to use speculative decoding
   exec         lint a command, then exec it
   admission    serve a validating admission webhook for Kubernetes
