@@ -60,6 +60,53 @@ def _has_actions(text: str) -> bool:
     return (".Values." in text and _VALUES.search(text) is not None) or ("{%" in text and _BLOCK.search(text) is not None)
 
 
+POWERSHELL = Format(
+    "powershell",
+    191,
+    title="PowerShell",
+    about="commands and `Start-Process`, variables, arrays, parameters with defaults",
+    files=("*.ps1",),
+    shape=r"\A#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?pwsh(?:\s|$)",
+    languages=("powershell",),
+    read="read_powershell",
+)
+FISH = Format(
+    "fish",
+    192,
+    title="fish",
+    about="commands and `set`",
+    files=("*.fish",),
+    shape=r"\A#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?fish(?:\s|$)",
+    languages=("fish",),
+    read="read_fish",
+)
+
+
+def read_powershell(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of a PowerShell script."""
+    return of_statements(TracedText.at(source, 0, len(source.text)), source, neighbours)
+
+
+def read_fish(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of a fish script."""
+    return of_statements(TracedText.at(source, 0, len(source.text)), source, neighbours, fish=True)
+
+
+def of_statements(text: TracedText, source: Source, neighbours: Neighbours | None, *, fish: bool = False) -> list[Launch]:
+    """The launches of a text of PowerShell or fish."""
+    from servelint.syntax import statements
+
+    found: dict[object, Launch] = {}
+    claims: dict[str, ReleaseClaim] = {}
+    for command in statements.commands(in_command(text), fish=fish):
+        claims.update(installs.claims(command.words))
+        env = {name: Variable(name, value, value.span()) for name, value in command.env.items()}
+        beside = env_file(neighbours) if neighbours is not None else None
+        for launch in launches(command.words, CommandContext(source, env=env, claims=dict(claims), env_file=beside)):
+            found.setdefault(identity(launch), launch)
+    return list(found.values())
+
+
 BATCH = Format(
     "batch",
     190,
