@@ -37,9 +37,7 @@ class Stored(Options, title="output"):
 class Updated(Options, title="data"):
     """Which data are used."""
 
-    path: str | None = option(
-        "--from", metavar="BUNDLE", help="verify and install a data bundle: a folder or a zip archive"
-    )
+    path: str | None = option("--from", metavar="BUNDLE", help="verify and install a data bundle: a folder or a zip archive")
     key: str | None = option("--key", metavar="FILE", help="the public key that signed it (default: that of servelint)")
     rollback: bool = flag("--rollback", help="return to the data before the last update")
     show: bool = flag("--show", help="print which data are used (the default)")
@@ -122,9 +120,9 @@ def _harvest(harvested: Harvested, stored: Stored) -> int:
     "update",
     Updated,
     about="Install newer catalogs, rules, images, models and GPUs from a signed data bundle.",
-    notes="Nothing is downloaded. A bundle that the key did not sign, that is damaged, or that is older\n"
-    "than the data in use is refused with exit status 2. All commands of this user have the data from their\n"
-    "next start on.",
+    notes="Nothing is downloaded. A bundle that is damaged, older than the data in use, or not signed by\n"
+    "the key is refused with exit status 2. From their next start on, all commands of this user use\n"
+    "the new data.",
     examples=["servelint engines update --from servelint-data.zip", "servelint engines update --rollback"],
 )
 def _update(wanted: Updated) -> int:
