@@ -36,7 +36,8 @@ def main() -> None:
     rows = answers()
     if "--all" in sys.argv[1:]:
         print(
-            "| model, GPU | method, tokens | concurrency | measured | calculation alone | with other sources | with all others |"
+            "| model, GPU | method, tokens | concurrency | measured "
+            "| calculation alone | with other sources | with all others |"
         )
         print("|---|---|---:|---:|---:|---:|---:|")
         for one, found in rows:

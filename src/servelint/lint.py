@@ -194,7 +194,7 @@ def _passed_over(report: Report, path: str, paths: list[str]) -> Report:
         return report
     if not may_start(path):
         for one in report.errors:
-            one.message = f"passed over, as nothing in it starts an engine: {one.message.partition(': ')[2]}"
+            one.message = f"skipped, because nothing in it starts an engine: {one.message.partition(': ')[2]}"
         report.notes += report.errors
         report.errors = []
     return report

@@ -71,7 +71,7 @@ class Reading:
 
     @property
     def family(self) -> models.Family | None:
-        """What is known of the model, by its config.json if that file can be read, or else by its name."""
+        """Facts about the model, by its config.json if that file can be read, or else by its name."""
         if not self._family:
             found = _family_in_folder(self.launch, self.model) if self.model is not None else None
             self.opened = found is not None
@@ -257,8 +257,8 @@ CONTAINER = {
     "ipc": ("text", "the IPC namespace: host, private, ..."),
     "shm_size": ("text", "the size of /dev/shm as written"),
     "runtime": ("text", "the container runtime: nvidia, ..."),
-    "privileged": ("text", "whether the container has every device of its host, as written"),
-    "gpu_product": ("text", "the GPU that a node selector or a cluster's setting asks for"),
+    "privileged": ("text", "whether the container has all devices of its host, as written"),
+    "gpu_product": ("text", "the GPU that a node selector or a setting of the cluster requests"),
     "gpu_request": ("text", "the GPUs that a pod's container requests"),
     "gpu_limit": ("text", "the GPUs that a pod's container is limited to"),
 }
@@ -374,7 +374,7 @@ class Config:
 
     @property
     def family(self) -> models.Family | None:
-        """What is known of the model; None if nothing is."""
+        """Facts about the model; None if nothing is."""
         return self.reading.family
 
     @property

@@ -20,10 +20,10 @@ FACTS = {
     "architecture": ("text", "hopper, blackwell, gfx942, ..."),
     "unified": ("bool", "shares its memory with the CPU"),
     "capability": ("number", "the compute capability of an NVIDIA GPU: 9.0"),
-    "memory-gib": ("number", "the memory of one GPU (of the slice, where it is one), in GiB, as its driver reports it"),
-    "cuda-gib": ("number", "what a program can have of it, in GiB: PyTorch's total capacity"),
+    "memory-gib": ("number", "the memory of one GPU or slice, in GiB, as its driver reports it"),
+    "cuda-gib": ("number", "the part that a program can use, in GiB: PyTorch's total capacity"),
     "slice": ("text", "the MIG profile: 1g.10gb"),
-    "spread-gib": ("number", "what some drivers have more of a slice's memory, in GiB"),
+    "spread-gib": ("number", "the additional memory of a slice with some drivers, in GiB"),
     "bandwidth-gbs": ("number", "the bandwidth of the whole card's memory, in GB/s"),
     "bf16-tflops": ("number", "dense BF16 arithmetic of the whole card, in TFLOP/s"),
     "fp8-tflops": ("number", "dense FP8 arithmetic of the whole card, in TFLOP/s"),
@@ -31,7 +31,7 @@ FACTS = {
     "fp8": ("bool", "computes in FP8"),
     "nvfp4": ("bool", "computes in NVFP4"),
     "flash-attention-3": ("bool", "has the instructions that FlashAttention 3 needs"),
-    "count": ("number", "how many GPUs the engine sees at most"),
+    "count": ("number", "the largest number of GPUs that the engine sees"),
 }
 """fact -> its type and its meaning"""
 

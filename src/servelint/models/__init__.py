@@ -27,7 +27,7 @@ FACTS = {
     "mtp-layers": ("number", "how many layers for multi-token prediction it has"),
     "moe": ("bool", "a mixture of experts"),
     "mla": ("bool", "multi-head latent attention"),
-    "multimodal": ("bool", "takes pictures, sound or video beside text"),
+    "multimodal": ("bool", "accepts images, audio or video in addition to text"),
     "sliding": ("bool", "some layers attend to a sliding window"),
     "window": ("number", "the length of the sliding window, in tokens"),
     "quantization": ("text", "the format of the weights: fp8, awq, gptq, mxfp4, gguf, ...; none if they are not quantized"),
@@ -41,7 +41,7 @@ FACTS = {
     "vocabulary": ("number", "entries of the vocabulary"),
     "type": ("text", "model_type of the checkpoint's config.json"),
     "text-type": ("text", "model_type of the language model in it"),
-    "family": ("text", "the family that servelint takes it for, such as qwen3-moe"),
+    "family": ("text", "the model family, such as qwen3-moe"),
     "size": ("text", "the part of the name that says the size (30b-a3b); empty if the family has one size"),
     "transformers": ("text", "the first release of Transformers that knows its model type"),
 }

@@ -72,7 +72,7 @@ def lines(report: Report) -> list[str]:
     """Return what was not judged, a line each: launches, their words, their rules by the fact that they lack, and files."""
     found = [line for launch, record in records(report) for line in _lines(launch, record)]
     rest = without_launch(report)
-    return found + [clean(f"{one.path}: mentions {mentions(one)}, and no launch was found in it") for one in rest]
+    return found + [clean(f"{one.path}: mentions {mentions(one)}, but contains no launch") for one in rest]
 
 
 def head(launch: Launch, record: Judged) -> str:
@@ -106,7 +106,7 @@ def sentence(one: Unresolved) -> str:
     """Return what is not resolved and why, as a sentence."""
     if one.kind in (judged.ENVIRONMENT, judged.FILE):
         return f"{one.text}: {one.why}" if one.text else one.why
-    return f"{one.text} is not resolved: {one.why}" + ("" if one.matters else " (no rule depends on it)")
+    return f"{one.text} has no value: {one.why}" + ("" if one.matters else " (no rule depends on it)")
 
 
 # -- as data

@@ -129,7 +129,7 @@ class Glob:
         self.folder = folder
         self._body = (text.replace("\\", "/").lower() if _WINDOWS else text).removeprefix("./").rstrip("/")
         if not self._body:
-            raise GlobError(f"{text!r} matches nothing: `*` is everything")
+            raise GlobError(f"{text!r} matches nothing; write `*` for everything")
         if self._body == ".." or self._body.startswith("../"):
             raise GlobError(f"{text!r} leads out of the folder that it is relative to")
         if "[" in text or "{" in text:

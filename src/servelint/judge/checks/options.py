@@ -62,7 +62,7 @@ def capture_sizes(config: Config) -> dict[str, str] | None:
         return {"reason": "are an empty list"}
     if largest is None or largest == max(sizes) or max(sizes) > _CERTAIN:
         return None
-    return {"reason": f"are given up to {max(sizes)}, and max_cudagraph_capture_size is {largest}"}
+    return {"reason": f"go up to {max(sizes)}, and max_cudagraph_capture_size is {largest}"}
 
 
 def _largest(config: Config) -> int | None:
@@ -111,7 +111,7 @@ def custom_ops(config: Config) -> dict[str, str] | None:
     """
     ops = _custom_ops(config)
     if "all" in ops and "none" in ops:
-        return {"reason": "asks for all and for none"}
+        return {"reason": "has both all and none"}
     both = sorted({op[1:] for op in ops if op.startswith("+")} & {op[1:] for op in ops if op.startswith("-")})
     return {"reason": f"switches {both[0]} on and off"} if both and config.at_least("0.27.0") else None
 
@@ -174,7 +174,7 @@ def _bucket_fault(buckets: JsonNode) -> str | None:
     if any(not math.isfinite(bound) or bound <= 0 for bound in bounds):
         return "has a bound that is not above 0"
     known = len(bounds) == len(buckets.items) and not buckets.open
-    return "has bounds that do not rise" if known and any(a >= b for a, b in pairwise(bounds)) else None
+    return "has bounds that are not in rising order" if known and any(a >= b for a, b in pairwise(bounds)) else None
 
 
 # -- GPUs and cores
@@ -202,7 +202,7 @@ def device_ids(config: Config) -> dict[str, str] | None:
     count = len(visible.split(","))
     if max(numbers) < count:
         return None
-    return {"reason": f"{max(numbers)} is not a place among the {count} GPUs of CUDA_VISIBLE_DEVICES ({visible})"}
+    return {"reason": f"{max(numbers)} is not an index among the {count} GPUs of CUDA_VISIBLE_DEVICES ({visible})"}
 
 
 def numa_cpus(config: Config) -> dict[str, str] | None:

@@ -133,7 +133,7 @@ def _all_in_one(view: ReleaseView, fault: Fault) -> Violation:
         "one-word",
         fault.span,
         f"several options are one word, which {view.release} reads as an argument",
-        "make a word of each: leave out the quotes in a shell, or use an array; in a list, an item for each",
+        "write each option as its own word: without the quotes in a shell, or with an array; as its own item in a list",
         "one word",
     )
 
@@ -213,7 +213,7 @@ def _argument(view: ReleaseView, fault: Fault) -> Violation:
         "unexpected-argument",
         fault.span,
         f"unexpected argument {shown!r}; {view.release} refuses it",
-        "delete it, or quote what it is a part of",
+        "delete it, or quote the text that it is part of",
         "unexpected",
         change=after_switch(view, fault),
         title=titled_switch(view, fault),
@@ -373,13 +373,13 @@ def _model_first(view: ReleaseView) -> list[Violation]:
     model, name = settings.get("model"), settings.get("served-model-name")
     later = view.config.at_least("0.11.1")
     if model is not None and view.config.at_least("0.8.3") and not later and model.word.text.flat == "--model":
-        message = f"{command} of {view.release} takes the model as its first argument, not by --model"
+        message = f"{command} of {view.release} takes the model as its first argument, not with --model"
         change = Change(words=[model.word]) if view.config.launch.argv[:1] == [model.word] else None
         advice = f"write {command} MODEL, without --model"
         return [Violation("missing-argument", model.word.text.span(), message, advice, change=change, safe=True)]
     given = model.value.flat if model is not None and model.value is not None else ""
     if later and model is not None and given and arguments.positionals and _is_model(arguments.positionals[0]):
-        message = f"{command} of {view.release} gets the model twice, by --model and as an argument, and accepts it once"
+        message = f"{command} of {view.release} accepts one model, and gets two: --model and an argument"
         change = Change(drop=[model]) if arguments.positionals[0].text.flat == given else None
         written = arguments.positionals[0].text.flat
         advice = "delete --model and its value"
@@ -407,7 +407,7 @@ def _deprecated(view: ReleaseView) -> list[Violation]:
             continue
         instead = in_place_of(view, setting.name, setting)
         notice = " ".join(option.deprecated.split())
-        advice = notice if notice != "it is deprecated" else "look for what takes its place"
+        advice = notice if notice != "it is deprecated" else "look for its replacement"
         found.append(
             Violation(
                 "deprecated-option",
@@ -473,7 +473,7 @@ def _back_again(view: ReleaseView) -> list[Violation]:
             Violation(
                 "option-came-and-went",
                 head_of(setting.word),
-                f"{view.name} {spell} refuse {setting.spelling}, which {releases[back]} takes again",
+                f"{view.name} {spell} refuse {setting.spelling}, which {releases[back]} accepts again",
                 instead.text if instead is not None else "delete it, or name the release of the image",
                 "depends on the release",
             )
@@ -522,7 +522,7 @@ def expanded_braces(config: Config) -> list[Violation]:
             Violation(
                 "malformed-json",
                 site,
-                f"this JSON is not quoted: the shell expands its braces and makes {len(words)} words of it",
+                f"this JSON is not quoted: the shell expands its braces and splits it into {len(words)} words",
                 "put single quotes around the whole value",
                 "expanded",
                 change=written_at(site.sub(start, len(site.text)), f"'{site.text[start:]}'") if plain else None,
@@ -541,8 +541,8 @@ def _blank_behind_backslash(config: Config) -> list[Violation]:
         width = blanks.end() if blanks is not None else 1
         span = site.sub(0, max(width, 1))
         if width > 1:
-            what = "a blank follows this backslash, so the line is not continued"
-            advice = "delete the blank behind the backslash"
+            what = "a blank follows this backslash, so the line does not continue"
+            advice = "delete the blank after the backslash"
             change = written_at(site.sub(1, width), "")
         else:
             what = "the lines are joined before this backslash is read, so the blank becomes part of a word"
@@ -562,7 +562,7 @@ def _cut(config: Config) -> list[Violation]:
         return []
     first = cut.text.split(None, 1)[0]
     name = ENGINE_NAMES[config.launch.engine]
-    message = f"the command ends before {first}: this and what follows never reaches {name}"
+    message = f"the command ends before {first}: it and everything after it never reach {name}"
     image = config.launch.image.span() if config.launch.image is not None else None
     if image is not None and image.source is cut.source and cut.start <= image.start < cut.end:
         message = f"the command ends before {first}: the container tool gets no image and starts nothing"

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     """Facts and memory plan of a launch, as HTML."""
 
 
-AUDIENCE = "people, also those who read no log"
+AUDIENCE = "people who do not read logs"
 SUMMARY = "one page to open or to send: a summary, a card for each launch, findings with their code, filters"
 
 _POLICY = "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -290,7 +290,7 @@ def _unread(errors: list[Problem]) -> str:
     ]
     return (
         f'<section class="unread" aria-labelledby="unread"><h2 id="unread">{_unread_count(errors)}</h2>'
-        f"<p>What may be wrong there is not in this report.</p><ul>{''.join(rows)}</ul></section>\n"
+        f"<p>Findings in these files are not in this report.</p><ul>{''.join(rows)}</ul></section>\n"
     )
 
 
