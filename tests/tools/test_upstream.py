@@ -45,7 +45,7 @@ def test_rules_that_may_end(given: Any, ends: str | None, monkeypatch: pytest.Mo
 
 
 def test_a_pull_request_that_was_given_up_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upstream, "noted", lambda: {})
+    monkeypatch.setattr(upstream, "noted", dict)
     assert upstream.changes({PULL: "closed"}) == []
     assert upstream.changes({PULL: "merged"}) == [
         f"vllm/pipeline-spec-without-async (>=0.30) may end: {PULL} was not known, is merged"
