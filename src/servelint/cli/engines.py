@@ -37,9 +37,7 @@ class Stored(Options, title="output"):
 class Updated(Options, title="data"):
     """Which data are used."""
 
-    path: str | None = option(
-        "--from", metavar="BUNDLE", help="verify and install a data bundle: a folder or a zip archive"
-    )
+    path: str | None = option("--from", metavar="BUNDLE", help="verify and install a data bundle: a folder or a zip archive")
     key: str | None = option("--key", metavar="FILE", help="the public key that signed it (default: that of servelint)")
     rollback: bool = flag("--rollback", help="return to the data before the last update")
     show: bool = flag("--show", help="print which data are used (the default)")

@@ -78,6 +78,7 @@ KEYS = {
         Key("engine-versions", RELEASES, "the release of an engine where a file does not say", {}, per_path=True),
         Key("gpu", GPU, "the GPU where a file does not say", per_path=True),
         Key("gpu-count", COUNT, "how many GPUs a launch has where a file does not say", per_path=True),
+        Key("models", FILE, "the file that describes models of your own (servelint models add)", variable=False),
         Key("rules", FOLDERS, "folders of your own rules", ()),
         Key("exclude", GLOBS, "paths that are left out when a folder is searched", ()),
         Key("extend-exclude", GLOBS, "paths that are left out too", ()),
