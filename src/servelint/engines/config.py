@@ -112,7 +112,7 @@ class Reading:
 
 
 def _family_in_folder(launch: Launch, model: TracedText) -> models.Family | None:
-    if launch.folder is None and launch.open is None:
+    if launch.folder is None and launch.open is None and not launch.models:
         return None
     from servelint.models import folder
 

@@ -117,6 +117,31 @@ def identify(name: str) -> Gpu | None:
     return None
 
 
+def sources(name: str) -> list[tuple[str, Fact, str]]:
+    """Each fact that is known of a GPU by its name, with its value and where it is from; empty for one that is not known."""
+    found = identify(name)
+    if found is None:
+        return []
+    table = _table()
+    family, gpu = next(
+        (family, gpu)
+        for family in table.data["families"]
+        for gpu in family["gpus"]
+        if re.fullmatch(re.escape(gpu["name"].replace(" ", "-")) + r"(?:(?:-pcie|-nvl)?-?(?:\d+gb)?)", found.name)
+    )
+    noted = table.data["sources"]
+
+    def of(kind: str) -> str:
+        own = next((text for names, text in noted[kind].items() if gpu["name"] in names.split(", ")), None)
+        return str(own or noted[kind].get("", ""))
+
+    parts = {**dict.fromkeys(_SPEEDS, of("speed")), "cuda-gib": noted["cuda"]}
+    if "slice" in found.facts:
+        parts |= dict.fromkeys(("slice", "memory-gib", "cuda-gib", "spread-gib"), of("slices"))
+    parts |= {feature: needs["source"] for feature, needs in table.data["supports"].items()}
+    return [(fact, value, parts.get(fact, family["source"])) for fact, value in found.facts.items()]
+
+
 def _measures(facts: dict[str, Fact], gpu: dict[str, Any], more: str, pcie: bool, profile: str | None) -> None:
     """Fill in its memory and speed, by its size or independent of it."""
     if profile is not None:

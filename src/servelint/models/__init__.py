@@ -64,10 +64,11 @@ class Family:
         thinks: the format in which it writes its reasoning.
         transformers: the first release of Transformers that knows its model type.
         like: an architecture that came to the engines with it, where its own is not known.
+        source: where the facts of the family are from; "" for those of a config.json.
         inferred: whether a folder above the model or the served name says what it is, which may be another model.
     """
 
-    __slots__ = ("facts", "inferred", "like", "name", "size", "thinks", "tools", "transformers")
+    __slots__ = ("facts", "inferred", "like", "name", "size", "source", "thinks", "tools", "transformers")
 
     def __init__(self, name: str, facts: dict[str, Fact], size: str | None = None, entry: dict[str, Any] | None = None) -> None:
         entry = entry or {}
@@ -78,6 +79,7 @@ class Family:
         self.thinks: str | None = entry.get("thinks")
         self.transformers: str | None = entry.get("transformers")
         self.like: str | None = entry.get("like")
+        self.source: str = entry.get("source", "")
         self.inferred = False
 
     @property
