@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Target(Options, title="target"):
     """Which engine the launches move to."""
 
-    to: str = option("--to", metavar="ENGINE[=RELEASE]", needed=True, help="the engine to translate to: vllm or sglang")
-    release: str | None = option("--release", metavar="RELEASE", help="its release (default: the newest that servelint knows)")
+    to: str = option("--to", metavar="ENGINE[=RELEASE]", needed=True, help="the engine: vllm or sglang")
+    release: str | None = option("--release", metavar="RELEASE", help="its release (default: the newest)")
 
 
 class OutputOptions(Options, title="output"):
@@ -39,11 +39,11 @@ class OutputOptions(Options, title="output"):
 @command(
     "translate",
     *(Inputs, Target, Hardware, SettingsOptions, OutputOptions),
-    about="Print the nearest launch of another engine: what carries over, what changes meaning, what has no counterpart.",
+    about="Print the nearest launch of another engine, and what becomes of each option.",
     notes="exit status: 0 all carries over, 1 something does not, 2 wrong usage or a file that could not be read",
     examples=[
         "servelint translate --to sglang compose.yml",
-        "servelint translate --to vllm --release 0.33.0 --command 'text-generation-launcher --model-id Qwen/Qwen3-8B'",
+        "servelint translate --to vllm --release 0.33.0 --format json deploy/",
     ],
 )
 def run(inputs: Inputs, target: Target, hardware: Hardware, settings: SettingsOptions, writing: OutputOptions) -> int:
