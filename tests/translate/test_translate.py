@@ -57,7 +57,7 @@ def kinds(one: Translation) -> dict[str, str]:
         (
             "text-generation-launcher --model-id a/b --lora-adapters x/y,n=p/q --port 8000",
             "vllm",
-            "a/b --port 8000 --lora-modules x/y=x/y n=p/q --enable-lora",
+            "a/b --lora-modules x/y=x/y n=p/q --enable-lora --port 8000",
         ),
         ("text-generation-launcher --model-id a/b --cuda-graphs 0 -p 8000", "vllm", "a/b --enforce-eager --port 8000"),
         ("vllm serve a/b --max-model-len 32k", "sglang", "--model-path a/b --context-length 32000 --host 0.0.0.0 --port 8000"),
@@ -80,8 +80,10 @@ def kinds(one: Translation) -> dict[str, str]:
         (
             """vllm serve a/b --host h --port 1 -sc '{"method": "eagle3", "model": "c/d", "num_speculative_tokens": 3}'""",
             "sglang",
-            "--model-path a/b --host h --port 1 --speculative-algorithm EAGLE3 --speculative-draft-model-path c/d"
-            " --speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4",
+            (
+                "--model-path a/b --host h --port 1 --speculative-algorithm EAGLE3 --speculative-draft-model-path c/d"
+                " --speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4"
+            ),
         ),
         (
             "vllm serve a/b --host h --port 1 --nnodes 2 --node-rank 1 --master-addr n0 --master-port 5000",
@@ -99,8 +101,10 @@ def kinds(one: Translation) -> dict[str, str]:
             "a/b --port 8000 --no-enable-chunked-prefill --tensor-parallel-size 4 --enable-expert-parallel",
         ),
         (
-            "sglang serve --model-path a/b --port 1 --speculative-algorithm NEXTN --speculative-num-steps 2"
-            " --speculative-eagle-topk 1 --speculative-num-draft-tokens 3",
+            (
+                "sglang serve --model-path a/b --port 1 --speculative-algorithm NEXTN --speculative-num-steps 2"
+                " --speculative-eagle-topk 1 --speculative-num-draft-tokens 3"
+            ),
             "vllm",
             """a/b --port 1 --speculative-config {"method": "mtp", "num_speculative_tokens": 2}""",
         ),
@@ -109,12 +113,28 @@ def kinds(one: Translation) -> dict[str, str]:
             "vllm",
             "a/b --port 1 --master-addr n0 --master-port 20000 --nnodes 2 --node-rank 0",
         ),
-        ("llama-server -m m.gguf -c 32768 -np 4 --port 8000", "vllm", "MODEL --max-model-len 8192 --max-num-seqs 4 --port 8000"),
-        ("lmdeploy serve api_server a/b --tp 2 --session-len 4096", "vllm", "a/b --tensor-parallel-size 2 --max-model-len 4096 --port 23333"),
-        ("trtllm-serve a/b --tp_size 2 --max_seq_len 4096", "sglang", "--model-path a/b --tp-size 2 --context-length 4096 --port 8000"),
-        ("OLLAMA_HOST=0.0.0.0:80 OLLAMA_NUM_PARALLEL=4 ollama serve", "vllm", "MODEL --host 0.0.0.0 --port 80 --max-num-seqs 4"),
+        (
+            "llama-server -m m.gguf -c 32768 -np 4 --port 8000",
+            "vllm",
+            "MODEL --max-model-len 8192 --max-num-seqs 4 --port 8000",
+        ),
+        (
+            "lmdeploy serve api_server a/b --tp 2 --session-len 4096",
+            "vllm",
+            "a/b --tensor-parallel-size 2 --max-model-len 4096 --port 23333",
+        ),
+        (
+            "trtllm-serve a/b --tp_size 2 --max_seq_len 4096",
+            "sglang",
+            "--model-path a/b --tp-size 2 --context-length 4096 --port 8000",
+        ),
+        (
+            "OLLAMA_HOST=0.0.0.0:80 OLLAMA_NUM_PARALLEL=4 ollama serve",
+            "vllm",
+            "MODEL --host 0.0.0.0 --port 80 --max-num-seqs 4",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_written(run: str, engine: str, expected: str) -> None:
     assert words(moved(run, engine)) == expected
 
@@ -139,7 +159,7 @@ def test_what_is_written(run: str, engine: str, expected: str) -> None:
         ("sglang serve --model-path a/b --dp 2 --enable-dp-attention", "vllm", "--dp", "left-out"),
         ("sglang serve --model-path a/b --max-total-tokens 9", "vllm", "--max-total-tokens", "no-counterpart"),
         ("sglang serve --model-path a/b --quantization w8a8_int8", "vllm", "--quantization", "left-out"),
-        ("text-generation-launcher --cuda-memory-fraction 0.8", "vllm", "--cuda-memory-fraction", "changed"),
+        ("text-generation-launcher --model-id a/b --cuda-memory-fraction 0.8", "vllm", "--cuda-memory-fraction", "changed"),
         ("text-generation-launcher --cuda-memory-fraction 0.8", "sglang", "--cuda-memory-fraction", "left-out"),
         ("text-generation-launcher --quantize eetq", "vllm", "--quantize", "left-out"),
         ("text-generation-launcher --speculate 3", "vllm", "--speculate", "left-out"),
@@ -174,7 +194,7 @@ def test_a_release_that_lacks_the_word_or_the_value(run: str, engine: str, has: 
 
 def test_the_spelling_of_the_target_release() -> None:
     run = "vllm serve a/b --enforce-eager --host h --port 1"
-    assert words(moved(run, "sglang", "0.5.12")).endswith("--disable-cuda-graph")
+    assert "--disable-cuda-graph" in words(moved(run, "sglang", "0.5.12"))
     assert "--cuda-graph-backend-decode disabled" in words(moved(run, "sglang", "0.5.23"))
 
 
@@ -235,7 +255,7 @@ class TestTable:
             assert catalog is not None
             assert side.names or side.env or side.says("none") or side.says("implied"), engine
             for name in side.names:
-                assert catalog.runs_of(name) or name == "model", (engine, name)
+                assert catalog.runs_of(name) or name == ENGINES[engine].dialect.positional, (engine, name)
             for name in side.env:
                 assert name in catalog.variables(), (engine, name)
         if not sides.keys() & {*targets()} or row.get("carry") == "never":

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Target(Options, title="target"):
     """Which engine the launches move to."""
 
-    to: str = option("--to", metavar="ENGINE[=RELEASE]", needed=True, help="the engine to translate to: vllm or sglang")
-    release: str | None = option("--release", metavar="RELEASE", help="its release (default: the newest that servelint knows)")
+    to: str = option("--to", metavar="ENGINE[=RELEASE]", needed=True, help="the engine: vllm or sglang")
+    release: str | None = option("--release", metavar="RELEASE", help="its release (default: the newest)")
 
 
 class OutputOptions(Options, title="output"):

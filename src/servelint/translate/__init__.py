@@ -268,6 +268,11 @@ class _Writer:
             row = self.rows.get(setting.name)
             if last is not setting and not (setting.option is not None and setting.option.kind == "append"):
                 continue
+            if setting.option is None:
+                left.append(
+                    Line(UNMAPPED, "", setting.words, [], f"{self.names[0]} {self.config.release or ''} has no such option")
+                )
+                continue
             if row is None:
                 kind = UNMAPPED if head not in self.rows else LEFT_OUT
                 left.append(Line(kind, "", setting.words, [], f"servelint knows no counterpart in {self.names[1]}"))

@@ -126,7 +126,7 @@ def experts(writer: _Writer, every: list[Given]) -> None:
     option = writer.option(Side(given.row[writer.engine]).names)
     if option is None:
         return writer.note(NO_COUNTERPART, given, writer.lacks(Side(given.row[writer.engine])))
-    if value is False or value == 1:
+    if value is False or (value == 1 and value is not True):
         return writer.note(IMPLIED, given, f"{writer.names[1]} has none by default")
     if ranks is None or not given.known:
         return writer.note(LEFT_OUT, given, "the number of ranks is not known, or data parallel ranks take part")
