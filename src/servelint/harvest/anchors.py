@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -69,12 +69,8 @@ class Statement:
     message: frozenset[str] = frozenset()
     text: str = field(compare=False, default="")
     heads: tuple[tuple[int, int], ...] = field(compare=False, default=())
-
-    @property
-    def fingerprint(self) -> str:
-        """A hash that is equal for statements that decide the same."""
-        written = "\n".join([self.kind, self.outcome, *sorted(set(self.guards))])
-        return hashlib.sha256(written.encode()).hexdigest()[:16]
+    restricted: Callable[[frozenset[str]], tuple[str, ...]] = field(compare=False, repr=False, default=lambda _: ())
+    fingerprint: str = field(compare=False, default="")
 
 
 def citations(rule: dict[str, Any]) -> list[Citation]:
@@ -103,6 +99,10 @@ def statements(path: str, text: str) -> list[Statement]:
     return list(_Reader(path, text).block(module.body, "", (), ()))
 
 
+def _hash(kind: str, outcome: str, guards: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join([kind, outcome, *sorted(set(guards))]).encode()).hexdigest()[:16]
+
+
 class _Reader:
     def __init__(self, path: str, text: str) -> None:
         self.path = path
@@ -118,7 +118,7 @@ class _Reader:
                 guards = (*guards, ast.UnaryOp(ast.Not(), node.test))
 
     def one(
-        self, node: ast.stmt, function: str, guards: tuple[ast.expr, ...], heads: tuple[tuple[int, int], ...]
+        self, node: ast.stmt, function: str, guards: tuple[ast.expr, ...], heads: tuple[tuple[int, int], ...], *, elif_: bool = False
     ) -> Iterator[Statement]:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             name = f"{function}.{node.name}".lstrip(".")
@@ -129,7 +129,10 @@ class _Reader:
         elif isinstance(node, ast.If):
             head = (node.lineno, node.test.end_lineno or node.lineno)
             yield from self.block(node.body, function, (*guards, node.test), (*heads, head))
-            yield from self.block(node.orelse, function, (*guards, ast.UnaryOp(ast.Not(), node.test)), (*heads, head))
+            chained = node.orelse and (elif_ or (len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)))
+            other = guards if chained else (*guards, ast.UnaryOp(ast.Not(), node.test))
+            for one in node.orelse:
+                yield from self.one(one, function, other, (*heads, head), elif_=bool(chained) and len(node.orelse) == 1)
         elif isinstance(node, ast.Match):
             for case in node.cases:
                 shown = ast.Compare(node.subject, [ast.Eq()], [ast.Constant(ast.unparse(case.pattern))])
@@ -151,12 +154,17 @@ class _Reader:
             first, last = getattr(part, "lineno", node.lineno), getattr(part, "end_lineno", node.end_lineno)
             top = heads[-1][0] if around and heads and kind != "element" else first
             words = frozenset(word for one in (part, *around) for word in _words(one))
+            def restricted(of: frozenset[str]) -> tuple[str, ...]:
+                local = [value for name in names for value in own.get(name, []) if ":=" in value or of & set(_WORD.findall(value))]
+                return (kind, _normal(part, of) if outcome and kind != "element" else outcome, *sorted({*[_normal(one, of) for one in parts], *local}))
+
             message = _message(node) if kind in ("raise", "log") else frozenset()
             text = "\n".join(self.lines[top - 1 : last])
+            own = self.locals
             parts = [one for guard in around for one in _parts(guard)]
             names = dict.fromkeys(name for one in parts for name in _plain_names(one))
             conditions = (*[_normal(one) for one in parts], *[value for name in names for value in self.locals.get(name, [])])
-            return Statement(self.path, function, first, last, kind, conditions, outcome, words, message, text, heads)
+            return Statement(self.path, function, first, last, kind, conditions, outcome, words, message, text, heads, restricted, _hash(kind, outcome, conditions))
 
         if isinstance(node, ast.Raise):
             yield made("raise", "")
@@ -169,7 +177,8 @@ class _Reader:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             annotation = f": {_normal(node.annotation)}" if isinstance(node, ast.AnnAssign) else ""
             for target in targets:
-                yield made("assign", f"{_normal(target)}{annotation} = {_normal(node.value)}")
+                value = "many" if len(getattr(node.value, "elts", getattr(node.value, "keys", ()))) > 6 else _normal(node.value)
+                yield made("assign", f"{_normal(target)}{annotation} = {value}")
                 yield from self.elements(_normal(target), node.value, made)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             name = _normal(node.value.func)
@@ -227,7 +236,7 @@ def _locals(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, list[
                 walk(node.body, guards)
 
     walk(function.body, ())
-    return {name: values for name, values in found.items() if len(values) <= 6}
+    return {name: values for name, values in found.items() if len([one for one in values if ":=" in one]) <= 1}
 
 
 def _plain_names(part: ast.expr) -> list[str]:
@@ -264,8 +273,11 @@ def _words(node: ast.AST) -> Iterator[str]:
                 yield one.value
 
 
-def _normal(node: ast.AST | None) -> str:
-    """An expression as text in which only what decides counts."""
+def _normal(node: ast.AST | None, words: frozenset[str] | None = None) -> str:
+    """An expression as text in which only what decides counts.
+
+    words: what a rule names; alternatives and members of collections that name none of it are left out beside those that do
+    """
     if node is None:
         return "None"
     if isinstance(node, ast.Attribute):
@@ -279,59 +291,70 @@ def _normal(node: ast.AST | None) -> str:
     if isinstance(node, ast.JoinedStr):
         return "text"
     if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
-        return "{" + ", ".join(sorted({_normal(one) for one in node.elts})) + "}"
+        return "{" + ", ".join(sorted({_normal(one, words) for one in _kept(node.elts, words)})) + "}"
     if isinstance(node, ast.Dict):
         pairs = zip(node.keys, node.values, strict=True)
-        return "{" + ", ".join(sorted([f"{_normal(key)}: {_normal(one)}" for key, one in pairs])) + "}"
+        return "{" + ", ".join(sorted([f"{_normal(key, words)}: {_normal(one, words)}" for key, one in pairs])) + "}"
     if isinstance(node, ast.BoolOp):
         word = " and " if isinstance(node.op, ast.And) else " or "
-        return "(" + word.join(sorted({_normal(one) for one in node.values})) + ")"
+        parts = node.values if isinstance(node.op, ast.And) else _kept(node.values, words)
+        return _joined(word, {_normal(one, words) for one in parts})
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return _negated(node.operand)
+        return _negated(node.operand, words)
     if isinstance(node, ast.Compare):
-        return _compared(node)
+        return _compared(node, words)
     if isinstance(node, ast.Call):
-        name = _normal(node.func)
+        name = _normal(node.func, words)
         if name == "getattr" and len(node.args) >= 2 and isinstance(node.args[1], ast.Constant):
             return str(node.args[1].value)
         if name in ("set", "frozenset", "list", "tuple", "sorted", "bool", "cast") and len(node.args) >= 1 and not node.keywords:
-            return _normal(node.args[-1])
-        parts = [_normal(one) for one in node.args]
-        parts += sorted([f"{one.arg}={_normal(one.value)}" for one in node.keywords])
+            return _normal(node.args[-1], words)
+        parts = [_normal(one, words) for one in node.args]
+        parts += sorted([f"{one.arg}={_normal(one.value, words)}" for one in node.keywords])
         return f"{name}({', '.join(parts)})"
     if isinstance(node, ast.Subscript):
-        return f"{_normal(node.value)}[{_normal(node.slice)}]"
+        return f"{_normal(node.value, words)}[{_normal(node.slice, words)}]"
     if isinstance(node, ast.BinOp):
-        return f"({_normal(node.left)} {type(node.op).__name__} {_normal(node.right)})"
+        return f"({_normal(node.left, words)} {type(node.op).__name__} {_normal(node.right, words)})"
     if isinstance(node, ast.UnaryOp):
-        return f"{type(node.op).__name__} {_normal(node.operand)}"
+        return f"{type(node.op).__name__} {_normal(node.operand, words)}"
     if isinstance(node, ast.IfExp):
-        return f"({_normal(node.body)} if {_normal(node.test)} else {_normal(node.orelse)})"
+        return f"({_normal(node.body, words)} if {_normal(node.test, words)} else {_normal(node.orelse, words)})"
     if isinstance(node, ast.NamedExpr):
-        return _normal(node.value)
+        return _normal(node.value, words)
     if isinstance(node, (ast.Starred, ast.Await)):
-        return _normal(node.value)
-    return " ".join([type(node).__name__, *[_normal(one) for one in ast.iter_child_nodes(node)]])
+        return _normal(node.value, words)
+    return " ".join([type(node).__name__, *[_normal(one, words) for one in ast.iter_child_nodes(node)]])
 
 
-def _negated(node: ast.expr) -> str:
+def _kept(nodes: list[ast.expr], words: frozenset[str] | None) -> list[ast.expr]:
+    """The nodes that name one of the words; all of them where none does."""
+    return [one for one in nodes if words and not words.isdisjoint(_words(one))] or nodes
+
+
+def _joined(word: str, parts: set[str]) -> str:
+    return f"({word.join(sorted(parts))})" if len(parts) > 1 else next(iter(parts))
+
+
+def _negated(node: ast.expr, words: frozenset[str] | None = None) -> str:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return _normal(node.operand)
+        return _normal(node.operand, words)
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        return _compared(node, negated=True)
+        return _compared(node, words, negated=True)
     if isinstance(node, ast.BoolOp):
         word = " or " if isinstance(node.op, ast.And) else " and "
-        return "(" + word.join(sorted({_negated(one) for one in node.values})) + ")"
-    return f"not {_normal(node)}"
+        parts = node.values if isinstance(node.op, ast.Or) else _kept(node.values, words)
+        return _joined(word, {_negated(one, words) for one in parts})
+    return f"not {_normal(node, words)}"
 
 
-def _compared(node: ast.Compare, *, negated: bool = False) -> str:
+def _compared(node: ast.Compare, words: frozenset[str] | None = None, *, negated: bool = False) -> str:
     operators = [type(one).__name__ for one in node.ops]
     if negated:
         operators = [_NOT[one] for one in operators]
-    parts = [_normal(node.left)]
+    parts = [_normal(node.left, words)]
     for operator, one in zip(operators, node.comparators, strict=True):
-        parts += [operator, _normal(one)]
+        parts += [operator, _normal(one, words)]
     return " ".join(parts)
 
 
@@ -410,10 +433,10 @@ def cited(citation: Citation, rule: dict[str, Any], source: Source, texts: Itera
         inside = [one for one in known if any(head[0] <= last and head[1] >= first for head in one.heads)]
     if not inside:  # a comment or an empty line: what follows
         return [one for one in known if last < one.first <= last + 15 and one.kind != "element"][:MOST]
-    if first == last:
-        shortest = min(one.last - one.first for one in inside)
-        inside = [one for one in inside if one.last - one.first == shortest or one.kind == "element" or one.first != one.last]
-    if printing and not any(one.kind in ("raise", "log") for one in inside):
+    members = [one for one in inside if one.kind == "element"]
+    if first == last and members and any(one.kind == "assign" and one.first < first for one in inside):
+        return _unique(members)[:MOST]
+    if printing and not any(one in inside for one in printing):
         return _unique(printing)[:MOST]
     return _best(inside, words)
 
@@ -463,10 +486,10 @@ def _best(found: list[Statement], words: frozenset[str], least: int = 0) -> list
     top = max([score for score, *_ in scored], default=0)
     if top < least:
         return []
-    kept = [one for one in sorted(scored, key=lambda item: item[:3], reverse=True) if one[0] >= max(1, top - 1)] or scored
-    if any(one[1] for one in kept):
-        kept = [one for one in kept if one[1] or one[3].kind == "element"]
-    return [one[3] for one in kept[:MOST]]
+    kept = [one for one in sorted(scored, key=lambda item: item[:3], reverse=True) if one[0] >= max(1, top - 1)]
+    if any(one[1] for one in kept or scored):
+        kept = [one for one in kept or scored if one[1] or one[3].kind == "element"]
+    return [one[3] for one in kept[:MOST] or scored[: MOST // 2]]
 
 
 # -- the same statement in another release
@@ -480,25 +503,36 @@ class Found:
     statement: Statement | None
 
 
-def look_up(anchor: Statement, source: Source) -> Found:
-    """Find a statement in another release."""
+def look_up(anchor: Statement, source: Source, words: frozenset[str] = frozenset(), before: Source | None = None) -> Found:
+    """Find a statement in another release.
+
+    words: what the rule names; what changes in the statement without naming it does not count where it names some of it
+    before: the release of the anchor; what was equal there already has not moved from the anchor's place
+    """
     here = source.module(anchor.path)
     function = anchor.function.rpartition(".")[2]
+
+    def new(one: Statement) -> bool:
+        known = before.module(one.path) if before is not None else []
+        return all(one.function != other.function or one.fingerprint != other.fingerprint for other in known)
+
     equal = [one for one in here if one.fingerprint == anchor.fingerprint]
     for one in equal:
         if one.function.rpartition(".")[2] == function:
             return Found(SAME, _nearest(anchor, [two for two in equal if two.function == one.function]))
-    if equal and _telling(anchor):
-        return Found(MOVED, _nearest(anchor, equal))
+    best = _nearest(anchor, [one for one in here if one.kind == anchor.kind and one.function.rpartition(".")[2] == function])
+    if best is not None and _likeness(anchor, best) >= ALIKE and best.restricted(words) == anchor.restricted(words):
+        return Found(SAME, best)
     elsewhere = [one for path in _candidates(anchor, source) if path != anchor.path for one in source.module(path)]
-    equal = [one for one in elsewhere if one.fingerprint == anchor.fingerprint]
-    if equal and _telling(anchor):
+    equal = [one for one in (*here, *elsewhere) if one.fingerprint == anchor.fingerprint and new(one)]
+    if not _telling(anchor):
+        equal = [one for one in equal if one.function == anchor.function]
+    if equal:
         return Found(MOVED, _nearest(anchor, equal))
-    same_kind = [one for one in (*here, *elsewhere) if one.kind == anchor.kind]
-    best = _nearest(anchor, same_kind)
-    if best is not None and _likeness(anchor, best) >= ALIKE:
-        return Found(CHANGED, best)
-    return Found(GONE, None)
+    best = _nearest(anchor, [one for one in (*here, *elsewhere) if one.kind == anchor.kind and new(one)])
+    if best is None or _likeness(anchor, best) < ALIKE:
+        return Found(GONE, None)
+    return Found(MOVED if best.restricted(words) == anchor.restricted(words) else CHANGED, best)
 
 
 def _telling(anchor: Statement) -> bool:
@@ -507,8 +541,11 @@ def _telling(anchor: Statement) -> bool:
 
 
 def _candidates(anchor: Statement, source: Source) -> list[str]:
-    long = sorted([word for word in anchor.words if len(word) >= 6 and word.isidentifier()], key=lambda word: (-len(word), word))
-    found = source.having(long[:3]) if long else []
+    named = {word for word in anchor.words if len(word) >= 6 and word.isidentifier()}
+    long = sorted(named, key=lambda word: (-len(word), word))[:3]
+    if len(named) < 3 and anchor.function:
+        long.append(anchor.function.rpartition(".")[2])
+    found = source.having(long) if long else []
     return found if len(found) <= 12 else []
 
 
@@ -543,7 +580,7 @@ def facts(rule: dict[str, Any], snapshot: dict[str, Any]) -> dict[str, Any]:
         else:
             body = None
         if body is not None:
-            found[name] = [one for one in values if one in body["choices"]] if body.get("choices") and values else True
+            found[name] = [one for one in values if one not in body["choices"]] if body.get("choices") else []
         for value in values:
             for kind, names in snapshot["names"].items():
                 if kind in _KINDS and value in names:
