@@ -1,8 +1,8 @@
 """Anchors of rules in the source of engines: the statements that a rule cites, as fingerprints that outlive a line number.
 
-A rule's evidence names a release, a file and often a line. The anchor is the statement there with the conditions that lead to it,
-normalised: where an attribute hangs, the text of messages, the order of `and` and `or`, comments and layout do not count. The
-next release is searched for the same statement: first in the same function, then in the file, then in the whole package.
+A rule's evidence names a release, a file and often a line. The anchor is the statement there with the conditions that lead to
+it, normalised: where an attribute hangs, the text of messages, the order of `and` and `or`, comments and layout do not count.
+The next release is searched for the same statement: first in the same function, then in the file, then in the whole package.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ class Statement:
     """What decides something, with the conditions that lead to it.
 
     Attributes:
+        path: the file.
         function: the qualified name of the function or class.
         first: its first line.
         last: its last line.
@@ -55,7 +56,11 @@ class Statement:
         guards: the conditions around it, normalised, outermost first.
         outcome: what it does, normalised; empty for raise and log.
         words: the identifiers and words in it and in its conditions.
+        prints: what a raise or log statement prints, with {} for values.
         text: the source, of the innermost condition on.
+        heads: the lines of the statements around it.
+        restricted: what it decides, of alternatives only those that name given words.
+        fingerprint: equal for statements that decide the same.
     """
 
     path: str
@@ -66,7 +71,7 @@ class Statement:
     guards: tuple[str, ...]
     outcome: str
     words: frozenset[str]
-    message: frozenset[str] = frozenset()
+    prints: str = ""
     text: str = field(compare=False, default="")
     heads: tuple[tuple[int, int], ...] = field(compare=False, default=())
     restricted: Callable[[frozenset[str]], tuple[str, ...]] = field(compare=False, repr=False, default=lambda _: ())
@@ -82,7 +87,9 @@ def citations(rule: dict[str, Any]) -> list[Citation]:
             continue
         engine, release, path, first, last = match.groups()
         path = path if path.startswith(f"{engine}/") else f"{engine}/{path}"
-        found.append(Citation(engine, release, path, int(first or 0), int(last or first or 0), f"{entry['source']} {entry['says']}"))
+        found.append(
+            Citation(engine, release, path, int(first or 0), int(last or first or 0), f"{entry['source']} {entry['says']}")
+        )
     return found
 
 
@@ -118,7 +125,13 @@ class _Reader:
                 guards = (*guards, ast.UnaryOp(ast.Not(), node.test))
 
     def one(
-        self, node: ast.stmt, function: str, guards: tuple[ast.expr, ...], heads: tuple[tuple[int, int], ...], *, elif_: bool = False
+        self,
+        node: ast.stmt,
+        function: str,
+        guards: tuple[ast.expr, ...],
+        heads: tuple[tuple[int, int], ...],
+        *,
+        elif_: bool = False,
     ) -> Iterator[Statement]:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             name = f"{function}.{node.name}".lstrip(".")
@@ -140,9 +153,11 @@ class _Reader:
                 yield from self.block(case.body, function, (*guards, shown), (*heads, (node.lineno, node.lineno), head))
         elif isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try)):
             head = (node.lineno, max(node.lineno, node.body[0].lineno - 1))
-            for part in (node.body, *[one.body for one in getattr(node, "handlers", [])], *[
-                getattr(node, name, []) for name in ("orelse", "finalbody")
-            ]):
+            for part in (
+                node.body,
+                *[one.body for one in getattr(node, "handlers", [])],
+                *[getattr(node, name, []) for name in ("orelse", "finalbody")],
+            ):
                 yield from self.block(part, function, guards, (*heads, head))
         else:
             yield from self.simple(node, function, guards, heads)
@@ -151,20 +166,41 @@ class _Reader:
         self, node: ast.stmt, function: str, guards: tuple[ast.expr, ...], heads: tuple[tuple[int, int], ...]
     ) -> Iterator[Statement]:
         def made(kind: str, outcome: str, part: ast.AST = node, around: tuple[ast.expr, ...] = guards) -> Statement:
-            first, last = getattr(part, "lineno", node.lineno), getattr(part, "end_lineno", node.end_lineno)
+            first, last = int(getattr(part, "lineno", node.lineno)), int(getattr(part, "end_lineno", 0) or node.lineno)
             top = heads[-1][0] if around and heads and kind != "element" else first
             words = frozenset(word for one in (part, *around) for word in _words(one))
-            def restricted(of: frozenset[str]) -> tuple[str, ...]:
-                local = [value for name in names for value in own.get(name, []) if ":=" in value or of & set(_WORD.findall(value))]
-                return (kind, _normal(part, of) if outcome and kind != "element" else outcome, *sorted({*[_normal(one, of) for one in parts], *local}))
 
-            message = _message(node) if kind in ("raise", "log") else frozenset()
+            def restricted(of: frozenset[str]) -> tuple[str, ...]:
+                local = [
+                    value for name in names for value in own.get(name, []) if ":=" in value or of & set(_WORD.findall(value))
+                ]
+                return (
+                    kind,
+                    _normal(part, of) if outcome and kind != "element" else outcome,
+                    *sorted({*[_normal(one, of) for one in parts], *local}),
+                )
+
+            prints = _prints(node) if kind in ("raise", "log") else ""
             text = "\n".join(self.lines[top - 1 : last])
             own = self.locals
             parts = [one for guard in around for one in _parts(guard)]
             names = dict.fromkeys(name for one in parts for name in _plain_names(one))
             conditions = (*[_normal(one) for one in parts], *[value for name in names for value in self.locals.get(name, [])])
-            return Statement(self.path, function, first, last, kind, conditions, outcome, words, message, text, heads, restricted, _hash(kind, outcome, conditions))
+            return Statement(
+                self.path,
+                function,
+                first,
+                last,
+                kind,
+                conditions,
+                outcome,
+                words,
+                prints,
+                text,
+                heads,
+                restricted,
+                _hash(kind, outcome, conditions),
+            )
 
         if isinstance(node, ast.Raise):
             yield made("raise", "")
@@ -197,18 +233,31 @@ class _Reader:
         if isinstance(value, ast.Dict):
             pairs = [(key, one) for key, one in zip(value.keys, value.values, strict=True) if key is not None]
             for key, one in pairs:
-                yield made("element", f"{name} has {_normal(key)}: {_normal(one)}", ast.Tuple(
-                    [key, one], ast.Load(), lineno=key.lineno, end_lineno=one.end_lineno
-                ))
+                yield made(
+                    "element",
+                    f"{name} has {_normal(key)}: {_normal(one)}",
+                    ast.Tuple([key, one], ast.Load(), lineno=key.lineno, end_lineno=one.end_lineno),
+                )
         elif isinstance(value, (ast.List, ast.Tuple, ast.Set)):
             for one in value.elts:
                 yield made("element", f"{name} has {_normal(one)}", one)
 
 
-def _message(node: ast.stmt) -> frozenset[str]:
-    """The words of the texts that a statement prints."""
-    texts = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-    return frozenset(word.lower() for text in texts for word in _WORD.findall(text) if len(word) > 2)
+def _prints(node: ast.stmt) -> str:
+    """The text that a statement prints, with {} for values."""
+    parts: list[str] = []
+
+    class Texts(ast.NodeVisitor):
+        def visit_Constant(self, one: ast.Constant) -> None:
+            parts.extend([one.value] if isinstance(one.value, str) else [])
+
+        def visit_FormattedValue(self, _: ast.FormattedValue) -> None:
+            parts.append("{}")
+
+    printed = node.msg if isinstance(node, ast.Assert) else node.exc if isinstance(node, ast.Raise) else node
+    if printed is not None:
+        Texts().visit(printed)
+    return "".join(parts)
 
 
 def _leaves(body: list[ast.stmt]) -> bool:
@@ -307,11 +356,15 @@ def _normal(node: ast.AST | None, words: frozenset[str] | None = None) -> str:
         name = _normal(node.func, words)
         if name == "getattr" and len(node.args) >= 2 and isinstance(node.args[1], ast.Constant):
             return str(node.args[1].value)
-        if name in ("set", "frozenset", "list", "tuple", "sorted", "bool", "cast") and len(node.args) >= 1 and not node.keywords:
+        if (
+            name in ("set", "frozenset", "list", "tuple", "sorted", "bool", "cast")
+            and len(node.args) >= 1
+            and not node.keywords
+        ):
             return _normal(node.args[-1], words)
-        parts = [_normal(one, words) for one in node.args]
-        parts += sorted([f"{one.arg}={_normal(one.value, words)}" for one in node.keywords])
-        return f"{name}({', '.join(parts)})"
+        arguments = [_normal(one, words) for one in node.args]
+        arguments += sorted([f"{one.arg}={_normal(one.value, words)}" for one in node.keywords])
+        return f"{name}({', '.join(arguments)})"
     if isinstance(node, ast.Subscript):
         return f"{_normal(node.value, words)}[{_normal(node.slice, words)}]"
     if isinstance(node, ast.BinOp):
@@ -382,10 +435,11 @@ def rule_words(rule: dict[str, Any]) -> frozenset[str]:
     return frozenset(one for one in spelled if len(one) > 2 and one not in _COMMON)
 
 
-_COMMON = frozenset(
-    "any all not set above below least most is-not in-list at-least at-most at_least at_most is_not env model effective gpu "
-    "container prefix none true false auto versions when text draft launch engine value".split()
-)
+_COMMON = frozenset({
+    "any", "all", "not", "set", "above", "below", "at-least", "at-most", "at_least", "at_most", "is-not", "is_not", "prefix", "env",
+    "model", "effective", "gpu", "container", "draft", "launch", "none", "true", "false", "auto", "versions", "when", "text",
+    "engine", "value",
+})  # fmt: skip
 
 
 class Source:
@@ -421,8 +475,10 @@ def cited(citation: Citation, rule: dict[str, Any], source: Source, texts: Itera
     printing = [one for text in texts for one in printed(text, known)]
     if not citation.first:
         if printing:
-            return _unique(printing)[:MOST]
-        named = [one for one in known if one.function and re.search(rf"\b{re.escape(one.function.split('.')[-1])}\b", citation.says)]
+            return unique(printing)[:MOST]
+        named = [
+            one for one in known if one.function and re.search(rf"\b{re.escape(one.function.split('.')[-1])}\b", citation.says)
+        ]
         if named:
             return _best(named, words)
         declared = [one for one in known if one.kind == "assign" and one.outcome.partition(" ")[0].rstrip(":") in words]
@@ -435,15 +491,19 @@ def cited(citation: Citation, rule: dict[str, Any], source: Source, texts: Itera
         return [one for one in known if last < one.first <= last + 15 and one.kind != "element"][:MOST]
     members = [one for one in inside if one.kind == "element"]
     if first == last and members and any(one.kind == "assign" and one.first < first for one in inside):
-        return _unique(members)[:MOST]
+        return unique(members)[:MOST]
     if printing and not any(one in inside for one in printing):
-        return _unique(printing)[:MOST]
+        return unique(printing)[:MOST]
     return _best(inside, words)
 
 
 def refusals(rule: dict[str, Any], known: dict[str, list[str]]) -> list[str]:
     """What the engine prints where a rule's launch is refused: the lines that are known, and those that the rule quotes."""
-    quoted = [text for part in (rule["why"], *[one["says"] for one in rule["evidence"]]) for text in _QUOTED.findall(" ".join(part.split()))]
+    quoted = [
+        text
+        for part in (rule["why"], *[one["says"] for one in rule["evidence"]])
+        for text in _QUOTED.findall(" ".join(part.split()))
+    ]
     return [*known.get(rule["id"], []), *quoted]
 
 
@@ -452,20 +512,31 @@ _QUOTED = re.compile(r'"([^"]{16,})"')
 
 def printed(text: str, known: Iterable[Statement]) -> list[Statement]:
     """The statements that print a text, in which {} stands for values."""
-    words = {word.lower() for word in _WORD.findall(text) if len(word) > 2} - {"value", "error"}
+    words = _said(text) - {"value", "error"}
     if len(words) < 4:
         return []
-    return [one for one in known if one.message and len(words & one.message) >= 0.75 * len(words) and len(words & one.message) >= 0.5 * len(one.message)]
+    found: list[Statement] = []
+    for one in known:
+        own = _said(one.prints) if one.prints else frozenset()
+        if len(words & own) >= max(0.75 * len(words), 0.5 * len(own)):
+            found.append(one)
+    return found
+
+
+@lru_cache(maxsize=1 << 16)
+def _said(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(text) if len(word) > 2)
 
 
 def search(text: str, source: Source) -> list[Statement]:
     """The statements of a release that print a text."""
     words = sorted({word for word in _WORD.findall(text) if len(word) > 5}, key=lambda word: (-len(word), word))[:3]
     paths = source.having(words) if len(words) == 3 else []
-    return _unique([one for path in paths[:20] for one in printed(text, source.module(path))]) if len(paths) <= 20 else []
+    return unique([one for path in paths[:20] for one in printed(text, source.module(path))]) if len(paths) <= 20 else []
 
 
-def _unique(found: Iterable[Statement]) -> list[Statement]:
+def unique(found: Iterable[Statement]) -> list[Statement]:
+    """The statements without those that decide the same at the same place."""
     return list({(one.path, one.function, one.fingerprint): one for one in found}.values())
 
 
@@ -478,11 +549,14 @@ def _best(found: list[Statement], words: frozenset[str], least: int = 0) -> list
             one
             for one in found
             if (one.kind == "element" and one in elements)
-            or (one.kind != "element" and not any(one.function == function and one.outcome.startswith(name) for function, name in owners))
+            or (
+                one.kind != "element"
+                and not any(one.function == function and one.outcome.startswith(name) for function, name in owners)
+            )
         ]
     else:
         found = [one for one in found if one.kind != "element"] or found
-    scored = [(len(one.words & words), one.kind in ("raise", "log"), -number, one) for number, one in enumerate(_unique(found))]
+    scored = [(len(one.words & words), one.kind in ("raise", "log"), -number, one) for number, one in enumerate(unique(found))]
     top = max([score for score, *_ in scored], default=0)
     if top < least:
         return []
@@ -589,8 +663,8 @@ def facts(rule: dict[str, Any], snapshot: dict[str, Any]) -> dict[str, Any]:
 
 
 _KINDS = (
-    "attention-backends", "quantization", "deprecated-quantization", "speculative-methods", "kv-connectors", "reasoning-parsers",
-    "tool-call-parsers", "kv-cache-dtypes",
+    "attention-backends", "quantization", "deprecated-quantization", "speculative-methods", "kv-connectors",
+    "reasoning-parsers", "tool-call-parsers", "kv-cache-dtypes",
 )  # fmt: skip
 
 
