@@ -181,6 +181,8 @@ class _Reader:
                 )
 
             prints = _prints(node) if kind in ("raise", "log") else ""
+            if kind in ("raise", "log") and not conditions:
+                outcome = " ".join(sorted(_said(prints)))  # what it prints is all that there is to know it by
             text = "\n".join(self.lines[top - 1 : last])
             own = self.locals
             parts = [one for guard in around for one in _parts(guard)]
@@ -436,9 +438,9 @@ def rule_words(rule: dict[str, Any]) -> frozenset[str]:
 
 
 _COMMON = frozenset({
-    "any", "all", "not", "set", "above", "below", "at-least", "at-most", "at_least", "at_most", "is-not", "is_not", "prefix", "env",
-    "model", "effective", "gpu", "container", "draft", "launch", "none", "true", "false", "auto", "versions", "when", "text",
-    "engine", "value",
+    "any", "all", "not", "set", "above", "below", "at-least", "at-most", "at_least", "at_most", "is-not", "is_not", "prefix",
+    "env", "model", "effective", "gpu", "container", "draft", "launch", "none", "true", "false", "auto", "versions",
+    "when", "text", "engine", "value",
 })  # fmt: skip
 
 

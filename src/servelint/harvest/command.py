@@ -74,6 +74,7 @@ def new(
     unverified: bool = False,
     cap: bool = False,
     texts: bool = True,
+    rules: notes.Rules = lambda engine, _: stale.open_rules(engine),
 ) -> str:
     """Harvest every release that the catalogs lack, and return what each changes, as Markdown; "" where there is none.
 
@@ -86,6 +87,7 @@ def new(
         unverified: as for `harvest`.
         cap: whether to end the ranges of the rules that have to be decided about, in their files.
         texts: whether the notes show the source of the statements that changed.
+        rules: gives the rules of an engine that hold in a release and may end after it.
 
     Raises:
         HarvestError: a list, a release or the index cannot be read.
@@ -116,6 +118,7 @@ def new(
         anchors=anchors,
         cap=cap,
         texts=texts,
+        rules=rules,
     )
     if output is not None:
         with open(output, "w", encoding="utf-8") as file:
@@ -145,7 +148,7 @@ def alarm(
     with open(os.path.join(DATA, engine + ".json"), encoding="utf-8") as file:
         catalog = json.load(file)
     both = store.snapshot_of(catalog, known["release"]), read(tree)
-    verdicts = stale.compare(engine, known["rules"], Source(old), Source(tree), both)
+    verdicts = stale.compare(stale.open_rules(engine), known["rules"], Source(old), Source(tree), both)
     written = stale.markdown(engine, known["release"], tree.release, verdicts, texts=texts)
     left = stale.cap(verdicts, known["release"]) if cap else []
     return "\n".join([written, *[f"The range of `{one}` has to be ended by hand." for one in left]]).rstrip() + "\n"
@@ -164,7 +167,7 @@ def rebuild_anchors(engine: str) -> None:
     known = stale.stored() if os.path.exists(stale.FILE) else {}
     with open(os.path.join(DATA, engine + ".json"), encoding="utf-8") as file:
         release = json.load(file)["releases"][-1]
-    known[engine] = {"release": release, "rules": stale.build(engine, release, sources(engine))}
+    known[engine] = {"release": release, "rules": stale.build(stale.open_rules(engine), release, sources(engine))}
     stale.write(known)
 
 

@@ -36,6 +36,7 @@ MOST = 60
 """The most characters of a value that notes show."""
 
 Snapshot = dict[str, Any]
+Rules = Callable[[str, str], list[stale.Rule]]
 
 
 def available(path: str) -> dict[str, list[str]]:
@@ -199,6 +200,7 @@ def new_releases(
     anchors: str = stale.FILE,
     cap: bool = False,
     texts: bool = True,
+    rules: Rules = lambda engine, _: stale.open_rules(engine),
 ) -> str:
     """Harvest the releases that the catalogs lack, one after the other, and write what each changes.
 
@@ -212,6 +214,7 @@ def new_releases(
         anchors: the file of the anchors, which is written anew.
         cap: whether the ranges of the rules that ring are ended in their files.
         texts: whether the notes show the source of the statements that changed.
+        rules: gives the rules of an engine that hold in a release and may end after it.
 
     Returns:
         the notes, "" without a new release.
@@ -232,7 +235,7 @@ def new_releases(
         wanted = missing(known["releases"], releases)
         for release in wanted:
             progress(f"{engine} {release}: harvesting")
-            sections.append(_one(engine, release, catalog, add, open_source, known_anchors, cap, texts))
+            sections.append(_one(engine, release, catalog, add, open_source, known_anchors, cap, texts, rules))
     if known_anchors:
         stale.write(known_anchors, anchors)
     if not sections:
@@ -250,6 +253,7 @@ def _one(
     known_anchors: dict[str, Any],
     cap: bool,
     texts: bool,
+    rules: Rules,
 ) -> str:
     from servelint.harvest import store
     from servelint.harvest.command import read
@@ -269,10 +273,12 @@ def _one(
             return sources[wanted]
 
         lines.append(startup_checks(sources[base], sources[release]))
-        verdicts = stale.compare(engine, known_anchors[engine]["rules"], sources[base], sources[release], (before, after))
+        verdicts = stale.compare(
+            rules(engine, base), known_anchors[engine]["rules"], sources[base], sources[release], (before, after)
+        )
         lines.append(stale.markdown(engine, base, release, verdicts, texts=texts))
         if cap:
             left = stale.cap(verdicts, base)
             lines += [f"The range of `{one}` has to be ended by hand." for one in left]
-        known_anchors[engine] = {"release": release, "rules": stale.build(engine, release, source)}
+        known_anchors[engine] = {"release": release, "rules": stale.build(rules(engine, release), release, source)}
     return "\n".join(lines)

@@ -115,12 +115,10 @@ def anchored(rule: Rule, release: str, source: Opener, texts: list[str]) -> list
     return unique([one for text in texts for one in search(text, source(release))])[:MOST]
 
 
-def build(engine: str, release: str, source: Opener) -> dict[str, list[Row]]:
-    """The anchors of an engine's open rules in a release: path, function, kind and fingerprint of each."""
+def build(rules: list[Rule], release: str, source: Opener) -> dict[str, list[Row]]:
+    """The anchors of rules in a release: path, function, kind and fingerprint of each."""
     known = known_refusals()
-    rows = {
-        rule["id"]: [_row(one) for one in anchored(rule, release, source, refusals(rule, known))] for rule in open_rules(engine)
-    }
+    rows = {rule["id"]: [_row(one) for one in anchored(rule, release, source, refusals(rule, known))] for rule in rules}
     return {rule: sorted(found) for rule, found in sorted(rows.items()) if found}
 
 
@@ -146,19 +144,19 @@ def write(known: dict[str, Any], path: str = FILE) -> None:
 
 
 def compare(
-    engine: str,
+    rules: list[Rule],
     anchors: dict[str, list[Row]],
     before: Source,
     after: Source,
     snapshots: tuple[dict[str, Any], dict[str, Any]] | None = None,
 ) -> list[Verdict]:
-    """What a release does to each open rule of an engine.
+    """What a release does to each of some rules.
 
     anchors: those of the release before
     snapshots: what the catalogs say of both releases, where that is known
     """
     verdicts: list[Verdict] = []
-    for rule in open_rules(engine):
+    for rule in rules:
         words = rule_words(rule)
         verdict = Verdict(rule["id"], str(rule["versions"]))
         for path, function, kind, fingerprint in anchors.get(rule["id"], []):
