@@ -20,8 +20,9 @@ from servelint.engines.catalog import newest_release
 from servelint.harvest import bundle
 from servelint.harvest.bundle import MANIFEST, SIGNATURE, Refused
 from tests.running import Workspace
-from tools import bundle as tool
+from tests.tools.loading import loaded
 
+tool = loaded("bundle.py")
 DATE = "2030-01-02T03:04:05Z"
 LATER = "2030-01-03T00:00:00Z"
 LINK, PIPE = 0o120777, 0o010644

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from tools import upstream
+from tests.tools.loading import loaded
+
+upstream = loaded("upstream.py")
 
 ISSUE = "https://github.com/vllm-project/vllm/issues/53180"
 PULL = "https://github.com/vllm-project/vllm/pull/52179"

@@ -35,7 +35,6 @@ class Stored(Options, title="output"):
     catalog: str | None = option("--catalog", metavar="FILE", help="the catalog to add to (default: that of servelint)")
 
 
-<<<<<<< HEAD
 class Updated(Options, title="data"):
     """Which data are used."""
 
@@ -43,7 +42,8 @@ class Updated(Options, title="data"):
     key: str | None = option("--key", metavar="FILE", help="the public key that signed it (default: that of servelint)")
     rollback: bool = flag("--rollback", help="return to the data before the last update")
     show: bool = flag("--show", help="print which data are used (the default)")
-=======
+
+
 class New(Options, title="new releases"):
     """Which releases are new, and what is written about them."""
 
@@ -65,7 +65,6 @@ class Compared(Options, title="arguments"):
     cap: bool = flag("--cap", help="end the ranges of rules whose evidence changed, in the rule files")
     brief: bool = flag("--brief", help="leave out the statements that changed")
     write: bool = flag("--write", help="look up the anchors of the newest release again, and store them")
->>>>>>> anchors
 
 
 def _print_list() -> int:
@@ -163,7 +162,6 @@ def _harvest(harvested: Harvested, stored: Stored, wanted: New) -> int:
 
 
 @command(
-<<<<<<< HEAD
     "update",
     Updated,
     about="Install newer catalogs, rules, images, models and GPUs from a signed data bundle.",
@@ -217,7 +215,7 @@ def describe(*, verbose: bool) -> str:
     return "\n".join(lines)
 
 
-=======
+@command(
     "anchors",
     Compared,
     about="Say which rules a release may end: the statements that rules cite, looked up in its source.",
@@ -250,7 +248,6 @@ def _anchors(compared: Compared) -> int:
     return 0
 
 
->>>>>>> anchors
 @command(
     "engines",
     about="List the engines that servelint knows; with a subcommand, show, harvest or compare a release.",

@@ -67,7 +67,7 @@ KEYS = {
     key.name: key
     for key in (
         Key("extends", FILE, "another settings file, for keys that this one does not set", variable=False),
-        Key("select", PATTERNS, "run only these rules: ids, or areas such as vllm/*; replaces the list of weaker settings", (), per_path=True),
+        Key("select", PATTERNS, "run only these rules: ids, or areas such as vllm/*; replaces weaker lists", (), per_path=True),
         Key("extend-select", PATTERNS, "run these rules too: ids, or areas such as vllm/*", (), per_path=True),
         Key("ignore", PATTERNS, "do not run these rules; adds to the rules that are already ignored", (), per_path=True),
         Key("profile", CHOICE, "how much is reported: strict adds best practice, audit everything", PROFILES[0],
