@@ -165,29 +165,24 @@ class _Reader:
     def simple(
         self, node: ast.stmt, function: str, guards: tuple[ast.expr, ...], heads: tuple[tuple[int, int], ...]
     ) -> Iterator[Statement]:
+        own = self.locals
+
         def made(kind: str, outcome: str, part: ast.AST = node, around: tuple[ast.expr, ...] = guards) -> Statement:
             first, last = int(getattr(part, "lineno", node.lineno)), int(getattr(part, "end_lineno", 0) or node.lineno)
             top = heads[-1][0] if around and heads and kind != "element" else first
-            words = frozenset(word for one in (part, *around) for word in _words(one))
-
-            def restricted(of: frozenset[str]) -> tuple[str, ...]:
-                local = [
-                    value for name in names for value in own.get(name, []) if ":=" in value or of & set(_WORD.findall(value))
-                ]
-                return (
-                    kind,
-                    _normal(part, of) if outcome and kind != "element" else outcome,
-                    *sorted({*[_normal(one, of) for one in parts], *local}),
-                )
-
-            prints = _prints(node) if kind in ("raise", "log") else ""
-            if kind in ("raise", "log") and not conditions:
-                outcome = " ".join(sorted(_said(prints)))  # what it prints is all that there is to know it by
-            text = "\n".join(self.lines[top - 1 : last])
-            own = self.locals
             parts = [one for guard in around for one in _parts(guard)]
             names = dict.fromkeys(name for one in parts for name in _plain_names(one))
-            conditions = (*[_normal(one) for one in parts], *[value for name in names for value in self.locals.get(name, [])])
+            local = [value for name in names for value in own.get(name, [])]
+            conditions = (*[_normal(one) for one in parts], *local)
+            prints = _prints(node) if kind in ("raise", "log") else ""
+            if prints and not conditions:
+                outcome = " ".join(sorted(_said(prints)))  # what it prints is all that there is to know it by
+
+            def restricted(of: frozenset[str]) -> tuple[str, ...]:
+                kept = [value for value in local if ":=" in value or of & set(_WORD.findall(value))]
+                done = _normal(part, of) if outcome and kind in ("assign", "return", "call") else outcome
+                return (kind, done, *sorted({*[_normal(one, of) for one in parts], *kept}))
+
             return Statement(
                 self.path,
                 function,
@@ -196,12 +191,12 @@ class _Reader:
                 kind,
                 conditions,
                 outcome,
-                words,
-                prints,
-                text,
-                heads,
-                restricted,
-                _hash(kind, outcome, conditions),
+                words=frozenset(word for one in (part, *around) for word in _words(one)),
+                prints=prints,
+                text="\n".join(self.lines[top - 1 : last]),
+                heads=heads,
+                restricted=restricted,
+                fingerprint=_hash(kind, outcome, conditions),
             )
 
         if isinstance(node, ast.Raise):
