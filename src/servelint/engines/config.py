@@ -583,8 +583,9 @@ class Config:
         value = family.fact(fact) if family is not None else None
         if value is None and fact in models.NUMBERS and model is not None and model.value and not self.reading.opened:
             value = models.described_number(model.value, fact)
-        if value is None and family is None and fact == "quantization" and model is not None and model.value:
-            value = models.named_format(model.value)
+        if value is None and fact == "quantization" and model is not None and model.value:
+            value = models.named_format(model.value) if family is None else None
+            value = value or ("none" if not self.reading.opened and models.published_plain(model.value) else None)
         return UNKNOWN if model is None or value is None else Operand(True, value, site=model.span())
 
     def _repository(self) -> Operand:

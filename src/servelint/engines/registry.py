@@ -329,6 +329,12 @@ class Engine:
     """Option, or key of a JSON option -> (the catalog's kind of names of its values, option that brings more of them)."""
     object_options: tuple[str, ...] = ()
     """Options whose value must be a JSON object, although the parser accepts any text."""
+    filled_options: tuple[str, ...] = ()
+    """Options whose value must not be empty, although the parser accepts any text."""
+    text_lists: tuple[str, ...] = ()
+    """Fields of JSON options, as the catalog names them, or JSON options whose fields all are lists of texts."""
+    object_members: Mapping[str, str] = {}
+    """Options among these whose members must all be of one kind: a kind of servelint.syntax.json."""
     late_objects: tuple[str, ...] = ()
     """JSON options whose fields are checked after the parser, so that a value that another one replaces does not matter."""
     overwritten: tuple[str, ...] = ()

@@ -186,6 +186,22 @@ def named_format(name: str) -> str | None:
 
 
 @lru_cache(maxsize=64)
+def published_plain(name: str) -> bool:
+    """Whether the config.json of a model by its publisher's name is known, and says nothing of a quantization.
+
+    Defaults of Transformers say nothing of it either way, and NVIDIA keeps it in a file beside.
+    """
+    from servelint.models.catalog import config_of, sources_of
+
+    config = config_of(name)
+    if config is None or "quantization_config" in config or name.lower().startswith("nvidia/"):
+        return False
+    own = name.replace("/", "--") + "_config.json"
+    sources = sources_of(name)
+    return not any("defaults of" in source or (source.endswith("_config.json") and own not in source) for source in sources)
+
+
+@lru_cache(maxsize=64)
 def described_number(name: str, fact: str) -> int | None:
     """One of NUMBERS of a model whose config.json is known by its name, None if it is not."""
     from servelint.models.catalog import lookup

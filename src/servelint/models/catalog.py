@@ -91,6 +91,13 @@ def config_of(name: str) -> dict[str, Any] | None:
     return config
 
 
+def sources_of(name: str) -> list[str]:
+    """Where the config.json of a model by its publisher's name was read, none if nothing is known of it."""
+    found = _by_name().get(name.lower())
+    sources: list[str] = _entry(found[1]).get("sources", []) if found is not None else []
+    return sources
+
+
 def unpacked(value: Any) -> Any:
     """A config whose lists servelint.harvest.architectures has packed, with its lists in full."""
     if isinstance(value, dict):

@@ -80,12 +80,15 @@ def _value(view: ReleaseView, setting: Setting, option: Option, text: TracedText
             "invalid-value", place, message, "name a file that exists, or write the template itself", "no such file"
         )
     if "json" in option.types and set(option.types) <= _JSON and text.flat not in ("", "None"):
-        return _json(setting, text, word)
+        return _json(setting, text, word) or _not_object(view, setting, option, text)
     try:
         converted = convert(view.engine, option.types, text.flat)
     except Refused as refused:
         message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}'
         return Violation("invalid-value", place, message, f"write {refused}", f"not {refused}")
+    if option.name in view.record.filled_options and not text.flat and view.checks_fields:
+        message = f"{setting.spelling} is empty; {view.release} does not start"
+        return Violation("invalid-value", place, message, f"write a value, or delete {setting.spelling}", "empty")
     if option.name in view.record.object_options and isinstance(converted, str) and view.checks_fields:
         message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}, which takes an object'
         return Violation("invalid-value", place, message, "write a JSON object", "not an object")
@@ -256,6 +259,25 @@ def _json(setting: Setting, text: TracedText, word: Word) -> Violation | None:
     )
 
 
+def _not_object(view: ReleaseView, setting: Setting, option: Option, text: TracedText) -> Violation | None:
+    """JSON that is no object, or has members of another kind, for an option whose field is declared as a dictionary."""
+    node = json.parsed(text)
+    if option.name not in view.record.object_options or not view.checks_fields or not isinstance(node, JsonNode):
+        return None
+    if view.config.reading.arguments.settings.get(setting.name) is not setting:
+        return None  # the field is made of the last one
+    if node.kind not in (OBJECT, UNKNOWN) and not _is_null(node):
+        message = f"{setting.spelling} is {_SHAPES.get(node.kind, _SINGLE)} here; {view.release} takes an object"
+        return Violation("invalid-json-value", node.text.span(), message, "write an object", "not an object")
+    wanted = view.record.object_members.get(option.name)
+    for key, (_, value) in node.members.items() if wanted is not None else ():
+        if value.kind not in (wanted, UNKNOWN):
+            shape = {OBJECT: "an object", STRING: "a string"}[str(wanted)]
+            message = f"{key} of {setting.spelling} is not {shape}; {view.release} does not start"
+            return Violation("invalid-json-value", value.text.span(), message, f"write {shape}", f"not {shape}")
+    return None
+
+
 # -- JSON objects: their keys, and the values of their fields
 
 
@@ -312,6 +334,11 @@ def _object(view: ReleaseView, spelling: str, name: str, keys: Keys, node: JsonN
             found.append(_no_null(view, spelling, key, value.text))
         if value.kind != UNKNOWN and not _is_null(value) and view.checks_fields:
             found += _kind(view, spelling, key, value.kind, value.text, keys) or _field(view, spelling, key, value, keys)
+        if value.kind == ARRAY and view.checks_fields and not {name, f"{name}.{key}"}.isdisjoint(view.record.text_lists):
+            odd = next((item for item in value.items if item.kind not in (STRING, UNKNOWN)), None)
+            if odd is not None:
+                message = f"{key} of {spelling} has {odd.text.shown} in it; {view.release} takes a list of texts"
+                found.append(Violation("invalid-json-value", odd.text.span(), message, "write texts", "not a text"))
         inner = view.inner(f"{name}.{key}", body)
         if inner is not None and value.kind == OBJECT:
             found += _object(view, f"{spelling}.{key}", f"{name}.{key}", inner, value)
