@@ -204,7 +204,7 @@ class TestManifest:
         ("key", "value"),
         [("date", "yesterday"), ("date", "2030-13-01T00:00:00Z"), ("code", "x"), ("files", {}), ("more", 1), ("files", [])],
     )
-    def test_schema(self, key: str, value: object, maker: Maker) -> None:
+    def test_schema(self, key: str, value: Any, maker: Maker) -> None:
         assert f"{MANIFEST} does not fit its schema at $" in refusal(maker.zip(maker.parts(**{key: value})), maker.key)
 
     @pytest.mark.parametrize("text", [b"", b"{", b"[" * 100_000, b'{"a": 1, "a": 2}', b"\xff"])

@@ -267,8 +267,8 @@ def other_modality(config: Config) -> dict[str, str] | None:
 def override_shape(config: Config) -> dict[str, str] | None:
     """--json-model-override-args that are no object, or give an object of the config a single value.
 
-    Source: get_config in sglang-0.5.23 srt/utils/hf_transformers/config.py calls `config.update`; get_context_length of common.py
-    reads the factor and the length.
+    Source: get_config in sglang-0.5.23 srt/utils/hf_transformers/config.py calls `config.update`; get_context_length of
+    common.py reads the factor and the length.
     """
     node = config.reading.parsed("json-model-override-args")
     if node is None or node.kind == UNKNOWN:
