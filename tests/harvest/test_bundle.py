@@ -203,7 +203,7 @@ class TestManifest:
         ("key", "value"),
         [("date", "yesterday"), ("date", "2030-13-01T00:00:00Z"), ("code", "x"), ("files", {}), ("more", 1), ("files", [])],
     )
-    def test_schema(self, key: str, value: object, maker: Maker) -> None:
+    def test_schema(self, key: str, value: Any, maker: Maker) -> None:
         assert f"{MANIFEST} does not fit its schema at $" in refusal(maker.zip(maker.parts(**{key: value})), maker.key)
 
     @pytest.mark.parametrize("text", [b"", b"{", b"[" * 100_000, b'{"a": 1, "a": 2}', b"\xff"])
@@ -416,7 +416,7 @@ def test_a_good_one_changes_what_servelint_says_and_can_be_rolled_back(maker: Ma
     assert "vLLM up to 9.9.0" in run("--version", "--verbose")
     assert "vllm/made-up" in run("rules")
     assert ": in use" in run("engines", "update", "--show")
-    assert run("--version", "--verbose", SERVELINT_BUNDLE="") == own  # as a process that was started before sees it
+    assert run("--version", "--verbose", _SERVELINT_BUNDLE="") == own  # as a process that was started before sees it
 
     installed = run("engines", "update", "--from", path, "--key", maker.key)
     assert installed.startswith("already installed: ")

@@ -121,8 +121,8 @@ def _harvest(harvested: Harvested, stored: Stored) -> int:
     Updated,
     about="Install newer catalogs, rules, images, models and GPUs from a signed data bundle.",
     notes="Nothing is downloaded. A bundle that the key did not sign, that is damaged, or that is older\n"
-    "than the data in use is refused with exit status 2. All commands of this user have the data from their\n"
-    "next start on.",
+    "than the data in use is refused with exit status 2. All commands of this user have the data from\n"
+    "their next start on.",
     examples=["servelint engines update --from servelint-data.zip", "servelint engines update --rollback"],
 )
 def _update(wanted: Updated) -> int:
