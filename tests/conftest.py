@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-os.environ["SERVELINT_BUNDLE"] = ""  # tests are of the data of this checkout, whatever its user has installed
+os.environ["_SERVELINT_BUNDLE"] = ""  # tests are of the data of this checkout, whatever its user has installed
 
 from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.registry import Dialect, Engine, Start, register

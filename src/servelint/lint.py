@@ -364,7 +364,8 @@ def check_launches(
     found: list[Finding] = []
     seen: set[tuple[str, object, str]] = set()
     for launch in launches:
-        launch.models = settings.models
+        for other in launch.every:
+            other.models = settings.models
         for finding in judging(launch, settings):
             key = (finding.rule, finding.span, finding.message)
             if key not in seen:

@@ -27,6 +27,7 @@ commands:
   rules        list the rules, or test your own rules
   explain      show the page of a rule, or the history of an engine's option or variable
   engines      list the engines, show what a release accepts, or harvest a release
+  models       show where facts of models and GPUs come from, or describe a model of your own
   memory       plan GPU memory: whether each launch fits, and with how much room
   upgrade      show what an engine upgrade changes for your launches
   translate    print the nearest launch of another engine, option by option

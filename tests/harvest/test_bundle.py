@@ -417,7 +417,7 @@ def test_a_good_one_changes_what_servelint_says_and_can_be_rolled_back(maker: Ma
     assert "vLLM up to 9.9.0" in run("--version", "--verbose")
     assert "vllm/made-up" in run("rules")
     assert ": in use" in run("engines", "update", "--show")
-    assert run("--version", "--verbose", SERVELINT_BUNDLE="") == own  # as a process that was started before sees it
+    assert run("--version", "--verbose", _SERVELINT_BUNDLE="") == own  # as a process that was started before sees it
 
     installed = run("engines", "update", "--from", path, "--key", maker.key)
     assert installed.startswith("already installed: ")

@@ -8,6 +8,10 @@ import os
 from servelint.cli.command import Options, argument, command, fail, option
 from servelint.cli.output import print_stderr, write_file, write_stdout
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 FILE = "servelint-models.json"
 
 
@@ -39,8 +43,9 @@ def _show(wanted: Shown) -> int:
 
     if (wanted.name is None) == (wanted.gpu is None):
         fail("name a model, or a GPU with --gpu")
+    rows: Sequence[tuple[str, object, str]]
     if wanted.gpu is not None:
-        rows = hardware.sources(wanted.gpu)
+        rows: Sequence[tuple[str, object, str]] = hardware.sources(wanted.gpu)
     else:
         name = str(wanted.name)
         try:

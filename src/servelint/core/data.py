@@ -20,7 +20,7 @@ VERSION: str = sys.modules["servelint"].__version__  # the package itself import
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CURRENT = "current.json"
 """The file of the folder of bundles that names the installed ones, the newest first."""
-VARIABLE = "SERVELINT_BUNDLE"
+VARIABLE = "_SERVELINT_BUNDLE"
 """Names the bundle that a process uses, by its id; empty for the data of the package."""
 RELEASES = "engines/data/releases.json"
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from servelint.core.data import VARIABLE as BUNDLE_VARIABLE
 from servelint.core.numbers import is_whole
 from servelint.core.problem import Problem
 from servelint.core.settings import matches
@@ -356,7 +355,7 @@ def add_texts(layer: Layer, name: str, given: Any, origin: Origin, faults: list[
 def unread_variables(variables: Mapping[str, str]) -> list[str]:
     """A sentence for each variable that nothing reads, and whose name is nearly one that is read."""
     known = [keys.variable(key.name) for key in KEYS.values() if key.variable]
-    known += [FILE_VARIABLE, ISOLATED_VARIABLE, BUNDLE_VARIABLE, "SERVELINT_TRACEBACK"]
+    known += [FILE_VARIABLE, ISOLATED_VARIABLE, "SERVELINT_TRACEBACK"]
     unread = [name for name in sorted(variables) if name.startswith(keys.PREFIX) and name not in known]
     hints = [(name, suggestion(name, known, _NEAR)) for name in unread]
     return [f"{name} is not read{hint}" for name, hint in hints if hint]
