@@ -45,6 +45,7 @@ def _show(wanted: Shown) -> int:
         fail("name a model, or a GPU with --gpu")
     rows: Sequence[tuple[str, object, str]]
     if wanted.gpu is not None:
+        rows = hardware.sources(wanted.gpu)
     else:
         name = str(wanted.name)
         try:

@@ -79,10 +79,11 @@ class Start:
         takes_model: whether the server uses a positional model.
         launcher: the name of the record in Engine.launchers of what is started; "" for the engine's own server.
         model_first: the first release that takes a model as the first word after the verb, "" where the parser decides.
+        marks: groups of options; a program whose name is not known and that is given one of each is this one.
     """
 
     __slots__ = (
-        "launcher", "model_first", "modules", "optional_verb", "other_verbs", "paths", "programs", "scripts", "since",
+        "launcher", "marks", "model_first", "modules", "optional_verb", "other_verbs", "paths", "programs", "scripts", "since",
         "takes_model", "until", "verbs",
     )  # fmt: skip
 
@@ -100,8 +101,10 @@ class Start:
         takes_model: bool = True,
         launcher: str = "",
         model_first: str = "",
+        marks: tuple[frozenset[str], ...] = (),
     ) -> None:
         self.launcher = launcher
+        self.marks = marks
         self.verbs = verbs
         self.programs = programs
         self.modules = modules

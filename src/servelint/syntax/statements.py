@@ -111,7 +111,8 @@ class _Walk:
             end = self.matching(at + 1) + 1
             value = self.items(at + 2, end - 1)
         elif here is None and (flat[at : at + 1].isdigit() or flat[at : at + 1] in ("'", '"', "$", "(")):
-            words, end = self.words(at, commas=True)
+            default = match.start() < self.parameters
+            words, end = self.words(at, commas=True, end=self.end_of_default(at) if default else None)
             if len(words) == 1 and not words[0].many:
                 value = words[0].text
         elif flat[at : at + 9].lower() == "join-path":
@@ -129,6 +130,12 @@ class _Walk:
             value = value.as_default()
         self.set(name, value if value is not None else self.unsure(match["name"], None).text)
         return end
+
+    def end_of_default(self, at: int) -> int:
+        """The offset behind the default of a parameter."""
+        if self.flat[at] in "\"'":
+            return self.close_of(at, self.flat[at]) + 1
+        return next((to for to in range(at, len(self.flat)) if self.flat[to] in ",)\r\n"), len(self.flat))
 
     def set(self, name: str, value: Value) -> None:
         self.values[name] = value, tuple(self.blocks)

@@ -151,7 +151,7 @@ def _not_judged(launch: Launch, record: Judged) -> dict[str, Any]:
 
 def _without_launch(source: Source) -> dict[str, Any]:
     place = {"artifactLocation": _artifact(source.path)}
-    text = f"the file mentions {extent.mentions(source)}, and no launch was found in it"
+    text = f"the file mentions {extent.mentions(source)}, but contains no launch"
     return {
         "descriptor": {"id": "servelint/no-launch"},
         "level": "note",
