@@ -11,7 +11,12 @@ from servelint.engines.config import Config, given_object
 from servelint.engines.sglang.facts import CONTEXT_PARALLEL
 from servelint.engines.vllm.facts import refused_number
 from servelint.judge.checks import whole
+<<<<<<< HEAD
 from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, UNKNOWN, WORD, JsonNode
+=======
+from servelint.judge.parser.view import misspelt
+from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, JsonNode
+>>>>>>> translate
 
 # -- numbers
 
@@ -302,4 +307,23 @@ def media_limit(config: Config) -> dict[str, str] | None:
             return {"key": key, "value": str(value)}
         if not isinstance(value, (int, dict)) and not whole_text and not (isinstance(value, float) and value.is_integer()):
             return {"key": key, "value": str(value) or "an empty text"}
+    return None
+
+
+# -- llama.cpp
+
+
+def spec_types(config: Config) -> dict[str, str] | None:
+    """The first part of --spec-type that no build has as a type; a slip of the pen and the type's name of a branch are other rules.
+
+    Source: common_speculative_types_from_names in llama.cpp b11434 common/speculative.cpp, which stops at "none".
+    """
+    given, known = config.operand("spec-type"), config.names("speculative-methods", ever=True)
+    if given.present is not True or given.text is None or not given.text.known or known is None:
+        return None
+    for part in given.text.flat.split(","):
+        if part == "none":
+            return None
+        if part not in known:
+            return {"part": part} if part != "mtp" and misspelt(part, known) is None else None
     return None

@@ -113,7 +113,8 @@ def _looked_up(view: ReleaseView, setting: Setting, option: Option, text: Traced
     if kind is None:
         return None
     known = view.names(kind)
-    return _choice(view, setting, known, text, word) if known and text.flat not in known else None
+    value = text.flat.strip().lower() if option.name in view.record.lowered else text.flat
+    return _choice(view, setting, known, text, word) if known and value not in known else None
 
 
 def _moved(view: ReleaseView, option: Option) -> dict[str, Any] | None:
