@@ -11,12 +11,8 @@ from servelint.engines.config import Config, given_object
 from servelint.engines.sglang.facts import CONTEXT_PARALLEL
 from servelint.engines.vllm.facts import refused_number
 from servelint.judge.checks import whole
-<<<<<<< HEAD
-from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, UNKNOWN, WORD, JsonNode
-=======
 from servelint.judge.parser.view import misspelt
-from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, JsonNode
->>>>>>> translate
+from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, UNKNOWN, WORD, JsonNode
 
 # -- numbers
 
