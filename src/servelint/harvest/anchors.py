@@ -527,7 +527,7 @@ def _said(text: str) -> frozenset[str]:
 
 def search(text: str, source: Source) -> list[Statement]:
     """The statements of a release that print a text."""
-    words = sorted({word for word in _WORD.findall(text) if len(word) > 5}, key=lambda word: (-len(word), word))[:3]
+    words = sorted({word for word in _WORD.findall(text) if len(word) > 3}, key=lambda word: (-len(word), word))[:3]
     paths = source.having(words) if len(words) == 3 else []
     return unique([one for path in paths[:20] for one in printed(text, source.module(path))]) if len(paths) <= 20 else []
 
@@ -621,9 +621,11 @@ def _candidates(anchor: Statement, source: Source) -> list[str]:
 
 
 def _likeness(one: Statement, other: Statement) -> float:
-    shared = len(one.words & other.words)
-    base = shared / max(1, len(one.words | other.words))
-    return base + (0.1 if one.function.rpartition(".")[2] == other.function.rpartition(".")[2] else 0)
+    """How much two statements have in common: of their words, their function, and what they print."""
+    shared = len(one.words & other.words) / max(1, len(one.words | other.words))
+    shared += 0.1 if one.function.rpartition(".")[2] == other.function.rpartition(".")[2] else 0
+    own, others = _said(one.prints), _said(other.prints)
+    return shared - (0.2 if own and others and len(own & others) < 0.3 * len(own | others) else 0)
 
 
 def _nearest(anchor: Statement, found: list[Statement]) -> Statement | None:

@@ -153,7 +153,7 @@ def _short(value: Any) -> str:
 def startup_checks(before: Source, after: Source) -> str:
     """The refusals of the configuration that came or went, by what they print, as Markdown."""
     old, new = (_checks(one) for one in (before, after))
-    said_before, said_after = ({text for _, text in one} for one in (old, new))
+    said_before, said_after = (set(one.values()) for one in (old, new))
     added = sorted({text for key, text in new.items() if text not in said_before})
     removed = sorted({text for key, text in old.items() if text not in said_after})
     both = said_before & said_after
@@ -163,7 +163,9 @@ def startup_checks(before: Source, after: Source) -> str:
         return ""
     lines = [f"**Start-up checks**: {len(added)} new, {len(removed)} removed, {len(changed)} with other conditions", ""]
     for word, texts in (("new", added), ("removed", removed), ("other conditions", changed)):
-        lines += [f"- {word}: {_quoted(text)}" for text in texts]
+        if texts:
+            shown = [f"- {word}: {_quoted(text)}" for text in texts]
+            lines += [f"<details><summary>{word}</summary>", "", *shown, "", "</details>"]
     return "\n".join([*lines, ""])
 
 

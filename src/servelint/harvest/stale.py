@@ -167,8 +167,8 @@ def compare(
             old, new = (facts(rule, one) for one in snapshots)
             verdict.changes = [
                 f"{name}: {_shown(old, name)} -> {_shown(new, name)}"
-                for name in sorted({*old, *new})
-                if old.get(name, ...) != new.get(name, ...)
+                for name in sorted(old)  # what is new does not end a rule
+                if old[name] != new.get(name, ...)
             ]
         verdicts.append(verdict)
     return verdicts
@@ -215,16 +215,16 @@ def markdown(engine: str, base: str, release: str, verdicts: list[Verdict], *, t
         ]
         lines.append("")
     for one in ringing if texts else []:
-        for old, found in one.found:
-            if found.state in (CHANGED, GONE):
-                lines += [
-                    f"`{one.rule}`: `{old.path}`, `{old.function or 'module'}`",
-                    "",
-                    "```diff",
-                    *_texts(old, found.statement),
-                    "```",
-                    "",
-                ]
+        shown = {
+            (old.path, old.function, *_texts(old, found.statement))
+            for old, found in one.found
+            if found.state in (CHANGED, GONE)
+        }
+        if shown:
+            lines += [f"<details><summary>{one.rule}</summary>", ""]
+            for path, function, *diff in sorted(shown):
+                lines += [f"`{path}`, `{function or 'module'}`", "", "```diff", *diff, "```", ""]
+            lines += ["</details>", ""]
     return "\n".join(lines)
 
 
@@ -236,6 +236,8 @@ def _where(one: Verdict) -> str:
 def _texts(old: Statement, new: Statement | None) -> list[str]:
     before, after = old.text.split("\n"), new.text.split("\n") if new is not None else []
     lines = [line for line in difflib.ndiff([one.strip() for one in before], [one.strip() for one in after]) if line[0] != "?"]
+    if all(line[0] == " " for line in lines):
+        return [*lines, "! the conditions before it changed"]
     return lines[:40] + (["  ..."] if len(lines) > 40 else [])
 
 
