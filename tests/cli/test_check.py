@@ -148,7 +148,7 @@ class TestStandardInput:
     def test_is_given_alone(self, workspace: Workspace) -> None:
         ran = workspace.run("check", "-", "run.sh")
         assert ran.status == 2
-        assert "- stands for standard input and is given alone" in ran.err
+        assert "- means standard input and cannot be combined with other paths" in ran.err
 
 
 class TestCommand:
@@ -165,7 +165,7 @@ class TestCommand:
     def test_takes_the_place_of_paths(self, workspace: Workspace) -> None:
         ran = workspace.run("check", "--command", "vllm serve m", "run.sh")
         assert ran.status == 2
-        assert "--command takes the place of PATH" in ran.err
+        assert "--command cannot be combined with PATH" in ran.err
 
 
 class TestFilters:

@@ -148,7 +148,7 @@ def _check(
     _refuse_contradictions(inputs, gating, fixing, writing, kind, path)
     believes_files = settings_files.trust.base is None and gating.trusted_suppressions is None
     if believes_files and settings_files.value("trusted-suppressions") == "base":
-        fail('the settings ask for trusted-suppressions = "base", which needs a revision; give --base REV')
+        fail('the settings set trusted-suppressions = "base", which needs a revision; give --base REV')
     gate = None
     if gating.baseline or gating.changed_since or gating.write_baseline or settings_files.value("baseline"):
         gate = gate_of(inputs, gating, settings_files)
@@ -380,12 +380,12 @@ def _trust(inputs: Inputs, settings: SettingsOptions, gating: GateOptions) -> Tr
     trust = Trust(inline=inline, base=found)
     if wanted is None and not _settings_ask_for_base(settings, gating, trust):
         if gating.base:
-            fail(f"--base is for --trusted-suppressions base, which neither an option nor the settings of {revision} ask for")
+            fail(f"--base is for --trusted-suppressions base, and neither an option nor the settings of {revision} set it")
         return files
     if not inputs.are_files:
         fail("--trusted-suppressions base is for files")
     if gating.write_baseline:
-        fail("--write-baseline records what is in the files, and cannot be combined with --trusted-suppressions base")
+        fail("--write-baseline records the findings in the files, and cannot be combined with --trusted-suppressions base")
     return trust
 
 
@@ -467,7 +467,7 @@ def _print_diff(changed: list[tuple[Source, Source]], count: int, *, quiet: bool
     found = patch.make(changed)
     output.write_stdout_bytes(found.text.encode("utf-8", "surrogateescape"))
     for reason in found.left_out:
-        print_stderr(f"servelint: left out of the patch: {reason}; --fix makes them")
+        print_stderr(f"servelint: not in the patch: {reason}; --fix makes them")
     if found.text and found.root:
         print_stderr(f"servelint: the paths of the patch are relative to {found.root}: apply it there")
     if not quiet:

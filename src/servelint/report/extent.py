@@ -9,6 +9,7 @@ from servelint.core.numbers import counted
 from servelint.core.result import Report
 from servelint.core.source import Source
 from servelint.engines import ENGINE_NAMES, ENGINES
+from servelint.engines.catalog import freshness
 from servelint.report.clean import clean
 
 TYPE_CHECKING = False
@@ -51,7 +52,7 @@ def mentions(source: Source) -> str:
 
 
 def _no_launch_in(source: Source) -> str:
-    return f"mentions {mentions(source)}, and no launch was found in it"
+    return f"mentions {mentions(source)}, but contains no launch"
 
 
 def no_launch(report: Report) -> str:
@@ -68,6 +69,13 @@ def mentioning(report: Report) -> str:
     parts = [f"{source.path} mentions {mentions(source)}" for source in sources[:_FILES_AT_MOST]]
     more = len(sources) - len(parts)
     return ", ".join([*parts, *([f"{more} more files mention an engine"] if more else [])])
+
+
+def data_line() -> str:
+    """Return which data judged: "data of 2026-11-21 (vLLM up to 0.33.0, SGLang up to 0.5.23, ...)", and their bundle."""
+    fresh = freshness()
+    known = ", ".join([f"{ENGINE_NAMES[engine]} up to {release}" for engine, release in fresh["newest"].items()])
+    return f"data of {fresh['date']} ({known})" + (f", bundle {fresh['bundle']}" if fresh["bundle"] else "")
 
 
 # -- as text
@@ -111,7 +119,7 @@ def sentence(one: Unresolved) -> str:
     """Return what is not resolved and why, as a sentence."""
     if one.kind in (judged.ENVIRONMENT, judged.FILE):
         return f"{one.text}: {one.why}" if one.text else one.why
-    return f"{one.text} is not resolved: {one.why}" + ("" if one.matters else " (no rule depends on it)")
+    return f"{one.text} has no value: {one.why}" + ("" if one.matters else " (no rule depends on it)")
 
 
 # -- as data

@@ -96,6 +96,6 @@ def test_how_far_it_judged(workspace: Workspace) -> None:
     properties = ElementTree.fromstring(found.out).iterfind("testsuite/properties/property")
     assert [(one.get("name"), one.get("value")) for one in properties] == [
         ("servelint.judged", "1 launch: 1 of unknown version; 1 word not resolved"),
-        ("servelint.judged", "mentions vLLM, and no launch was found in it"),
+        ("servelint.judged", "mentions vLLM, but contains no launch"),
     ]
     assert found.err == ""
