@@ -376,7 +376,7 @@ class _Parser:
         level = self._declared("--optimization-level")
         known = level or self._declared("-O")
         if flat[2:3] == "." and self._declared("--compilation-config") is not None:
-            known = self._declared("--compilation-config")  # -O.key: gone in 0.14, where it is a level that is none
+            known = self._declared("--compilation-config")  # -O.key: gone in 0.14, where it is an invalid level
         setting = Setting(known.name if known is not None else "optimization-level", known, word, "-O", None)
         self.result.settings[setting.name] = setting
         self.result.every.append(setting)
