@@ -329,5 +329,5 @@ def _drafted(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cach
             f"{100 * (cache.size / full - 1):.0f} % more ({cache.padding} pages of each block hold nothing)"
         )
     plan.notes.append(
-        f"a request keeps {need} blocks for each group of layers with state, {settings.drafts} of them for drafted tokens"
+        f"a request keeps {need} blocks for each group of layers with state, {settings.drafts} of them for draft tokens"
     )
