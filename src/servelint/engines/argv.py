@@ -410,7 +410,7 @@ class _Parser:
         level = self._declared("--optimization-level")
         known, declared = (level, "--optimization-level") if level is not None else (self._declared("-O"), "-O")
         if flat[2:3] == "." and self._declared("--compilation-config") is not None:
-            declared = "--compilation-config"  # -O.key: gone in 0.14, where it is a level that is none
+            declared = "--compilation-config"  # -O.key: gone in 0.14, where it is an invalid level
             known = self._declared(declared)
         setting = Setting(known.name if known is not None else "optimization-level", known, word, "-O", None, declared)
         self.result.settings[setting.name] = setting

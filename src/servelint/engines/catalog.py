@@ -181,7 +181,7 @@ class Option:
         const: the value of an OPTIONAL that is given without one.
         sets: what a flag sets: True or False.
         deprecated: what the release prints when it is used, "" if it is not deprecated.
-        refuses: the error with which the release ends the start when it is used, "" if it does not.
+        refuses: the error with which the release stops the start when it is used, "" if it does not.
         required: whether the parser refuses an argv without it.
         exclusive: name of a group of options only one of which may be given, "" for none.
         dest: its name in the engine's source.

@@ -265,7 +265,7 @@ _NAMED_INSTEAD = r"(?i)\buse (--[a-z][\w-]*(?: [\w+.-]+)??)(?: instead)?\.?$"
 
 
 def _successor(spelling: str, runs: Sequence[tuple[int, int, Option]], gone: bool) -> str:
-    """What the last release that had an option said is to be used in its place; a notice speaks of the option that is on."""
+    """What the last release that had an option said is to be used instead; a notice speaks of the option that is on."""
     off = spelling.startswith(("--no-", "-n"))
     notice = max(runs, key=lambda run: run[1])[2].deprecated if gone and not off else ""
     named = re.search(_NAMED_INSTEAD, " ".join(notice.split())) if notice else None

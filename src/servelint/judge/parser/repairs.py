@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Replacement:
-    """What takes the place of an option or variable that was removed or deprecated.
+    """What replaces an option or variable that was removed or deprecated.
 
     Attributes:
         text: what to do, as an advice.
@@ -55,7 +55,7 @@ _OPTION = r"(?<![\w-])--[a-z][a-z0-9-]*"
 
 
 def replacement(engine: str, name: str) -> Replacement | None:
-    """What takes the place of an option (without dashes) or a variable of an engine; None if it is not known."""
+    """What replaces an option (without dashes) or a variable of an engine; None if it is not known."""
     body = _data().get(engine, {}).get(name)
     return Replacement(body) if body is not None else None
 
@@ -84,7 +84,7 @@ def setting_named(view: ReleaseView, spelling: str) -> Setting | None:
 
 
 def in_place_of(view: ReleaseView, name: str, setting: Setting | None = None) -> Replacement | None:
-    """What takes the place of an option or a variable in a launch; None if the release does not have it.
+    """What replaces an option or a variable in a launch; None if the release does not have it.
 
     Nothing does, where the launch sets it already.
     """

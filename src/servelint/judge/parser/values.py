@@ -57,7 +57,7 @@ def _of_value(view: ReleaseView, setting: Setting) -> list[Violation]:
 
 
 def _refused(view: ReleaseView, setting: Setting, reason: str) -> Violation:
-    """An option at which the release ends the start."""
+    """An option at which the release stops the start."""
     instead = replacement(view.engine, setting.spelling.lstrip("-"))
     return Violation(
         "refused-option",
@@ -212,7 +212,7 @@ def _is_missing(folder: str | None, template: str) -> bool:
 
 
 def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: TracedText, word: Word) -> Violation:
-    """A value that is none of the choices, though it may be one in another release."""
+    """A value that is not one of the choices, though it may be one in another release."""
     place = text.span() or word.site
     if swallowed(view, setting):
         message = f"{setting.spelling} takes a value in {view.release}, which takes {text.flat} for it"
