@@ -70,7 +70,7 @@ def test_show_the_newest(workspace: Workspace) -> None:
         (["show", "lmdeploy", "9.9"], "servelint: the catalog of LMDeploy has no release 9.9\n"),
         (["show"], "servelint engines show: error: missing argument: ENGINE\n"),
         (["list", "more"], "servelint engines list: error: unexpected argument: more\n"),
-        (["forget"], "servelint engines: error: 'forget' is not a command; use one of list, show, update, harvest\n"),
+        (["forget"], "servelint engines: error: 'forget' is not a command; use one of list, show, update, harvest, anchors\n"),
     ],
 )
 def test_wrong_usage(args: list[str], said: str, workspace: Workspace) -> None:
@@ -148,6 +148,19 @@ class SubCliServe:
         assert catalog["releases"] == ["0.98.0", "0.99.0"]
         assert catalog["options"]["server-port"][0]["releases"] == "0.98.0.."
         assert (workspace.folder / "lmdeploy.catalog").exists()
+
+    def test_the_list_of_releases_beside_a_catalog(self, source: Path, workspace: Workspace) -> None:
+        listed = {"date": "2026-11-21", "about": "x", "engines": {"vllm": ["0.33.0"], "lmdeploy": ["0.98.0", "1.0.0"]}}
+        path = workspace.file("releases.json", json.dumps(listed))
+        for release, there in (("0.98.0", False), ("0.99.0", True)):
+            assert workspace.run(
+                "engines", "harvest", "lmdeploy", release, "--from", str(source), "--catalog", "lmdeploy.json"
+            ).status == 0  # fmt: skip
+            found = json.loads(path.read_text())
+            assert found["engines"]["lmdeploy"] == ["0.98.0", *(["0.99.0"] if there else []), "1.0.0"]
+            assert found["engines"]["vllm"] == ["0.33.0"]
+            assert (found["date"] > "2026-11-21") is there
+        assert path.read_text().startswith('{\n  "date": "')
 
     @pytest.mark.parametrize(
         ("args", "said"),
