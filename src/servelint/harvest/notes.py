@@ -231,6 +231,7 @@ def new_releases(
         try:
             releases = listed.get(engine, []) if listed is not None else ask(engine)
         except HarvestError as error:
+            progress(str(error))
             left.append(f"- {error}")
             continue
         known = catalog(engine)
