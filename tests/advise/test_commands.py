@@ -245,7 +245,7 @@ class TestRefused:
         ({"num_speculative_tokens": 0}, "0 drafted tokens"),
         ({"method": "eagle3"}, "eagle3 needs the draft model"),
         ({"draft": "x/y"}, "the draft 'x/y' is for eagle3 or dflash"),
-        ({"gpu": "abacus"}, "'abacus' is not a GPU that is known"),
+        ({"gpu": "abacus"}, "'abacus' is not a known GPU"),
         ({"gpu_count": 0}, "0 GPUs"),
     ],
 )

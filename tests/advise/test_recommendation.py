@@ -108,7 +108,7 @@ def test_requests_that_wait_for_memory_cost_throughput() -> None:
     assert latency.enable
     assert "of the 12 requests at once, without it" in latency.reason
     assert not throughput.enable
-    assert "the requests that wait cost more throughput than drafting gains" in throughput.reason
+    assert "waiting requests cost more throughput than drafting gains" in throughput.reason
 
 
 def test_what_may_as_well_lose_is_off() -> None:
@@ -131,7 +131,7 @@ def test_the_surprise_of_the_spark() -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"gpu_id": "nonesuch"}, "'nonesuch' is not a GPU that is known"),
+        ({"gpu_id": "nonesuch"}, "'nonesuch' is not a known GPU"),
         ({"engine": "llama.cpp"}, "no command for the engine 'llama.cpp'"),
         ({"release": "latest"}, '"latest" is not a release'),
         ({"method": "ngram"}, "'ngram' is not a method that a command can be written for"),

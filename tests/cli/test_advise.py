@@ -115,7 +115,7 @@ def test_measurements_of_ones_own(workspace: Workspace) -> None:
     ("args", "message"),
     [
         (("--gpu", "h100"), "missing option: --model MODEL"),
-        ((*ASKED, "--gpu", "nonesuch"), "'nonesuch' is not a GPU that is known"),
+        ((*ASKED, "--gpu", "nonesuch"), "'nonesuch' is not a known GPU"),
         ((*ASKED, "--acceptance", "72"), '--acceptance: "72" is not a number from 0 to 1'),
         ((*ASKED, "--concurrency", "0"), '--concurrency: "0" is not a whole number from 1'),
         ((*ASKED, "--release", "0.331"), '"0.331" is not a release of vLLM; did you mean 0.33.0?'),

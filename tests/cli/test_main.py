@@ -27,8 +27,10 @@ commands:
   rules        list the rules, or test your own rules
   explain      show the page of a rule, or the history of an engine's option or variable
   engines      list the engines, show what a release accepts, or harvest a release
+  models       show where facts of models and GPUs come from, or describe a model of your own
   memory       plan GPU memory: whether each launch fits, and with how much room
   upgrade      show what an engine upgrade changes for your launches
+  translate    print the nearest launch of another engine, option by option
   advise       recommend whether and how to use speculative decoding
   exec         lint a command, then exec it
   admission    serve a validating admission webhook for Kubernetes
@@ -40,6 +42,7 @@ commands:
 
 version:
   -V, --version  print the version
+  --verbose      with --version: and the date and the newest releases of the data
 
 help:
   -h, --help  show this page

@@ -114,7 +114,7 @@ def test_whether_graphs_are_captured_need_not_be_known(workspace: Workspace) -> 
 @pytest.mark.parametrize(
     ("words", "missing"),
     [
-        ('"$@"', ["what the words add that are not known"]),
+        ('"$@"', ["the effect of unknown words"]),
         ("${SMALL:+--mem-fraction-static 0.5}", ["whether --mem-fraction-static is given"]),
     ],
 )

@@ -121,7 +121,9 @@ class TestUnused:
 
     def test_it_names_no_rule(self) -> None:
         (finding,) = findings("vllm serve m ⟦# servelint: ignore⟧")
-        assert finding.sentence == "the ignore names no rule; write the rule's id in brackets: ignore[vllm/some-rule] why"
+        assert (
+            finding.sentence == "the ignore comment names no rule; write the rule's id in brackets: ignore[vllm/some-rule] why"
+        )
 
     def test_an_ignore_of_everything_silences_nothing(self) -> None:
         assert sorted(rules("vllm serve m --gpu-memory-utilization 1.5 # servelint: ignore")) == [UNUSED, RANGE]

@@ -46,9 +46,9 @@ def verdict(number: int, *, ok: bool = True, stage: str = "config", error: str |
 @pytest.mark.parametrize("engine", ["vllm", "sglang"])
 def test_the_same_seed_makes_the_same_cases(engine: str) -> None:
     release = {"vllm": "0.19.1", "sglang": "0.5.12"}[engine]
-    made = [list(verdicts.cases(engine, release, 150, seed, STARTED[engine])) for seed in (3, 3, 4)]
+    made = [list(verdicts.cases(engine, release, 400, seed, STARTED[engine])) for seed in (3, 3, 4)]
     assert made[0] == made[1] != made[2]
-    assert len({json.dumps([one["argv"], one["env"], one.get("files")]) for one in made[0]}) == 150
+    assert len({json.dumps([one["argv"], one["env"], one.get("files")]) for one in made[0]}) == 400
     kinds = {kind for one in (*made[0], *made[2]) for kind in one["kind"].split("+")}
     assert {"features", "length", "overrides", "drafts", "dotted", "config_file", "as_written"} <= kinds
     assert all(isinstance(word, str) for one in made[0] for word in one["argv"])
@@ -76,7 +76,7 @@ def test_models_are_known() -> None:
 
 
 def test_values_of_elsewhere_and_nested_keys() -> None:
-    made = [one for seed in (5, 6) for one in verdicts.cases("vllm", "0.19.1", 400, seed, STARTED["vllm"])]
+    made = [one for seed in (5, 6) for one in verdicts.cases("vllm", "0.19.1", 800, seed, STARTED["vllm"])]
     kinds = {kind for one in made for kind in one["kind"].split("+")}
     assert {"other_value", "json_type", "json_key"} <= kinds
     view = verdicts.View("vllm", "0.19.1", [])

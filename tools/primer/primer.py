@@ -6,7 +6,7 @@ Reads the repositories of repositories.tsv at their pinned commits from local cl
 them with both revisions (`servelint scan`), and prints the findings that come, go or change. Nothing is downloaded.
 
 OLD and NEW are git revisions of this checkout, folders with another checkout, or interpreters that have servelint installed.
-docs/primer.md tells more.
+docs/primer.md has the details.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ def _unjudged(request: Request, terms: Terms, why: str) -> Answer:
     text = clean(f"servelint could not judge {_named(request)}: {why}")
     response: dict[str, Any] = {"uid": request.uid, "allowed": allowed}
     if allowed:
-        response["warnings"] = [cut(f"{text}; it is taken as it is", WARNING_AT_MOST)]
+        response["warnings"] = [cut(f"{text}; it is accepted", WARNING_AT_MOST)]
     else:
         response["status"] = _status(text)
     return _review(request, response, {"result": "failed-open" if allowed else "failed-closed", "why": why, "findings": []})

@@ -83,7 +83,7 @@ class Launching(Options, title="command"):
         "--max-model-len", metavar="N", read=whole_number, help="context length of the printed command"
     )
     max_num_seqs: int | None = option(
-        "--max-num-seqs", metavar="N", read=whole_number, help="sequences at a time of the printed command"
+        "--max-num-seqs", metavar="N", read=whole_number, help="concurrent sequences of the printed command"
     )
 
 

@@ -1,4 +1,4 @@
-"""`servelint engines`: list the engines, show what a release accepts, harvest a release."""
+"""`servelint engines`: list the engines, show what a release accepts, harvest a release, install newer data."""
 
 from __future__ import annotations
 
@@ -33,6 +33,15 @@ class Stored(Options, title="output"):
 
     output: str | None = option("--output", metavar="FILE", help="write the snapshot there and leave the catalog alone")
     catalog: str | None = option("--catalog", metavar="FILE", help="the catalog to add to (default: that of servelint)")
+
+
+class Updated(Options, title="data"):
+    """Which data are used."""
+
+    path: str | None = option("--from", metavar="BUNDLE", help="verify and install a data bundle: a folder or a zip archive")
+    key: str | None = option("--key", metavar="FILE", help="the public key that signed it (default: that of servelint)")
+    rollback: bool = flag("--rollback", help="return to the data before the last update")
+    show: bool = flag("--show", help="print which data are used (the default)")
 
 
 class New(Options, title="new releases"):
@@ -153,6 +162,60 @@ def _harvest(harvested: Harvested, stored: Stored, wanted: New) -> int:
 
 
 @command(
+    "update",
+    Updated,
+    about="Install newer catalogs, rules, images, models and GPUs from a signed data bundle.",
+    notes="Nothing is downloaded. A bundle that is damaged, older than the data in use, or not signed by\n"
+    "the key is refused with exit status 2. From their next start on, all commands of this user use\n"
+    "the new data.",
+    examples=["servelint engines update --from servelint-data.zip", "servelint engines update --rollback"],
+)
+def _update(wanted: Updated) -> int:
+    from servelint.core.data import DataError
+    from servelint.harvest import bundle
+
+    if sum([wanted.path is not None, wanted.rollback, wanted.show]) > 1:
+        fail("--from, --rollback and --show exclude each other")
+    if wanted.key is not None and wanted.path is None:
+        fail("--key needs --from")
+    try:
+        if wanted.path is not None:
+            found, new = bundle.install(wanted.path, wanted.key or bundle.KEY)
+            done = "installed the" if new else "already installed: the"
+            write_stdout(f"{done} data of {found.manifest['date'][:10]}: bundle {found.id}\n")
+        elif wanted.rollback:
+            left = bundle.rollback()
+            write_stdout(f"returned to {'the data of servelint itself' if left is None else f'bundle {left}'}\n")
+        else:
+            write_stdout(f"{describe(verbose=True)}\n")
+    except bundle.Refused as error:
+        print_stderr(f"servelint: {wanted.path or 'the data'}: refused: {error}")
+        return 2
+    except DataError as error:
+        print_stderr(f"servelint: {error}")
+        return 2
+    except OSError as error:
+        print_stderr(f"servelint: {error.filename or wanted.path}: {error.strerror}")
+        return 2
+    return 0
+
+
+def describe(*, verbose: bool) -> str:
+    """Return which data are used: their day, the newest release of each engine, and the bundles that are installed."""
+    from servelint.core import data
+
+    fresh = catalogs.freshness()
+    origin = f"of bundle {fresh['bundle']}" if fresh["bundle"] else f"of servelint {data.VERSION}"
+    lines = [f"data of {fresh['date']}, {origin}"]
+    lines += [f"  {ENGINE_NAMES[engine]} up to {release}" for engine, release in fresh["newest"].items()]
+    if verbose:
+        for one in map(data.read, data.installed()):
+            state = "in use" if one.id == fresh["bundle"] else f"not used: {one.fault}" if one.fault else "for a rollback"
+            lines.append(f"bundle {one.id} of {one.date}: {state}")
+    return "\n".join(lines)
+
+
+@command(
     "anchors",
     Compared,
     about="Say which rules a release may end: the statements that rules cite, looked up in its source.",
@@ -187,16 +250,18 @@ def _anchors(compared: Compared) -> int:
 
 @command(
     "engines",
-    about="List the engines that servelint knows; with a subcommand, show or harvest a release.",
+    about="List the engines that servelint knows; with a subcommand, show, harvest or compare a release.",
     subcommands={
         "list": (_list(_print_list), "list the engines and their releases (the default)"),
         "show": (_show, "show the options and environment variables of a release"),
+        "update": (_update, "install newer data from a signed bundle, or return to the data before"),
         "harvest": (_harvest, "read what a new release accepts and add it to the catalog"),
         "anchors": (_anchors, "say which rules a new release may end"),
     },
     usage=[
         "servelint engines [list]",
         "servelint engines show ENGINE [RELEASE]",
+        "servelint engines update [--from BUNDLE | --rollback | --show] [options]",
         "servelint engines harvest ENGINE [RELEASE] [options]",
         "servelint engines harvest --new [ENGINE] [options]",
         "servelint engines anchors ENGINE [SOURCE] [options]",

@@ -128,7 +128,7 @@ def upgrade_text(one: Upgrade) -> str:
         change = before.verdict if before.verdict == after.verdict else f"{before.verdict} -> {after.verdict}"
         lines.append(clean(f"  memory  {change} on {gpu}"))
     if len(lines) == 1:
-        lines.append("  nothing changes that servelint knows of")
+        lines.append("  no known change")
     return "\n".join([*lines, ""])
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from functools import lru_cache
 
+from servelint.core.data import data_path
 from servelint.core.launch import ReleaseClaim
 from servelint.core.text import HOLE, TracedText
 from servelint.engines.registry import ENGINES, Engine, EntryPoint, ImageFamily, derived
@@ -171,7 +171,7 @@ def _claim(engine: str, family: ImageFamily, tag: TracedText | None, *, pinned: 
 @lru_cache(maxsize=1)
 def _tables() -> dict[str, dict[str, dict[str, str]]]:
     """Repository -> its source and the engine's release of each tag. A tag with a variant behind it is the same release."""
-    with open(os.path.join(os.path.dirname(__file__), "data", "images.json"), encoding="utf-8") as file:
+    with open(data_path("engines/data/images.json"), encoding="utf-8") as file:
         tables: dict[str, dict[str, dict[str, str]]] = json.load(file)
     return tables
 

@@ -11,9 +11,10 @@ To add an engine, write its record in a module of this package and name the modu
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from importlib import import_module
+
+from servelint.core.data import data_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,10 +79,11 @@ class Start:
         takes_model: whether the server uses a positional model.
         launcher: the name of the record in Engine.launchers of what is started; "" for the engine's own server.
         model_first: the first release that takes a model as the first word after the verb, "" where the parser decides.
+        marks: groups of options; a program whose name is not known and that is given one of each is this one.
     """
 
     __slots__ = (
-        "launcher", "model_first", "modules", "optional_verb", "other_verbs", "paths", "programs", "scripts", "since",
+        "launcher", "marks", "model_first", "modules", "optional_verb", "other_verbs", "paths", "programs", "scripts", "since",
         "takes_model", "until", "verbs",
     )  # fmt: skip
 
@@ -99,8 +101,10 @@ class Start:
         takes_model: bool = True,
         launcher: str = "",
         model_first: str = "",
+        marks: tuple[frozenset[str], ...] = (),
     ) -> None:
         self.launcher = launcher
+        self.marks = marks
         self.verbs = verbs
         self.programs = programs
         self.modules = modules
@@ -247,7 +251,7 @@ class Engine:
 
     # -- releases
 
-    data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
+    data = data_path("engines/data")
     """Folder of the catalog, `<id>.json`."""
     source_url: str = ""
     """Address of a file at a release's tag, with `{release}` and `{path}`."""
@@ -328,6 +332,12 @@ class Engine:
     """Option, or key of a JSON option -> (the catalog's kind of names of its values, option that brings more of them)."""
     object_options: tuple[str, ...] = ()
     """Options whose value must be a JSON object, although the parser accepts any text."""
+    filled_options: tuple[str, ...] = ()
+    """Options whose value must not be empty, although the parser accepts any text."""
+    text_lists: tuple[str, ...] = ()
+    """Fields of JSON options, as the catalog names them, or JSON options whose fields all are lists of texts."""
+    object_members: Mapping[str, str] = {}
+    """Options among these whose members must all be of one kind: a kind of servelint.syntax.json."""
     late_objects: tuple[str, ...] = ()
     """JSON options whose fields are checked after the parser, so that a value that another one replaces does not matter."""
     overwritten: tuple[str, ...] = ()

@@ -385,10 +385,10 @@ def _asked_for(entry: Entry, asked: SettingsSource, folder: str) -> bool:
 def _stale(entry: Entry, count: int) -> Finding:
     where = f"{entry.path}, {entry.launch}," if entry.launch else entry.path
     message = f"{where} no longer has this finding of {entry.rule}"
-    advice = "delete the entry, or write the baseline anew"
+    advice = "delete the entry, or update the baseline with --write-baseline"
     if count:
         message = f"{where} has {count} such findings of {entry.rule}, not {entry.count}"
-        advice = f'write "count": {count}, or write the baseline anew'
+        advice = f'write "count": {count}, or update the baseline with --write-baseline'
     return own_rules.finding(STALE_ENTRY, entry.site, message, advice)
 
 

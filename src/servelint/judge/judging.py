@@ -21,7 +21,7 @@ from servelint.fixes import fix_for, fix_of
 from servelint.judge import container
 from servelint.judge.checks import run_check
 from servelint.judge.checks.memory import OF_THE_PLAN, planned_as_one
-from servelint.judge.parser import Violation, note_misspelt, violations
+from servelint.judge.parser import Violation, note_misspelt, verdicts, violations
 from servelint.judge.parser.view import listed
 from servelint.judge.parser.violation import NEW_IN_FORKS, OF_FORKS, REFUSED, VALUES_OF_FORKS
 from servelint.judge.releases import (
@@ -239,8 +239,9 @@ def _of_parser(
         releases: the releases.
         others: findings of other rules, which take the place of a violation that says less.
     """
-    each = [{(one.rule, one.span): one for one in violations(config)} for config in configs]
-    shared = [one for key, one in each[-1].items() if all(key in more for more in each)]
+    last = {(one.rule, one.span): one for one in violations(configs[-1])}
+    each = [{(one.rule, one.span) for one in found} for found in (verdicts(configs[:-1]) if last else ())]
+    shared = [one for key, one in last.items() if all(key in more for more in each)]
     if may_be_a_fork(launch) or (releases.unlisted is not None and releases.unlisted.fork):
         unsure = OF_FORKS if launch.release.release is None else NEW_IN_FORKS
         shared = [one for one in shared if one.rule not in unsure and not one.new]

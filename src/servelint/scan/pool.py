@@ -66,7 +66,7 @@ def run_on_cluster(units: Iterable[Unit], job: Job, address: str) -> Generator[t
     try:
         from distributed import Client, KilledWorker, as_completed
     except ImportError:
-        raise ClusterError("Dask is not installed here: pip install 'servelint[dask]'") from None
+        raise ClusterError("Dask is not installed: pip install 'servelint[dask]'") from None
     try:
         client = Client(address, timeout=_TIMEOUT, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:

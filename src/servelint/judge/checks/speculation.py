@@ -1,4 +1,4 @@
-"""Checks of what speculative decoding brings, by servelint.speculation (docs/advise.md).
+"""Checks of what speculative decoding brings, by servelint.speculation (docs/speculation.md).
 
 Nothing of the adviser is imported before a GPU is named.
 """

@@ -286,7 +286,7 @@ def _drafting(settings: VllmSettings, model: Architecture, draft: Architecture |
         layer = next(layer for layer in model.attention if layer.kind == "full")
         return [Layers(FULL, 1, block, block * token_bytes(layer, dtype, settings.tensor))]
     if draft is None:
-        raise Unsupported("nothing is known of the draft model's layers")
+        raise Unsupported("the layers of the draft model are unknown")
     found = []
     for layer in draft.attention:
         if layer.kind not in ("full", "mla", "sliding"):

@@ -191,7 +191,7 @@ class VllmSettings:
         self.adapters = (self._positive("max-loras") or 1) if self._flag("enable-lora") else 0
         self.rank = self._positive("max-lora-rank") or 16
         if self.adapters and model is not None and (model.experts is not None or model.states):
-            self.missing.append("what adapters take in layers with experts or states")
+            self.missing.append("the memory of adapters in layers with experts or states")
         self.in_flight = 2 if self.rules.in_flight and self.pipeline == 1 and self._asynchronous() else self.pipeline
 
     def _size(self, name: str) -> int:
