@@ -18,7 +18,7 @@ from servelint.harvest.archives import HarvestError
 from servelint.harvest.sources import published
 
 _STARTUP = re.compile(r"(?:^|/)(?:config|configs|arg_groups|platforms)/|arg_utils|server_args|cli_args|validat")
-_LATER = re.compile(r"/(?:models|transformers_utils|kernels|test)/")
+_LATER = re.compile(r"/(?:models|transformers_utils|kernels|multimodal_gen|test)/")
 _NAMES = {
     "architectures": "model architectures",
     "reasoning-parsers": "reasoning parsers",
