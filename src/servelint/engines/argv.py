@@ -263,7 +263,8 @@ class _Parser:
         spelling = self.spelled(flat)
         if self._declared(spelling) is not None or self._matches(spelling):
             return True
-        return _NUMBER.match(flat) is None and (" " not in flat or HOLE in spelling)
+        # clap takes no negative number for a value
+        return self.dialect.once or (_NUMBER.match(flat) is None and (" " not in flat or HOLE in spelling))
 
     def _is_stray_path(self, flat: str) -> bool:
         """Whether vLLM takes a word that is not an option for a key of a JSON option: `-0.5`, `--dtype auto.x`.

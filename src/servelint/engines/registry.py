@@ -204,7 +204,7 @@ class Dialect:
         equals: whether `--a=b` sets an option.
         next_word: whether an option's value is the next word, whatever it looks like.
         attached: whether `-p80` is `-p 80`; argparse, which has abbreviations, takes it as well.
-        once: whether an option that is given twice is refused.
+        once: whether an option that is given twice is refused, and a word with a dash in front is never a value, as in clap.
     """
 
     __slots__ = (
