@@ -358,11 +358,15 @@ def mutated(words: list[str], table: Table, others: list[str], chance: random.Ra
             words[at : at + 2] = [f"{words[at]}={words[at + 1]}"]
     elif how < 0.55 and values:  # another value
         at = chance.choice(values)
-        words[at] = chance.choice(("0", "-1", "1", "8", "1.5", "abc", "auto", "true", "16k", "", "fp8", "q8_0", "on", "none", " 4", "1e3"))
+        words[at] = chance.choice(
+            ("0", "-1", "1", "8", "1.5", "abc", "auto", "true", "16k", "", "fp8", "q8_0", "on", "none", " 4", "1e3")
+        )
     elif how < 0.8:  # an option of the release, with a value or without
         option = chance.choice(every)
         spelling = chance.choice([*option.names, *option.negatives])
-        value = [chance.choice([str(one) for one in option.choices])] if option.choices else [chance.choice(("1", "4", "x", "0.5"))]
+        value = (
+            [chance.choice([str(one) for one in option.choices])] if option.choices else [chance.choice(("1", "4", "x", "0.5"))]
+        )
         if option.name not in ("help", "version"):
             words += [spelling, *([] if not option.takes_value and chance.random() < 0.8 else value)]
     elif how < 0.88:
@@ -423,7 +427,9 @@ def main() -> int:
             differ += 1
             print(json.dumps({"argv": words, "release": said if code != "0" else "accepts", "servelint": found}))
     count = len(asked[: given.cases])
-    print(f"{count} cases, {taken} accepted by {given.engine} {given.release}; {count - differ} agree ({1 - differ / count:.1%})")
+    print(
+        f"{count} cases, {taken} accepted by {given.engine} {given.release}; {count - differ} agree ({1 - differ / count:.1%})"
+    )
     if given.build is None:
         shutil.rmtree(folder)
     return int(differ / count > 0.01)

@@ -27,17 +27,19 @@ class Replacement:
         option: the new spelling, if it takes the same value, or one of `values`.
         values: old value -> new one, where they differ.
         write: the words to write instead of the option and its value.
+        by_value: old value -> the words to write instead of the option with this value; none to delete it.
         delete: whether nothing takes its place.
         idle: whether it already had no effect when it was deprecated.
         safe: whether the launch then means the same, or could mean nothing else.
     """
 
-    __slots__ = ("delete", "idle", "option", "safe", "text", "values", "write")
+    __slots__ = ("by_value", "delete", "idle", "option", "safe", "text", "values", "write")
 
     def __init__(self, body: dict[str, Any]) -> None:
         self.option: str | None = body.get("option")
         self.values: dict[str, str] = body.get("values", {})
         self.write: list[str] = body.get("write", [])
+        self.by_value: dict[str, list[str]] = body.get("by-value", {})
         self.idle: bool = body.get("idle", False)
         self.delete: bool = body.get("delete", False)
         self.safe: bool = body.get("safe", False)
@@ -91,6 +93,13 @@ def in_place_of(view: ReleaseView, name: str, setting: Setting | None = None) ->
     found = replacement(view.engine, name.lstrip("-"))
     if found is None:
         return None
+    if found.by_value:
+        given = setting or next((one for one in view.config.reading.arguments.every if one.spelling == name), None)
+        words = found.by_value.get(given.value.flat) if given is not None and given.value is not None else None
+        if words is not None:
+            found = Replacement(
+                {"write": words, "text": f"write {' '.join(words)}"} if words else {"text": "delete it", "delete": True}
+            )
     new = found.option or next(iter(found.write), "")
     if any(view.find(one) is None for one in re.findall(_OPTION, f"{new.partition('.')[0]} {found.text}")):
         return (
