@@ -83,6 +83,10 @@ class Image:
 
 def identify(image: TracedText) -> Image:
     """Read an image reference: `[registry/]repository[:tag][@digest]`, parts of which may be unknown."""
+    return _identified(image)
+
+
+def _identify(image: TracedText) -> Image:
     flat = image.flat
     if flat.startswith(HOLE):
         variable = re.fullmatch(_VARIABLE, image.pieces[0].expression or "")
@@ -103,6 +107,10 @@ def identify(image: TracedText) -> Image:
         pattern, words = ENGINES[held.engine].choosing_images
         held.chosen_by = words if pattern and re.search(pattern, tag.flat) else ()
     return held
+
+
+_identified = derived(_identify, kept=32)
+"""The reader, the rules and the container's checks ask for the same few images."""
 
 
 @derived

@@ -516,9 +516,9 @@ ENGINE_NAMES: dict[str, str] = {}
 _caches: list[Callable[[], None]] = []
 
 
-def derived(make: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a function of the records: its results are kept until a record is registered."""
-    cached = lru_cache(maxsize=1024)(make)
+def derived(make: Callable[P, R], kept: int = 1024) -> Callable[P, R]:
+    """Decorate a function of the records: its results, as many as `kept`, are kept until a record is registered."""
+    cached = lru_cache(maxsize=kept)(make)
     _caches.append(cached.cache_clear)
     return cached  # type: ignore[return-value]
 
