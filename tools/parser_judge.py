@@ -6,8 +6,8 @@
 
 llama.cpp: common/arg.cpp and what it needs are compiled without optimisation, and `common_params_parse` reads each case in a
 process of its own; functions of libllama and ggml that parsing does not need end it with their name. TGI: the attributes of the
-struct `Args` are read anew from main.rs, apart from the catalog, and decided by clap's rules. LMDeploy: the parser of `lmdeploy serve api_server` is made from the package, with
-stubs for every other package. Nothing is served. Cases are mutations of the rule book's launches, equal for one --seed; those
+struct `Args` are read anew from main.rs, apart from the catalog, and decided by clap's rules. LMDeploy: the parser of
+`lmdeploy serve api_server` is made from the package, with stubs for every other package. Nothing is served. Cases are mutations of the rule book's launches, equal for one --seed; those
 in which only a file, a device or a checkpoint is missing are left out. --build keeps what is compiled.
 """
 
@@ -163,16 +163,19 @@ _CLAP = r"""
 import re, sys
 text = open(sys.argv[1], encoding="utf-8").read()
 ENUMS = {}
-for name, body in re.findall(r"#\[derive\([^\]]*ValueEnum[^\]]*\)\]\n(?:#\[[^\n]*\n)*(?:pub )?enum (\w+) \{(.*?)\n\}", text, re.DOTALL):
+DERIVED = r"#\[derive\([^\]]*ValueEnum[^\]]*\)\]\n(?:#\[[^\n]*\n)*(?:pub )?enum (\w+) \{(.*?)\n\}"
+VARIANT = r"((?:\s*(?:///[^\n]*|#\[[^\n]*\])\n)*)\s*([A-Z]\w*),"
+for name, body in re.findall(DERIVED, text, re.DOTALL):
     ENUMS[name] = set()
-    for attributes, variant in re.findall(r"((?:\s*(?:///[^\n]*|#\[[^\n]*\])\n)*)\s*([A-Z]\w*),", body):
+    for attributes, variant in re.findall(VARIANT, body):
         renamed = re.search(r'name = "([^"]+)"', attributes)
         ENUMS[name].add(renamed[1] if renamed else re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", variant).lower())
 BODY = re.search(r"\nstruct Args \{(.*?)\n\}", text, re.DOTALL)[1] + "\n"
 BY = {}
 for attributes, name, kind in re.findall(r"#\[clap\((.*?)\)\]\n\s*(\w+): ([^\n]+),\n", BODY, re.DOTALL):
     inner = re.sub(r"^(?:Option|Vec)<(.*)>$", r"\1", re.sub(r"^Option<(.*)>$", r"\1", kind))
-    option = {"name": name, "type": inner, "flag": kind == "bool", "many": "Vec<" in kind, "delimiter": "value_delimiter" in attributes}
+    option = {"name": name, "type": inner, "flag": kind == "bool", "many": "Vec<" in kind}
+    option["delimiter"] = "value_delimiter" in attributes
     words = set(re.split(r"[\s,]+", attributes))
     if "long" in words:
         BY.setdefault("--" + name.replace("_", "-"), option)
@@ -239,7 +242,7 @@ for line in sys.stdin:
 
 
 def build_tgi(source: Path, folder: Path) -> list[str]:
-    """Write the program that reads the attributes of the launcher's arguments as clap does. Returns the command that reads cases."""
+    """Write the program that reads the launcher's arguments as clap does. Returns the command that reads cases."""
     (folder / "tgi_parser.py").write_text(_CLAP)
     return [sys.executable, str(folder / "tgi_parser.py"), str(source)]
 
@@ -358,11 +361,15 @@ def mutated(words: list[str], table: Table, others: list[str], chance: random.Ra
             words[at : at + 2] = [f"{words[at]}={words[at + 1]}"]
     elif how < 0.55 and values:  # another value
         at = chance.choice(values)
-        words[at] = chance.choice(("0", "-1", "1", "8", "1.5", "abc", "auto", "true", "16k", "", "fp8", "q8_0", "on", "none", " 4", "1e3"))
+        words[at] = chance.choice(
+            ("0", "-1", "1", "8", "1.5", "abc", "auto", "true", "16k", "", "fp8", "q8_0", "on", "none", " 4", "1e3")
+        )
     elif how < 0.8:  # an option of the release, with a value or without
         option = chance.choice(every)
         spelling = chance.choice([*option.names, *option.negatives])
-        value = [chance.choice([str(one) for one in option.choices])] if option.choices else [chance.choice(("1", "4", "x", "0.5"))]
+        value = (
+            [chance.choice([str(one) for one in option.choices])] if option.choices else [chance.choice(("1", "4", "x", "0.5"))]
+        )
         if option.name not in ("help", "version"):
             words += [spelling, *([] if not option.takes_value and chance.random() < 0.8 else value)]
     elif how < 0.88:
@@ -423,7 +430,9 @@ def main() -> int:
             differ += 1
             print(json.dumps({"argv": words, "release": said if code != "0" else "accepts", "servelint": found}))
     count = len(asked[: given.cases])
-    print(f"{count} cases, {taken} accepted by {given.engine} {given.release}; {count - differ} agree ({1 - differ / count:.1%})")
+    print(
+        f"{count} cases, {taken} accepted by {given.engine} {given.release}; {count - differ} agree ({1 - differ / count:.1%})"
+    )
     if given.build is None:
         shutil.rmtree(folder)
     return int(differ / count > 0.01)

@@ -787,3 +787,18 @@ def test_any_text_can_be_read(text: str) -> None:
     source = Source("start.bat", "set a=b\nllama-server -m %a% " + text)
     for launch in read(source).launches:
         assert 0 <= launch.site.start <= launch.site.end <= len(source.text)
+
+
+@pytest.mark.parametrize(
+    ("command", "read"),
+    [
+        ("python3 -m dynamo.trtllm --model-path a/b --extra-engine-args x.yaml", True),
+        ("python -m sglang.launch_server --model-path a --config x.yaml", True),
+        ("python change.py x.yaml\npython -m sglang.launch_server --model-path a --config x.yaml", False),
+        ("python -m change x.yaml\npython -m sglang.launch_server --model-path a --config x.yaml", False),
+    ],
+)
+def test_a_module_reads_the_file_that_an_option_names(command: str, read: bool) -> None:
+    launch = launches_in(f"cat > x.yaml <<'EOF'\nport: 1\nEOF\n{command}\n", "run.sh")[-1]
+    opened = launch.open(launch.argv[-1].text) if launch.open is not None else None
+    assert (opened is not None) == read
