@@ -171,9 +171,18 @@ def _claim(engine: str, family: ImageFamily, tag: TracedText | None, *, pinned: 
     placed = place(engine, short.group("release")) if short is not None else None
     if short is not None and placed is not None and placed.kind in (NEVER, NEWER):
         return ReleaseClaim(short.group("release"), "image", tag.span())
+    minor = re.match(rf"v?(\d+\.\d+)(?:-(?:{family.builds}))?$", tag.flat) if family.minor_tags and tag.known else None
+    newest = _newest_of(engine, minor.group(1)) if minor is not None else None
+    if newest is not None:
+        return ReleaseClaim(newest, "image", tag.span())
     if tag.known and not pinned and re.match(family.rolling or _ROLLING, tag.flat):
         return ReleaseClaim(None, "image", tag.span(), rolling=True)
     return ReleaseClaim(None, None, tag.span())
+
+
+def _newest_of(engine: str, minor: str) -> str | None:
+    """The newest release whose number starts with another one: 3.3.7 for 3.3."""
+    return next((one for one in reversed(known_releases(engine)) if one.startswith(minor + ".")), None)
 
 
 @lru_cache(maxsize=1)
