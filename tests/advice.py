@@ -1,4 +1,4 @@
-"""What an advice names, and what becomes of a launch that follows it: advice texts as tests read them.
+"""What an advice names, and what happens to a launch that follows it: advice texts as tests read them.
 
 An advice offers ways, and each must do by itself: `write --dtype half, or delete --quantization`. A way is a verb with what it
 writes or deletes, or a release to use. Brackets and what follows a semicolon explain; a release in brackets restricts what
@@ -323,7 +323,7 @@ def _refusal(config: Config, release: str, option: str, value: str) -> str:
     return "; ".join(one.message for one in violations(there) if one.refused and one.rule != "missing-argument")
 
 
-# -- what becomes of a launch
+# -- what happens to a launch
 
 
 def copied(launch: Launch) -> Launch:
@@ -527,7 +527,7 @@ def _written(new: Launch, config: Config, finding: Finding, step: Step, verb: st
     if value is None and (option is None or option.takes_value):
         if at is None or at.value is None or not replaced:
             return False
-        value = at.value.shown  # of what it takes the place of
+        value = at.value.shown  # of what it replaces
     for setting in config.reading.arguments.every:
         if _is(config, setting, step.name) or (replaced and setting is at):
             _drop(new, setting)
