@@ -150,6 +150,19 @@ class SubCliServe:
         assert catalog["options"]["server-port"][0]["releases"] == "0.98.0.."
         assert (workspace.folder / "lmdeploy.catalog").exists()
 
+    def test_the_list_of_releases_beside_a_catalog(self, source: Path, workspace: Workspace) -> None:
+        listed = {"date": "2026-11-21", "about": "x", "engines": {"vllm": ["0.33.0"], "lmdeploy": ["0.98.0", "1.0.0"]}}
+        path = workspace.file("releases.json", json.dumps(listed))
+        for release, there in (("0.98.0", False), ("0.99.0", True)):
+            assert workspace.run(
+                "engines", "harvest", "lmdeploy", release, "--from", str(source), "--catalog", "lmdeploy.json"
+            ).status == 0  # fmt: skip
+            found = json.loads(path.read_text())
+            assert found["engines"]["lmdeploy"] == ["0.98.0", *(["0.99.0"] if there else []), "1.0.0"]
+            assert found["engines"]["vllm"] == ["0.33.0"]
+            assert (found["date"] > "2026-11-21") is there
+        assert path.read_text().startswith('{\n  "date": "')
+
     @pytest.mark.parametrize(
         ("args", "said"),
         [

@@ -889,6 +889,23 @@ def test_a_default_with_which_the_script_gives_up(text: str, words: list[str]) -
     assert argv(script(text)) == words
 
 
+class TestAlternativesThatGiveUp:
+    """A script that found nothing ends: what it found is not empty where it goes on."""
+
+    @pytest.mark.parametrize(
+        "search",
+        [
+            'if [ -d models ]; then\n  for d in models/*; do\n    [ -f "$d/a" ] || continue\n    L="$L$d "; N=1\n  done\nfi\n',
+            'if [ -f a ]; then L=a; N=1; fi\nif [ -f b ]; then L="$L b"; N=1; fi\n',
+            "case $(uname) in Linux) L=a; N=1 ;; esac\n",
+        ],
+    )
+    def test_a_value_that_was_found(self, search: str) -> None:
+        text = f'L=""\nN=0\n{search}if [ "$N" -eq 0 ]; then\n  exit 1\nfi\nvllm serve m --lora-modules $L\n'
+        launch = script(text)
+        assert all(len(one.argv) >= 3 for one in launch.every), [argv(one) for one in launch.every]
+
+
 class TestOtherShells:
     def test_powershell(self) -> None:
         text = """
@@ -903,6 +920,12 @@ class TestOtherShells:
         assert argv(launch) == ["-m", "a.gguf", "--port", "8080"]
         assert environment(launch) == {"CUDA_VISIBLE_DEVICES": "0"}
         assert launch.argv[3].site == marks[0]
+
+    def test_a_text_for_a_shell(self) -> None:
+        text = "$cmd = @'\ncd x\nvllm serve ⟦m⟧ \\\n  --port 80\n'@\nwsl -e bash -lc $cmd\n"
+        launch, marks = marked_launch(text, "start.ps1")
+        assert argv(launch) == ["m", "--port", "80"]
+        assert spans(launch.argv)[:1] == marks
 
     def test_a_container_and_what_was_installed(self) -> None:
         text = "docker run --gpus all vllm/vllm-openai:v0.20.0 `\n  --model m\npip install vllm==0.19.1\nvllm serve m\n"

@@ -295,6 +295,7 @@ class Mishap:
     Attributes:
         kind: "shell-arguments": a shell runs its first argument alone, and the engine is started in the others.
             "no-shell": words that only a shell understands are started as a program.
+            "no-program": options of the engine are started as a program, as the image has no entrypoint.
             "one-word": a whole command line is taken for the name of a program.
             "not-json": a list of words is not JSON, and is given to a shell as it stands.
         "dropped": the end of a command string never reaches the container.

@@ -19,7 +19,7 @@ _GAP = {
     False: re.compile(r"(?:[\s;|,)(]|`\r?\n|<#.*?(?:#>|\Z)|#[^\n]*|&+(?=[\s\"'$.({]))*", re.DOTALL),
     True: re.compile(r"(?:[\s;|&]|\\\r?\n|#[^\n]*)*"),
 }
-_HERE_STRING = re.compile(r"@(?P<quote>[\"'])[ \t]*\r?\n.*?(?:^(?P=quote)@|\Z)", re.DOTALL | re.MULTILINE)
+_HERE_STRING = re.compile(r"@(?P<quote>[\"'])[ \t]*\r?\n(?P<text>.*?)(?:(?:(?<=\n)|\r?\n)(?P=quote)@|\Z)", re.DOTALL)
 _ASSIGNMENT = re.compile(
     r"(?:\[[^\[\]\n]*(?:\[\][^\[\]\n]*)?\]\s*)*\$(?:(?P<scope>\w+):)?(?P<name>\w+)[ \t]*(?P<sign>\+?=)(?![=])[ \t]*"
 )
@@ -107,10 +107,13 @@ class _Walk:
         value: Value | None = None
         here = _HERE_STRING.match(flat, at)
         end = here.end() if here is not None else at
-        if here is None and flat.startswith("@(", at):
+        if here is not None:
+            inside = self.text.cut(*here.span("text"))
+            value = inside if here["quote"] == "'" else inside.sub(_VARIABLE[False], self.in_text)
+        elif flat.startswith("@(", at):
             end = self.matching(at + 1) + 1
             value = self.items(at + 2, end - 1)
-        elif here is None and (flat[at : at + 1].isdigit() or flat[at : at + 1] in ("'", '"', "$", "(")):
+        elif flat[at : at + 1].isdigit() or flat[at : at + 1] in ("'", '"', "$", "("):
             default = match.start() < self.parameters
             words, end = self.words(at, commas=True, end=self.end_of_default(at) if default else None)
             if len(words) == 1 and not words[0].many:
@@ -225,7 +228,7 @@ class _Walk:
                 at = match.end()
                 alone = not parts and not quoted and (at >= last or flat[at] in " \t\r\n;|,)}")
                 if isinstance(found, list) and alone:
-                    words += [Word(word.text.placed(self.text.span(*match.span())), None, word.many) for word in found]
+                    words += [Word(word.text, self.text.span(*match.span()), word.many) for word in found]
                 else:
                     many = many or isinstance(found, list) or not found.known
                     parts.append(found if isinstance(found, TracedText) else self.unsure(match["name"] or "", match).text)
@@ -261,8 +264,7 @@ class _Walk:
                 done = at = close + 1
             elif char == "$" and quote == '"' and (match := _VARIABLE[self.fish].match(flat, at)):
                 stop = match.end() if self.fish or match["more"] is None else match.start("more")
-                found = self.expanded(match, inside=True)
-                parts += [self.text.cut(done, at), found if isinstance(found, TracedText) else self.unsure("", match).text]
+                parts += [self.text.cut(done, at), self.in_text(match)]
                 done = at = stop
             else:
                 at += 1
@@ -278,9 +280,12 @@ class _Walk:
             value = self.value("env:" + name)
         if isinstance(value, list) and len(value) == 1 and not value[0].many:
             value = value[0].text  # a list of one is that item, also inside quotes
-        if isinstance(value, TracedText):
-            return value.placed(self.text.span(*match.span()))
         return value if value is not None else self.unsure(name, match).text
+
+    def in_text(self, match: re.Match[str]) -> TracedText:
+        """The value of a variable inside a text."""
+        found = self.expanded(match, inside=True)
+        return found if isinstance(found, TracedText) else self.unsure(match["name"] or "", match).text
 
     def items(self, at: int, end: int) -> list[Word]:
         """The items of `@(...)`."""

@@ -71,7 +71,7 @@ def _values(text: TracedText, parts: list[re.Match[str]]) -> dict[str, tuple[Tra
 def _filled(used: re.Match[str], body: TracedText, values: dict[str, tuple[TracedText, int]]) -> TracedText:
     value = values.get(used.group(1) or used.group(2) or "")
     known = value is not None and value[0].known
-    return value[0].placed(body.span(*used.span())) if value is not None and known else body.unknown(used)
+    return value[0] if value is not None and known else body.unknown(used)
 
 
 def _unescaped(match: re.Match[str]) -> TracedText | None:

@@ -365,7 +365,7 @@ class Evaluator:
         if status.certain:
             self.state = start.copy()
             (yes if status.value else no)()
-            if certain and self.state.control == FAIL:
+            if certain and self.state.control == FAIL and (world is None or not world.trace):
                 # a script that gives up without arguments still starts an engine with them
                 self.state = start
             return
