@@ -836,7 +836,6 @@ def test_any_text_can_be_read(text: str) -> None:
         assert 0 <= launch.site.start <= launch.site.end <= len(source.text)
 
 
-<<<<<<< HEAD
 class TestProgramsThatAreFound:
     """A program that the script looks for is one of several paths, or has options that no other program has."""
 
@@ -938,7 +937,8 @@ class TestOtherShells:
             launch = launch_in(text, name)
             assert argv(launch) == ["a/b", "--port", "80"]
             assert environment(launch) == {"VLLM_PORT": "81"}
-=======
+
+
 @pytest.mark.parametrize(
     ("command", "read"),
     [
@@ -952,4 +952,3 @@ def test_a_module_reads_the_file_that_an_option_names(command: str, read: bool) 
     launch = launches_in(f"cat > x.yaml <<'EOF'\nport: 1\nEOF\n{command}\n", "run.sh")[-1]
     opened = launch.open(launch.argv[-1].text) if launch.open is not None else None
     assert (opened is not None) == read
->>>>>>> translate

@@ -77,7 +77,7 @@ def _early(release: str) -> bool:
 
 def ask(engine: str) -> list[str]:
     """The releases that the package index has. Raises HarvestError for an engine that it does not have release by release."""
-    if engine == "llama.cpp" or ENGINES[engine].source_tag:
+    if not ENGINES[engine].python_package:
         raise HarvestError(f"{engine} is not on the package index in releases; list them with --available")
     return published(engine)
 
