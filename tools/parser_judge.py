@@ -1,13 +1,13 @@
 """Compare servelint with the argument parsers of llama.cpp, TGI and LMDeploy, as their own source makes them.
 
     python tools/parser_judge.py llama.cpp SOURCE --release b11434     SOURCE: a llama.cpp tree; needs g++
-    python tools/parser_judge.py tgi SOURCE --release 3.3.7            SOURCE: launcher/src/main.rs; needs cargo
+    python tools/parser_judge.py tgi SOURCE --release 3.3.7            SOURCE: launcher/src/main.rs
     python tools/parser_judge.py lmdeploy SOURCE --release 0.18.0      SOURCE: a folder with the package lmdeploy
 
 llama.cpp: common/arg.cpp and what it needs are compiled without optimisation, and `common_params_parse` reads each case in a
-process of its own; functions of libllama and ggml that parsing does not need end it with their name. TGI: the struct `Args` and
-the enums of main.rs are compiled with clap. LMDeploy: the parser of `lmdeploy serve api_server` is made from the package, with
-stubs for every other package. Nothing is served. Cases are mutations of the rule book's launches, equal for one --seed; those
+process of its own; functions of libllama and ggml that parsing does not need end it with their name. TGI: the attributes of the
+struct `Args` are read anew from main.rs, apart from the catalog, and decided by clap's rules. LMDeploy: the parser of
+`lmdeploy serve api_server` is made from the package, with stubs for every other package. Nothing is served. Cases are mutations of the rule book's launches, equal for one --seed; those
 in which only a file, a device or a checkpoint is missing are left out. --build keeps what is compiled.
 """
 
@@ -159,47 +159,92 @@ def _assembly(names: list[str]) -> str:
 
 # -- TGI
 
-_RUST = r"""
-use clap::{Parser, ValueEnum};
-use std::io::BufRead;
-ITEMS
-fn main() {
-    for line in std::io::stdin().lock().lines() {
-        let line = line.unwrap();
-        let mut words = vec!["text-generation-launcher".to_string()];
-        if !line.is_empty() { words.extend(line.split('\u{1f}').map(String::from)); }
-        match Args::try_parse_from(words) {
-            Ok(_) => println!("0\t"),
-            Err(error) => {
-                let helps = !error.use_stderr();
-                println!("{}\t{}", if helps { 0 } else { 1 }, error.to_string().replace(['\n', '\t'], " "));
-            }
-        }
-    }
-}
+_CLAP = r"""
+import re, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+ENUMS = {}
+DERIVED = r"#\[derive\([^\]]*ValueEnum[^\]]*\)\]\n(?:#\[[^\n]*\n)*(?:pub )?enum (\w+) \{(.*?)\n\}"
+VARIANT = r"((?:\s*(?:///[^\n]*|#\[[^\n]*\])\n)*)\s*([A-Z]\w*),"
+for name, body in re.findall(DERIVED, text, re.DOTALL):
+    ENUMS[name] = set()
+    for attributes, variant in re.findall(VARIANT, body):
+        renamed = re.search(r'name = "([^"]+)"', attributes)
+        ENUMS[name].add(renamed[1] if renamed else re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", variant).lower())
+BODY = re.search(r"\nstruct Args \{(.*?)\n\}", text, re.DOTALL)[1] + "\n"
+BY = {}
+for attributes, name, kind in re.findall(r"#\[clap\((.*?)\)\]\n\s*(\w+): ([^\n]+),\n", BODY, re.DOTALL):
+    inner = re.sub(r"^(?:Option|Vec)<(.*)>$", r"\1", re.sub(r"^Option<(.*)>$", r"\1", kind))
+    option = {"name": name, "type": inner, "flag": kind == "bool", "many": "Vec<" in kind}
+    option["delimiter"] = "value_delimiter" in attributes
+    words = set(re.split(r"[\s,]+", attributes))
+    if "long" in words:
+        BY.setdefault("--" + name.replace("_", "-"), option)
+    if "short" in words:
+        BY.setdefault("-" + name[0], option)
+NUMBERS = {"usize": 2**64, "u64": 2**64, "u32": 2**32, "u16": 2**16}
+
+def value(option, given):
+    for one in given.split(",") if option["delimiter"] else [given]:
+        kind = option["type"]
+        if kind in NUMBERS and (not re.fullmatch(r"\+?[0-9]+", one) or int(one) >= NUMBERS[kind]):
+            return f"invalid value {one!r} for {option['name']}"
+        if kind == "f32" and not re.fullmatch(r"(?i)[-+]?(inf|infinity|nan|([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?)", one):
+            return f"invalid value {one!r} for {option['name']}"
+        if kind == "bool" and one not in ("true", "false"):
+            return f"invalid value {one!r} for {option['name']}"
+        if kind in ENUMS and one not in ENUMS[kind]:
+            return f"invalid value {one!r} for {option['name']}"
+    return ""
+
+def parse(words):
+    seen = set()
+    at = 0
+    while at < len(words):
+        word = words[at]
+        at += 1
+        if word in ("-h", "--help", "-V", "--version"):
+            return ""
+        if word.startswith("--") and len(word) > 2:
+            head, sign, attached = word.partition("=")
+        elif word.startswith("-") and len(word) > 1:
+            head, attached = word[:2], word[2:]
+            sign = "=" if attached else ""
+            attached = attached.removeprefix("=")
+        else:
+            return f"unexpected argument {word!r}"
+        option = BY.get(head)
+        if option is None:
+            return f"unexpected argument {word!r}"
+        if option["name"] in seen and not option["many"]:
+            return f"{head} cannot be used multiple times"
+        seen.add(option["name"])
+        if option["flag"]:
+            if sign and head.startswith("--"):
+                return f"unexpected value {attached!r} for {head}"
+            if sign:  # -ex is -e -x
+                words[at:at] = ["-" + attached]
+            continue
+        if not sign:
+            if at == len(words) or (words[at].startswith("-") and words[at] != "-"):
+                return f"a value is required for {head}"
+            attached = words[at]
+            at += 1
+        wrong = value(option, attached)
+        if wrong:
+            return wrong
+    return ""
+
+for line in sys.stdin:
+    line = line.rstrip("\n")
+    said = parse(line.split("\x1f") if line else [])
+    print(f"{1 if said else 0}\t{said}", flush=True)
 """
 
 
 def build_tgi(source: Path, folder: Path) -> list[str]:
-    """Compile the launcher's arguments. Returns the command that reads cases."""
-    text = source.read_text(encoding="utf-8")
-    items = []
-    for match in re.finditer(r"#\[derive\([^\]]*ValueEnum[^\]]*\)\]\n(?:#\[[^\n]*\n)*(?:pub )?enum \w+ \{.*?\n\}\n", text, re.DOTALL):
-        items.append(re.sub(r", Deserialize|#\[serde[^\n]*\n", "", match.group()))
-    for name in re.findall(r"enum (\w+) \{", "".join(items)):
-        shown = re.search(rf"impl std::fmt::Display for {name} \{{.*?\n\}}\n", text, re.DOTALL)
-        items.append(shown.group() if shown is not None else "")
-    arguments = re.search(r"#\[derive\(Parser[^\n]*\n(?:#\[[^\n]*\n)*struct Args \{.*?\n\}\n", text, re.DOTALL)
-    if arguments is None:
-        raise SystemExit(f"{source}: no struct Args")
-    (folder / "src").mkdir(parents=True, exist_ok=True)
-    (folder / "src/main.rs").write_text("#![allow(dead_code)]" + _RUST.replace("ITEMS", "".join(items) + arguments.group()))
-    (folder / "Cargo.toml").write_text(
-        '[package]\nname = "tgi_parser"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\n'
-        'clap = { version = "4.4.5", features = ["derive", "env"] }\n'
-    )
-    subprocess.run(["cargo", "build", "--quiet"], cwd=folder, check=True)
-    return [str(folder / "target/debug/tgi_parser")]
+    """Write the program that reads the launcher's arguments as clap does. Returns the command that reads cases."""
+    (folder / "tgi_parser.py").write_text(_CLAP)
+    return [sys.executable, str(folder / "tgi_parser.py"), str(source)]
 
 
 # -- LMDeploy
@@ -316,11 +361,15 @@ def mutated(words: list[str], table: Table, others: list[str], chance: random.Ra
             words[at : at + 2] = [f"{words[at]}={words[at + 1]}"]
     elif how < 0.55 and values:  # another value
         at = chance.choice(values)
-        words[at] = chance.choice(("0", "-1", "1", "8", "1.5", "abc", "auto", "true", "16k", "", "fp8", "q8_0", "on", "none", " 4", "1e3"))
+        words[at] = chance.choice(
+            ("0", "-1", "1", "8", "1.5", "abc", "auto", "true", "16k", "", "fp8", "q8_0", "on", "none", " 4", "1e3")
+        )
     elif how < 0.8:  # an option of the release, with a value or without
         option = chance.choice(every)
         spelling = chance.choice([*option.names, *option.negatives])
-        value = [chance.choice([str(one) for one in option.choices])] if option.choices else [chance.choice(("1", "4", "x", "0.5"))]
+        value = (
+            [chance.choice([str(one) for one in option.choices])] if option.choices else [chance.choice(("1", "4", "x", "0.5"))]
+        )
         if option.name not in ("help", "version"):
             words += [spelling, *([] if not option.takes_value and chance.random() < 0.8 else value)]
     elif how < 0.88:
@@ -381,7 +430,9 @@ def main() -> int:
             differ += 1
             print(json.dumps({"argv": words, "release": said if code != "0" else "accepts", "servelint": found}))
     count = len(asked[: given.cases])
-    print(f"{count} cases, {taken} accepted by {given.engine} {given.release}; {count - differ} agree ({1 - differ / count:.1%})")
+    print(
+        f"{count} cases, {taken} accepted by {given.engine} {given.release}; {count - differ} agree ({1 - differ / count:.1%})"
+    )
     if given.build is None:
         shutil.rmtree(folder)
     return int(differ / count > 0.01)

@@ -864,6 +864,7 @@ class Tally:
     """
 
     cases: int = 0
+    releases: set[str] = field(default_factory=set)
     apart: Counter[str] = field(default_factory=Counter)
     parse_same: int = 0
     parsed: int = 0
@@ -925,6 +926,7 @@ def compare(pairs: Iterable[tuple[Case, Case]], gpu: str, gpus: int, tally: Tall
     parser = frozenset(rule.id for rule in rules() if rule.complaint is not None)
     for case, verdict in pairs:
         tally.cases += 1
+        tally.releases.add(case["release"])
         reason = (
             "environment" if AT_IMPORT & set(case.get("env") or {}) else apart(verdict, case["argv"], case.get("env") or {})
         )
@@ -977,7 +979,11 @@ def rendered(tally: Tally, examples: int = 2) -> str:
         return f"{part}/{whole} = {part / whole:.2%}" if whole else "none"
 
     lines = [
-        f"cases                 {tally.cases}; not compared: {sum(tally.apart.values())} {dict(tally.apart)}",
+        (
+            f"cases                 {tally.cases} on {len(tally.releases)} releases; "
+            f"not compared: {sum(tally.apart.values())} {dict(tally.apart)}"
+        ),
+        f"accepted by the engine {share(tally.accepted, tally.parsed)} of those compared",
         f"parse stage           {share(tally.parse_same, tally.parsed)} agree",
         f"refused past parser   {share(tally.told, tally.refused)} get an error",
         f"accepted              {share(tally.falsely, tally.accepted)} get an error of the start",
@@ -1007,6 +1013,18 @@ def _rows(path: str) -> list[Case]:
     return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
+def _named(files: Iterable[str]) -> Iterator[str]:
+    """Files of cases and verdicts by turns; those of a folder in the order of their names."""
+    for name in files:
+        if not os.path.isdir(name):
+            yield name
+            continue
+        for path in sorted(Path(name).glob("*.cases.jsonl")):
+            results = path.with_name(path.name.replace(".cases.", ".verdicts."))
+            if results.exists():
+                yield from (str(path), str(results))
+
+
 def _pairs(written: str, results: str) -> list[tuple[Case, Case]]:
     found = {row["id"]: row for row in _rows(results)}
     return [(case, found[case["id"]]) for case in _rows(written) if case["id"] in found]
@@ -1022,7 +1040,12 @@ def _run(options: argparse.Namespace) -> Tally:
     os.makedirs(options.folder, exist_ok=True)
     for release in options.releases.split(","):
         stem = os.path.join(options.folder, f"{options.engine}-{release}-{options.seed}")
-        _write(stem + ".cases.jsonl", cases(options.engine, release, options.count, options.seed, started))
+        made = list(cases(options.engine, release, options.count, options.seed, started))
+        known = os.path.exists(stem + ".verdicts.jsonl") and _rows(stem + ".cases.jsonl") == made
+        if known:
+            compare(_pairs(stem + ".cases.jsonl", stem + ".verdicts.jsonl"), GPUS[options.gpu], options.gpus, tally)
+            continue
+        _write(stem + ".cases.jsonl", made)
         asked = [
             sys.executable,
             options.oracle,
@@ -1064,7 +1087,7 @@ def main(argv: list[str] | None = None) -> int:
         )
     write.add_argument("--release", required=True)
     write.add_argument("--out", required=True)
-    weigh.add_argument("files", nargs="+", metavar="CASES VERDICTS")
+    weigh.add_argument("files", nargs="+", metavar="CASES VERDICTS | FOLDER")
     run.add_argument("--oracle", required=True, help="path of oracle.py")
     run.add_argument("--releases", required=True, help="with commas between")
     run.add_argument("--folder", required=True, help="where cases and verdicts are written")
@@ -1084,10 +1107,11 @@ def main(argv: list[str] | None = None) -> int:
     if options.verb == "run":
         tally = _run(options)
     else:
-        if len(options.files) % 2:
+        files = list(_named(options.files))
+        if len(files) % 2:
             parser.error("name a file of verdicts after each file of cases")
         tally = Tally()
-        for written, results in zip(options.files[::2], options.files[1::2], strict=True):
+        for written, results in zip(files[::2], files[1::2], strict=True):
             compare(_pairs(written, results), GPUS[options.gpu], options.gpus, tally)
     print(rendered(tally, options.examples))
     good = (

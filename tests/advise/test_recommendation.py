@@ -25,7 +25,7 @@ def test_one_user_of_a_dense_model() -> None:
     assert found.expected_gain.low > 1.3
     assert found.step_ratio is not None
     assert found.step_ratio > 1
-    assert "3 drafted tokens give" in found.reason
+    assert "3 draft tokens give" in found.reason
     assert found.command is not None
     assert '"num_speculative_tokens":3' in found.command.command
 
@@ -68,7 +68,7 @@ def test_what_loses_is_off() -> None:
 def test_what_nobody_can_tell_is_off_and_says_how_to_tell() -> None:
     found = asked(model="Qwen/Qwen3-8B", method="dflash", draft="z-lab/Qwen3-8B-DFlash-b16", gpu_id="b200", tokens=15)
     assert (found.enable, found.expected_gain) == (False, None)
-    assert "neither arithmetic nor measurements tell what 15 drafted tokens gain with 1 request at a time" in found.reason
+    assert "neither arithmetic nor measurements tell what 15 draft tokens gain with 1 request at a time" in found.reason
     assert "servelint advise calibrate" in found.reason
 
 

@@ -14,7 +14,7 @@ import pytest
 from servelint.cli.exec import run_process
 from tests.running import Workspace
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="a process takes the place of another")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="a process replaces another")
 
 STUB = """\
 #!{python}
@@ -116,7 +116,7 @@ class TestWhatIsStarted:
         assert run.returncode == 7
 
     def test_as_a_process_of_its_own(self, machine: Machine, capfd: pytest.CaptureFixture[str]) -> None:
-        """What is done where a process cannot take the place of another."""
+        """What is done where a process cannot replace another."""
         assert run_process(["sh", "-c", "echo here; exit 9"]) == 9
         assert capfd.readouterr().out == "here\n"
 

@@ -53,7 +53,7 @@ examples:
   servelint explain vllm --swap-space
 """
 ENGINES = """\
-usage: servelint engines harvest [options] ENGINE [RELEASE]
+usage: servelint engines harvest [options] [ENGINE] [RELEASE]
 
 Read what a release accepts from its published source, and add it to the catalog.
 
@@ -67,6 +67,12 @@ output:
   --output FILE   write the snapshot there and leave the catalog alone
   --catalog FILE  the catalog to add to (default: that of servelint)
 
+new releases:
+  --new             harvest every release that the catalogs lack (of one ENGINE or of all)
+  --available FILE  a JSON list of releases by engine, instead of the index
+  --notes FILE      write what the releases change there, as Markdown
+  --cap             end the ranges of rules whose evidence changed, in the rule files
+
 help:
   -h, --help  show this page
 
@@ -76,6 +82,7 @@ unless --unverified is given.
 examples:
   servelint engines harvest vllm 0.34.0
   servelint engines harvest vllm --from ./vllm --output snapshot.json
+  servelint engines harvest --new --notes notes.md
 """
 GROUPS = [
     *("input", "rules", "versions and hardware", "settings", "baseline and trust", "fixing", "output", "failing", "cache"),

@@ -166,7 +166,7 @@ def test_a_scan_that_was_killed_goes_on(workspace: Workspace) -> None:
     with open("rows.jsonl", "ab") as file:
         file.write(b'{"kind":"finding","repo')
     ran = workspace.run("scan", *sources, *ONE, "--output", "rows.jsonl")
-    assert ran.err.startswith("servelint: going on: 4 repositories were done before\nservelint: 6 errors in 6 launches; ")
+    assert ran.err.startswith("servelint: continuing: 4 repositories were done before\nservelint: 6 errors in 6 launches; ")
     assert ran.status == 1
     found = Path("rows.jsonl").read_bytes()
     assert found.startswith(before)
@@ -178,7 +178,7 @@ def test_other_settings_do_not_go_on(workspace: Workspace) -> None:
     sources = repositories(workspace.folder, 3)
     _killed(workspace.folder, sources[:1], "rows.jsonl")
     ran = workspace.run("scan", *sources, "--no-cache", "--output", "rows.jsonl")
-    assert (ran.status, "write --restart to begin anew" in ran.err) == (2, True)
+    assert (ran.status, "add --restart to start over" in ran.err) == (2, True)
     ran = workspace.run("scan", *sources, *ONE, "--output", "rows.jsonl", "--restart")
     assert (ran.status, len(Path("rows.jsonl").read_bytes().splitlines())) == (1, 3)
 

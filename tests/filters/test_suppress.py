@@ -112,12 +112,12 @@ class TestPatterns:
 class TestUnused:
     def test_it_silences_nothing(self) -> None:
         (finding,) = findings(f"vllm serve m # servelint: ignore[⟦{RANGE}⟧] why")
-        assert finding.sentence == f"the ignore of {RANGE} silences nothing here; delete it"
+        assert finding.sentence == f"the ignore comment for {RANGE} silences nothing; delete it"
         assert (finding.rule, finding.severity, finding.launch) == (UNUSED, "warning", None)
 
     def test_an_area_that_silences_nothing(self) -> None:
         (finding,) = findings("vllm serve m # servelint: ignore[⟦vllm/*⟧]")
-        assert finding.sentence == "the ignore of vllm/* silences nothing here; delete it"
+        assert finding.sentence == "the ignore comment for vllm/* silences nothing; delete it"
 
     def test_it_names_no_rule(self) -> None:
         (finding,) = findings("vllm serve m ⟦# servelint: ignore⟧")

@@ -459,7 +459,7 @@ class TestNotes:
         command = "nvidia/Qwen3.6-35B-A3B-NVFP4 " + speculating(method="mtp", num_speculative_tokens=2)
         plan = planned(command + " --max-model-len 131072 --enable-prefix-caching", "0.19.1", "gb10")
         assert any("groups grow from 10 to 11 layers" in note and "10 % more" in note for note in plan.notes)
-        assert any("4 blocks for each group of layers with state, 2 of them for drafted tokens" in note for note in plan.notes)
+        assert any("4 blocks for each group of layers with state, 2 of them for draft tokens" in note for note in plan.notes)
 
     def test_more_gpus_than_there_are(self) -> None:
         plan = planned("Qwen/Qwen3-8B --tensor-parallel-size 4 --pipeline-parallel-size 4", "0.19.1")

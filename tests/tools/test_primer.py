@@ -89,7 +89,7 @@ def test_findings_that_come_and_go(clones: Clones, tmp_path: Path) -> None:
     (repository.folder / "compose.yml").unlink()  # the clone's own files do not matter
     without = other(tmp_path, f"--ignore {RULE}")
     commit = repository.git("rev-parse", "HEAD").strip()[:12]
-    shown = f"compose.yml:4:80: error[{RULE}] --gpu-memory-utilization 1.5 is not above 0 and at most 1;"
+    shown = f"compose.yml:4:80: error[{RULE}] --gpu-memory-utilization 1.5 is out of range (above 0, at most 1):"
     ran = clones.run(without, CHECKOUT, f"--option=--select={RULE}")
     assert ran.status == 1
     first, second, *rest = ran.out.splitlines()

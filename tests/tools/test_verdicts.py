@@ -151,4 +151,27 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     written = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert status == 0
     assert written == ["vllm-0.33.0-1.cases.jsonl", "vllm-0.33.0-1.verdicts.jsonl"]
-    assert "cases                 4; not compared: " in capsys.readouterr().out
+    first = capsys.readouterr().out
+    assert "cases                 4 on 1 releases; not compared: " in first
+    oracle.unlink()  # what is known is not asked again
+    assert verdicts.main(["run", "--oracle", str(oracle), *options, "--most-false", "1", "--least-parse", "0"]) == 0
+    assert capsys.readouterr().out == first
+    assert verdicts.main(["compare", str(tmp_path / "out"), "--most-false", "1", "--least-parse", "0"]) == 0
+    assert capsys.readouterr().out == first
+
+
+def test_accepted_launches_are_most() -> None:
+    made = list(verdicts.cases("vllm", "0.33.0", 300, 9, STARTED["vllm"]))
+    kinds = [one["kind"] for one in made]
+    assert sum(kind in ("tuned", "as_written") for kind in kinds) > len(kinds) * 0.4
+    assert {len(one["argv"]) for one in made if one["kind"] == "tuned"} >= {5, 8}
+
+
+def test_names_of_plugins_that_the_oracle_lacks() -> None:
+    refusal = verdict(1, ok=False, error="\"Reasoning parser 'house' not found. Available parsers: qwen3\"")
+    assert verdicts.apart(refusal, ["--reasoning-parser-plugin", "/opt/house.py"]) == "host"
+    assert verdicts.apart(refusal, ["--reasoning-parser", "house"]) is None
+    assert (
+        verdicts.apart(verdict(1, ok=False, error="Unknown speculative algorithm name: OURS"), [], {"SGLANG_PLUGINS": "x"})
+        == "host"
+    )

@@ -37,7 +37,7 @@ GROUPS = {
     ],
     "Reference": ["usage", "settings", "formats", "lsp", "api", "operands", "limits"],
     "Explanation": ["judging", "memory-plan", "models", "speculation", "performance", "costs", "releases"],
-    "Contributing": ["architecture", "verdicts", "primer", "fuzzing"],
+    "Contributing": ["architecture", "verdicts", "primer", "releases", "fuzzing"],
 }
 
 

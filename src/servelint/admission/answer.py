@@ -87,7 +87,7 @@ def answer(body: bytes, rules: Rules, path: str = "") -> Answer:
         return _judged(request, terms, rules.settings(request))
     except UnreadError as error:
         return _unjudged(request, terms, str(error))
-    except Exception as error:  # a bug: the policy decides what becomes of the object
+    except Exception as error:  # a bug: the policy decides what happens to the object
         return _unjudged(request, terms, f"an error in servelint itself ({type(error).__name__})")
 
 

@@ -39,8 +39,8 @@ class Terms:
     Attributes:
         deny: the lowest severity that is denied, or `never`.
         warn: the lowest severity that gives a warning, or `never`.
-        known: deny, warn or allow: what becomes of a finding at `deny` that the object had before an update.
-        unjudged: allow or deny: what becomes of an object that could not be judged, by an error or for lack of time.
+        known: deny, warn or allow: what happens to a finding at `deny` that the object had before an update.
+        unjudged: allow or deny: what happens to an object that could not be judged, by an error or for lack of time.
         owned: skip or judge: whether an object is judged whose controller is judged itself.
     """
 
@@ -87,7 +87,7 @@ class Override:
 
 @dataclass(slots=True, frozen=True)
 class Policy:
-    """What becomes of findings, and who is exempt.
+    """What happens to findings, and who is exempt.
 
     Attributes:
         terms: the terms of all objects.

@@ -384,7 +384,7 @@ def _valid(model: str, method: str | None, tokens: int, draft: str | None, gpu: 
     if method not in (None, *METHODS):
         raise ValueError(f"{method!r} is not a method; use one of {', '.join(METHODS)}, or None for no drafts")
     if method is not None and tokens < 1:
-        raise ValueError(f"{tokens} drafted tokens; write 1 or more")
+        raise ValueError(f"{tokens} draft tokens; write 1 or more")
     if method in ("eagle3", "dflash") and not draft:
         raise ValueError(f"{method} needs the draft model that was made for {model}; name it")
     if method in (None, "mtp") and draft:

@@ -30,7 +30,7 @@ _SURE = 0.75
 """The least probability of a gain. What is less certain stays off until it is measured."""
 _CANDIDATES = {MTP: (1, 2, 3), EAGLE: (1, 2, 3, 4, 5), BLOCK: (3, 7, 15)}
 _ALMOST = 0.985
-"""Fewer drafted tokens that come this near to the best gain are better: they cost less memory and less of the tail."""
+"""Fewer draft tokens that come this near to the best gain are better: they cost less memory and less of the tail."""
 
 
 class UseCase(Enum):
@@ -86,7 +86,7 @@ def load_of(use_case: UseCase) -> Load:
 
 
 def profile_of(tokens: int) -> str:
-    """The tuning profile for a number of drafted tokens.
+    """The tuning profile for a number of draft tokens.
 
     >>> [profile_of(tokens) for tokens in (0, 1, 2, 3, 5)]
     ['off', 'balanced', 'balanced', 'low-latency', 'low-latency']
@@ -349,13 +349,13 @@ def _of_gain(case: Case, gain: Gain | None, load: Load, *, possible: bool) -> li
     """What drafting gains, in sentences that lead to the verdict. possible: whether nothing else speaks against it."""
     many = f"{load.concurrency} {'request' if load.concurrency == 1 else 'requests'} at a time"
     if case.architecture is None or gain is None:
-        drafted = f"{case.drafted} drafted {'token gains' if case.drafted == 1 else 'tokens gain'}"
+        drafted = f"{case.drafted} draft {'token gains' if case.drafted == 1 else 'tokens gain'}"
         why = f"neither the calculation nor a measurement shows what {drafted} with {many}"
         if case.architecture is None:
             why = f"servelint does not know {case.model}, and has no config.json of it: what a step reads is unknown"
         return [why, "measure it on and off (vllm bench serve) and add the result: servelint advise calibrate"]
     range_ = f"{gain.mid:.2f} times the tokens a second with {many}, {gain.low:.2f} to {gain.high:.2f}"
-    drafted = f"{case.drafted} drafted {'token' if case.drafted == 1 else 'tokens'}"
+    drafted = f"{case.drafted} draft {'token' if case.drafted == 1 else 'tokens'}"
     if not possible:
         return [f"otherwise {drafted} would give {range_}"]
     verdict = f"{drafted} {'gives' if case.drafted == 1 else 'give'} {range_}"

@@ -178,7 +178,7 @@ def run(serving: Serving, load: Load, drafting: Drafting, launching: Launching, 
         if found.crossover is None:
             fail(f"{found.model} is not a known model: there is no curve to draw")
         tokens = found.crossover.spec_tokens
-        title = f"{found.model}, {found.gpu or 'any GPU'}: {tokens} drafted {plural(tokens, 'token')}"
+        title = f"{found.model}, {found.gpu or 'any GPU'}: {tokens} draft {plural(tokens, 'token')}"
         text = gain_svg(found.crossover, title, found.crossover.near)
     else:
         from servelint.report.advice import advice_text

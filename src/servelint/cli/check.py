@@ -356,7 +356,7 @@ def _today() -> date:
 def _trust(inputs: Inputs, settings: SettingsOptions, gating: GateOptions) -> Trust:
     """Return whose version of settings, rules, baselines and comments counts. Raises UsageError where that is not clear.
 
-    The settings of the trusted revision may ask for it as well: those of the files under test could say otherwise.
+    The settings of the trusted revision may ask for it as well: those of the files under test could weaken it.
     """
     inline = not gating.no_inline_ignore
     wanted = gating.trusted_suppressions

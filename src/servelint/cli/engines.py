@@ -25,7 +25,7 @@ class Harvested(Options, title="source"):
     engine: str | None = argument("ENGINE", "an engine, such as vllm", choices=_HARVESTED)
     release: str | None = argument("RELEASE", "its release, or all to rebuild the catalog from every release")
     path: str | None = option("--from", metavar="PATH", help="read an archive, a folder, an installed package or a clone")
-    unverified: bool = flag("--unverified", help="read only the sources in a wheel, without a hash: faster for gigabytes")
+    unverified: bool = flag("--unverified", help="read only the sources in a wheel, without its hash; faster for large wheels")
 
 
 class Stored(Options, title="output"):
@@ -115,8 +115,8 @@ def _release(catalog: Catalog, index: int) -> str:
     "harvest",
     *(Harvested, Stored, New),
     about="Read what a release accepts from its published source, and add it to the catalog.",
-    notes="The source is not run. Its file is read whole and compared with the hash of the package index,\n"
-    "unless --unverified is given.",
+    notes="servelint does not run the source. It compares the whole file with the hash in the package index,\n"
+    "unless you give --unverified.",
     examples=[
         "servelint engines harvest vllm 0.34.0",
         "servelint engines harvest vllm --from ./vllm --output snapshot.json",

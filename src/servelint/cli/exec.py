@@ -102,7 +102,7 @@ def run(rules: Rules, hardware: Hardware, settings: SettingsOptions, starting: S
     except click.UsageError:
         raise
     except Exception as error:  # a bug of servelint: the command was not judged
-        started = "started all the same" if starting.fail_open else "not started; --fail-open starts it anyway"
+        started = "started anyway" if starting.fail_open else "not started; --fail-open starts it anyway"
         if os.environ.get("SERVELINT_TRACEBACK"):
             import traceback
 

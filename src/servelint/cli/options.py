@@ -84,7 +84,7 @@ class Versions(Options, title="versions"):
 
 
 class Hardware(Versions, title="versions and hardware"):
-    """Which release and which GPUs are assumed where a file does not say."""
+    """Which release and which GPUs are assumed if a file sets none."""
 
     gpu: str | None = option("--gpu", metavar="NAME", help="GPU to assume where a file names none, such as h100-80gb")
     gpu_count: str | None = option("--gpu-count", metavar="N", help="number of GPUs to assume where a file sets none")

@@ -42,7 +42,7 @@ class OutputOptions(Options, title="output"):
     "upgrade",
     *(Inputs, Target, Hardware, SettingsOptions, OutputOptions),
     about="Show what an engine upgrade changes for your launches, option by option.",
-    notes="exit status: 0, 1 the upgrade breaks a launch, 2 wrong usage or a file that could not be read",
+    notes="exit status: 0 success, 1 the upgrade breaks a launch, 2 wrong usage or a file that could not be\nread",
     examples=["servelint upgrade --to vllm=0.33.0 deploy/", "servelint upgrade --to sglang=0.5.20 --format json run.sh"],
 )
 def run(inputs: Inputs, target: Target, hardware: Hardware, settings: SettingsOptions, writing: OutputOptions) -> int:

@@ -17,7 +17,7 @@ from bisect import bisect_left
 
 from servelint.core.data import active, compiled_path, date
 from servelint.engines.registry import ENGINES, derived
-from servelint.engines.releases import newest, release_key
+from servelint.engines.releases import newest, release_key, sort_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class Option:
         const: the value of an OPTIONAL that is given without one.
         sets: what a flag sets: True or False.
         deprecated: what the release prints when it is used, "" if it is not deprecated.
-        refuses: the error with which the release ends the start when it is used, "" if it does not.
+        refuses: the error with which the release stops the start when it is used, "" if it does not.
         required: whether the parser refuses an argv without it.
         exclusive: name of a group of options only one of which may be given, "" for none.
         dest: its name in the engine's source.
@@ -550,10 +550,12 @@ def load(engine: str) -> Catalog | None:
     return Catalog(text) if text is not None else None
 
 
+@derived
 def newest_release(engine: str) -> str | None:
-    """The newest release of an engine that is known; None for an engine of which none is."""
-    text = compiled_text(engine, ENGINES[engine].data) if newest(engine) is None else None
-    return newest(engine) if text is None else str(json.loads(text.partition(b"\n")[0])["releases"][-1])
+    """The newest release of an engine that is known, listed or in the catalog; None for an engine of which none is."""
+    text = compiled_text(engine, ENGINES[engine].data)
+    known = [one for one in (newest(engine), *(json.loads(text.partition(b"\n")[0])["releases"][-1:] if text else ())) if one]
+    return max(known, key=sort_key, default=None)
 
 
 def freshness() -> dict[str, Any]:

@@ -245,7 +245,7 @@ def newest_transformers(engine: str, key: ReleaseKey, *, image: bool) -> str | N
     Args:
         engine: the engine's id.
         key: the engine's release.
-        image: whether the engine runs in its makers' image, which has the Transformers of its day; otherwise its package's
+        image: whether the engine runs in its developers' image, which has the Transformers of its day; otherwise its package's
             metadata decide.
 
     Returns:

@@ -186,7 +186,7 @@ class _Reader:
             self.wrong(root, 'this is not a baseline of servelint: it has no "servelint-baseline"')
             return
         if version[1].value != _VERSION:
-            self.wrong(version[1], f"a baseline of format {version[1].text.shown} is not known here; write {_VERSION}")
+            self.wrong(version[1], f"a baseline of format {version[1].text.shown} is unknown to servelint; write {_VERSION}")
             return
         for name, (key, _) in root.members.items():
             if name not in ("servelint-baseline", "findings", "$schema"):

@@ -23,6 +23,8 @@ ALIKE = 0.55
 MOST = 4
 """The most statements that one citation stands for."""
 
+_NEAR = 8
+"""Lines between a condition and its statement, up to which a statement's text begins with the condition."""
 _CITED = re.compile(r"([a-z]+)-(\d[\w.]*),? (?:\S+ (?:and|to) \S+ )?([\w./-]+\.py)(?::(\d+)(?:-(\d+))?)?")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _LOG = re.compile(r"^(?:debug|info|warning|error|exception|critical|warn|log|print)(?:_once|_warning_once|_rank0)?$")
@@ -169,7 +171,7 @@ class _Reader:
 
         def made(kind: str, outcome: str, part: ast.AST = node, around: tuple[ast.expr, ...] = guards) -> Statement:
             first, last = int(getattr(part, "lineno", node.lineno)), int(getattr(part, "end_lineno", 0) or node.lineno)
-            top = heads[-1][0] if around and heads and kind != "element" else first
+            top = heads[-1][0] if around and heads and kind != "element" and first - heads[-1][1] <= _NEAR else first
             parts = [one for guard in around for one in _parts(guard)]
             names = dict.fromkeys(name for one in parts for name in _plain_names(one))
             local = [value for name in names for value in own.get(name, [])]
@@ -641,7 +643,7 @@ def facts(rule: dict[str, Any], snapshot: dict[str, Any]) -> dict[str, Any]:
     for name, values in sorted(_tested(rule).items()):
         head, _, key = name.partition(".")
         if head == "env" and key:
-            found[key] = key in snapshot["env"]
+            found.update({key: True} if key in snapshot["env"] else {})
             continue
         option = snapshot["options"].get(head)
         if key and head in snapshot["json"]:

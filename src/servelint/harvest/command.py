@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
@@ -228,7 +229,26 @@ def _add(path: str, engine: str, snapshots: list[dict[str, Any]], *, shown: bool
     merged = store.merge(engine, ordered, patches(engine))
     store.write(path, merged)
     compile_file(path)
+    _list(os.path.join(os.path.dirname(path), "releases.json"), engine, [snapshot["release"] for snapshot in snapshots])
     newest = ordered.index(known[snapshots[-1]["release"]])
     if newest and shown:
         print("\n".join(store.difference(ordered[newest - 1], ordered[newest])))
     print(f"{path}: {len(ordered)} releases, {ordered[0]['release']} to {ordered[-1]['release']}", file=sys.stderr)
+
+
+def _list(path: str, engine: str, releases: list[str]) -> None:
+    """Put releases into the list of published ones beside a catalog, if it has the engine, and date that list."""
+    if not os.path.exists(path):
+        return
+    with open(path, encoding="utf-8") as file:
+        data = json.load(file)
+    listed = data["engines"].get(engine, [])
+    missing = [release for release in releases if release not in listed]
+    if not listed or not missing:
+        return
+    data["engines"][engine] = sorted([*listed, *missing], key=sort_key)
+    data["date"] = time.strftime("%Y-%m-%d", time.gmtime())
+    rows = ",\n".join([f"    {json.dumps(name)}: {json.dumps(known)}" for name, known in data["engines"].items()])
+    head = "".join([f"  {json.dumps(key)}: {json.dumps(data[key])},\n" for key in ("date", "about")])
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.write(f'{{\n{head}  "engines": {{\n{rows}\n  }}\n}}\n')

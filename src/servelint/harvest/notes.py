@@ -18,7 +18,7 @@ from servelint.harvest.archives import HarvestError
 from servelint.harvest.sources import published
 
 _STARTUP = re.compile(r"(?:^|/)(?:config|configs|arg_groups|platforms)/|arg_utils|server_args|cli_args|validat")
-_LATER = re.compile(r"/(?:models|transformers_utils|kernels|test)/")
+_LATER = re.compile(r"/(?:models|transformers_utils|kernels|multimodal_gen|test)/")
 _NAMES = {
     "architectures": "model architectures",
     "reasoning-parsers": "reasoning parsers",
@@ -77,7 +77,7 @@ def _early(release: str) -> bool:
 
 def ask(engine: str) -> list[str]:
     """The releases that the package index has. Raises HarvestError for an engine that it does not have release by release."""
-    if engine == "llama.cpp" or ENGINES[engine].source_tag:
+    if not ENGINES[engine].python_package:
         raise HarvestError(f"{engine} is not on the package index in releases; list them with --available")
     return published(engine)
 
@@ -231,6 +231,7 @@ def new_releases(
         try:
             releases = listed.get(engine, []) if listed is not None else ask(engine)
         except HarvestError as error:
+            progress(str(error))
             left.append(f"- {error}")
             continue
         known = catalog(engine)

@@ -112,7 +112,7 @@ def verb_of(words: list[Word], at: int) -> tuple[str, int] | None:
 
 
 def parse(words: list[Word], kind: str = "run") -> ContainerRun:
-    """Read the words after `run`, or after `exec`, where the container takes the place of the image.
+    """Read the words after `run`, or after `exec`, where the container replaces the image.
 
     Args:
         words: The words.

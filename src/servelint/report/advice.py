@@ -75,9 +75,7 @@ def crossover_lines(found: Crossover) -> list[str]:
     def cell(value: float) -> int:
         return round((value - least) / (most - least) * (_BAR - 1))
 
-    lines = [
-        f"  gain of {found.spec_tokens} drafted {'token' if found.spec_tokens == 1 else 'tokens'} over requests at a time:"
-    ]
+    lines = [f"  gain of {found.spec_tokens} draft {'token' if found.spec_tokens == 1 else 'tokens'} over requests at a time:"]
     for batch, gain in known:
         cells = [" "] * _BAR
         cells[cell(1)] = "|"

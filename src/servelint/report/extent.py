@@ -119,7 +119,7 @@ def sentence(one: Unresolved) -> str:
     """Return what is not resolved and why, as a sentence."""
     if one.kind in (judged.ENVIRONMENT, judged.FILE):
         return f"{one.text}: {one.why}" if one.text else one.why
-    return f"{one.text} has no value: {one.why}" + ("" if one.matters else " (no rule depends on it)")
+    return f"{one.text} is not resolved: {one.why}" + ("" if one.matters else " (no rule depends on it)")
 
 
 # -- as data

@@ -1,7 +1,7 @@
 """Which rule explains an error: the rules that are nearest to the text of a log.
 
 A rule has the texts of the refusals that engines print for it (`rules/refusals.json`) and the words of its own page. The search
-compares each line of a log with them. A word counts for more if few rules have it, and so do two words in the order of the
+compares each line of a log with them. A word weighs more if few rules have it, and so do two words in the order of the
 refusal. The site has the same search in `tools/site/assets/site.js`; a test compares their answers.
 """
 

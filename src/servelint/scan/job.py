@@ -1,4 +1,4 @@
-"""What a scan works on: a repository (`Unit`), what is asked of each (`Job`), and its result (`Done`, `Counts`).
+"""What a scan works on: a repository (`Unit`), the work for each (`Job`), and its result (`Done`, `Counts`).
 
 All of them go to other processes and other machines. `context` is a name for a job that changes with whatever a finding
 depends on.
@@ -76,7 +76,7 @@ _PARSERS = ("ruamel.yaml", "tree-sitter", "tree-sitter-bash")
 
 
 class Job(NamedTuple):
-    """What is asked of each repository.
+    """The work for each repository.
 
     Attributes:
         settings: the settings of the scan; those inside repositories are not read.

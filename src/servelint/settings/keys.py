@@ -1,6 +1,6 @@
 """What may be written in a settings file, and what single values mean wherever they are written.
 
-Files are validated by this list, the JSON Schema is made of it, and the docs are held against it. The schema is for editors;
+Files are validated by this list, the JSON Schema is made of it, and the docs are compared with it. The schema is for editors;
 `python -m servelint.settings.keys FILE` writes it. Which rules and options there are is not in it: they come with every
 release.
 """
@@ -79,7 +79,7 @@ KEYS = {
         Key("gpu", GPU, "the GPU if a file names none", per_path=True),
         Key("gpu-count", COUNT, "the number of GPUs of a launch if a file sets none", per_path=True),
         Key("models", FILE, "a file with facts of your own models (servelint models add)", variable=False),
-        Key("rules", FOLDERS, "folders of your own rules", ()),
+        Key("rules", FOLDERS, "folders with your own rules", ()),
         Key("exclude", GLOBS, "paths to skip when a folder is searched", ()),
         Key("extend-exclude", GLOBS, "more paths to skip", ()),
         Key("baseline", FILE, "the file of known findings, which are hidden; only settings of the current folder count"),

@@ -110,7 +110,7 @@ def _undeclared_method(config: Config) -> Operand:
 
 
 def speculative_tokens(config: Config) -> Operand:
-    """The number of drafted tokens, as it is written."""
+    """The number of draft tokens, as it is written."""
     return _first(config, "speculative-config.num_speculative_tokens", "spec-tokens")
 
 
@@ -383,7 +383,7 @@ FACTS = {
     "speculative-method": Fact(speculative_method, "text", "the speculative method under its current name"),
     "speculative-alias": Fact(speculative_alias, "text", "the current name of a speculative method with a deprecated name"),
     "speculative-method-known": Fact(speculative_method_known, "bool", "the release has the method as it is written"),
-    "speculative-tokens": Fact(speculative_tokens, "number", "drafted tokens of a step"),
+    "speculative-tokens": Fact(speculative_tokens, "number", "draft tokens of a step"),
     "draft-model": Fact(draft_model, "text", "the draft model"),
     "prefix-caching": Fact(prefix_caching, "bool", "prefix caching is on"),
     "async-scheduling": Fact(async_scheduling, "bool", "scheduling is asynchronous"),

@@ -311,7 +311,7 @@ def _likely(found: MemoryPlan) -> str | None:
     between = f"{_gib(kv.mid)} GiB ({_gib(kv.low)} to {_gib(kv.high)}) are left for the KV cache"
     if needed - kv.mid >= _LIKELY_GIB and found.largest_context != found.max_model_len:
         return f"about {between}, and one request of {found.max_model_len} tokens needs {_gib(needed)}"
-    certain = not any("is not known here" in note for note in found.notes)
+    certain = not any("is unknown to servelint" in note for note in found.notes)
     if pool is not None and found.sequences and certain and pool.mid < found.sequences * (1 - _LIKELY_SHARE):
         blocks = f"{pool.mid:.0f} blocks of states ({pool.low:.0f} to {pool.high:.0f})"
         return f"about {blocks} are left, and each of {found.sequences} sequences needs one"

@@ -244,8 +244,8 @@ def _on_host(runtime: Runtime, ports: list[Port]) -> list[Violation]:
 # -- probes
 
 
-_SELDOM, _SHORT = 60, 180
-"""Seconds within which a server is seldom up, and within which a large or downloaded model is not loaded: the defaults of the
+_EARLY, _SHORT = 60, 180
+"""Seconds within which a server is rarely up, and within which a large or downloaded model is not loaded: the defaults of the
 rules' options."""
 
 
@@ -255,8 +255,8 @@ def _patience(config: Config, probe: Probe, options: Options) -> list[Violation]
         return []
     kills = probe.kind in ("startupProbe", "livenessProbe")
     eager = config.operand("enforce-eager").present is not False or config.operand("disable-cuda-graph").present is not False
-    seldom = options.get("probe-before-load", {}).get("seconds", _SELDOM)
-    soon = probe.patience < seldom and (kills or probe.gates) and not eager
+    early = options.get("probe-before-load", {}).get("seconds", _EARLY)
+    soon = probe.patience < early and (kills or probe.gates) and not eager
     if not soon and probe.patience >= options.get("short-probe", {}).get("seconds", _SHORT):
         return []
     end = "Kubernetes restarts it again and again" if kills else "the container counts as unhealthy"

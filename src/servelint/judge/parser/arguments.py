@@ -245,7 +245,11 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
     other = _other_engine(view.engine, fault.spelling)
     close = similar(fault.spelling, view.catalog.table(view.index).lines)
     there = setting_named(view, close) is not None if close else False
-    meant = f"delete it, with its value: {close} is set already" if there else f"did you mean {close}?"
+    twice = close == "--model" and view.config.reading.model is not None and not there
+    there = there or twice
+    meant = (
+        f"delete it, with its value: {'the model' if twice else close} is set already" if there else f"did you mean {close}?"
+    )
     message = f"{view.release} has no option {fault.spelling}"
     if other is not None:
         message = f"{fault.spelling} is an option of {ENGINE_NAMES[other]}; {view.release} refuses it"
@@ -265,7 +269,7 @@ _NAMED_INSTEAD = r"(?i)\buse (--[a-z][\w-]*(?: [\w+.-]+)??)(?: instead)?\.?$"
 
 
 def _successor(spelling: str, runs: Sequence[tuple[int, int, Option]], gone: bool) -> str:
-    """What the last release that had an option said is to be used in its place; a notice speaks of the option that is on."""
+    """What the last release that had an option said is to be used instead; a notice speaks of the option that is on."""
     off = spelling.startswith(("--no-", "-n"))
     notice = max(runs, key=lambda run: run[1])[2].deprecated if gone and not off else ""
     named = re.search(_NAMED_INSTEAD, " ".join(notice.split())) if notice else None

@@ -57,7 +57,7 @@ def _of_value(view: ReleaseView, setting: Setting) -> list[Violation]:
 
 
 def _refused(view: ReleaseView, setting: Setting, reason: str) -> Violation:
-    """An option at which the release ends the start."""
+    """An option at which the release stops the start."""
     instead = replacement(view.engine, setting.spelling.lstrip("-"))
     return Violation(
         "refused-option",
@@ -212,8 +212,10 @@ def _is_missing(folder: str | None, template: str) -> bool:
 
 
 def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: TracedText, word: Word) -> Violation:
-    """A value that is none of the choices, though it may be one in another release."""
+    """A value that is not one of the choices, though it may be one in another release."""
     place = text.span() or word.site
+    if setting.option is not None and "none" in setting.option.types:
+        choices = [one for one in choices if one not in (None, "None")]  # the text None never reaches the list
     if swallowed(view, setting):
         message = f"{setting.spelling} takes a value in {view.release}, which takes {text.flat} for it"
         return Violation(
@@ -221,7 +223,13 @@ def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: Trace
         )
     message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}'
     runs = [run for run in view.catalog.spelled(setting.spelling) if run[2].choices is not None]
-    known = [run for run in runs if text.flat in (run[2].choices or ()) and run[2].name == setting.name]
+    known = [
+        run
+        for run in runs
+        if text.flat in (run[2].choices or ())
+        and run[2].name == setting.name
+        and not {"none"} & {*run[2].types} & {text.flat.lower()}
+    ]
     if known:
         life = view.life(known)
         advice = f"choose from {listed(choices)}, or use {life.use(view.name)}"

@@ -137,7 +137,7 @@ def _fill_states(plan: MemoryPlan, settings: VllmSettings, model: Architecture, 
     if settings.full_graphs is None and plan.state_pool.low < needed:
         plan.notes.append(
             f"{needed} sequences need as many blocks of states where decoding is captured in full CUDA graphs, and about "
-            f"{plan.state_pool.mid:.0f} are there: whether it is captured so is not known here"
+            f"{plan.state_pool.mid:.0f} are there: whether it is captured so is unknown to servelint"
         )
     return needed * cache.bytes_of_block / GIB
 
@@ -329,5 +329,5 @@ def _drafted(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cach
             f"{100 * (cache.size / full - 1):.0f} % more ({cache.padding} pages of each block hold nothing)"
         )
     plan.notes.append(
-        f"a request keeps {need} blocks for each group of layers with state, {settings.drafts} of them for drafted tokens"
+        f"a request keeps {need} blocks for each group of layers with state, {settings.drafts} of them for draft tokens"
     )

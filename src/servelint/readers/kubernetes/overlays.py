@@ -194,7 +194,7 @@ class _Kustomized:
         self.generated: dict[str, dict[str, TracedText]] = {}
 
     def of(self, layer: _Layer, *, top: bool = True) -> tuple[list[Node], Overrides | None]:
-        """The objects that a kustomization makes, and what becomes of their images."""
+        """The objects that a kustomization makes, and what happens to their images."""
         found: list[Node] = []
         images: Overrides | None = None
         for base in layer.bases:
@@ -291,7 +291,7 @@ def _merged(base: Node, patch: Node, key: str) -> Node:
 
 
 def _item(base: Node, patch: Node, key: str) -> Node:
-    """An item of a list after a patch: a variable's new value takes the place of where the old one came from."""
+    """An item of a list after a patch: a variable's new value replaces where the old one came from."""
     theirs = yaml.entries(patch)
     merged = _merged(base, patch, "")
     if key == "env" and not {"value", "valueFrom"}.isdisjoint(theirs):

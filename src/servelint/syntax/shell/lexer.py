@@ -51,7 +51,7 @@ class Command:
 def command(flat: str, at: int) -> Command:
     """The simple command that starts at an offset. An array's `name=(...)` is one word.
 
-    A command of too many words has none, and goes on to the end of the text.
+    A command of too many words has none, and continues to the end of the text.
     """
     found = Command()
     most = bounds.WORDS.most
