@@ -141,7 +141,9 @@ def mentions(advice: str) -> Iterator[Mention]:
 def _parts(advice: str) -> list[str]:
     """The parts of an advice within which a release restricts what is named."""
     text = re.sub(r"'\{.*?\}'", lambda found: found[0].replace(",", "\x00").replace(";", "\x01"), advice)
-    text = re.sub(rf"({OPTION}(?: \w+)?) \((?:accepted )?(?:from )?({RELEASE})(?: and later)?[^()]*\)", r"\1 from \2", text)
+    text = re.sub(
+        rf"((?:{OPTION}|{VARIABLE})(?: \w+)?) \((?:accepted )?(?:from )?({RELEASE})(?: and later)?[^()]*\)", r"\1 from \2", text
+    )
     text = re.sub(r"\bpython -m \S+", "", re.sub(r", (where|which) ", r" \1 ", text))
     parts = re.split(r"[;()]|,(?! (?:or )?[\w.+-]+(?:,| or )\b)|\.\s", text)
     said = [part for part in parts if part.strip() and " refuses " not in part]

@@ -375,3 +375,18 @@ def test_a_folder_that_says_nothing_takes_the_name_of_what_is_around_it(
     found = models.inferred(TracedText.of(path), TracedText.of(served) if served is not None else None)
     assert (found.name if found is not None else None) == expected
     assert found is None or found.inferred
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("mistralai/Mistral-7B-Instruct-v0.3", True),
+        ("deepseek-ai/DeepSeek-V2-Lite", True),
+        ("Qwen/Qwen3-8B-FP8", False),
+        ("nvidia/NVIDIA-Nemotron-3-Super-120B-A12B", False),
+        ("tencent/Hy3", False),
+        ("house/model", False),
+    ],
+)
+def test_published_checkpoints_that_are_not_quantized(name: str, plain: bool) -> None:
+    assert models.published_plain(name) is plain

@@ -703,3 +703,23 @@ class TestClap:
     )
     def test_words(self, words: str, expected: list[str]) -> None:
         assert kinds("tgi", words, "3.3.7") == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "advice"),
+    [
+        ("embed", "write --runner pooling --convert embed"),
+        ("draft", "write --runner draft"),
+        ("auto", "delete it"),
+        ("other", "write --runner (generate or pooling) and --convert (embed, classify)"),
+    ],
+)
+def test_task_is_replaced_by_its_value(value: str, advice: str) -> None:
+    finding = only("vllm", f"m --task {value}", "0.13.0")
+    assert (finding.rule, finding.advice) == ("vllm/removed-option", advice)
+
+
+def test_a_second_model_is_not_advised() -> None:
+    finding = only("vllm", "m --moel other", "0.33.0")
+    assert finding.advice == "delete it, with its value: the model is set already"
+    assert finding.fix is None

@@ -168,3 +168,59 @@ def test_a_key_with_dashes_is_the_operand_with_underscores(text: str) -> None:
     launch = servelint.find_launches(f"vllm serve m {text}", "run.sh")[0]
     found = [one.operand("speculative-config.num_speculative_tokens").value for one in configs(launch, ["0.25.1", "0.33.0"])]
     assert found[-1] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            """m --override-generation-config '[{"a":1}]'""",
+            "--override-generation-config is a list here; vLLM 0.33.0 takes an object",
+        ),
+        ("m --limit-mm-per-prompt 3", "--limit-mm-per-prompt is a single value here; vLLM 0.33.0 takes an object"),
+        (
+            """m --media-io-kwargs '{"video": true}'""",
+            "video of --media-io-kwargs is not an object; vLLM 0.33.0 does not start",
+        ),
+        (
+            """m --model-class-overrides '{"x": true}'""",
+            "x of --model-class-overrides is not a string; vLLM 0.33.0 does not start",
+        ),
+        (
+            """m --ir-op-priority '{"rms_norm": [1]}'""",
+            "rms_norm of --ir-op-priority has 1 in it; vLLM 0.33.0 takes a list of texts",
+        ),
+        (
+            """m --compilation-config '{"splitting_ops": ["a", 2]}'""",
+            "splitting_ops of --compilation-config has 2 in it; vLLM 0.33.0 takes a list of texts",
+        ),
+    ],
+)
+def test_dictionaries_and_lists_of_texts(text: str, message: str) -> None:
+    finding = only("vllm", text, "0.33.0")
+    assert (finding.rule, finding.message) == ("vllm/invalid-json-value", message)
+
+
+@pytest.mark.parametrize(
+    ("text", "release"),
+    [
+        ("""m --override-generation-config '{"a":1}'""", "0.33.0"),
+        ("m --mm-processor-kwargs null", "0.33.0"),
+        ("""m --media-io-kwargs '{"video": {}}'""", "0.33.0"),
+        ("""m --override-generation-config '[1]' --override-generation-config '{}'""", "0.33.0"),
+        ("""m --override-generation-config '[1]'""", "0.11.0"),
+        ("""m --ir-op-priority '{"rms_norm": ["native"]}'""", "0.33.0"),
+    ],
+)
+def test_what_the_config_classes_take(text: str, release: str) -> None:
+    assert "invalid-json-value" not in kinds("vllm", text, release)
+
+
+def test_a_name_that_is_empty() -> None:
+    finding = only("vllm", "m --served-model-name ''", "0.33.0")
+    assert (finding.rule, finding.message) == (
+        "vllm/invalid-value",
+        "--served-model-name is empty; vLLM 0.33.0 does not start",
+    )
+    assert finding.advice == "write a value, or delete --served-model-name"
+    assert kinds("vllm", "m --served-model-name ''", "0.11.0") == []
