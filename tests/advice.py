@@ -37,7 +37,7 @@ from servelint.rules.load import rules
 from servelint.syntax.json import OBJECT
 
 RELEASE = r"b\d{3,}|\d+\.\d+(?:\.\d+)*(?:\.post\d+|rc\d+)?"
-OPTION = r"(?<![\w'-])--?[A-Za-z][\w-]*(?:\.[\w]+)*"
+OPTION = r"(?<![\w'-])--?[A-Za-z][\w-]*(?:\.\w[\w-]*)*"
 VARIABLE = r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b"
 VALUE = r"""'[^']*'|"[^"]*"|\{[a-z][\w.-]*\}|[\w./:+@-]*\w"""
 """A value, or the place of one in the advice of a rule: `{largest}`."""
@@ -242,7 +242,9 @@ def _way(verb: str, part: str) -> Way | None:
 def _gone(verb: str, part: str) -> Way | None:
     part = part.removesuffix(" out") if verb == "leave" else part
     if re.match(
-        r"(?:it|the option|the variable|them)(?:$|,|:| (?:before|outside|unless|until|with|where|when|to|from|if)\b)", part
+        r"(?:it|the option|the variable|them|one of (?:them|the two))"
+        r"(?:$|,|:| (?:before|outside|unless|until|with|where|when|to|from|if)\b)",
+        part,
     ):
         return Way((Step(True, ""),), verb) if " and " not in part else None
     names = re.match(rf"{_NAMED}(?: and {_NAMED})*", part)
@@ -289,7 +291,8 @@ def _wrong(one: Mention, catalog: Catalog, index: int, config: Config) -> str | 
             return None
         lives = [*catalog.variables().get(one.name, ()), *catalog.names("mentioned-variables").get(one.name, ())]
         return None if any(run[0] <= index <= run[1] for run in lives) else f"nothing reads {one.name}"
-    head, dot, path = one.name.partition(".")
+    whole = catalog.table(index).find(one.name) is not None  # --fim-qwen-1.5b-default
+    head, dot, path = (one.name, "", "") if whole else one.name.partition(".")
     head = head.replace("_", "-") if ENGINES[catalog.engine].dialect.underscores else head
     head = "-O" if re.fullmatch(r"-O\d", head) else head
     option = catalog.table(index).find(head)

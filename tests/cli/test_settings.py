@@ -359,5 +359,6 @@ def test_every_option_of_a_key_is_read() -> None:
 
     assert {"engine-versions" if name == "engine-version" else name for name in options.KEYS} == set(KEYS) - {
         "extends",
+        "models",
         "read-outside",
     }

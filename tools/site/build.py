@@ -33,11 +33,11 @@ GROUPS = {
     "Tutorial": ["tutorial"],
     "How-to guides": [
         *("ci", "gate", "editors", "mcp", "memory", "advise", "exec", "admission", "scale"),
-        *("untrusted", "writing-rules", "completions"),
+        *("untrusted", "updates", "translate", "writing-rules", "completions"),
     ],
     "Reference": ["usage", "settings", "formats", "lsp", "api", "operands", "limits"],
-    "Explanation": ["judging", "memory-plan", "models", "speculation", "performance", "costs"],
-    "Contributing": ["architecture", "verdicts", "primer", "fuzzing"],
+    "Explanation": ["judging", "memory-plan", "models", "speculation", "performance", "costs", "releases"],
+    "Contributing": ["architecture", "verdicts", "primer", "releases", "fuzzing"],
 }
 
 

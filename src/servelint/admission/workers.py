@@ -19,6 +19,7 @@ from typing import cast
 
 from servelint.admission.answer import Answer, Rules, unjudged
 from servelint.admission.worker import LENGTHS
+from servelint.core.data import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -286,6 +287,7 @@ class Workers:
                 [sys.executable, "-c", _PROGRAM, self._words],
                 stdin=there.fileno(),
                 stdout=there.fileno(),
+                env=environment(),
             )
         worker = Worker(process, self._ended)
         up = False

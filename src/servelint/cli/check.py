@@ -186,15 +186,22 @@ def _check(
         good.append(output.write_report(report, kind, path, style, settings_files))
     if not all(good):
         return 2
-    if not report.launches and not writing.quiet:
-        from servelint.report import extent
-
-        if nothing := extent.no_launch(report):
-            print_stderr(f"servelint: {nothing}")
+    if not writing.quiet:
+        _print_extent(report, kind)
     status = options.status_of_errors(report) or int(any(_fails(finding, settings_files) for finding in report.findings))
     if required is not None and _not_judged(report, required):
         status = status or 1
     return 1 if fixed and fixing.exit_non_zero_on_fix and status == 0 else status
+
+
+def _print_extent(report: Report, kind: str) -> None:
+    """Print on standard error that no launch was found, or how far the report judged if its format has no place for that."""
+    from servelint.report import extent, formats
+
+    if nothing := extent.no_launch(report):
+        print_stderr(f"servelint: {nothing}")
+    elif not getattr(formats.find(kind), "HAS_EXTENT", True) and (closing := extent.closing(report)):
+        print_stderr(f"servelint: {closing}")
 
 
 def _refuse_contradictions(

@@ -160,7 +160,7 @@ def settings(*groups: Options, judging: bool = True, trust: Trust = EVERYTHING) 
     faults: list[str] = []
     layers: list[Layer] = []
     file, isolated = given["settings"], given["isolated"]
-    if any(name.startswith(_PREFIX) for name in os.environ):
+    if any(name.startswith(_PREFIX) and value for name, value in os.environ.items()):
         from servelint.settings import reading
 
         layers.append(reading.from_env(os.environ, faults))

@@ -11,9 +11,10 @@ To add an engine, write its record in a module of this package and name the modu
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from importlib import import_module
+
+from servelint.core.data import data_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,10 +79,11 @@ class Start:
         takes_model: whether the server uses a positional model.
         launcher: the name of the record in Engine.launchers of what is started; "" for the engine's own server.
         model_first: the first release that takes a model as the first word after the verb, "" where the parser decides.
+        marks: groups of options; a program whose name is not known and that is given one of each is this one.
     """
 
     __slots__ = (
-        "launcher", "model_first", "modules", "optional_verb", "other_verbs", "paths", "programs", "scripts", "since",
+        "launcher", "marks", "model_first", "modules", "optional_verb", "other_verbs", "paths", "programs", "scripts", "since",
         "takes_model", "until", "verbs",
     )  # fmt: skip
 
@@ -99,8 +101,10 @@ class Start:
         takes_model: bool = True,
         launcher: str = "",
         model_first: str = "",
+        marks: tuple[frozenset[str], ...] = (),
     ) -> None:
         self.launcher = launcher
+        self.marks = marks
         self.verbs = verbs
         self.programs = programs
         self.modules = modules
@@ -149,11 +153,12 @@ class ImageFamily:
         builds: pattern of how what stands behind the release in a published tag starts, "" for the usual one.
         command: the words that the entrypoint is given where a container has none; () if it needs none.
         branches: pattern of the tags of images that were built from a branch -> the last release that they can be.
+        minor_tags: whether a tag such as 3.3 is moved to each newer release of 3.3.
     """
 
     __slots__ = (
-        "branches", "builds", "command", "entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source",
-        "suffixes", "tags", "without",
+        "branches", "builds", "command", "entrypoint", "minor_tags", "only", "own_tags", "registry", "repository", "rolling",
+        "source", "suffixes", "tags", "without",
     )  # fmt: skip
 
     def __init__(
@@ -172,7 +177,9 @@ class ImageFamily:
         builds: str = "",
         command: tuple[str, ...] = (),
         branches: Mapping[str, str] | None = None,
+        minor_tags: bool = False,
     ) -> None:
+        self.minor_tags = minor_tags
         self.command = command
         self.branches = branches or {}
         self.registry = registry
@@ -200,7 +207,7 @@ class Dialect:
         equals: whether `--a=b` sets an option.
         next_word: whether an option's value is the next word, whatever it looks like.
         attached: whether `-p80` is `-p 80`; argparse, which has abbreviations, takes it as well.
-        once: whether an option that is given twice is refused.
+        once: whether an option that is given twice is refused, and a word with a dash in front is never a value.
     """
 
     __slots__ = (
@@ -247,7 +254,7 @@ class Engine:
 
     # -- releases
 
-    data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
+    data = data_path("engines/data")
     """Folder of the catalog, `<id>.json`."""
     source_url: str = ""
     """Address of a file at a release's tag, with `{release}` and `{path}`."""
@@ -328,6 +335,12 @@ class Engine:
     """Option, or key of a JSON option -> (the catalog's kind of names of its values, option that brings more of them)."""
     object_options: tuple[str, ...] = ()
     """Options whose value must be a JSON object, although the parser accepts any text."""
+    filled_options: tuple[str, ...] = ()
+    """Options whose value must not be empty, although the parser accepts any text."""
+    text_lists: tuple[str, ...] = ()
+    """Fields of JSON options, as the catalog names them, or JSON options whose fields all are lists of texts."""
+    object_members: Mapping[str, str] = {}
+    """Options among these whose members must all be of one kind: a kind of servelint.syntax.json."""
     late_objects: tuple[str, ...] = ()
     """JSON options whose fields are checked after the parser, so that a value that another one replaces does not matter."""
     overwritten: tuple[str, ...] = ()
@@ -506,9 +519,9 @@ ENGINE_NAMES: dict[str, str] = {}
 _caches: list[Callable[[], None]] = []
 
 
-def derived(make: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a function of the records: its results are kept until a record is registered."""
-    cached = lru_cache(maxsize=1024)(make)
+def derived(make: Callable[P, R], kept: int = 1024) -> Callable[P, R]:
+    """Decorate a function of the records: its results, as many as `kept`, are kept until a record is registered."""
+    cached = lru_cache(maxsize=kept)(make)
     _caches.append(cached.cache_clear)
     return cached  # type: ignore[return-value]
 

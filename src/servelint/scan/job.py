@@ -121,12 +121,10 @@ def context(settings: Settings, exclude: tuple[str, ...]) -> str:
 def _program() -> str:
     from importlib.metadata import version
 
-    from servelint.rules.load import rule_folder
+    from servelint.cache.context import program_folders
 
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    folders = [package] if rule_folder().startswith(package) else [package, rule_folder()]
     parsers = [version(name) for name in _PARSERS]
-    return json.dumps([__version__, sys.version_info[:2], parsers, [_of_folder(folder) for folder in folders]])
+    return json.dumps([__version__, sys.version_info[:2], parsers, [_of_folder(folder) for folder in program_folders()]])
 
 
 def _of_folder(folder: str) -> str:

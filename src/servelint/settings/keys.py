@@ -67,7 +67,7 @@ KEYS = {
     key.name: key
     for key in (
         Key("extends", FILE, "another settings file, for keys that this one does not set", variable=False),
-        Key("select", PATTERNS, "run only these rules: ids, or areas such as vllm/*; replaces weaker ones", (), per_path=True),
+        Key("select", PATTERNS, "run only these rules: ids, or areas such as vllm/*; replaces weaker lists", (), per_path=True),
         Key("extend-select", PATTERNS, "run these rules too: ids, or areas such as vllm/*", (), per_path=True),
         Key("ignore", PATTERNS, "do not run these rules; adds to the rules that are already ignored", (), per_path=True),
         Key("profile", CHOICE, "how much is reported: strict adds best practice, audit everything", PROFILES[0],
@@ -78,6 +78,7 @@ KEYS = {
         Key("engine-versions", RELEASES, "the release of an engine if a file sets none", {}, per_path=True),
         Key("gpu", GPU, "the GPU if a file names none", per_path=True),
         Key("gpu-count", COUNT, "the number of GPUs of a launch if a file sets none", per_path=True),
+        Key("models", FILE, "a file with facts of your own models (servelint models add)", variable=False),
         Key("rules", FOLDERS, "folders with your own rules", ()),
         Key("exclude", GLOBS, "paths to skip when a folder is searched", ()),
         Key("extend-exclude", GLOBS, "more paths to skip", ()),

@@ -6,7 +6,7 @@ import re
 
 from servelint.core.launch import Launch
 from servelint.core.text import TracedText
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.config import Config
 from servelint.judge.parser.violation import Violation
 
@@ -32,6 +32,10 @@ def not_started(launch: Launch) -> list[Violation]:
             message = f"a list needs double quotes: Docker passes {shown!r} to a shell unchanged, and {engine} is not started"
             advice = "write double quotes"
             label = "not JSON"
+        elif mishap.kind == "no-program":
+            message = f"{shown!r} is started as a program, because the image has no entrypoint: {engine} is not started"
+            advice = f"write {' '.join(ENGINES[launch.engine].command)} in front of it"
+            label = "no program"
         elif mishap.kind == "no-shell":
             message = f"{shown!r} is started as a program, because no shell reads this command: {engine} is not started"
             advice = 'run it through a shell: ["sh", "-c", "..."]'

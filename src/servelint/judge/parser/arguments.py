@@ -28,7 +28,7 @@ from servelint.judge.parser.repairs import (
     without_value,
     written_in,
 )
-from servelint.judge.parser.view import Life, ReleaseView, listed, similar
+from servelint.judge.parser.view import ReleaseView, listed, similar
 from servelint.judge.parser.violation import Violation
 
 TYPE_CHECKING = False
@@ -72,8 +72,7 @@ def _in_one_word(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
     if not packed:
         return faults
     inside = [option.partition("=")[0] for flat in packed for option in flat.split() if option.startswith("-")]
-    table = view.catalog.table(view.index)
-    named = {found.name for option in inside if (found := table.find(option)) is not None}
+    named = {found.name for option in inside if (found := view.find(option)) is not None}
     return [one for one in faults if one.kind != "missing-argument" or one.spelling.lstrip("-") not in named]
 
 
@@ -100,7 +99,7 @@ def _unexpected_value(view: ReleaseView, fault: Fault) -> Violation:
     advice = f"write {fault.spelling}"
     if off:
         other = fault.spelling.replace("--", "--no-", 1)
-        advice = f"write {other}" if view.catalog.table(view.index).find(other) is not None else "delete it"
+        advice = f"write {other}" if view.find(other) is not None else "delete it"
     return Violation(
         "unexpected-value",
         fault.span,
@@ -225,9 +224,9 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
     instead = in_place_of(view, fault.spelling)
     runs = view.catalog.spelled(fault.spelling)
     if runs:
-        life = Life(view.catalog, runs, view.index)
+        life = view.life(runs)
         gone = life.before is not None
-        use = Life(view.catalog, _taking(view, fault, runs), view.index).use(view.name)
+        use = view.life(_taking(view, fault, runs)).use(view.name)
         otherwise = f"delete it, or use {use}"
         return Violation(
             "removed-option" if gone else "option-not-yet",
@@ -240,13 +239,17 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
             safe=instead.safe if instead is not None else False,
         )
     name, sign, _ = fault.spelling.partition("=")
-    if sign and view.catalog.table(view.index).find(name) is not None:
+    if sign and view.find(name) is not None:
         message = f"{view.release} takes no value after an equals sign, and refuses {fault.spelling}"
         return Violation("unknown-option", fault.span, message, f"write {name} and the value as two words", "one word")
     other = _other_engine(view.engine, fault.spelling)
     close = similar(fault.spelling, view.catalog.table(view.index).lines)
     there = setting_named(view, close) is not None if close else False
-    meant = f"delete it, with its value: {close} is set already" if there else f"did you mean {close}?"
+    twice = close == "--model" and view.config.reading.model is not None and not there
+    there = there or twice
+    meant = (
+        f"delete it, with its value: {'the model' if twice else close} is set already" if there else f"did you mean {close}?"
+    )
     message = f"{view.release} has no option {fault.spelling}"
     if other is not None:
         message = f"{fault.spelling} is an option of {ENGINE_NAMES[other]}; {view.release} refuses it"
@@ -292,7 +295,7 @@ def _other_engine(engine: str, spelling: str) -> str | None:
 
 def _ambiguous(view: ReleaseView, fault: Fault) -> Violation:
     runs = view.catalog.spelled(fault.spelling)
-    was = f" {Life(view.catalog, runs, view.index).written(view.name)}, and" if runs else ""
+    was = f" {view.life(runs).written(view.name)}, and" if runs else ""
     instead = in_place_of(view, fault.spelling) if runs else None
     return Violation(
         "ambiguous-option",
@@ -311,7 +314,7 @@ def _abbreviated(view: ReleaseView, fault: Fault) -> Violation:
     full = fault.names[0]
     if runs:
         instead = in_place_of(view, fault.spelling)
-        was = Life(view.catalog, runs, view.index).written(view.name)
+        was = view.life(runs).written(view.name)
         return Violation(
             "taken-for-another",
             fault.span,
@@ -371,8 +374,8 @@ def _model_first(view: ReleaseView) -> list[Violation]:
     if not view.record.dialect.model_first or not arguments.takes_model or not arguments.complete or "config" in settings:
         return []
     model, name = settings.get("model"), settings.get("served-model-name")
-    later = view.config.at_least("0.11.1")
-    if model is not None and view.config.at_least("0.8.3") and not later and model.word.text.flat == "--model":
+    later = view.at_least("0.11.1")
+    if model is not None and view.at_least("0.8.3") and not later and model.word.text.flat == "--model":
         message = f"{command} of {view.release} takes the model as its first argument, not with --model"
         change = Change(words=[model.word]) if view.config.launch.argv[:1] == [model.word] else None
         advice = f"write {command} MODEL, without --model"
@@ -389,7 +392,7 @@ def _model_first(view: ReleaseView) -> list[Violation]:
     first = view.config.launch.argv[0] if view.config.launch.argv else None
     if name is None or model is not None or first is None or first.many or not first.text.flat.startswith("-"):
         return []
-    if not view.config.at_least("0.17"):
+    if not view.at_least("0.17"):
         return []
     message = f"{command} of {view.release} takes no --served-model-name where the model is not its first argument"
     return [Violation("missing-argument", name.word.text.span(), message, f"write {command} MODEL, then the options")]
@@ -461,12 +464,12 @@ def _back_again(view: ReleaseView) -> list[Violation]:
     """Options that this release takes and that some releases between it and older ones refuse."""
     found: list[Violation] = []
     for setting in view.config.reading.arguments.every:
-        gaps = view.catalog.gaps(setting.spelling) if setting.option is not None else []
-        gap = next((one for one in reversed(gaps) if one[1] <= view.index), None)
-        if gap is None:
-            continue
-        gone, back = gap
         releases = view.catalog.releases
+        gaps = view.catalog.gaps(setting.spelling) if setting.option is not None else []
+        run = view.run_of([(back, len(releases) - 1, gone) for gone, back in gaps])
+        if run is None:
+            continue
+        back, _, gone = run
         spell = releases[gone] if gone == back - 1 else f"{releases[gone]} to {releases[back - 1]}"
         instead = in_place_of(view, setting.spelling, setting)
         found.append(

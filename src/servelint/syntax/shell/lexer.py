@@ -175,6 +175,26 @@ def neutral(flat: str) -> str:
     return "".join([*done, flat[kept:]])
 
 
+def unclosed(flat: str) -> int | None:
+    """The offset of the first quote or substitution that is never closed; None without one."""
+    at = 0
+    while (special := _SPECIAL.search(flat, at)) is not None:
+        at = special.start()
+        if flat[at] == "#":
+            starts = at == 0 or flat[at - 1] in " \t\n;&|()"
+            end = _past(flat, flat.find("\n", at)) if starts else at + 1
+            if end > len(flat):
+                return None
+        elif flat[at] == "<":
+            end = _after_heredoc(flat, at) or special.end()
+        else:
+            end = step(flat, at)
+        if end > len(flat):
+            return at
+        at = end
+    return None
+
+
 def step(flat: str, at: int, quoted: bool = False) -> int:
     """The offset after the escape, quotes or substitution that starts at an offset, else after its one character.
 

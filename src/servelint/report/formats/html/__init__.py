@@ -126,9 +126,13 @@ def page(
         f'<title>servelint: {heading}</title>\n<link rel="icon" href="data:,">\n<style>{style}</style>\n</head>\n<body>\n'
         f'{skip}<header><h1>servelint report</h1><p class="verdict">{heading}</p>'
         f"{_facts(report, origin)}{_judged(report)}{_left_out(report)}</header>\n"
-        f"{shapes() if drawn else ''}<main>\n{body}</main>\n<footer><p>Made by servelint {escaped(__version__)}.</p></footer>\n"
+        f"{shapes() if drawn else ''}<main>\n{body}</main>\n{_footer()}\n"
         f"<script>{script}</script>\n</body>\n</html>\n"
     )
+
+
+def _footer() -> str:
+    return f"<footer><p>Made by servelint {escaped(__version__)} with {escaped(extent.data_line())}.</p></footer>"
 
 
 def _part(name: str) -> str:
