@@ -61,7 +61,7 @@ source:
   ENGINE        an engine, such as vllm
   RELEASE       its release, or all to rebuild the catalog from every release
   --from PATH   read an archive, a folder, an installed package or a clone
-  --unverified  read only the sources in a wheel, without a hash: faster for gigabytes
+  --unverified  read only the sources in a wheel, without its hash; faster for large wheels
 
 output:
   --output FILE   write the snapshot there and leave the catalog alone
@@ -76,8 +76,8 @@ new releases:
 help:
   -h, --help  show this page
 
-The source is not run. Its file is read whole and compared with the hash of the package index,
-unless --unverified is given.
+servelint does not run the source. It compares the whole file with the hash in the package index,
+unless you give --unverified.
 
 examples:
   servelint engines harvest vllm 0.34.0
