@@ -69,6 +69,7 @@ COMMANDS = [
     ["launches", ".", "--format", "json"],
     ["memory", ".", "--gpu", "h100-80gb"],
     ["upgrade", ".", "--to", "vllm=0.33.0"],
+    ["translate", ".", "--to", "sglang"],
     ["check", "--command", "vllm serve $(touch ran)"],
     ["exec", "--dry-run", "--", "vllm", "serve", "$(touch ran)"],
 ]

@@ -133,6 +133,7 @@ def _lighten(report: Report, shared: dict[tuple[str, ...], Undecided]) -> Report
     for launch in {id(one): one for one in [*report.launches, *_of_findings(report)]}.values():
         launch.argv, launch.verb, launch.env, launch.secrets, launch.others = [], (), {}, (), []
         launch.later = launch.open = launch.container = launch.nodes = None
+        launch.models = {}
         if launch.judged is not None and launch.judged.undecided is not None:
             every = launch.judged.undecided
             launch.judged.undecided = [shared.setdefault((one.rule, *one.lacks), one) for one in every]
@@ -194,7 +195,7 @@ def _passed_over(report: Report, path: str, paths: list[str]) -> Report:
         return report
     if not may_start(path):
         for one in report.errors:
-            one.message = f"passed over, as nothing in it starts an engine: {one.message.partition(': ')[2]}"
+            one.message = f"skipped, because nothing in it starts an engine: {one.message.partition(': ')[2]}"
         report.notes += report.errors
         report.errors = []
     return report
@@ -364,6 +365,8 @@ def check_launches(
     found: list[Finding] = []
     seen: set[tuple[str, object, str]] = set()
     for launch in launches:
+        for other in launch.every:
+            other.models = settings.models
         for finding in judging(launch, settings):
             key = (finding.rule, finding.span, finding.message)
             if key not in seen:

@@ -75,10 +75,10 @@ def test_the_page(hostile: Workspace) -> None:
     assert secrets(out) == []
 
 
-@pytest.mark.parametrize("command", ["launches", "memory", "upgrade"])
+@pytest.mark.parametrize("command", ["launches", "memory", "translate", "upgrade"])
 @pytest.mark.parametrize("kind", ["text", "json"])
 def test_other_commands(command: str, kind: str, hostile: Workspace) -> None:
-    more = ["--to", "vllm=0.33.0"] if command == "upgrade" else []
+    more = {"upgrade": ["--to", "vllm=0.33.0"], "translate": ["--to", "sglang"]}.get(command, [])
     ran = hostile.run(command, ".", "--format", kind, *more)
     assert terminal(ran.out + ran.err) == []
     assert secrets(ran.out + ran.err) == []

@@ -10,7 +10,13 @@ from servelint.engines.config import configs
 from servelint.engines.registry import Engine
 from tests.launching import launch_in
 
-VERBS = {"vllm": "vllm serve", "sglang": "sglang serve", "llama.cpp": "llama-server"}
+VERBS = {
+    "vllm": "vllm serve",
+    "sglang": "sglang serve",
+    "llama.cpp": "llama-server",
+    "tgi": "text-generation-launcher",
+    "lmdeploy": "lmdeploy serve api_server",
+}
 
 
 RELEASES = {"vllm": "0.27.1", "sglang": "0.5.12"}
@@ -352,3 +358,14 @@ def test_every_spelling_of_a_release_is_read_as_its_option(engine: str) -> None:
             continue  # starts nothing
         words = f"{spelling} 1" if option.takes_value else spelling
         assert list(settings(words, engine)) == [option.name], spelling
+
+
+def test_clap_takes_no_word_with_a_dash_for_a_value() -> None:
+    assert faults("--port -1", "tgi", "3.3.7") == [("missing-value", "--port"), ("unknown-option", "-1")]
+    assert faults("--port 1", "tgi", "3.3.7") == []
+    assert faults("--seed -1") == []
+
+
+def test_lmdeploy_takes_underscores_for_dashes() -> None:
+    assert faults("a/b --model_format awq", "lmdeploy", "0.18.0") == []
+    assert faults("a/b --model_formats awq", "lmdeploy", "0.18.0") == [("unknown-option", "--model-formats")]

@@ -1,4 +1,4 @@
-"""Which rules a launch is held against, by what it has."""
+"""Which rules a launch is compared with, by what it has."""
 
 from __future__ import annotations
 

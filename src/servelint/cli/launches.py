@@ -37,7 +37,7 @@ class OutputOptions(Options, title="output"):
     "launches",
     *(Inputs, Versions, SettingsOptions, OutputOptions),
     about="List every launch with its engine, release, arguments and environment.",
-    notes="exit status: 0, 2 wrong usage or a file that could not be read, 3 an error in servelint itself",
+    notes="exit status: 0 success, 2 wrong usage or a file that could not be read, 3 an error in servelint\nitself",
     examples=["servelint launches deploy/", "servelint launches --format json compose.yml"],
 )
 def run(inputs: Inputs, versions: Versions, settings: SettingsOptions, writing: OutputOptions) -> int:
@@ -176,8 +176,10 @@ def _json(node: JsonNode) -> Any:
     return node.value
 
 
-def _quoted(word: str) -> str:
-    """Quote a word for a shell, but not the asterisks of a mask."""
+def quoted(word: str) -> str:
+    """Quote a word for a shell, but neither a variable nor the asterisks of a mask."""
+    if word.startswith("${") and word.endswith("}"):
+        return word
     return shlex.quote(word) if MASK not in word else shlex.quote(word.replace(MASK, "@")).replace("@", MASK)
 
 
@@ -194,10 +196,10 @@ def launch_text(launch: Launch, data: dict[str, Any]) -> str:
         lines.append(f"  env   {escapes(name)}={escapes(value)}")
     line = "  argv "
     for word in data["argv"]:
-        quoted = escapes(word if word.startswith("${") and word.endswith("}") else _quoted(word))
+        shown = escapes(quoted(word))
         if word.startswith("-") and len(line) > 7:
             lines.append(line)
             line = "       "
-        line += quoted if line.endswith(" ") and not line.strip() else " " + quoted if line.strip() != "argv" else quoted
+        line += shown if line.endswith(" ") and not line.strip() else " " + shown if line.strip() != "argv" else shown
     lines.append(line)
     return "\n".join(lines)

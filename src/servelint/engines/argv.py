@@ -263,7 +263,8 @@ class _Parser:
         spelling = self.spelled(flat)
         if self._declared(spelling) is not None or self._matches(spelling):
             return True
-        return _NUMBER.match(flat) is None and (" " not in flat or HOLE in spelling)
+        # clap takes no negative number for a value
+        return self.dialect.once or (_NUMBER.match(flat) is None and (" " not in flat or HOLE in spelling))
 
     def _is_stray_path(self, flat: str) -> bool:
         """Whether vLLM takes a word that is not an option for a key of a JSON option: `-0.5`, `--dtype auto.x`.
@@ -410,7 +411,7 @@ class _Parser:
         level = self._declared("--optimization-level")
         known, declared = (level, "--optimization-level") if level is not None else (self._declared("-O"), "-O")
         if flat[2:3] == "." and self._declared("--compilation-config") is not None:
-            declared = "--compilation-config"  # -O.key: gone in 0.14, where it is a level that is none
+            declared = "--compilation-config"  # -O.key: gone in 0.14, where it is an invalid level
             known = self._declared(declared)
         setting = Setting(known.name if known is not None else "optimization-level", known, word, "-O", None, declared)
         self.result.settings[setting.name] = setting

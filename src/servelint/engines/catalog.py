@@ -15,8 +15,9 @@ import json
 import os
 from bisect import bisect_left
 
+from servelint.core.data import active, compiled_path, date
 from servelint.engines.registry import ENGINES, derived
-from servelint.engines.releases import release_key
+from servelint.engines.releases import newest, release_key, sort_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ SUFFIX = ".catalog"
 
 def compiled_text(engine: str, folder: str) -> bytes | None:
     """The lines of an engine's compiled catalog, compiled anew if the reviewed file is newer; None if there is none."""
-    path = os.path.join(folder, engine + SUFFIX)
+    path = os.path.join(compiled_path(folder), engine + SUFFIX)
     try:
         if os.stat(path).st_mtime_ns >= os.stat(os.path.join(folder, engine + ".json")).st_mtime_ns:
             return _read(path)
@@ -114,6 +115,7 @@ def _read(path: str) -> bytes:
 
 def _write(path: str, text: bytes) -> None:
     temporary = f"{path}.{os.getpid()}.tmp"
+    os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
     with open(temporary, "wb") as file:
         file.write(text)
     os.replace(temporary, path)
@@ -179,7 +181,7 @@ class Option:
         const: the value of an OPTIONAL that is given without one.
         sets: what a flag sets: True or False.
         deprecated: what the release prints when it is used, "" if it is not deprecated.
-        refuses: the error with which the release ends the start when it is used, "" if it does not.
+        refuses: the error with which the release stops the start when it is used, "" if it does not.
         required: whether the parser refuses an argv without it.
         exclusive: name of a group of options only one of which may be given, "" for none.
         dest: its name in the engine's source.
@@ -546,6 +548,25 @@ def load(engine: str) -> Catalog | None:
     """The catalog of an engine, by its id; None if there is none."""
     text = compiled_text(engine, ENGINES[engine].data) if engine in ENGINES else None
     return Catalog(text) if text is not None else None
+
+
+@derived
+def newest_release(engine: str) -> str | None:
+    """The newest release of an engine that is known, listed or in the catalog; None for an engine of which none is."""
+    text = compiled_text(engine, ENGINES[engine].data)
+    known = [one for one in (newest(engine), *(json.loads(text.partition(b"\n")[0])["releases"][-1:] if text else ())) if one]
+    return max(known, key=sort_key, default=None)
+
+
+def freshness() -> dict[str, Any]:
+    """The day of the data in use, the id of their bundle (None for the package), and the newest release of each engine."""
+    known = {engine: newest_release(engine) for engine in ENGINES}
+    bundle = active()
+    return {
+        "date": date(),
+        "bundle": bundle.id if bundle is not None else None,
+        "newest": {engine: release for engine, release in known.items() if release is not None},
+    }
 
 
 class Signatures:

@@ -79,7 +79,7 @@ class Reading:
 
     @property
     def family(self) -> models.Family | None:
-        """What is known of the model, by its config.json if that file can be read, or else by its name."""
+        """Facts about the model, by its config.json if that file can be read, or else by its name."""
         return self._known_family()[0]
 
     @property
@@ -133,7 +133,7 @@ class Reading:
 
 
 def _family_in_folder(launch: Launch, model: TracedText) -> models.Family | None:
-    if launch.folder is None and launch.open is None:
+    if launch.folder is None and launch.open is None and not launch.models:
         return None
     from servelint.models import folder
 
@@ -284,8 +284,8 @@ CONTAINER = {
     "ipc": ("text", "the IPC namespace: host, private, ..."),
     "shm_size": ("text", "the size of /dev/shm as written"),
     "runtime": ("text", "the container runtime: nvidia, ..."),
-    "privileged": ("text", "whether the container has every device of its host, as written"),
-    "gpu_product": ("text", "the GPU that a node selector or a cluster's setting asks for"),
+    "privileged": ("text", "whether the container has all devices of its host, as written"),
+    "gpu_product": ("text", "the GPU that a node selector or a setting of the cluster requests"),
     "gpu_request": ("text", "the GPUs that a pod's container requests"),
     "gpu_limit": ("text", "the GPUs that a pod's container is limited to"),
 }
@@ -401,7 +401,7 @@ class Config:
 
     @property
     def family(self) -> models.Family | None:
-        """What is known of the model; None if nothing is."""
+        """Facts about the model; None if nothing is."""
         return self.reading.family
 
     @property
@@ -586,8 +586,9 @@ class Config:
         value = family.fact(fact) if family is not None else None
         if value is None and fact in models.NUMBERS and model is not None and model.value and not self.reading.opened:
             value = models.described_number(model.value, fact)
-        if value is None and family is None and fact == "quantization" and model is not None and model.value:
-            value = models.named_format(model.value)
+        if value is None and fact == "quantization" and model is not None and model.value:
+            value = models.named_format(model.value) if family is None else None
+            value = value or ("none" if not self.reading.opened and models.published_plain(model.value) else None)
         return UNKNOWN if model is None or value is None else Operand(True, value, site=model.span())
 
     def _repository(self) -> Operand:

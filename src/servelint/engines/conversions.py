@@ -104,6 +104,17 @@ def _list_of_unsigned(text: str) -> object:
     return text
 
 
+def _of_form(pattern: str) -> Callable[[str], object]:
+    """As llama.cpp's own readers of texts; in quotes, a comma may be a part of a text."""
+
+    def convert_form(text: str) -> object:
+        if re.fullmatch(pattern, text, re.DOTALL) is None and '"' not in text:
+            raise ValueError(text)
+        return text
+
+    return convert_form
+
+
 _USIZE = _unsigned(2**64 - 1)
 _STOI = (_number_ahead(r"\s*([-+]?\d+)"), _WHOLE)
 _STOF = (_number_ahead(r"(?i)\s*([-+]?(?:\d+\.?\d*|\.\d+|inf|nan))"), _NUMBER)
@@ -117,6 +128,15 @@ CONVERSIONS: dict[str, Conversion] = {
     "none": (_none, ""),
     **dict.fromkeys(("stoi", "stol", "stoul", "stoll", "stoull"), _STOI),
     **dict.fromkeys(("stof", "stod"), _STOF),
+    "cpu_mask": (_of_form(r"(?:0x)?[0-9A-Fa-f]{0,128}(?:(?<=[0-9A-Fa-f]{128}).*)?"), "a hexadecimal number"),
+    "cpu_range": (_of_form(r"(?:\s*[-+]?\d[^-]*)?-(?:\s*[-+]?\d.*)?"), "a range such as 0-7"),
+    "kv_override": (
+        _of_form(r"[^=,]{0,127}=(?:int:|float:|str:|bool:(?:true|false)(?=,|\Z)).*"),
+        "KEY=TYPE:VALUE, where TYPE is int, float, bool or str",
+    ),
+    "name_and_number": (_of_form(r"[^:,]*:\s*[-+]?[\d.][^:,]*(?:,.*)?"), "NAME:NUMBER"),
+    "logit_bias": (_of_form(r"\s*[-+]?\d+\s*[-+]\s*[-+]?(?:\d|\.\d|inf|nan).*"), "a token's number, + or -, and a number"),
+    "addresses": (_of_form(r".*[^\s,].*"), "at least one address"),
     **dict.fromkeys(("usize", "u64"), (_USIZE, "a whole number without a sign")),
     "u32": (_unsigned(2**32 - 1), "a whole number from 0 to 4294967295"),
     "u16": (_unsigned(2**16 - 1), "a whole number from 0 to 65535"),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from functools import lru_cache
 
+from servelint.core.data import data_path
 from servelint.core.launch import ReleaseClaim
 from servelint.core.text import HOLE, TracedText
 from servelint.engines.registry import ENGINES, Engine, EntryPoint, ImageFamily, derived
@@ -171,15 +171,24 @@ def _claim(engine: str, family: ImageFamily, tag: TracedText | None, *, pinned: 
     placed = place(engine, short.group("release")) if short is not None else None
     if short is not None and placed is not None and placed.kind in (NEVER, NEWER):
         return ReleaseClaim(short.group("release"), "image", tag.span())
+    minor = re.match(rf"v?(\d+\.\d+)(?:-(?:{family.builds}))?$", tag.flat) if family.minor_tags and tag.known else None
+    newest = _newest_of(engine, minor.group(1)) if minor is not None else None
+    if newest is not None:
+        return ReleaseClaim(newest, "image", tag.span())
     if tag.known and not pinned and re.match(family.rolling or _ROLLING, tag.flat):
         return ReleaseClaim(None, "image", tag.span(), rolling=True)
     return ReleaseClaim(None, None, tag.span())
 
 
+def _newest_of(engine: str, minor: str) -> str | None:
+    """The newest release whose number starts with another one: 3.3.7 for 3.3."""
+    return next((one for one in reversed(known_releases(engine)) if one.startswith(minor + ".")), None)
+
+
 @lru_cache(maxsize=1)
 def _tables() -> dict[str, dict[str, dict[str, str]]]:
     """Repository -> its source and the engine's release of each tag. A tag with a variant behind it is the same release."""
-    with open(os.path.join(os.path.dirname(__file__), "data", "images.json"), encoding="utf-8") as file:
+    with open(data_path("engines/data/images.json"), encoding="utf-8") as file:
         tables: dict[str, dict[str, dict[str, str]]] = json.load(file)
     return tables
 

@@ -25,7 +25,9 @@ class LMDeploy(Engine):
     words = (b"lmdeploy",)
     stems = ("lmdeploy",)
 
-    dialect = Dialect("model-path")
+    dialect = Dialect("model-path", underscores=True)  # FlexibleArgumentParser, since 0.9.2
+    looked_up_options = {"quant-policy": "kv-cache-dtypes"}
+    lowered = ("quant-policy",)
     value_kinds_of_options = {
         "tool-call-parser": ("tool-call-parsers", ""),
         "reasoning-parser": ("reasoning-parsers", ""),

@@ -150,6 +150,16 @@ _LAMBDA = re.compile(r"\[[^\]]*\]\s*\((?P<params>[^()]*)\)\s*(?:->\s*\w+\s*)?\{"
 _CONVERSIONS = ("stoi", "stol", "stoll", "stoul", "stoull", "stof", "stod")
 _DEPRECATED = re.compile(r"^\W*DEPRECATED\b|\(DEPRECATED\b", re.IGNORECASE)
 _SPEC_TYPES = "common_speculative_types_from_names"
+_FORMATS = (
+    (r"\bparse_cpu_mask\(", "cpu_mask"),
+    (r"\bparse_cpu_range\(", "cpu_range"),
+    (r"\bstring_parse_kv_override\(", "kv_override"),
+    (r"string_split<std::string>\(\w+, ':'\); if \(parts\.size\(\) != 2\) \{ throw", "name_and_number"),
+    (r"ss >> key && ss >> sign", "logit_bias"),
+    (r"string_strip\(\w+\); size_t pos = 0; const double \w+ = std::stod\(", "stod"),
+    (r"if \(params\.hostnames\.empty\(\)\) \{ throw", "addresses"),
+)
+"""What a handler does with a text -> the name of the conversion that refuses the same texts."""
 _SPEC_MAP = "common_speculative_type_from_name_map"
 
 
@@ -301,6 +311,8 @@ class _Source:
             option["choices"] = self.cache_types()
         elif _SPEC_TYPES in flat:
             option["type"] = _SPEC_TYPES
+        elif format_ := next((name for pattern, name in _FORMATS if re.search(pattern, flat)), ""):
+            option["type"] = format_
         else:
             named = re.fullmatch(rf"params\.[\w.]+ = (\w+)\({value}\);", flat)
             choices = self._chain(body, value) or (self._named(named.group(1)) if named else [])

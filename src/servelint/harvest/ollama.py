@@ -1,4 +1,4 @@
-"""Ollama: which variables `ollama serve` of a release reads, as envconfig/config.go does.
+"""Ollama: which variables `ollama serve` of a release reads, as envconfig/config.go does, and which parameters a Modelfile has.
 
 Go text is read as far as the variables need it: what reads each of them, and with which conversion. Nothing is compiled.
 Releases come from the tags of a clone of the repository.
@@ -19,6 +19,12 @@ _DECLARED = re.compile(rf'\b(Bool|BoolWithDefault|Uint|Uint64|Int|String)\("({_N
 _READ = re.compile(rf'\b(?:Var|clean|Getenv|getenv)\("({_NAME})"\)')
 _TYPES = {"Bool": "bool", "BoolWithDefault": "bool", "Uint": "uint", "Uint64": "uint", "Int": "int"}
 _CONVERSIONS = (("ParseDuration", "duration"), ("ParseBool", "bool"), ("ParseUint", "uint"), ("Atoi", "int"))
+_TYPES_FILE, _PARSER_FILES = "api/types.go", ("parser/parser.go", "types/model/file.go")
+_STRUCT = re.compile(r"^type (?:Options|Runner) struct \{\n(.*?)^\}", re.DOTALL | re.MULTILINE)
+_FIELD = re.compile(r'^\s*\w+\s+([\w*\[\]]+)\s+`json:"(\w+)', re.MULTILINE)
+_FIELD_TYPES = {"int": "int", "float32": "float", "bool": "bool", "string": "", "[]string": ""}
+_DEPRECATED = re.compile(r"deprecatedParameters = \[\]string\{([^}]*)\}")
+_INSTRUCTIONS = re.compile(r"func isValidCommand\(.*?case ([^:]+):", re.DOTALL)
 _LEVEL = "OLLAMA_DEBUG"
 """Read as a switch or as a number, and as neither where it is neither."""
 
@@ -51,5 +57,21 @@ def snapshot(tree: Tree) -> dict[str, Any]:
         "positionals": [],
         "json": {},
         "env": dict(sorted(env.items())),
-        "names": {},
+        "names": {name: found for name, found in _modelfile(tree).items() if found},
     }
+
+
+def _modelfile(tree: Tree) -> dict[str, dict[str, dict[str, str]]]:
+    """What a Modelfile may say: its instructions, and the parameters, which are fields of two structs, with their types."""
+    parameters: dict[str, dict[str, str]] = {}
+    for struct in _STRUCT.finditer(tree.read(_TYPES_FILE) or ""):
+        for kind, name in _FIELD.findall(struct.group(1)):
+            known = _FIELD_TYPES.get(kind.lstrip("*"), "")
+            parameters[name] = {"type": known} if known else {}
+    text = next((text for path in _PARSER_FILES if "isValidCommand" in (text := tree.read(path) or "")), "")
+    deprecated = _DEPRECATED.search(text)
+    for name in re.findall(r'"(\w+)"', deprecated.group(1)) if deprecated is not None else ():
+        parameters[name] = {"ignored": "with a warning"}
+    found = _INSTRUCTIONS.search(text)
+    instructions = re.findall(r'"(\w+)"', found.group(1)) if found is not None else []
+    return {"modelfile-instructions": {name: {} for name in instructions}, "modelfile-parameters": parameters}

@@ -126,13 +126,13 @@ def _file(named: Word, launch: Launch) -> list[Unresolved]:
     if fault is not None:
         return []  # which is a finding
     if words is launch.argv:
-        return [Unresolved(FILE, named.shown, named.site, "the file that it names was not read, and may set any option")]
+        return [Unresolved(FILE, named.shown, named.site, "the file that it names was not read and may set any option")]
     own = {id(word) for word in launch.argv}
     return [_word(word) for word in words if id(word) not in own and HOLE in word.text.flat]
 
 
 _REASONS = (
-    (r"\$\{?[@*1-9]", "the arguments of the script are not known"),
+    (r"\$\{?[@*1-9]", "the arguments of the script are unknown"),
     (r"\$\(\(|\$\[", "the result is not known"),
     (r"[$<>]\(|`", "the output of a command is not known"),
     (r"\{\{|\{%|<%|\$\{\{|\$\[\[|@@?\w|%\w+%|__\w", "a template fills it in"),

@@ -218,7 +218,7 @@ def _selected(engine: str, settings: Settings) -> RuleIndex:
 
 
 _ASK_FOR_THE_MODEL = {"tensor-parallel-size", "tp", "tp-size", "num-shard", "speculative-config", "kv-cache-dtype"}
-"""Options beside which something is asked of models that no family claims: their published sizes, the end of their names."""
+"""Options beside which a condition is set on models that no family claims: their published sizes, the end of their names."""
 
 
 def _there(launch: Launch, configs: list[Config], index: RuleIndex) -> set[str]:
@@ -256,7 +256,7 @@ def _of_parser(
         launch: the launch.
         configs: the launch under each release.
         releases: the releases.
-        others: findings of other rules, which take the place of a violation that says less.
+        others: findings of other rules, which replace a violation that says less.
     """
     last = {(one.rule, one.span): one for one in violations(configs[-1])}
     each = [{(one.rule, one.span) for one in found} for found in (verdicts(configs[:-1]) if last else ())]

@@ -11,6 +11,7 @@ import json
 import os
 from functools import lru_cache
 
+from servelint.core.data import PACKAGE, DataError, active, compiled_path, data_path
 from servelint.rules import ranges
 from servelint.rules.rule import HEAD, Rule
 
@@ -21,21 +22,21 @@ if TYPE_CHECKING:
     from servelint.core.trust import RuleFolder
 
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
+_HERE = os.path.join(PACKAGE, "rules")
 _BOOK = os.path.join(_HERE, "book.json")
-_CHECKOUT = os.path.normpath(os.path.join(_HERE, "..", "..", "..", "rules"))
+_CHECKOUT = os.path.normpath(os.path.join(PACKAGE, "..", "..", "rules"))
 _COMPILERS = [os.path.join(_HERE, name) for name in ("compile.py", "condition.py", "load.py", "ranges.py", "rule.py")]
 
 
 def rule_folder() -> str:
-    """The folder of the rule files: beside the package in a checkout, inside it when installed."""
-    inside = os.path.join(_HERE, "book")
+    """The folder of the rule files: beside the package in a checkout, inside it when installed, or that of a data bundle."""
+    inside = data_path("rules/book") if active() is not None else os.path.join(_HERE, "book")
     return inside if os.path.isdir(inside) else _CHECKOUT
 
 
 def schema_folder() -> str:
     """The folder of the schemas: beside the package in a checkout, inside it when installed."""
-    inside = os.path.join(_HERE, "..", "schemas")
+    inside = os.path.join(PACKAGE, "schemas")
     return inside if os.path.isdir(inside) else os.path.join(_CHECKOUT, "..", "schemas")
 
 
@@ -74,24 +75,31 @@ def rules_of(engine: str) -> list[Rule]:
 
 @lru_cache(maxsize=1)
 def _book() -> Book:
-    if not os.path.isdir(os.path.join(_HERE, "book")) and _stale():
-        from servelint.rules.compile import write_book
+    bundle, folder = active(), rule_folder()
+    book = _BOOK if bundle is None else compiled_path(os.path.join(bundle.folder, "rules", "book.json"))
+    if folder == _CHECKOUT and _stale(book) if bundle is None else not os.path.exists(book):
+        from servelint.rules.compile import RuleError, write_book
 
         try:
-            write_book(_CHECKOUT, _BOOK)
+            os.makedirs(os.path.dirname(book), exist_ok=True)
+            write_book(folder, book)
+        except RuleError as error:
+            if bundle is None:
+                raise
+            raise DataError(f"{folder}: {error}; run servelint engines update --rollback") from None
         except OSError:
-            return _compiled_elsewhere()  # a checkout that may only be read
-    return _read(_BOOK)
+            return _compiled_elsewhere(folder)  # it may only be read
+    return _read(book)
 
 
-def _compiled_elsewhere() -> Book:
+def _compiled_elsewhere(rules: str) -> Book:
     import tempfile
 
     from servelint.rules.compile import write_book
 
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "book.json")
-        write_book(_CHECKOUT, path)
+        write_book(rules, path)
         return _read(path)
 
 
@@ -100,9 +108,9 @@ def _read(path: str) -> Book:
         return Book(file.read())
 
 
-def _stale() -> bool:
+def _stale(book: str) -> bool:
     try:
-        written = os.stat(_BOOK).st_mtime_ns
+        written = os.stat(book).st_mtime_ns
     except OSError:
         return True
     if any(os.stat(path).st_mtime_ns > written for path in _COMPILERS):

@@ -132,7 +132,7 @@ def _all_in_one(view: ReleaseView, fault: Fault) -> Violation:
         "one-word",
         fault.span,
         f"several options are one word, which {view.release} reads as an argument",
-        "make a word of each: leave out the quotes in a shell, or use an array; in a list, an item for each",
+        "write each option as its own word: without the quotes in a shell, or with an array; as its own item in a list",
         "one word",
     )
 
@@ -212,7 +212,7 @@ def _argument(view: ReleaseView, fault: Fault) -> Violation:
         "unexpected-argument",
         fault.span,
         f"unexpected argument {shown!r}; {view.release} refuses it",
-        "delete it, or quote what it is a part of",
+        "delete it, or quote the text that it is part of",
         "unexpected",
         change=after_switch(view, fault),
         title=titled_switch(view, fault),
@@ -245,7 +245,11 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
     other = _other_engine(view.engine, fault.spelling)
     close = similar(fault.spelling, view.catalog.table(view.index).lines)
     there = setting_named(view, close) is not None if close else False
-    meant = f"delete it, with its value: {close} is set already" if there else f"did you mean {close}?"
+    twice = close == "--model" and view.config.reading.model is not None and not there
+    there = there or twice
+    meant = (
+        f"delete it, with its value: {'the model' if twice else close} is set already" if there else f"did you mean {close}?"
+    )
     message = f"{view.release} has no option {fault.spelling}"
     if other is not None:
         message = f"{fault.spelling} is an option of {ENGINE_NAMES[other]}; {view.release} refuses it"
@@ -265,7 +269,7 @@ _NAMED_INSTEAD = r"(?i)\buse (--[a-z][\w-]*(?: [\w+.-]+)??)(?: instead)?\.?$"
 
 
 def _successor(spelling: str, runs: Sequence[tuple[int, int, Option]], gone: bool) -> str:
-    """What the last release that had an option said is to be used in its place; a notice speaks of the option that is on."""
+    """What the last release that had an option said is to be used instead; a notice speaks of the option that is on."""
     off = spelling.startswith(("--no-", "-n"))
     notice = max(runs, key=lambda run: run[1])[2].deprecated if gone and not off else ""
     named = re.search(_NAMED_INSTEAD, " ".join(notice.split())) if notice else None
@@ -372,13 +376,13 @@ def _model_first(view: ReleaseView) -> list[Violation]:
     model, name = settings.get("model"), settings.get("served-model-name")
     later = view.at_least("0.11.1")
     if model is not None and view.at_least("0.8.3") and not later and model.word.text.flat == "--model":
-        message = f"{command} of {view.release} takes the model as its first argument, not by --model"
+        message = f"{command} of {view.release} takes the model as its first argument, not with --model"
         change = Change(words=[model.word]) if view.config.launch.argv[:1] == [model.word] else None
         advice = f"write {command} MODEL, without --model"
         return [Violation("missing-argument", model.word.text.span(), message, advice, change=change, safe=True)]
     given = model.value.flat if model is not None and model.value is not None else ""
     if later and model is not None and given and arguments.positionals and _is_model(arguments.positionals[0]):
-        message = f"{command} of {view.release} gets the model twice, by --model and as an argument, and accepts it once"
+        message = f"{command} of {view.release} accepts one model, and gets two: --model and an argument"
         change = Change(drop=[model]) if arguments.positionals[0].text.flat == given else None
         written = arguments.positionals[0].text.flat
         advice = "delete --model and its value"
@@ -406,7 +410,7 @@ def _deprecated(view: ReleaseView) -> list[Violation]:
             continue
         instead = in_place_of(view, setting.name, setting)
         notice = " ".join(option.deprecated.split())
-        advice = notice if notice != "it is deprecated" else "look for what takes its place"
+        advice = notice if notice != "it is deprecated" else "look for its replacement"
         found.append(
             Violation(
                 "deprecated-option",
@@ -472,7 +476,7 @@ def _back_again(view: ReleaseView) -> list[Violation]:
             Violation(
                 "option-came-and-went",
                 head_of(setting.word),
-                f"{view.name} {spell} refuse {setting.spelling}, which {releases[back]} takes again",
+                f"{view.name} {spell} refuse {setting.spelling}, which {releases[back]} accepts again",
                 instead.text if instead is not None else "delete it, or name the release of the image",
                 "depends on the release",
             )
@@ -521,7 +525,7 @@ def expanded_braces(config: Config) -> list[Violation]:
             Violation(
                 "malformed-json",
                 site,
-                f"this JSON is not quoted: the shell expands its braces and makes {len(words)} words of it",
+                f"this JSON is not quoted: the shell expands its braces and splits it into {len(words)} words",
                 "put single quotes around the whole value",
                 "expanded",
                 change=written_at(site.sub(start, len(site.text)), f"'{site.text[start:]}'") if plain else None,
@@ -540,8 +544,8 @@ def _blank_behind_backslash(config: Config) -> list[Violation]:
         width = blanks.end() if blanks is not None else 1
         span = site.sub(0, max(width, 1))
         if width > 1:
-            what = "a blank follows this backslash, so the line is not continued"
-            advice = "delete the blank behind the backslash"
+            what = "a blank follows this backslash, so the line does not continue"
+            advice = "delete the blank after the backslash"
             change = written_at(site.sub(1, width), "")
         else:
             what = "the lines are joined before this backslash is read, so the blank becomes part of a word"
@@ -561,7 +565,7 @@ def _cut(config: Config) -> list[Violation]:
         return []
     first = cut.text.split(None, 1)[0]
     name = ENGINE_NAMES[config.launch.engine]
-    message = f"the command ends before {first}: this and what follows never reaches {name}"
+    message = f"the command ends before {first}: it and everything after it never reach {name}"
     image = config.launch.image.span() if config.launch.image is not None else None
     if image is not None and image.source is cut.source and cut.start <= image.start < cut.end:
         message = f"the command ends before {first}: the container tool gets no image and starts nothing"

@@ -119,14 +119,14 @@ def _unread(view: ReleaseView, name: str, variable: Variable) -> Violation | Non
         if not notice:
             return None
         instead = in_place_of(view, name)
-        advice = " ".join(notice.split()) if isinstance(notice, str) else "look for what takes its place"
+        advice = " ".join(notice.split()) if isinstance(notice, str) else "look for its replacement"
         message = f"{name} is deprecated in {view.release}"
         return Violation("deprecated-env", place, message, instead.text if instead else advice, "deprecated", variable=name)
     life = view.life(runs)
     instead = in_place_of(view, name)
     text = instead.text if instead is not None else ""
     if instead is not None and instead.option is not None and not _takes(view, instead.option, variable.value):
-        text = f"delete it: {instead.option} takes its place, and does not take this value"
+        text = f"delete it: {instead.option} replaces it, and does not accept this value"
     elif instead is not None and instead.option is not None and variable.value is not None and variable.value.known:
         text = f"write {instead.option} {masked_value(instead.option, variable.value.flat)}"
     gone = life.before is not None and life.after is None and (instead is None or instead.delete)
@@ -220,7 +220,7 @@ def _value(view: ReleaseView, name: str, text: TracedText, variable: Variable, b
     meant = _MEANT.get(text.flat.strip().lower()) if wanted == _SWITCH else None
     if wanted == _GO_SWITCH:
         off = text.flat.strip("\"' ").lower() in ("off", "no", "n", "disable", "disabled")
-        message = f"{name}={text.flat} is read as true by {view.release}: what is neither true nor false is true"
+        message = f"{name}={text.flat} is read as true by {view.release}: any other text counts as true"
         return Violation(
             "ignored-env-value",
             text.span() or variable.site,
@@ -232,7 +232,7 @@ def _value(view: ReleaseView, name: str, text: TracedText, variable: Variable, b
     if record.values_refused:
         message = f"{name}={text.flat} is not read as {wanted}: {view.release} fails with ValueError after loading"
     else:
-        message = f"{name}={text.flat} is not read as {wanted} by {view.release}, which goes on without it"
+        message = f"{name}={text.flat} is not read as {wanted} by {view.release}, which ignores it"
     return Violation(
         "unreadable-env-value" if record.values_refused else "ignored-env-value",
         text.span() or variable.site,

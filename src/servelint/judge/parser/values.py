@@ -57,7 +57,7 @@ def _of_value(view: ReleaseView, setting: Setting) -> list[Violation]:
 
 
 def _refused(view: ReleaseView, setting: Setting, reason: str) -> Violation:
-    """An option at which the release ends the start."""
+    """An option at which the release stops the start."""
     instead = replacement(view.engine, setting.spelling.lstrip("-"))
     return Violation(
         "refused-option",
@@ -80,12 +80,15 @@ def _value(view: ReleaseView, setting: Setting, option: Option, text: TracedText
             "invalid-value", place, message, "name a file that exists, or write the template itself", "no such file"
         )
     if "json" in option.types and set(option.types) <= _JSON and text.flat not in ("", "None"):
-        return _json(setting, text, word)
+        return _json(setting, text, word) or _not_object(view, setting, option, text)
     try:
         converted = convert(view.engine, option.types, text.flat)
     except Refused as refused:
         message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}'
         return Violation("invalid-value", place, message, f"write {refused}", f"not {refused}")
+    if option.name in view.record.filled_options and not text.flat and view.checks_fields:
+        message = f"{setting.spelling} is empty; {view.release} does not start"
+        return Violation("invalid-value", place, message, f"write a value, or delete {setting.spelling}", "empty")
     if option.name in view.record.object_options and isinstance(converted, str) and view.checks_fields:
         message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}, which takes an object'
         return Violation("invalid-value", place, message, "write a JSON object", "not an object")
@@ -110,7 +113,8 @@ def _looked_up(view: ReleaseView, setting: Setting, option: Option, text: Traced
     if kind is None:
         return None
     known = view.names(kind)
-    return _choice(view, setting, known, text, word) if known and text.flat not in known else None
+    value = text.flat.strip().lower() if option.name in view.record.lowered else text.flat
+    return _choice(view, setting, known, text, word) if known and value not in known else None
 
 
 def _moved(view: ReleaseView, option: Option) -> dict[str, Any] | None:
@@ -208,8 +212,10 @@ def _is_missing(folder: str | None, template: str) -> bool:
 
 
 def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: TracedText, word: Word) -> Violation:
-    """A value that is none of the choices, though it may be one in another release."""
+    """A value that is not one of the choices, though it may be one in another release."""
     place = text.span() or word.site
+    if setting.option is not None and "none" in setting.option.types:
+        choices = [one for one in choices if one not in (None, "None")]  # the text None never reaches the list
     if swallowed(view, setting):
         message = f"{setting.spelling} takes a value in {view.release}, which takes {text.flat} for it"
         return Violation(
@@ -217,7 +223,13 @@ def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: Trace
         )
     message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}'
     runs = [run for run in view.catalog.spelled(setting.spelling) if run[2].choices is not None]
-    known = [run for run in runs if text.flat in (run[2].choices or ()) and run[2].name == setting.name]
+    known = [
+        run
+        for run in runs
+        if text.flat in (run[2].choices or ())
+        and run[2].name == setting.name
+        and not {"none"} & {*run[2].types} & {text.flat.lower()}
+    ]
     if known:
         life = view.life(known)
         advice = f"choose from {listed(choices)}, or use {life.use(view.name)}"
@@ -254,6 +266,25 @@ def _json(setting: Setting, text: TracedText, word: Word) -> Violation | None:
         title=title,
         safe=True,
     )
+
+
+def _not_object(view: ReleaseView, setting: Setting, option: Option, text: TracedText) -> Violation | None:
+    """JSON that is no object, or has members of another kind, for an option whose field is declared as a dictionary."""
+    node = json.parsed(text)
+    if option.name not in view.record.object_options or not view.checks_fields or not isinstance(node, JsonNode):
+        return None
+    if view.config.reading.arguments.settings.get(setting.name) is not setting:
+        return None  # the field is made of the last one
+    if node.kind not in (OBJECT, UNKNOWN) and not _is_null(node):
+        message = f"{setting.spelling} is {_SHAPES.get(node.kind, _SINGLE)} here; {view.release} takes an object"
+        return Violation("invalid-json-value", node.text.span(), message, "write an object", "not an object")
+    wanted = view.record.object_members.get(option.name)
+    for key, (_, value) in node.members.items() if wanted is not None else ():
+        if value.kind not in (wanted, UNKNOWN):
+            shape = {OBJECT: "an object", STRING: "a string"}[str(wanted)]
+            message = f"{key} of {setting.spelling} is not {shape}; {view.release} does not start"
+            return Violation("invalid-json-value", value.text.span(), message, f"write {shape}", f"not {shape}")
+    return None
 
 
 # -- JSON objects: their keys, and the values of their fields
@@ -312,6 +343,11 @@ def _object(view: ReleaseView, spelling: str, name: str, keys: Keys, node: JsonN
             found.append(_no_null(view, spelling, key, value.text))
         if value.kind != UNKNOWN and not _is_null(value) and view.checks_fields:
             found += _kind(view, spelling, key, value.kind, value.text, keys) or _field(view, spelling, key, value, keys)
+        if value.kind == ARRAY and view.checks_fields and not {name, f"{name}.{key}"}.isdisjoint(view.record.text_lists):
+            odd = next((item for item in value.items if item.kind not in (STRING, UNKNOWN)), None)
+            if odd is not None:
+                message = f"{key} of {spelling} has {odd.text.shown} in it; {view.release} takes a list of texts"
+                found.append(Violation("invalid-json-value", odd.text.span(), message, "write texts", "not a text"))
         inner = view.inner(f"{name}.{key}", body)
         if inner is not None and value.kind == OBJECT:
             found += _object(view, f"{spelling}.{key}", f"{name}.{key}", inner, value)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 
 from servelint.core import bounds
 from servelint.core.launch import OpenedFile, ReleaseClaim, Word
@@ -365,11 +366,12 @@ class Evaluator:
         if status.certain:
             self.state = start.copy()
             (yes if status.value else no)()
-            if certain and self.state.control == FAIL:
+            if certain and self.state.control == FAIL and (world is None or not world.trace):
                 # a script that gives up without arguments still starts an engine with them
                 self.state = start
             return
         ends: list[State] = []
+        defaults: list[dict[str, Value]] = []
         on_path = self.on_path
         key = self._key(node)
         reads = self.reads | {key}
@@ -383,11 +385,14 @@ class Evaluator:
             denied = self._deny(tested) if decision.assumed and outcome != status.likely and tested is not None else {}
             way()
             variables = self.state.variables
-            variables.update({name: default for name, (default, new) in denied.items() if variables.get(name) is new})
+            defaults.append({name: default for name, (default, new) in denied.items() if variables.get(name) is new})
             self.path.pop()
             ends.append(self.state)
         self.on_path = on_path
         taken, other = ends if status.likely else ends[::-1]
+        gives_up = taken.control in (EXIT, FAIL) and other.control is None  # only another value than the default gets on
+        for end, restored in zip(ends, defaults, strict=True) if not gives_up else ():
+            end.variables.update(restored)
         if taken.control is not None and other.control is None:
             taken, other = other, taken
             decision.main = not decision.main
@@ -612,8 +617,10 @@ class Evaluator:
         elif shown[:1] == ["cp"] and len(words) == 3 and self.state.files.knows(self.key(words[1].text)):
             self.write(words[2].text, self.state.files.read(self.key(words[1].text)))
         elif shown and shown[0] in CHANGING:
-            for word in words[1:]:
-                if self.state.files.knows(self.key(word.text)):
+            # a module that is started as a program reads the file that an option names
+            module = shown[0].startswith("python") and "-m" in shown
+            for before, word in pairwise(words):
+                if self.state.files.knows(self.key(word.text)) and not (module and before.shown.startswith("--")):
                     self.write(word.text, None)
 
     def call_with(self, name: str, args: list[Word], inline: dict[str, TracedText]) -> Status:

@@ -1,0 +1,284 @@
+"""Translations: what carries over, what changes, what is listed; and the table of concepts against the catalogs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from servelint.core.settings import Settings
+from servelint.engines import catalog as catalogs
+from servelint.engines.registry import ENGINES
+from servelint.translate import Side, Translation, table, targets, translate
+from servelint.translate.concepts import CODE
+from tests.launching import launch_in
+
+ROWS: list[dict[str, Any]] = table()["concepts"]
+WITHOUT_SIDES = {"id", "code", "carry", "pairs", "why", "evidence", "with", "all"}
+
+
+def moved(run: str, engine: str, release: str = "", **versions: str) -> Translation:
+    catalog = catalogs.load(engine)
+    assert catalog is not None
+    launch = launch_in(run, "run.sh")
+    named = {name.replace("_", "."): version for name, version in versions.items()}
+    return translate(launch, engine, release or catalog.releases[-1], Settings(engine_versions=named))
+
+
+def words(one: Translation) -> str:
+    return " ".join(word.shown for word in one.target.argv)
+
+
+def kinds(one: Translation) -> dict[str, str]:
+    """The option or variable of the launch -> what became of it."""
+    return {line.source[0].shown: line.kind for line in one.lines if line.source}
+
+
+@pytest.mark.parametrize(
+    ("run", "engine", "expected"),
+    [
+        (
+            "text-generation-launcher --model-id a/b --num-shard 2 --max-total-tokens 8192 --quantize fp8 --port 80",
+            "vllm",
+            "a/b --tensor-parallel-size 2 --max-model-len 8192 --quantization fp8 --port 80",
+        ),
+        (
+            "text-generation-launcher --model-id a/b --num-shard 2 --kv-cache-dtype fp8_e4m3fn --port 80",
+            "sglang",
+            "--model-path a/b --tp-size 2 --kv-cache-dtype fp8_e4m3 --port 80 --host 0.0.0.0",
+        ),
+        ("text-generation-launcher --model-id a/b", "vllm", "a/b --port 3000"),
+        ("MODEL_ID=a/b NUM_SHARD=4 PORT=80 text-generation-launcher", "vllm", "a/b --tensor-parallel-size 4 --port 80"),
+        (
+            "CUDA_VISIBLE_DEVICES=0,1 text-generation-launcher --model-id a/b --port 8000",
+            "vllm",
+            "a/b --port 8000 --tensor-parallel-size 2",
+        ),
+        (
+            "text-generation-launcher --model-id a/b --lora-adapters x/y,n=p/q --port 8000",
+            "vllm",
+            "a/b --lora-modules x/y=x/y n=p/q --enable-lora --port 8000",
+        ),
+        ("text-generation-launcher --model-id a/b --cuda-graphs 0 -p 8000", "vllm", "a/b --enforce-eager --port 8000"),
+        ("vllm serve a/b --max-model-len 32k", "sglang", "--model-path a/b --context-length 32000 --host 0.0.0.0 --port 8000"),
+        ("vllm serve a/b --host ::1 --port 30000 -tp $N", "sglang", "--model-path a/b --host ::1 --port 30000 --tp-size ${N}"),
+        (
+            "vllm serve a/b --host h --port 1 --tool-call-parser hermes --enable-auto-tool-choice",
+            "sglang",
+            "--model-path a/b --host h --port 1 --tool-call-parser hermes",
+        ),
+        (
+            "vllm serve a/b --host h --port 1 --no-enable-prefix-caching --no-enable-chunked-prefill",
+            "sglang",
+            "--model-path a/b --host h --port 1 --disable-radix-cache --chunked-prefill-size -1",
+        ),
+        (
+            "vllm serve a/b --host h --port 1 -tp 8 --enable-expert-parallel",
+            "sglang",
+            "--model-path a/b --host h --port 1 --tp-size 8 --ep-size 8",
+        ),
+        (
+            """vllm serve a/b --host h --port 1 -sc '{"method": "eagle3", "model": "c/d", "num_speculative_tokens": 3}'""",
+            "sglang",
+            (
+                "--model-path a/b --host h --port 1 --speculative-algorithm EAGLE3 --speculative-draft-model-path c/d"
+                " --speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4"
+            ),
+        ),
+        (
+            "vllm serve a/b --host h --port 1 --nnodes 2 --node-rank 1 --master-addr n0 --master-port 5000",
+            "sglang",
+            "--model-path a/b --host h --port 1 --nnodes 2 --node-rank 1 --dist-init-addr n0:5000",
+        ),
+        (
+            "sglang serve --model-path a/b --port 8000 --tool-call-parser qwen25 --disable-radix-cache",
+            "vllm",
+            "a/b --port 8000 --tool-call-parser hermes --enable-auto-tool-choice --no-enable-prefix-caching",
+        ),
+        (
+            "sglang serve --model-path a/b --port 8000 --chunked-prefill-size -1 --tp 4 --ep-size 4",
+            "vllm",
+            "a/b --port 8000 --no-enable-chunked-prefill --tensor-parallel-size 4 --enable-expert-parallel",
+        ),
+        (
+            (
+                "sglang serve --model-path a/b --port 1 --speculative-algorithm NEXTN --speculative-num-steps 2"
+                " --speculative-eagle-topk 1 --speculative-num-draft-tokens 3"
+            ),
+            "vllm",
+            """a/b --port 1 --speculative-config {"method": "mtp", "num_speculative_tokens": 2}""",
+        ),
+        (
+            "sglang serve --model-path a/b --port 1 --dist-init-addr n0:20000 --nnodes 2 --node-rank 0",
+            "vllm",
+            "a/b --port 1 --master-addr n0 --master-port 20000 --nnodes 2 --node-rank 0",
+        ),
+        (
+            "llama-server -m m.gguf -c 32768 -np 4 --port 8000",
+            "vllm",
+            "MODEL --max-model-len 8192 --max-num-seqs 4 --port 8000",
+        ),
+        (
+            "lmdeploy serve api_server a/b --tp 2 --session-len 4096",
+            "vllm",
+            "a/b --tensor-parallel-size 2 --max-model-len 4096 --port 23333",
+        ),
+        (
+            "trtllm-serve a/b --tp_size 2 --max_seq_len 4096",
+            "sglang",
+            "--model-path a/b --tp-size 2 --context-length 4096 --port 8000",
+        ),
+        (
+            "OLLAMA_HOST=0.0.0.0:80 OLLAMA_NUM_PARALLEL=4 ollama serve",
+            "vllm",
+            "MODEL --host 0.0.0.0 --port 80 --max-num-seqs 4",
+        ),
+    ],
+)
+def test_what_is_written(run: str, engine: str, expected: str) -> None:
+    assert words(moved(run, engine)) == expected
+
+
+@pytest.mark.parametrize(
+    ("run", "engine", "option", "kind"),
+    [
+        ("vllm serve a/b --gpu-memory-utilization 0.8", "sglang", "--gpu-memory-utilization", "left-out"),
+        ("vllm serve a/b --max-num-seqs 8", "sglang", "--max-num-seqs", "changed"),
+        ("vllm serve a/b --max-model-len auto", "sglang", "--max-model-len", "left-out"),
+        ("vllm serve a/b --kv-cache-dtype turboquant_4bit_nc", "sglang", "--kv-cache-dtype", "left-out"),
+        ("vllm serve a/b --kv-cache-dtype $DTYPE", "sglang", "--kv-cache-dtype", "left-out"),
+        ("vllm serve a/b --enable-prefix-caching", "sglang", "--enable-prefix-caching", "implied"),
+        ("vllm serve a/b -dp 2", "sglang", "-dp", "changed"),
+        ("vllm serve a/b -dp 2 -ep", "sglang", "-ep", "left-out"),
+        ("vllm serve a/b --enable-sleep-mode", "sglang", "--enable-sleep-mode", "left-out"),
+        ("vllm serve a/b --ubatch-size 2", "sglang", "--ubatch-size", "unmapped"),
+        ("vllm serve a/b --no-such-option", "sglang", "--no-such-option", "unmapped"),
+        ("vllm serve a/b $MORE", "sglang", "${MORE}", "unmapped"),
+        ("VLLM_USE_V1=1 vllm serve a/b", "sglang", "VLLM_USE_V1=1", "no-counterpart"),
+        ("sglang serve --model-path a/b --tp 4 --ep-size 2", "vllm", "--ep-size", "left-out"),
+        ("sglang serve --model-path a/b --dp 2 --enable-dp-attention", "vllm", "--dp", "left-out"),
+        ("sglang serve --model-path a/b --max-total-tokens 9", "vllm", "--max-total-tokens", "no-counterpart"),
+        ("sglang serve --model-path a/b --quantization w8a8_int8", "vllm", "--quantization", "left-out"),
+        ("text-generation-launcher --model-id a/b --cuda-memory-fraction 0.8", "vllm", "--cuda-memory-fraction", "changed"),
+        ("text-generation-launcher --cuda-memory-fraction 0.8", "sglang", "--cuda-memory-fraction", "left-out"),
+        ("text-generation-launcher --quantize eetq", "vllm", "--quantize", "left-out"),
+        ("text-generation-launcher --speculate 3", "vllm", "--speculate", "left-out"),
+        ("text-generation-launcher --max-best-of 3", "vllm", "--max-best-of", "no-counterpart"),
+        ("text-generation-launcher --max-concurrent-requests 9", "vllm", "--max-concurrent-requests", "left-out"),
+        ("llama-server -m a.gguf -c 4096 -np $N", "vllm", "-c", "left-out"),
+        ("llama-server -m a.gguf", "vllm", "-m", "left-out"),
+        ("OLLAMA_KV_CACHE_TYPE=q8_0 ollama serve", "vllm", "OLLAMA_KV_CACHE_TYPE=q8_0", "left-out"),
+    ],
+)
+def test_what_becomes_of_an_option(run: str, engine: str, option: str, kind: str) -> None:
+    one = moved(run, engine)
+    assert kinds(one)[option] == kind
+    assert one.complete == (kind in ("changed", "implied"))
+
+
+@pytest.mark.parametrize(
+    ("run", "engine", "has", "lacks"),
+    [
+        ("vllm serve a/b --default-chat-template-kwargs '{}'", "sglang", "0.5.23", "0.5.5"),
+        ("sglang serve --model-path a/b --max-queued-requests 9", "vllm", "0.33.0", "0.19.1"),
+        ("text-generation-launcher --quantize bitsandbytes-nf4", "vllm", "0.19.1", "0.33.0"),
+        ("vllm serve a/b --tool-call-parser glm47", "sglang", "0.5.23", "0.5.2"),
+    ],
+)
+def test_a_release_that_lacks_the_word_or_the_value(run: str, engine: str, has: str, lacks: str) -> None:
+    assert not {"left-out", "no-counterpart"} & {*list(kinds(moved(run, engine, has)).values())[-1:]}
+    old = moved(run, engine, lacks)
+    assert {"left-out", "no-counterpart"} & {*list(kinds(old).values())[-1:]}
+    assert any(f"{ENGINES[engine].name} {lacks}" in line.says for line in old.lines)
+
+
+def test_the_spelling_of_the_target_release() -> None:
+    run = "vllm serve a/b --enforce-eager --host h --port 1"
+    assert "--disable-cuda-graph" in words(moved(run, "sglang", "0.5.12"))
+    assert "--cuda-graph-backend-decode disabled" in words(moved(run, "sglang", "0.5.23"))
+
+
+def test_an_option_is_read_as_its_own_release_reads_it() -> None:
+    one = moved("vllm serve a/b --enable-log-requests", "sglang", vllm="0.9.0")
+    assert (one.source, kinds(one)["--enable-log-requests"]) == ("0.9.0", "unmapped")
+
+
+def test_keys_are_all_carried_or_none() -> None:
+    one = moved("vllm serve a/b --api-key key-one key-two", "sglang")
+    assert "--api-key" not in words(one)
+    assert kinds(one)["--api-key"] == "left-out"
+
+
+def test_the_variables_that_both_read() -> None:
+    one = moved("HF_TOKEN=x VLLM_LOGGING_LEVEL=DEBUG vllm serve a/b", "sglang")
+    assert list(one.target.env) == ["HF_TOKEN"]
+
+
+def test_the_translation_is_judged() -> None:
+    one = moved("text-generation-launcher --model-id Qwen/Qwen3-8B --num-shard 5", "vllm")
+    assert [finding.rule for finding in one.findings] == ["vllm/heads-not-divisible"]
+    assert not one.complete
+
+
+def test_defaults_that_differ() -> None:
+    says = [line.says for line in moved("vllm serve a/b --port $P $MORE", "sglang").lines if line.kind == "default"]
+    assert "host: vLLM listens on every interface; --host 0.0.0.0 does so" in says
+    assert "metrics: on, at /metrics in vLLM, off; --enable-metrics switches it on in SGLang" in says
+    assert not any(one.startswith("port") for one in says)
+
+
+def test_an_image_of_the_release() -> None:
+    assert moved("text-generation-launcher --model-id a/b", "vllm", "0.19.1").image == "vllm/vllm-openai:v0.19.1"
+
+
+@pytest.mark.parametrize(("engine", "release"), [("tgi", "3.3.7"), ("vllm", "99.0"), ("none", "1")])
+def test_what_cannot_be_translated_to(engine: str, release: str) -> None:
+    with pytest.raises(ValueError, match="no translation to"):
+        translate(launch_in("vllm serve a/b", "run.sh"), engine, release, Settings())
+
+
+class TestTable:
+    """The table names options, variables and values that the catalogs have."""
+
+    def test_ids(self) -> None:
+        ids = [row["id"] for row in ROWS]
+        assert len(set(ids)) == len(ids)
+        assert {row["code"] for row in ROWS if "code" in row} == {*CODE, "model"}
+
+    @pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row["id"]))
+    def test_a_row(self, row: dict[str, Any]) -> None:
+        sides = {name: Side(row[name]) for name in row if name not in WITHOUT_SIDES}
+        assert sides.keys() <= ENGINES.keys()
+        assert row.get("carry", "same") in ("same", "changed", "never", "values")
+        for engine, side in sides.items():
+            catalog = catalogs.load(engine)
+            assert catalog is not None
+            assert side.names or side.env or side.says("none") or side.says("implied"), engine
+            for name in side.names:
+                assert catalog.runs_of(name) or name == ENGINES[engine].dialect.positional, (engine, name)
+            for name in side.env:
+                assert name in catalog.variables(), (engine, name)
+        if not sides.keys() & {*targets()} or row.get("carry") == "never":
+            assert row.get("why"), "what has no counterpart says why"
+
+    def test_evidence_is_of_releases_that_the_catalogs_have(self) -> None:
+        named = [*table()["sources"].values(), *[one for row in ROWS for one in row.get("evidence", ())]]
+        for one in named:
+            engine, _, release = one.split()[0].rpartition("-")
+            catalog = catalogs.load(engine)
+            assert catalog is not None
+            assert catalog.index(release) is not None, one
+
+    @pytest.mark.parametrize("engine", targets())
+    def test_values_are_those_of_the_newest_release_or_of_an_older_one(self, engine: str) -> None:
+        catalog = catalogs.load(engine)
+        assert catalog is not None
+        for row in ROWS:
+            side = Side(row[engine]) if engine in row else Side({})
+            for name in side.options if side.values is not None else []:
+                known: set[str] = set()
+                for _, _, option in catalog.runs_of(name):
+                    known |= {str(choice) for choice in option.choices or ()}
+                kind = ENGINES[engine].looked_up_options.get(name) or ENGINES[engine].value_kinds_of_options.get(name, ("",))[0]
+                known |= {*catalog.names(kind)} if kind else set()
+                assert not known or {*(side.values or ())} <= known, (row["id"], {*(side.values or ())} - known)
