@@ -6,8 +6,8 @@
 
 llama.cpp: common/arg.cpp and what it needs are compiled without optimisation, and `common_params_parse` reads each case in a
 process of its own; functions of libllama and ggml that parsing does not need end it with their name. TGI: the attributes of the
-struct `Args` are read anew from main.rs, apart from the catalog, and decided by clap's rules. LMDeploy: the parser of `lmdeploy serve api_server` is made from the package, with
-stubs for every other package. Nothing is served. Cases are mutations of the rule book's launches, equal for one --seed; those
+struct `Args` are read anew from main.rs, apart from the catalog, and decided by clap's rules. LMDeploy: the parser of
+`lmdeploy serve api_server` is made from the package, with stubs for every other package. Nothing is served. Cases are mutations of the rule book's launches, equal for one --seed; those
 in which only a file, a device or a checkpoint is missing are left out. --build keeps what is compiled.
 """
 
@@ -163,16 +163,19 @@ _CLAP = r"""
 import re, sys
 text = open(sys.argv[1], encoding="utf-8").read()
 ENUMS = {}
-for name, body in re.findall(r"#\[derive\([^\]]*ValueEnum[^\]]*\)\]\n(?:#\[[^\n]*\n)*(?:pub )?enum (\w+) \{(.*?)\n\}", text, re.DOTALL):
+DERIVED = r"#\[derive\([^\]]*ValueEnum[^\]]*\)\]\n(?:#\[[^\n]*\n)*(?:pub )?enum (\w+) \{(.*?)\n\}"
+VARIANT = r"((?:\s*(?:///[^\n]*|#\[[^\n]*\])\n)*)\s*([A-Z]\w*),"
+for name, body in re.findall(DERIVED, text, re.DOTALL):
     ENUMS[name] = set()
-    for attributes, variant in re.findall(r"((?:\s*(?:///[^\n]*|#\[[^\n]*\])\n)*)\s*([A-Z]\w*),", body):
+    for attributes, variant in re.findall(VARIANT, body):
         renamed = re.search(r'name = "([^"]+)"', attributes)
         ENUMS[name].add(renamed[1] if renamed else re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", variant).lower())
 BODY = re.search(r"\nstruct Args \{(.*?)\n\}", text, re.DOTALL)[1] + "\n"
 BY = {}
 for attributes, name, kind in re.findall(r"#\[clap\((.*?)\)\]\n\s*(\w+): ([^\n]+),\n", BODY, re.DOTALL):
     inner = re.sub(r"^(?:Option|Vec)<(.*)>$", r"\1", re.sub(r"^Option<(.*)>$", r"\1", kind))
-    option = {"name": name, "type": inner, "flag": kind == "bool", "many": "Vec<" in kind, "delimiter": "value_delimiter" in attributes}
+    option = {"name": name, "type": inner, "flag": kind == "bool", "many": "Vec<" in kind}
+    option["delimiter"] = "value_delimiter" in attributes
     words = set(re.split(r"[\s,]+", attributes))
     if "long" in words:
         BY.setdefault("--" + name.replace("_", "-"), option)
@@ -239,7 +242,7 @@ for line in sys.stdin:
 
 
 def build_tgi(source: Path, folder: Path) -> list[str]:
-    """Write the program that reads the attributes of the launcher's arguments as clap does. Returns the command that reads cases."""
+    """Write the program that reads the launcher's arguments as clap does. Returns the command that reads cases."""
     (folder / "tgi_parser.py").write_text(_CLAP)
     return [sys.executable, str(folder / "tgi_parser.py"), str(source)]
 

@@ -268,9 +268,7 @@ def add_source(
     try:
         with Run(source.path, bounds.PIECES.most) as run:
             reading = read(source, neighbours)
-            found = check_launches(source, reading.launches, settings, judging, report.silenced)
-            for launch in reading.launches:
-                launch.judged = _judged(launch, settings, undecided)
+            found = check_launches(source, reading.launches, settings, judging, report.silenced, undecided=undecided)
     except TooMuchWork:
         report.errors.append(Problem(source.path, bounds.PIECES.message, limit=True))
         return
@@ -347,8 +345,10 @@ def check_launches(
     settings: Settings,
     judging: Judging | None = None,
     silenced: list[Silenced] | None = None,
+    *,
+    undecided: bool = False,
 ) -> list[Finding]:
-    """The findings of one source's launches, each once, in the order of their places.
+    """The findings of one source's launches, each once, in the order of their places. Notes how far each launch was judged.
 
     Args:
         source: The file.
@@ -356,6 +356,7 @@ def check_launches(
         settings: Its settings.
         judging: Finds what is wrong with one launch; None for `servelint.judge.judging.judge`.
         silenced: Takes the findings that comments suppress.
+        undecided: Whether to note the rules that stay undecided.
     """
     from servelint.filters import gpu_comment_findings, suppress
     from servelint.judge.judging import judge
@@ -371,6 +372,7 @@ def check_launches(
             if key not in seen:
                 seen.add(key)
                 found.append(finding)
+        launch.judged = _judged(launch, settings, undecided)
     if SIGN in source.text:
         found += gpu_comment_findings(source, launches, settings)
     found = suppress(source, found, settings, silenced)

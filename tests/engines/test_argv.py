@@ -368,4 +368,4 @@ def test_clap_takes_no_word_with_a_dash_for_a_value() -> None:
 
 def test_lmdeploy_takes_underscores_for_dashes() -> None:
     assert faults("a/b --model_format awq", "lmdeploy", "0.18.0") == []
-    assert faults("a/b --model_formats awq", "lmdeploy", "0.18.0") == [("unknown-option", "--model_formats")]
+    assert faults("a/b --model_formats awq", "lmdeploy", "0.18.0") == [("unknown-option", "--model-formats")]

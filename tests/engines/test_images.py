@@ -54,6 +54,8 @@ def image(name: str) -> Image:
         ("ghcr.io/ggml-org/llama.cpp:server-cuda13-b9180", "llama.cpp", "b9180"),
         ("ghcr.io/ggerganov/llama.cpp:server-cuda-b4719", "llama.cpp", "b4719"),
         ("ghcr.io/huggingface/text-generation-inference:3.3.4", "tgi", "3.3.4"),
+        ("ghcr.io/huggingface/text-generation-inference:9.9", "tgi", "9.9"),
+        ("x.amazonaws.com/huggingface-pytorch-tgi-inference:2.7.0-tgi3.3.6-gpu-py311", "tgi", "3.3.6"),
         ("ollama/ollama:0.12.3", "ollama", "0.12.3"),
         ("docker.io/ollama/ollama:0.12.3-rocm", "ollama", "0.12.3"),
         ("openmmlab/lmdeploy:v0.10.0-cu12", "lmdeploy", "0.10.0"),
@@ -342,3 +344,11 @@ def test_tags_of_aws(name: str, release: str | None) -> None:
 def test_an_image_of_a_branch_is_no_newer_than_its_last_build(tag: str, until: str) -> None:
     found = identify(TracedText.of(f"docker.io/lmsysorg/sglang:{tag}"))
     assert (found.until, found.engine) == (until, "sglang")
+
+
+@pytest.mark.parametrize(
+    ("tag", "release"), [("2.4", "2.4.1"), ("2.4-rocm", "2.4.1"), ("3.3-gaudi", "3.3.7"), ("3.3-mine", None)]
+)
+def test_a_tag_of_two_numbers_is_moved_to_the_newest_release(tag: str, release: str | None) -> None:
+    image = identify(TracedText.of(f"ghcr.io/huggingface/text-generation-inference:{tag}"))
+    assert (image.engine, image.claim.release) == ("tgi", release)

@@ -106,3 +106,42 @@ def test_serve_has_no_options_but_its_help() -> None:
 def test_a_release_without_envconfig_is_an_error() -> None:
     with pytest.raises(HarvestError, match="names no variables"):
         snapshot(Tree("ollama", "0.1.0", {}))
+
+
+TYPES_GO = """
+type Options struct {
+	Runner
+
+	Temperature float32  `json:"temperature,omitempty"`
+	Stop        []string `json:"stop,omitempty"`
+}
+
+type Runner struct {
+	NumCtx  int   `json:"num_ctx,omitempty"`
+	UseMMap *bool `json:"use_mmap,omitempty"`
+}
+"""
+PARSER_GO = """
+var deprecatedParameters = []string{
+	"mirostat",
+}
+
+func isValidCommand(cmd string) bool {
+	switch strings.ToLower(cmd) {
+	case "from", "adapter", "parameter":
+		return true
+"""
+
+
+def test_what_a_modelfile_may_say() -> None:
+    files = {"envconfig/config.go": NEW, "api/types.go": TYPES_GO, "parser/parser.go": PARSER_GO}
+    assert snapshot(Tree("ollama", "9.9.9", files))["names"] == {
+        "modelfile-instructions": {"from": {}, "adapter": {}, "parameter": {}},
+        "modelfile-parameters": {
+            "temperature": {"type": "float"},
+            "stop": {},
+            "num_ctx": {"type": "int"},
+            "use_mmap": {"type": "bool"},
+            "mirostat": {"ignored": "with a warning"},
+        },
+    }

@@ -937,3 +937,18 @@ class TestOtherShells:
             launch = launch_in(text, name)
             assert argv(launch) == ["a/b", "--port", "80"]
             assert environment(launch) == {"VLLM_PORT": "81"}
+
+
+@pytest.mark.parametrize(
+    ("command", "read"),
+    [
+        ("python3 -m dynamo.trtllm --model-path a/b --extra-engine-args x.yaml", True),
+        ("python -m sglang.launch_server --model-path a --config x.yaml", True),
+        ("python change.py x.yaml\npython -m sglang.launch_server --model-path a --config x.yaml", False),
+        ("python -m change x.yaml\npython -m sglang.launch_server --model-path a --config x.yaml", False),
+    ],
+)
+def test_a_module_reads_the_file_that_an_option_names(command: str, read: bool) -> None:
+    launch = launches_in(f"cat > x.yaml <<'EOF'\nport: 1\nEOF\n{command}\n", "run.sh")[-1]
+    opened = launch.open(launch.argv[-1].text) if launch.open is not None else None
+    assert (opened is not None) == read

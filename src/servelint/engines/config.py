@@ -119,6 +119,17 @@ class Reading:
             self.json[name] = json.parsed(value) if value is not None else None
         return self.json[name]
 
+    def may_have(self, name: str) -> bool:
+        """Whether a key of a JSON option (`option.key`) may be given; a dash in it may count as an underscore."""
+        from servelint.syntax.json import OBJECT
+
+        option, _, path = name.partition(".")
+        node = self.parsed(option) if option not in self.by_keys else None
+        if node is None or node.kind != OBJECT or node.open:
+            return True
+        key = path.partition(".")[0].replace("-", "_")
+        return any(written.replace("-", "_") == key for written in node.members)
+
     def parsed(self, name: str) -> json.JsonNode | None:
         """An option's value as JSON; None if it is not given, not known or not valid."""
         from servelint.syntax import json

@@ -83,6 +83,10 @@ class Image:
 
 def identify(image: TracedText) -> Image:
     """Read an image reference: `[registry/]repository[:tag][@digest]`, parts of which may be unknown."""
+    return _identified(image)
+
+
+def _identify(image: TracedText) -> Image:
     flat = image.flat
     if flat.startswith(HOLE):
         variable = re.fullmatch(_VARIABLE, image.pieces[0].expression or "")
@@ -103,6 +107,10 @@ def identify(image: TracedText) -> Image:
         pattern, words = ENGINES[held.engine].choosing_images
         held.chosen_by = words if pattern and re.search(pattern, tag.flat) else ()
     return held
+
+
+_identified = derived(_identify, kept=32)
+"""The reader, the rules and the container's checks ask for the same few images."""
 
 
 @derived
@@ -163,9 +171,18 @@ def _claim(engine: str, family: ImageFamily, tag: TracedText | None, *, pinned: 
     placed = place(engine, short.group("release")) if short is not None else None
     if short is not None and placed is not None and placed.kind in (NEVER, NEWER):
         return ReleaseClaim(short.group("release"), "image", tag.span())
+    minor = re.match(rf"v?(\d+\.\d+)(?:-(?:{family.builds}))?$", tag.flat) if family.minor_tags and tag.known else None
+    newest = _newest_of(engine, minor.group(1)) if minor is not None else None
+    if newest is not None:
+        return ReleaseClaim(newest, "image", tag.span())
     if tag.known and not pinned and re.match(family.rolling or _ROLLING, tag.flat):
         return ReleaseClaim(None, "image", tag.span(), rolling=True)
     return ReleaseClaim(None, None, tag.span())
+
+
+def _newest_of(engine: str, minor: str) -> str | None:
+    """The newest release whose number starts with another one: 3.3.7 for 3.3."""
+    return next((one for one in reversed(known_releases(engine)) if one.startswith(minor + ".")), None)
 
 
 @lru_cache(maxsize=1)

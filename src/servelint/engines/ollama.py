@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.engines.registry import Dialect, Engine, EntryPoint, ImageFamily, Start
+from servelint.engines.registry import Dialect, Engine, EntryPoint, ImageFamily, Launcher, Start
 
 _DOCKER = "https://github.com/ollama/ollama/blob/v0.32.15/Dockerfile"
 
@@ -19,6 +19,8 @@ class Ollama(Engine):
 
     command = ("ollama", "serve")
     starts = (Start("serve", programs=("ollama", "ollama.exe")), Start("start", programs=("ollama", "ollama.exe")))
+
+    launchers = {"modelfile": Launcher("https://github.com/ollama/ollama/blob/v0.32.15/docs/modelfile.mdx")}
 
     unit = "ollama.service"
 

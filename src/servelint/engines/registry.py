@@ -153,11 +153,12 @@ class ImageFamily:
         builds: pattern of how what stands behind the release in a published tag starts, "" for the usual one.
         command: the words that the entrypoint is given where a container has none; () if it needs none.
         branches: pattern of the tags of images that were built from a branch -> the last release that they can be.
+        minor_tags: whether a tag such as 3.3 is moved to each newer release of 3.3.
     """
 
     __slots__ = (
-        "branches", "builds", "command", "entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source",
-        "suffixes", "tags", "without",
+        "branches", "builds", "command", "entrypoint", "minor_tags", "only", "own_tags", "registry", "repository", "rolling",
+        "source", "suffixes", "tags", "without",
     )  # fmt: skip
 
     def __init__(
@@ -176,7 +177,9 @@ class ImageFamily:
         builds: str = "",
         command: tuple[str, ...] = (),
         branches: Mapping[str, str] | None = None,
+        minor_tags: bool = False,
     ) -> None:
+        self.minor_tags = minor_tags
         self.command = command
         self.branches = branches or {}
         self.registry = registry
@@ -204,7 +207,7 @@ class Dialect:
         equals: whether `--a=b` sets an option.
         next_word: whether an option's value is the next word, whatever it looks like.
         attached: whether `-p80` is `-p 80`; argparse, which has abbreviations, takes it as well.
-        once: whether an option that is given twice is refused, and a word with a dash in front is never a value, as in clap.
+        once: whether an option that is given twice is refused, and a word with a dash in front is never a value.
     """
 
     __slots__ = (
@@ -516,9 +519,9 @@ ENGINE_NAMES: dict[str, str] = {}
 _caches: list[Callable[[], None]] = []
 
 
-def derived(make: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a function of the records: its results are kept until a record is registered."""
-    cached = lru_cache(maxsize=1024)(make)
+def derived(make: Callable[P, R], kept: int = 1024) -> Callable[P, R]:
+    """Decorate a function of the records: its results, as many as `kept`, are kept until a record is registered."""
+    cached = lru_cache(maxsize=kept)(make)
     _caches.append(cached.cache_clear)
     return cached  # type: ignore[return-value]
 

@@ -40,9 +40,17 @@ class TGI(Engine):
             entrypoint=_LAUNCHER,
             builds=r"rocm|intel-(?:cpu|xpu)|gaudi|neuron",
             without=r"llamacpp|trtllm",  # routers of their own, with options of their own
+            minor_tags=True,  # .github/workflows/build.yaml
         ),
         ImageFamily(
             "huggingface/neuronx-tgi", "https://github.com/huggingface/optimum-neuron", entrypoint=_LAUNCHER, own_tags=True
+        ),
+        ImageFamily(
+            "huggingface-pytorch-tgi-inference",
+            "https://github.com/aws/deep-learning-containers/blob/master/available_images.md",
+            entrypoint=(),
+            own_tags=True,
+            tags=r"(?:^|-)tgi(?P<release>\d+\.\d+\.\d+)(?:-|$)",
         ),
         ImageFamily("huggingface/tgi-gaudi", "https://github.com/huggingface/tgi-gaudi", entrypoint=_LAUNCHER, own_tags=True),
     )

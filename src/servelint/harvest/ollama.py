@@ -23,6 +23,7 @@ _TYPES_FILE, _PARSER_FILES = "api/types.go", ("parser/parser.go", "types/model/f
 _STRUCT = re.compile(r"^type (?:Options|Runner) struct \{\n(.*?)^\}", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(r'^\s*\w+\s+([\w*\[\]]+)\s+`json:"(\w+)', re.MULTILINE)
 _FIELD_TYPES = {"int": "int", "float32": "float", "bool": "bool", "string": "", "[]string": ""}
+_DEPRECATED = re.compile(r"deprecatedParameters = \[\]string\{([^}]*)\}")
 _INSTRUCTIONS = re.compile(r"func isValidCommand\(.*?case ([^:]+):", re.DOTALL)
 _LEVEL = "OLLAMA_DEBUG"
 """Read as a switch or as a number, and as neither where it is neither."""
@@ -68,6 +69,9 @@ def _modelfile(tree: Tree) -> dict[str, dict[str, dict[str, str]]]:
             known = _FIELD_TYPES.get(kind.lstrip("*"), "")
             parameters[name] = {"type": known} if known else {}
     text = next((text for path in _PARSER_FILES if "isValidCommand" in (text := tree.read(path) or "")), "")
+    deprecated = _DEPRECATED.search(text)
+    for name in re.findall(r'"(\w+)"', deprecated.group(1)) if deprecated is not None else ():
+        parameters[name] = {"ignored": "with a warning"}
     found = _INSTRUCTIONS.search(text)
     instructions = re.findall(r'"(\w+)"', found.group(1)) if found is not None else []
     return {"modelfile-instructions": {name: {} for name in instructions}, "modelfile-parameters": parameters}

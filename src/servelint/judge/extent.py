@@ -14,7 +14,7 @@ from servelint.engines import catalog as catalogs
 from servelint.engines.config import Config, facts_of, with_file
 from servelint.engines.releases import newest, place, release_key
 from servelint.files.directives import name_gpus
-from servelint.judge.releases import possible_releases, unlisted
+from servelint.judge.releases import unlisted
 from servelint.rules import ranges
 from servelint.rules.condition import evaluate, lacking, lacking_value
 
@@ -160,10 +160,10 @@ def undecided(launch: Launch, settings: Settings) -> list[Undecided]:
     Rules count only where the launch has what they are about: an option or a variable that they need is written. Of many
     releases that are possible some are tried.
     """
-    from servelint.judge.judging import rules_for
+    from servelint.judge.judging import configs_judged, rules_for
 
     name_gpus(launch, settings)
-    _, configs = possible_releases(launch, settings)
+    configs = configs_judged(launch, settings)
     found: list[Undecided] = []
     step = len(configs) // _RELEASES_TRIED + 1
     configs = [*configs[:-1:step], configs[-1]]

@@ -138,7 +138,7 @@ def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, lis
     latest = newest(launch.engine)
     if claim.rolling and latest is not None:
         return Releases([latest], exact=False, rolling=True, how=claim.how), configs(launch, [latest])
-    read = _read_of(launch)
+    read = read_of(launch)
     before = _started_by.get(launch)
     if before is not None and before[0] == read:
         return Releases(before[1], exact=False, rolling=False, how=None), configs(launch, before[1])
@@ -152,7 +152,7 @@ def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, lis
     return Releases(names, exact=False, rolling=False, how=None), starting
 
 
-def _read_of(launch: Launch) -> tuple[object, ...]:
+def read_of(launch: Launch) -> tuple[object, ...]:
     """What of a launch its engine reads: words, variables and the program that is started."""
     return (launch.verb, launch.launcher, launch.fragment, launch.image, *launch.argv, *launch.env.items())
 

@@ -1,7 +1,8 @@
 """The compiled rule book: where it is, its format, and its compilation in a source checkout where a rule file changed.
 
 A book keeps the fields that select a rule apart from the rest of the rule. Its first line gives for each engine the line of its
-heads; a head has the line of its rule's body. A check reads the heads of its engine, and the bodies of the rules that may hold.
+heads, the second has the ranges of releases; a head has the number of its rule's range and the line of its body. A check reads
+the heads of its engine, and the bodies of the rules that may hold.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 from functools import lru_cache
 
 from servelint.core.data import PACKAGE, DataError, active, compiled_path, data_path
+from servelint.rules import ranges
 from servelint.rules.rule import HEAD, Rule
 
 TYPE_CHECKING = False
@@ -135,13 +137,17 @@ def write_book_file(rules: list[dict[str, Any]], path: str, read_at: int) -> Non
     read_at: when the reading of the rules began, in nanoseconds; the file bears that time, so that what changed since is newer
     """
     engines = sorted({rule["engine"] for rule in rules})
+    every: list[Any] = []
     heads: dict[str, list[dict[str, Any]]] = {engine: [] for engine in engines}
     bodies: list[dict[str, Any]] = []
     for rule in rules:
-        line = 1 + len(engines) + len(bodies)
-        heads[rule["engine"]].append({**{key: rule[key] for key in HEAD if key in rule}, "body": line})
+        line = 2 + len(engines) + len(bodies)
+        if rule["bounds"] not in every:
+            every.append(rule["bounds"])
+        head = {key: rule[key] for key in HEAD if key in rule}
+        heads[rule["engine"]].append({**head, "bounds": every.index(rule["bounds"]), "body": line})
         bodies.append({key: value for key, value in rule.items() if key not in HEAD})
-    lines = [{engine: 1 + number for number, engine in enumerate(engines)}, *heads.values(), *bodies]
+    lines = [{engine: 2 + number for number, engine in enumerate(engines)}, every, *heads.values(), *bodies]
     temporary = f"{path}.{os.getpid()}"
     with open(temporary, "wb") as file:
         file.writelines([json.dumps(line, separators=(",", ":"), ensure_ascii=False).encode() + b"\n" for line in lines])
@@ -152,15 +158,16 @@ def write_book_file(rules: list[dict[str, Any]], path: str, read_at: int) -> Non
 class Book:
     """A book's text. Rules come in the order of their ids."""
 
-    __slots__ = ("_engines", "_lines")
+    __slots__ = ("_engines", "_lines", "_ranges")
 
     def __init__(self, text: bytes) -> None:
         self._lines = text.split(b"\n")
         self._engines: dict[str, int] = json.loads(self._lines[0])
+        self._ranges = [ranges.loaded(bounds) for bounds in json.loads(self._lines[1])]
 
     def rules(self, *engines: str) -> list[Rule]:
         """The rules of some engines; of all if none is named."""
-        return [Rule(head, self._lines[head["body"]]) for head in self.heads(*engines)]
+        return [Rule(head, self._lines[head["body"]], self._ranges[head["bounds"]]) for head in self.heads(*engines)]
 
     def heads(self, *engines: str) -> list[dict[str, Any]]:
         """What the rules have of rule.HEAD, each with the line of its body."""

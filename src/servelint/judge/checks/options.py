@@ -310,7 +310,7 @@ def media_limit(config: Config) -> dict[str, str] | None:
 
 
 def spec_types(config: Config) -> dict[str, str] | None:
-    """The first part of --spec-type that no build has as a type; a slip of the pen and the type's name of a branch are other rules.
+    """The first part of --spec-type that no build has as a type. A slip of the pen and the name "mtp" are other rules.
 
     Source: common_speculative_types_from_names in llama.cpp b11434 common/speculative.cpp, which stops at "none".
     """

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 
 from servelint.core import bounds
 from servelint.core.launch import OpenedFile, ReleaseClaim, Word
@@ -616,8 +617,10 @@ class Evaluator:
         elif shown[:1] == ["cp"] and len(words) == 3 and self.state.files.knows(self.key(words[1].text)):
             self.write(words[2].text, self.state.files.read(self.key(words[1].text)))
         elif shown and shown[0] in CHANGING:
-            for word in words[1:]:
-                if self.state.files.knows(self.key(word.text)):
+            # a module that is started as a program reads the file that an option names
+            module = shown[0].startswith("python") and "-m" in shown
+            for before, word in pairwise(words):
+                if self.state.files.knows(self.key(word.text)) and not (module and before.shown.startswith("--")):
                     self.write(word.text, None)
 
     def call_with(self, name: str, args: list[Word], inline: dict[str, TracedText]) -> Status:

@@ -1,0 +1,86 @@
+"""Ollama's Modelfiles: the model that a new one is made from, its adapter, its draft, and the parameters that it runs with.
+
+A file is a list of instructions, a line each; a value in three quotes goes on over lines, and one in quotes may.
+`ollama create` reads it and refuses a parameter that it does not know (parser/parser.go, api/types.go). Nothing is started: each instruction is
+a fragment of a launch.
+"""
+
+from __future__ import annotations
+
+import re
+
+from servelint.core.launch import Launch, Variable, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import TracedText
+from servelint.files.siblings import Neighbours
+from servelint.readers.registry import Format
+
+FORMAT = Format(
+    "modelfile",
+    205,
+    title="Modelfile",
+    about="what `ollama create` makes a model of: `FROM`, `PARAMETER`, `ADAPTER`, `DRAFT`",
+    files=("Modelfile", "Modelfile.*", "*.modelfile"),
+    words=("parameter",),
+)
+
+MADE = "modelfile"
+"""The name of the record in the engine's launchers."""
+
+NAME, VALUE = "PARAMETER", "PARAMETER_VALUE"
+"""Variables of the fragment that hold a parameter's name and its value: operands `env.PARAMETER` and `env.PARAMETER_VALUE`."""
+
+_ENGINE = "ollama"
+_INSTRUCTION = re.compile(r"[ \t]*(?P<name>[A-Za-z]+)[ \t]+")
+_PARAMETER = re.compile(r"[ \t]*(?P<name>\w+)[ \t]+")
+_KEPT = frozenset(("from", "adapter", "draft", "parameter"))
+_QUOTES = '"""'
+
+
+def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """A fragment of a launch for each instruction that says what runs, and how."""
+    del neighbours
+    text = source.text
+    found: list[Launch] = []
+    at = 0
+    while at < len(text):
+        end = text.find("\n", at)
+        end = len(text) if end == -1 else end
+        match = _INSTRUCTION.match(text, at, end)
+        if match is None or text[at:end].lstrip().startswith("#"):
+            at = end + 1
+            continue
+        name = match.group("name").lower()
+        start = match.end()
+        words = [Word(TracedText.at(source, *match.span("name")))]
+        parameter = _PARAMETER.match(text, start, end) if name == "parameter" else None
+        if parameter is not None:
+            words = [Word(TracedText.at(source, *parameter.span("name")))]
+            start = parameter.end()
+        stop, low, high = _value(text, start, end)
+        if name in _KEPT and low < high:
+            value = Word(TracedText.at(source, low, high), Span(source, start, stop))
+            found.append(_launch(source, name, [*words, value], Span(source, match.start("name"), stop)))
+        at = text.find("\n", stop) + 1 or len(text)
+    return found
+
+
+def _value(text: str, start: int, end: int) -> tuple[int, int, int]:
+    """Where the value that starts here ends, and where it starts and ends without its quotes."""
+    if text.startswith(_QUOTES, start):
+        close = text.find(_QUOTES, start + 3)
+        return (len(text), start + 3, len(text)) if close == -1 else (close + 3, start + 3, close)
+    if text.startswith('"', start):
+        close = text.find('"', start + 1)
+        return (len(text), start + 1, len(text)) if close == -1 else (close + 1, start + 1, close)
+    stop = start + len(text[start:end].rstrip())
+    return stop, start, stop
+
+
+def _launch(source: Source, name: str, words: list[Word], site: Span) -> Launch:
+    shown = f"PARAMETER {words[0].text.flat}" if name == "parameter" else name.upper()
+    found = Launch(source=source, engine=_ENGINE, argv=words, site=site, name=shown, fragment=True)
+    found.launcher = MADE
+    if name == "parameter":
+        found.env = {key: Variable(key, word.text, word.site) for key, word in zip((NAME, VALUE), words, strict=True)}
+    return found
