@@ -2,7 +2,7 @@
 
     python benchmarks/advise_measurements.py [--all]
 
-Three answers to each: by the arithmetic alone; with all measurements of other sources; with all measurements but this one.
+Three answers to each: by the calculation alone; with all measurements of other sources; with all measurements but this one.
 "open" is where the adviser says nothing. The last lines count how often gain is distinguished from loss (outside 8 %), the
 median error, and how many are inside the interval. Without --all only these lines are printed.
 """
@@ -36,7 +36,8 @@ def main() -> None:
     rows = answers()
     if "--all" in sys.argv[1:]:
         print(
-            "| model, GPU | method, tokens | at a time | measured | arithmetic alone | with other sources | with all others |"
+            "| model, GPU | method, tokens | concurrency | measured "
+            "| calculation alone | with other sources | with all others |"
         )
         print("|---|---|---:|---:|---:|---:|---:|")
         for one, found in rows:
@@ -47,7 +48,7 @@ def main() -> None:
                 str(case.concurrency),
             ]
             print("| " + " | ".join([*cells, f"{one.gain:.2f}", *map(shown, found)]) + " |")
-    for index, name in enumerate(("arithmetic alone", "with other sources", "with all others")):
+    for index, name in enumerate(("calculation alone", "with other sources", "with all others")):
         told = [(one, found) for one, several in rows if (found := several[index]) is not None]
         errors = [abs(found.mid / one.gain - 1) for one, found in told]
         clear = [(one.gain > 1) == (found.mid > 1) for one, found in told if abs(one.gain - 1) > 0.08]

@@ -3,7 +3,7 @@
     python benchmarks/scan_costs.py [ROUNDS]
 
 Repositories that differ in one thing are scanned in this process, and the least time of some rounds counts, that of the git
-processes among it. docs/scale.md reckons with these figures.
+processes among it. docs/costs.md uses these figures.
 """
 
 from __future__ import annotations

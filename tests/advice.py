@@ -1,4 +1,4 @@
-"""What an advice names, and what becomes of a launch that follows it: advice texts as tests read them.
+"""What an advice names, and what happens to a launch that follows it: advice texts as tests read them.
 
 An advice offers ways, and each must do by itself: `write --dtype half, or delete --quantization`. A way is a verb with what it
 writes or deletes, or a release to use. Brackets and what follows a semicolon explain; a release in brackets restricts what
@@ -37,7 +37,7 @@ from servelint.rules.load import rules
 from servelint.syntax.json import OBJECT
 
 RELEASE = r"b\d{3,}|\d+\.\d+(?:\.\d+)*(?:\.post\d+|rc\d+)?"
-OPTION = r"(?<![\w'-])--?[A-Za-z][\w-]*(?:\.[\w]+)*"
+OPTION = r"(?<![\w'-])--?[A-Za-z][\w-]*(?:\.\w[\w-]*)*"
 VARIABLE = r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b"
 VALUE = r"""'[^']*'|"[^"]*"|\{[a-z][\w.-]*\}|[\w./:+@-]*\w"""
 """A value, or the place of one in the advice of a rule: `{largest}`."""
@@ -242,7 +242,9 @@ def _way(verb: str, part: str) -> Way | None:
 def _gone(verb: str, part: str) -> Way | None:
     part = part.removesuffix(" out") if verb == "leave" else part
     if re.match(
-        r"(?:it|the option|the variable|them)(?:$|,|:| (?:before|outside|unless|until|with|where|when|to|from|if)\b)", part
+        r"(?:it|the option|the variable|them|one of (?:them|the two))"
+        r"(?:$|,|:| (?:before|outside|unless|until|with|where|when|to|from|if)\b)",
+        part,
     ):
         return Way((Step(True, ""),), verb) if " and " not in part else None
     names = re.match(rf"{_NAMED}(?: and {_NAMED})*", part)
@@ -289,7 +291,8 @@ def _wrong(one: Mention, catalog: Catalog, index: int, config: Config) -> str | 
             return None
         lives = [*catalog.variables().get(one.name, ()), *catalog.names("mentioned-variables").get(one.name, ())]
         return None if any(run[0] <= index <= run[1] for run in lives) else f"nothing reads {one.name}"
-    head, dot, path = one.name.partition(".")
+    whole = catalog.table(index).find(one.name) is not None  # --fim-qwen-1.5b-default
+    head, dot, path = (one.name, "", "") if whole else one.name.partition(".")
     head = head.replace("_", "-") if ENGINES[catalog.engine].dialect.underscores else head
     head = "-O" if re.fullmatch(r"-O\d", head) else head
     option = catalog.table(index).find(head)
@@ -318,7 +321,7 @@ def _refusal(config: Config, release: str, option: str, value: str) -> str:
     return "; ".join(one.message for one in violations(there) if one.refused and one.rule != "missing-argument")
 
 
-# -- what becomes of a launch
+# -- what happens to a launch
 
 
 def copied(launch: Launch) -> Launch:
@@ -522,7 +525,7 @@ def _written(new: Launch, config: Config, finding: Finding, step: Step, verb: st
     if value is None and (option is None or option.takes_value):
         if at is None or at.value is None or not replaced:
             return False
-        value = at.value.shown  # of what it takes the place of
+        value = at.value.shown  # of what it replaces
     for setting in config.reading.arguments.every:
         if _is(config, setting, step.name) or (replaced and setting is at):
             _drop(new, setting)

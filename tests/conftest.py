@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+os.environ["_SERVELINT_BUNDLE"] = ""  # tests are of the data of this checkout, whatever its user has installed
 
 from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.registry import Dialect, Engine, Start, register

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import doctest
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from servelint.rules.compile import compile_rule, faults, find_rule, read_rules
+from tests.running import Workspace
 
 DOCS = Path(__file__).parent.parent / "docs"
 RULES = DOCS.parent / "rules"
@@ -52,3 +54,39 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert to.exists(), target
         if anchor:
             assert anchor in {_anchor(heading) for heading in re.findall(r"^#+ (.*)$", to.read_text(), re.MULTILINE)}, target
+
+
+class TestTutorial:
+    """docs/tutorial.md, followed from top to bottom: each command prints what the page shows."""
+
+    TEXT = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    STEPS = re.findall(r'```(?:\w+ title="([^"]+)"|(console))\n(.*?)```', TEXT, re.DOTALL)
+
+    @staticmethod
+    def _pattern(shown: str) -> re.Pattern[str]:
+        """What the output has to match: `...` alone on a line stands for any lines, and every duration for any other."""
+        lines = [".*" if line == "..." else re.sub(r"\d+\\ ms", r"\\d+\\ ms", re.escape(line)) for line in shown.splitlines()]
+        return re.compile("\n".join(lines) + "\n", re.DOTALL)
+
+    def test_every_step(self, workspace: Workspace) -> None:
+        statuses = []
+        for file, console, body in self.STEPS:
+            if not console:
+                workspace.file(file, body)
+                continue
+            command, _, shown = body.partition("\n")
+            if "latest" in shown:
+                workspace.file("compose.yml", self._edited(workspace, "v0.27.1", "latest"))
+            ran = workspace.run(*shlex.split(command.removeprefix("$ servelint ")))
+            assert self._pattern(shown).fullmatch(ran.out), (command, ran.out)
+            statuses.append(ran.status)
+        assert statuses == [1, 0, 1, 0, 0, 0]
+        (comment,) = re.findall(r"image: \S+:(latest  # servelint: .*)\n", self.TEXT)
+        workspace.file("compose.yml", self._edited(workspace, "latest", comment))
+        assert "unpinned-image" not in workspace.run("check", "--profile", "strict", "compose.yml").out
+
+    @staticmethod
+    def _edited(workspace: Workspace, old: str, new: str) -> str:
+        text = (workspace.folder / "compose.yml").read_text(encoding="utf-8")
+        assert old in text
+        return text.replace(old, new)

@@ -49,6 +49,26 @@ PHRASES = {
     r"\bin spite of\b": "despite",
     r"\brules of (?:your|their) own\b": "your own rules",
     r"\ba part of which\b": "some of it",
+    r"\bsay(?:s|ing)? otherwise\b": "sets another value",
+    r"\bends? the start\b": "stops the server at start, does not start",
+    r"\bseldom\b": "rarely",
+    r"\b(?:goes|go|went) on (?:with|without)\b|\band goes? on\b": "continues",
+    r"\bleave (?:it|them|--[a-z-]+) out\b": "delete",
+    r"\bwho reach(?:es)?\b": "every client that reaches",
+    r"\bletter by letter\b": "character by character",
+    r"\bthat (?:are|is) none\b": "that is not one, invalid",
+    r"\bcounts? for (?:more|less)\b": "is stronger, is weaker",
+    r"\btakes? the place of\b": "replaces",
+    r"\bin its place\b": "instead",
+    r"\bnot known here\b": "unknown to servelint",
+    r"\bwhat becomes of\b": "what happens to",
+    r"\bheld against\b": "compared with",
+    r"\bits makers\b": "its developers",
+    r"\bslip of the pen\b": "typing mistake",
+    r"\bgives? way to\b": "is replaced by",
+    r"\bwhere a file does not say\b": "if a file sets none",
+    r"\bis asked of\b": "is sent to",
+    r"@@[A-Z]+@@": "the figure",
 }
 """Pattern -> what to write instead."""
 
@@ -88,6 +108,9 @@ def test_no_phrase_comes_back() -> None:
         ("the option is told\nto the engine", 1),
         ("Nothing listens on the published port", 0),
         ("--retold x", 0),
+        ("write 1 or more, or leave it out", 1),
+        ("write 1 or more, or delete it", 0),
+        ("@@FIGURES@@", 1),
     ],
 )
 def test_what_the_phrases_match(text: str, hits: int) -> None:

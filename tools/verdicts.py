@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -88,12 +88,16 @@ HOST = (
     r"|requires? the .* package|[Cc]ould not import|ray\b.*not|InfiniBand|ibv_|/sys/|/dev/|[Nn]etwork"
     r"|[Cc]onnect(?:ion)?\b.*(?:refused|fail)|Name or service not known|Address already in use|getaddrinfo"
     r"|Repo id must be in the form|SSL \w+ file not found|vllm-rs binary was not found|params\.json|chat template .*not"
-    r"|tokenizer.*not found|Can't load"
+    r"|tokenizer.*not found|Can't load|FP8 scale file not found"
 )
 """Messages whose reason is the machine, its packages or its files."""
 
 HOST_FILES = r"appears path-like, but doesn't exist|Could not load logging config\. File does not exist"
 """What a parser says of a file that the machine of an oracle lacks."""
+
+PLUGINS = r"--(?:reasoning|tool)-parser-plugin"
+OF_PLUGINS = r"[Pp]arser '?\w+'? not found|invalid (?:tool call|reasoning) parser|Unknown speculative algorithm name"
+"""Options that bring names in a file that the machine of an oracle lacks, and what the engine says of such a name."""
 
 BY_GPUS = frozenset(("vllm/world-size-above-gpus",))
 """Rules that count GPUs, of which an oracle may find as few without looking at them before its workers start."""
@@ -717,18 +721,29 @@ def length(m: Making) -> bool:
     return True
 
 
-def _features(engine: str) -> list[str]:
+def _features(view: View, *, usual: bool) -> list[Groups]:
+    """The rows of the table that a release has options for: usual ones, which go with most models, or the others."""
     rows = (ROOT / "tools/verdicts_features.tsv").read_text(encoding="utf-8").splitlines()
-    return [words for row in rows for of, _, words in [row.partition("\t")] if of == engine]
+    wanted = [row.split("\t") for row in rows if row.startswith(view.engine + "\t") and row.endswith("\tusual") == usual]
+    groups = [grouped(re.split(r" (?![^{]*\})", words)) for _, words, *_ in wanted]
+    return [group for group in groups if view.fitting(group) == group]
+
+
+def tuned(m: Making) -> bool:
+    """A model with two to seven options that go with most models, in place of the options of the seed."""
+    m.groups[:] = [one for one in m.groups if not one[0].startswith("-") or one[0] in ("--model", "--model-path")]
+    m.case["env"] = {}
+    usual = _features(m.view, usual=True)
+    for _ in range(m.rng.randint(2, 7)):
+        row = m.rng.choice(usual) if m.rng.random() < 0.8 else [valid(m.rng, m.view, m.rng.choice(m.view.options)) or []]
+        added_names = {m.view.name(one[0]) for one in row if one}
+        m.groups[:] = [*m.without(*added_names), *(list(one) for one in row if one)]
+    return True
 
 
 def features(m: Making) -> bool:
     """One to three features that interact with each other and with the model."""
-    fits = []
-    for text in _features(m.view.engine):
-        group = grouped(re.split(r" (?![^{]*\})", text))
-        if m.view.fitting(group) == group:
-            fits.append(group)
+    fits = _features(m.view, usual=False)
     for chosen in m.rng.sample(fits, m.rng.choice((1, 1, 2, 3))):
         m.groups[:] = m.without(*{m.view.name(one[0]) for one in chosen if m.view.option(one[0])})
         m.groups.extend(list(one) for one in chosen)
@@ -782,9 +797,9 @@ def drafts(m: Making) -> bool:
 
 
 MUTATIONS: tuple[tuple[Mutation | None, int], ...] = (
-    (None, 60), (added, 16), (crossed, 14), (features, 22), (length, 8), (overrides, 6), (drafts, 6), (typo, 2),
-    (case_of_value, 2), (unit, 2), (number, 4), (json_type, 5), (json_key, 4), (json_text, 1), (dotted, 5), (dashes, 2),
-    (duplicate, 4), (config_file, 5), (other_release, 1), (other_engine, 1), (other_value, 2), (empty, 3),
+    (None, 60), (tuned, 120), (added, 16), (crossed, 14), (features, 20), (length, 6), (overrides, 5), (drafts, 5), (typo, 2),
+    (case_of_value, 2), (unit, 2), (number, 3), (json_type, 3), (json_key, 3), (json_text, 1), (dotted, 5), (dashes, 2),
+    (duplicate, 5), (config_file, 4), (other_release, 1), (other_engine, 1), (other_value, 2), (empty, 2),
 )  # fmt: skip
 """The mutations with their weights; None leaves a launch as it is."""
 
@@ -807,7 +822,8 @@ def cases(engine: str, release: str, count: int, seed: int, started: list[Seed])
         if rng.random() < 0.3:
             groups = groups[: rng.randint(2, 5)]
         making = Making(rng, view, groups, case)
-        tried = rng.choices(kinds, weights, k=rng.choice((1, 1, 1, 1, 1, 2, 3)))
+        tried = rng.choices(kinds, weights, k=rng.choice((1, 1, 1, 1, 1, 1, 1, 2, 3)))
+        tried.sort(key=lambda one: one is not tuned)
         kind = "+".join([one.__name__ for one in tried if one is not None and one(making)]) or "as_written"
         case |= {"engine": engine, "release": release, "kind": kind, "argv": [word for one in groups for word in one]}
         text = json.dumps([case["argv"], case["env"], case.get("files")])
@@ -848,6 +864,7 @@ class Tally:
     """
 
     cases: int = 0
+    releases: set[str] = field(default_factory=set)
     apart: Counter[str] = field(default_factory=Counter)
     parse_same: int = 0
     parsed: int = 0
@@ -878,7 +895,12 @@ def judged(case: Case, gpu: str, gpus: int) -> list[servelint.Finding]:
     return [one for one in found if one.severity == "error"]
 
 
-def apart(verdict: Case, argv: Iterable[str] = (), host: re.Pattern[str] = re.compile(HOST)) -> str | None:
+def apart(
+    verdict: Case,
+    argv: Collection[str] = (),
+    env: Collection[str] = (),
+    host: re.Pattern[str] = re.compile(HOST),
+) -> str | None:
     """Why a verdict says nothing about the launch alone; None if it does."""
     if verdict.get("harness_suspect") or verdict.get("stage") == "?":
         return "harness"
@@ -887,6 +909,9 @@ def apart(verdict: Case, argv: Iterable[str] = (), host: re.Pattern[str] = re.co
     if not verdict["ok"] and verdict["stage"] != "parse" and host.search(verdict["error"]):
         return "host"
     if not verdict["ok"] and re.search(HOST_FILES, verdict["error"]):
+        return "host"
+    plugins = any(re.match(PLUGINS, word) for word in argv) or "SGLANG_PLUGINS" in env
+    if not verdict["ok"] and plugins and re.search(OF_PLUGINS, verdict["error"]):
         return "host"
     if set(verdict.get("families") or {}) - NAMED and verdict["stage"] != "parse":
         return "fixture"
@@ -901,7 +926,10 @@ def compare(pairs: Iterable[tuple[Case, Case]], gpu: str, gpus: int, tally: Tall
     parser = frozenset(rule.id for rule in rules() if rule.complaint is not None)
     for case, verdict in pairs:
         tally.cases += 1
-        reason = "environment" if AT_IMPORT & set(case.get("env") or {}) else apart(verdict, case["argv"])
+        tally.releases.add(case["release"])
+        reason = (
+            "environment" if AT_IMPORT & set(case.get("env") or {}) else apart(verdict, case["argv"], case.get("env") or {})
+        )
         if reason is not None:
             tally.apart[reason] += 1
             continue
@@ -951,7 +979,11 @@ def rendered(tally: Tally, examples: int = 2) -> str:
         return f"{part}/{whole} = {part / whole:.2%}" if whole else "none"
 
     lines = [
-        f"cases                 {tally.cases}; not compared: {sum(tally.apart.values())} {dict(tally.apart)}",
+        (
+            f"cases                 {tally.cases} on {len(tally.releases)} releases; "
+            f"not compared: {sum(tally.apart.values())} {dict(tally.apart)}"
+        ),
+        f"accepted by the engine {share(tally.accepted, tally.parsed)} of those compared",
         f"parse stage           {share(tally.parse_same, tally.parsed)} agree",
         f"refused past parser   {share(tally.told, tally.refused)} get an error",
         f"accepted              {share(tally.falsely, tally.accepted)} get an error of the start",
@@ -981,6 +1013,18 @@ def _rows(path: str) -> list[Case]:
     return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
+def _named(files: Iterable[str]) -> Iterator[str]:
+    """Files of cases and verdicts by turns; those of a folder in the order of their names."""
+    for name in files:
+        if not os.path.isdir(name):
+            yield name
+            continue
+        for path in sorted(Path(name).glob("*.cases.jsonl")):
+            results = path.with_name(path.name.replace(".cases.", ".verdicts."))
+            if results.exists():
+                yield from (str(path), str(results))
+
+
 def _pairs(written: str, results: str) -> list[tuple[Case, Case]]:
     found = {row["id"]: row for row in _rows(results)}
     return [(case, found[case["id"]]) for case in _rows(written) if case["id"] in found]
@@ -996,7 +1040,12 @@ def _run(options: argparse.Namespace) -> Tally:
     os.makedirs(options.folder, exist_ok=True)
     for release in options.releases.split(","):
         stem = os.path.join(options.folder, f"{options.engine}-{release}-{options.seed}")
-        _write(stem + ".cases.jsonl", cases(options.engine, release, options.count, options.seed, started))
+        made = list(cases(options.engine, release, options.count, options.seed, started))
+        known = os.path.exists(stem + ".verdicts.jsonl") and _rows(stem + ".cases.jsonl") == made
+        if known:
+            compare(_pairs(stem + ".cases.jsonl", stem + ".verdicts.jsonl"), GPUS[options.gpu], options.gpus, tally)
+            continue
+        _write(stem + ".cases.jsonl", made)
         asked = [
             sys.executable,
             options.oracle,
@@ -1038,7 +1087,7 @@ def main(argv: list[str] | None = None) -> int:
         )
     write.add_argument("--release", required=True)
     write.add_argument("--out", required=True)
-    weigh.add_argument("files", nargs="+", metavar="CASES VERDICTS")
+    weigh.add_argument("files", nargs="+", metavar="CASES VERDICTS | FOLDER")
     run.add_argument("--oracle", required=True, help="path of oracle.py")
     run.add_argument("--releases", required=True, help="with commas between")
     run.add_argument("--folder", required=True, help="where cases and verdicts are written")
@@ -1058,10 +1107,11 @@ def main(argv: list[str] | None = None) -> int:
     if options.verb == "run":
         tally = _run(options)
     else:
-        if len(options.files) % 2:
+        files = list(_named(options.files))
+        if len(files) % 2:
             parser.error("name a file of verdicts after each file of cases")
         tally = Tally()
-        for written, results in zip(options.files[::2], options.files[1::2], strict=True):
+        for written, results in zip(files[::2], files[1::2], strict=True):
             compare(_pairs(written, results), GPUS[options.gpu], options.gpus, tally)
     print(rendered(tally, options.examples))
     good = (

@@ -88,7 +88,7 @@ def plan_memory(
         gpu_count: How many of them.
 
     Raises:
-        ValueError: servelint has no memory arithmetic for the engine, or its makers never published the release.
+        ValueError: servelint has no memory arithmetic for the engine, or its developers never published the release.
 
     >>> plan_memory("vllm", ["vllm", "serve", "./no-such-model"], version="0.19.1", gpu="h100").verdict
     'unknown'

@@ -133,6 +133,7 @@ def _lighten(report: Report, shared: dict[tuple[str, ...], Undecided]) -> Report
     for launch in {id(one): one for one in [*report.launches, *_of_findings(report)]}.values():
         launch.argv, launch.verb, launch.env, launch.secrets, launch.others = [], (), {}, (), []
         launch.later = launch.open = launch.container = launch.nodes = None
+        launch.models = {}
         if launch.judged is not None and launch.judged.undecided is not None:
             every = launch.judged.undecided
             launch.judged.undecided = [shared.setdefault((one.rule, *one.lacks), one) for one in every]
@@ -194,7 +195,7 @@ def _passed_over(report: Report, path: str, paths: list[str]) -> Report:
         return report
     if not may_start(path):
         for one in report.errors:
-            one.message = f"passed over, as nothing in it starts an engine: {one.message.partition(': ')[2]}"
+            one.message = f"skipped, because nothing in it starts an engine: {one.message.partition(': ')[2]}"
         report.notes += report.errors
         report.errors = []
     return report
@@ -267,9 +268,7 @@ def add_source(
     try:
         with Run(source.path, bounds.PIECES.most) as run:
             reading = read(source, neighbours)
-            found = check_launches(source, reading.launches, settings, judging, report.silenced)
-            for launch in reading.launches:
-                launch.judged = _judged(launch, settings, undecided)
+            found = check_launches(source, reading.launches, settings, judging, report.silenced, undecided=undecided)
     except TooMuchWork:
         report.errors.append(Problem(source.path, bounds.PIECES.message, limit=True))
         return
@@ -346,8 +345,10 @@ def check_launches(
     settings: Settings,
     judging: Judging | None = None,
     silenced: list[Silenced] | None = None,
+    *,
+    undecided: bool = False,
 ) -> list[Finding]:
-    """The findings of one source's launches, each once, in the order of their places.
+    """The findings of one source's launches, each once, in the order of their places. Notes how far each launch was judged.
 
     Args:
         source: The file.
@@ -355,6 +356,7 @@ def check_launches(
         settings: Its settings.
         judging: Finds what is wrong with one launch; None for `servelint.judge.judging.judge`.
         silenced: Takes the findings that comments suppress.
+        undecided: Whether to note the rules that stay undecided.
     """
     from servelint.filters import gpu_comment_findings, suppress
     from servelint.judge.judging import judge
@@ -363,11 +365,14 @@ def check_launches(
     found: list[Finding] = []
     seen: set[tuple[str, object, str]] = set()
     for launch in launches:
+        for other in launch.every:
+            other.models = settings.models
         for finding in judging(launch, settings):
             key = (finding.rule, finding.span, finding.message)
             if key not in seen:
                 seen.add(key)
                 found.append(finding)
+        launch.judged = _judged(launch, settings, undecided)
     if SIGN in source.text:
         found += gpu_comment_findings(source, launches, settings)
     found = suppress(source, found, settings, silenced)

@@ -198,7 +198,7 @@ def test_a_process_that_ends_is_replaced(server: Running) -> None:
     os.kill(server.worker(), signal.SIGKILL)
     response = server.review([*SOUND, "--seed", "1"])
     assert response["allowed"]
-    assert server.told("a process that judges is replaced")["reason"] == "ended"
+    assert server.told("a judging process is replaced")["reason"] == "ended"
     assert not server.review(BROKEN)["allowed"]
 
 
@@ -217,7 +217,7 @@ def test_a_review_that_is_too_many_keeps_its_connection(tmp_path: Path) -> None:
             second.request("POST", "/validate", body, {"Content-Type": "application/json"})
             response = second.getresponse()
             assert (response.status, response.headers["retry-after"]) == (503, "1")
-            assert b"1 reviews are open already" in response.read()
+            assert b"1 reviews are already open" in response.read()
             assert second.sock is kept
         os.kill(worker, signal.SIGCONT)
         assert json.loads(first.getresponse().read())["response"]["allowed"] is False
@@ -236,7 +236,7 @@ def test_a_process_that_takes_too_long_is_replaced(tmp_path: Path) -> None:
     assert response["warnings"] == [
         "servelint could not judge Deployment prod/llm: no answer within 0.5 s; it is taken as it is"
     ]
-    assert running.told("a process that judges is replaced")["reason"] == "timeout"
+    assert running.told("a judging process is replaced")["reason"] == "timeout"
     assert running.stop() == 0
 
 

@@ -242,10 +242,10 @@ class TestRefused:
         ({"model": ""}, "'' is not a model"),
         ({"model": "--port"}, "'--port' is not a model"),
         ({"method": "medusa"}, "'medusa' is not a method; use one of mtp, eagle3, dflash"),
-        ({"num_speculative_tokens": 0}, "0 drafted tokens"),
+        ({"num_speculative_tokens": 0}, "0 draft tokens"),
         ({"method": "eagle3"}, "eagle3 needs the draft model"),
         ({"draft": "x/y"}, "the draft 'x/y' is for eagle3 or dflash"),
-        ({"gpu": "abacus"}, "'abacus' is not a GPU that is known"),
+        ({"gpu": "abacus"}, "'abacus' is not a known GPU"),
         ({"gpu_count": 0}, "0 GPUs"),
     ],
 )

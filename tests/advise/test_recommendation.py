@@ -25,7 +25,7 @@ def test_one_user_of_a_dense_model() -> None:
     assert found.expected_gain.low > 1.3
     assert found.step_ratio is not None
     assert found.step_ratio > 1
-    assert "3 drafted tokens give" in found.reason
+    assert "3 draft tokens give" in found.reason
     assert found.command is not None
     assert '"num_speculative_tokens":3' in found.command.command
 
@@ -68,7 +68,7 @@ def test_what_loses_is_off() -> None:
 def test_what_nobody_can_tell_is_off_and_says_how_to_tell() -> None:
     found = asked(model="Qwen/Qwen3-8B", method="dflash", draft="z-lab/Qwen3-8B-DFlash-b16", gpu_id="b200", tokens=15)
     assert (found.enable, found.expected_gain) == (False, None)
-    assert "neither arithmetic nor measurements tell what 15 drafted tokens gain with 1 request at a time" in found.reason
+    assert "neither arithmetic nor measurements tell what 15 draft tokens gain with 1 request at a time" in found.reason
     assert "servelint advise calibrate" in found.reason
 
 
@@ -108,7 +108,7 @@ def test_requests_that_wait_for_memory_cost_throughput() -> None:
     assert latency.enable
     assert "of the 12 requests at once, without it" in latency.reason
     assert not throughput.enable
-    assert "the requests that wait cost more throughput than drafting gains" in throughput.reason
+    assert "waiting requests cost more throughput than drafting gains" in throughput.reason
 
 
 def test_what_may_as_well_lose_is_off() -> None:
@@ -131,7 +131,7 @@ def test_the_surprise_of_the_spark() -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"gpu_id": "nonesuch"}, "'nonesuch' is not a GPU that is known"),
+        ({"gpu_id": "nonesuch"}, "'nonesuch' is not a known GPU"),
         ({"engine": "llama.cpp"}, "no command for the engine 'llama.cpp'"),
         ({"release": "latest"}, '"latest" is not a release'),
         ({"method": "ngram"}, "'ngram' is not a method that a command can be written for"),

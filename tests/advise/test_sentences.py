@@ -17,7 +17,7 @@ from tests.running import Workspace
 
 MODELS = ("Qwen/Qwen3.6-27B-FP8", "Qwen/Qwen3.6-35B-A3B-FP8", "Qwen/Qwen3-8B", "some/unknown-model", "deepseek-ai/DeepSeek-R1")
 METHODS = ((None, None), ("mtp", None), ("eagle3", "some/draft"), ("dflash", "some/draft"))
-FOR_IT = re.compile(r"^\d+ drafted tokens? gives? ([0-9.]+) times")
+FOR_IT = re.compile(r"^\d+ draft tokens? gives? ([0-9.]+) times")
 
 
 @lru_cache(maxsize=8)
@@ -49,7 +49,7 @@ def test_reasons_lead_to_the_verdict(engine: str, gpu: str | None) -> None:
         if one.verdict == "unknown":
             unknown = f"servelint does not know {one.model}"
             assert first.startswith(("neither arithmetic nor measurements", unknown)), one.reasons
-        assert not any("1 drafted tokens" in text or text.endswith(".") for text in one.reasons)
+        assert not any("1 draft tokens" in text or text.endswith(".") for text in one.reasons)
         assert advice_text(one).splitlines()[2].startswith(f"  speculate: {one.verdict}")
         assert advice_data(one)["verdict"] == one.verdict
 
@@ -79,7 +79,7 @@ def test_a_model_that_is_not_known(model: str, workspace: Workspace) -> None:
 def test_what_cannot_be_is_no_though_it_would_gain(workspace: Workspace) -> None:
     out = workspace.run("advise", "--model", "Qwen/Qwen3-8B", "--gpu", "h100").out
     assert "  speculate: no\n  why: Qwen/Qwen3-8B has no layer for multi-token prediction" in out
-    assert "     : otherwise 3 drafted tokens would give 1." in out
+    assert "     : otherwise 3 draft tokens would give 1." in out
 
 
 def test_what_does_not_start_at_all(workspace: Workspace) -> None:

@@ -18,7 +18,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "package"
     folder.mkdir()
     (folder / "a.py").write_text("a = 1\n")
-    monkeypatch.setattr(context, "_folders", lambda: [str(folder)])
+    monkeypatch.setattr(context, "program_folders", lambda: [str(folder)])
     return folder
 
 

@@ -10,7 +10,7 @@ from tests.admission.reviews import BROKEN, SOUND, deployment, review
 from tests.running import Workspace
 
 REFUSED = [
-    ([], "servelint admission: error: give --tls-cert and --tls-key, or --plain-http where something else ends TLS"),
+    ([], "servelint admission: error: give --tls-cert and --tls-key, or --plain-http if a proxy terminates TLS"),
     (["--tls-cert", "a"], "give --tls-cert and --tls-key"),
     (["--plain-http", "--tls-key", "a"], "--plain-http takes no certificate"),
     (["--plain-http", "--listen", "8443"], '"8443" is not an address; write HOST:PORT, such as 0.0.0.0:8443'),

@@ -26,7 +26,7 @@ def test_text(workspace: Workspace) -> None:
         "  speculate: yes, mtp, 3 tokens (low-latency)",
     ]
     assert any(
-        re.match(r"  why: 3 drafted tokens give \d\.\d\d times the tokens a second with 1 request at a time, ", line)
+        re.match(r"  why: 3 draft tokens give \d\.\d\d times the tokens a second with 1 request at a time, ", line)
         for line in lines
     )
     assert any(re.fullmatch(r" {6}1  .*●.*  \d\.\d\d \(\d\.\d\d to \d\.\d\d\)", line) for line in lines)
@@ -50,7 +50,7 @@ def test_a_picture(workspace: Workspace) -> None:
     names = [element.tag.rpartition("}")[2] for element in root.iter()]
     assert names.count("polygon") == names.count("polyline") == 1
     (title,) = root.findall("{http://www.w3.org/2000/svg}title")
-    assert title.text == "Qwen/Qwen3.6-27B-FP8, h100: 3 drafted tokens"
+    assert title.text == "Qwen/Qwen3.6-27B-FP8, h100: 3 draft tokens"
 
 
 def test_a_name_cannot_leave_the_picture(workspace: Workspace) -> None:
@@ -115,7 +115,7 @@ def test_measurements_of_ones_own(workspace: Workspace) -> None:
     ("args", "message"),
     [
         (("--gpu", "h100"), "missing option: --model MODEL"),
-        ((*ASKED, "--gpu", "nonesuch"), "'nonesuch' is not a GPU that is known"),
+        ((*ASKED, "--gpu", "nonesuch"), "'nonesuch' is not a known GPU"),
         ((*ASKED, "--acceptance", "72"), '--acceptance: "72" is not a number from 0 to 1'),
         ((*ASKED, "--concurrency", "0"), '--concurrency: "0" is not a whole number from 1'),
         ((*ASKED, "--release", "0.331"), '"0.331" is not a release of vLLM; did you mean 0.33.0?'),

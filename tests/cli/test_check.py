@@ -70,6 +70,14 @@ class TestExitStatus:
         assert ran.err == "servelint: no launch found in 2 files; b.sh mentions vLLM\n"
         assert ran.out.startswith("nothing found in 0 launches (2 files, ")
 
+    @pytest.mark.parametrize("kind", ["concise", "gitlab", "rdjson"])
+    def test_how_far_it_judged_where_the_format_has_no_place(self, kind: str, workspace: Workspace) -> None:
+        workspace.file("a.sh", "vllm serve m\n")
+        line = "1 launch: 1 of unknown version"
+        ran = workspace.run("check", "--format", kind)
+        assert (ran.err, line in ran.out) == (f"servelint: {line}\n", False)
+        assert workspace.run("check", "--format", kind, "--quiet").err == ""
+
 
 class TestPaths:
     def test_the_current_folder_by_default(self, workspace: Workspace) -> None:
@@ -140,7 +148,7 @@ class TestStandardInput:
     def test_is_given_alone(self, workspace: Workspace) -> None:
         ran = workspace.run("check", "-", "run.sh")
         assert ran.status == 2
-        assert "- stands for standard input and is given alone" in ran.err
+        assert "- means standard input and cannot be combined with other paths" in ran.err
 
 
 class TestCommand:
@@ -157,7 +165,7 @@ class TestCommand:
     def test_takes_the_place_of_paths(self, workspace: Workspace) -> None:
         ran = workspace.run("check", "--command", "vllm serve m", "run.sh")
         assert ran.status == 2
-        assert "--command takes the place of PATH" in ran.err
+        assert "--command cannot be combined with PATH" in ran.err
 
 
 class TestFilters:
@@ -273,7 +281,8 @@ class TestFormats:
     def test_to_a_file(self, kind: str, workspace: Workspace) -> None:
         workspace.file("run.sh", WRONG)
         ran = workspace.run("check", "--no-cache", "--format", kind, "--output", "report")
-        assert (ran.status, ran.out, ran.err) == (1, "", "")
+        stated = "servelint: 1 launch: 1 of unknown version\n" if kind in ("concise", "gitlab", "rdjson") else ""
+        assert (ran.status, ran.out, ran.err) == (1, "", stated)
         assert RANGE in (workspace.folder / "report").read_text()
         assert sorted(os.listdir()) == ["report", "run.sh"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,7 +71,7 @@ def test_show_the_newest(workspace: Workspace) -> None:
         (["show", "lmdeploy", "9.9"], "servelint: the catalog of LMDeploy has no release 9.9\n"),
         (["show"], "servelint engines show: error: missing argument: ENGINE\n"),
         (["list", "more"], "servelint engines list: error: unexpected argument: more\n"),
-        (["forget"], "servelint engines: error: 'forget' is not a command; use one of list, show, harvest\n"),
+        (["forget"], "servelint engines: error: 'forget' is not a command; use one of list, show, update, harvest, anchors\n"),
     ],
 )
 def test_wrong_usage(args: list[str], said: str, workspace: Workspace) -> None:
@@ -149,6 +150,19 @@ class SubCliServe:
         assert catalog["options"]["server-port"][0]["releases"] == "0.98.0.."
         assert (workspace.folder / "lmdeploy.catalog").exists()
 
+    def test_the_list_of_releases_beside_a_catalog(self, source: Path, workspace: Workspace) -> None:
+        listed = {"date": "2026-11-21", "about": "x", "engines": {"vllm": ["0.33.0"], "lmdeploy": ["0.98.0", "1.0.0"]}}
+        path = workspace.file("releases.json", json.dumps(listed))
+        for release, there in (("0.98.0", False), ("0.99.0", True)):
+            assert workspace.run(
+                "engines", "harvest", "lmdeploy", release, "--from", str(source), "--catalog", "lmdeploy.json"
+            ).status == 0  # fmt: skip
+            found = json.loads(path.read_text())
+            assert found["engines"]["lmdeploy"] == ["0.98.0", *(["0.99.0"] if there else []), "1.0.0"]
+            assert found["engines"]["vllm"] == ["0.33.0"]
+            assert (found["date"] > "2026-11-21") is there
+        assert path.read_text().startswith('{\n  "date": "')
+
     @pytest.mark.parametrize(
         ("args", "said"),
         [
@@ -156,9 +170,48 @@ class SubCliServe:
             (["nobody", "1.0"], '"nobody" is not a valid value for ENGINE (choose from vllm, sglang, '),
             (["lmdeploy", "--from", "missing.zip"], "servelint: "),
             ([], "servelint engines harvest: error: missing argument: ENGINE"),
+            (["vllm", "0.34.0", "--new"], "--new finds the releases itself; it takes neither RELEASE nor --from"),
+            (["vllm", "0.34.0", "--cap"], "--available, --notes and --cap are for --new"),
+            (["--new", "--available", "missing.json"], "servelint: missing.json cannot be read: "),
         ],
     )
     def test_wrong_usage(self, args: list[str], said: str, workspace: Workspace) -> None:
         ran = workspace.run("engines", "harvest", *args)
         assert ran.status == 2
         assert said in ran.err
+
+    def test_no_release_is_new(self, workspace: Workspace) -> None:
+        (workspace.folder / "releases.json").write_text('{"vllm": ["0.33.0", "0.9.0"]}')
+        ran = workspace.run("engines", "harvest", "--new", "vllm", "--available", "releases.json")
+        assert ran == (0, "", "")
+
+
+class TestAnchors:
+    @pytest.mark.parametrize(
+        ("args", "said"),
+        [
+            ([], "missing argument: ENGINE"),
+            (["vllm"], "name a release with --release, or its source"),
+            (["lmdeploy", "--release", "1.0"], "servelint: lmdeploy has no anchors; sglang and vllm have"),
+            (["vllm", "missing", "--base", "missing"], "servelint: "),
+        ],
+    )
+    def test_wrong_usage(self, args: list[str], said: str, workspace: Workspace) -> None:
+        ran = workspace.run("engines", "anchors", *args)
+        assert (ran.status, ran.out) == (2, "")
+        assert said in ran.err
+
+    def test_sources_on_disk(self, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+        for release in ("old", "new"):
+            folder = workspace.folder / release / "vllm"
+            folder.mkdir(parents=True)
+            (folder / "__init__.py").write_text("")
+            (folder / "version.py").write_text("__version__ = '0.99.0'\n")
+        empty: dict[str, Any] = {"options": {}, "env": {}, "json": {}, "names": {}}
+        monkeypatch.setattr("servelint.harvest.command.read", lambda _: empty)
+        ran = workspace.run("engines", "anchors", "vllm", "new", "--base", "old", "--brief")
+        assert (ran.status, ran.err) == (0, "")
+        first = ran.out.splitlines()[0]
+        assert first.startswith("### Rules: vllm ")
+        assert first.endswith(" -> 0.99.0")
+        assert "| `vllm/eplb-without-expert-parallel` | changed | " in ran.out

@@ -14,7 +14,7 @@ import pytest
 from servelint.cli.exec import run_process
 from tests.running import Workspace
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="a process takes the place of another")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="a process replaces another")
 
 STUB = """\
 #!{python}
@@ -26,7 +26,7 @@ sys.exit(7)
 SOUND = ["vllm", "serve", "Qwen/Qwen3-8B", "--port", "8001"]
 BROKEN = ["vllm", "serve", "Qwen/Qwen3-8B", "--gpu-memory-utilization", "1.2"]
 WARNED = ["--engine-version", "vllm=0.33.0", "--", "env", "VLLM_USE_V1=1", "vllm", "serve", "Qwen/Qwen3-8B"]
-NOT_STARTED = "servelint: the command is not started (1 finding to stop it)\n"
+NOT_STARTED = "servelint: the command is not started (1 finding that stop it)\n"
 
 
 class Machine:
@@ -116,7 +116,7 @@ class TestWhatIsStarted:
         assert run.returncode == 7
 
     def test_as_a_process_of_its_own(self, machine: Machine, capfd: pytest.CaptureFixture[str]) -> None:
-        """What is done where a process cannot take the place of another."""
+        """What is done where a process cannot replace another."""
         assert run_process(["sh", "-c", "echo here; exit 9"]) == 9
         assert capfd.readouterr().out == "here\n"
 
@@ -172,7 +172,7 @@ class TestWhatIsNotStarted:
     def test_a_command_that_cannot_be_executed(self, machine: Machine) -> None:
         machine.program("plain", "text", 0o644)
         machine.program("lost", "#!/no/such/interpreter\n")
-        for name, what in (("plain", "Permission denied"), ("lost", "the interpreter in its first line is not there")):
+        for name, what in (("plain", "Permission denied"), ("lost", "the interpreter in its first line does not exist")):
             assert machine.run("--quiet", "--", name) == (126, "", f"servelint: {name}: {what}\n")
         assert machine.run("--quiet", "--", str(machine.bin))[0] == 126
 
@@ -286,7 +286,7 @@ class TestABug:
         return machine
 
     def test_has_a_status_of_its_own(self, broken: Machine) -> None:
-        said = "an error in servelint itself: KeyError: 'x'; the command is not started; --fail-open starts it all the same"
+        said = "an error in servelint itself: KeyError: 'x'; the command is not started; --fail-open starts it anyway"
         assert broken.run("--", *SOUND) == (125, "", f"servelint: {said}\n")
         assert broken.run("--dry-run", "--", *SOUND)[0] == 125
         broken.env["SERVELINT_TRACEBACK"] = "1"

@@ -49,8 +49,8 @@ def test_verbose_lists_what_was_not_judged(workspace: Workspace) -> None:
     lines = checked(workspace, "--verbose", a=WHOLE, b=OPEN, c=SILENT).out.splitlines()
     assert "b.sh:1: vLLM: of unknown version" in lines
     assert "  1:13: ${MODEL} is not resolved: MODEL has no value in this file" in lines
-    assert "  1:34: $@ is not resolved: the arguments of the script are not known" in lines
-    assert "c.sh: mentions vLLM and SGLang, and no launch was found in it" in lines
+    assert "  1:34: $@ is not resolved: the arguments of the script are unknown" in lines
+    assert "c.sh: mentions vLLM and SGLang, but contains no launch" in lines
     assert any(line.startswith("  ") and "undecided without the GPU: vllm/" in line for line in lines)
     assert lines[-1] == "2 launches: 1 at a pinned version, 1 of unknown version; 2 words not resolved"
 

@@ -27,6 +27,7 @@ commands:
   rules        list the rules, or test your own rules
   explain      show the page of a rule, or the history of an engine's option or variable
   engines      list the engines, show what a release accepts, or harvest a release
+  models       show where facts of models and GPUs come from, or describe a model of your own
   memory       plan GPU memory: whether each launch fits, and with how much room
   upgrade      show what an engine upgrade changes for your launches
   translate    print the nearest launch of another engine, option by option
@@ -41,6 +42,7 @@ commands:
 
 version:
   -V, --version  print the version
+  --verbose      with --version: and the date and the newest releases of the data
 
 help:
   -h, --help  show this page
@@ -51,7 +53,7 @@ examples:
   servelint explain vllm --swap-space
 """
 ENGINES = """\
-usage: servelint engines harvest [options] ENGINE [RELEASE]
+usage: servelint engines harvest [options] [ENGINE] [RELEASE]
 
 Read what a release accepts from its published source, and add it to the catalog.
 
@@ -65,6 +67,12 @@ output:
   --output FILE   write the snapshot there and leave the catalog alone
   --catalog FILE  the catalog to add to (default: that of servelint)
 
+new releases:
+  --new             harvest every release that the catalogs lack (of one ENGINE or of all)
+  --available FILE  a JSON list of releases by engine, instead of the index
+  --notes FILE      write what the releases change there, as Markdown
+  --cap             end the ranges of rules whose evidence changed, in the rule files
+
 help:
   -h, --help  show this page
 
@@ -74,6 +82,7 @@ unless --unverified is given.
 examples:
   servelint engines harvest vllm 0.34.0
   servelint engines harvest vllm --from ./vllm --output snapshot.json
+  servelint engines harvest --new --notes notes.md
 """
 GROUPS = [
     *("input", "rules", "versions and hardware", "settings", "baseline and trust", "fixing", "output", "failing", "cache"),

@@ -139,12 +139,12 @@ class TestAnswers:
     def test_a_log(self, session: Session) -> None:
         found, none = session.run(("explain", {"log": HEADS}), ("explain", {"log": "all is well"}))
         assert found.text.startswith("vllm/heads-not-divisible: ")
-        assert (none.refused, none.text) == (True, "Error executing tool explain: no rule has the words of this log")
+        assert (none.refused, none.text) == (True, "Error executing tool explain: no rule matches this log")
 
     def test_what_a_command_refuses(self, session: Session) -> None:
         refused: list[tuple[str, dict[str, Any], str]] = [
             ("check", {"engine_versions": {"vllm": "x"}}, '"x" is not a release of vLLM; releases look like 0.19.1'),
-            ("check", {"paths": ["a.sh"], "text": "vllm serve m", "filename": "b.sh"}, "text takes the place of paths"),
+            ("check", {"paths": ["a.sh"], "text": "vllm serve m", "filename": "b.sh"}, "text cannot be combined with paths"),
             ("check", {"profile": "all"}, "profile"),
             ("explain", {"topic": "vllm/removed-optoin"}, "did you mean vllm/removed-option"),
             ("explain", {"topic": "vllm", "name": "--swap-spaces"}, "did you mean --swap-space?"),
@@ -184,7 +184,7 @@ class TestAnswers:
         (session.folder / "run.sh").write_text("vllm serve m --swap-space 4\n" * 900)
         text, data = session.run(("check", PINNED), ("check", {**PINNED, "format": "json"}))
         assert len(text.text) < 101_000
-        assert re.search(r"\n\d+ more lines are left out; name fewer paths, or a severity\Z", text.text)
+        assert re.search(r"\n\d+ more lines omitted; name fewer paths, or a severity\Z", text.text)
         assert data.refused
         assert "name fewer paths" in data.text
 

@@ -114,7 +114,7 @@ def test_whether_graphs_are_captured_need_not_be_known(workspace: Workspace) -> 
 @pytest.mark.parametrize(
     ("words", "missing"),
     [
-        ('"$@"', ["what the words add that are not known"]),
+        ('"$@"', ["the effect of unknown words"]),
         ("${SMALL:+--mem-fraction-static 0.5}", ["whether --mem-fraction-static is given"]),
     ],
 )
@@ -205,7 +205,7 @@ def test_where_nobody_says_how_many_gpus_there_are(command: str, release: str, t
 def test_fewer_gpus_than_it_takes_are_told(workspace: Workspace) -> None:
     workspace.file("run.sh", "python -m sglang.launch_server --model-path Qwen/Qwen3-8B --tp 4\n")
     ran = workspace.run("memory", "run.sh", "--gpu", "h100", "--gpu-count", "2", "--engine-version", "sglang=0.5.14")
-    assert "not known: 4 GPUs: the launch has 2; say --gpu-count 4" in ran.out
+    assert "not known: 4 GPUs: the launch has 2; write --gpu-count 4" in ran.out
 
 
 def test_an_image_whose_tag_moves_is_taken_for_the_newest(workspace: Workspace) -> None:

@@ -108,7 +108,7 @@ def test_files_that_are_known_are_counted(workspace: Workspace, monkeypatch: pyt
         ((".", "--jobs", "2", "--scheduler", "tcp://x:1"), "--jobs is for the processes of this machine"),
         ((".", "--restart"), "--restart is for a scan with --output"),
         ((".", "--format", "parquet"), "--format parquet needs --output FILE"),
-        ((".", "--no-cache", "--cache", "x"), "--no-cache keeps nothing, and --cache names where"),
+        ((".", "--no-cache", "--cache", "x"), "--no-cache cannot be combined with --cache"),
         ((".", "--output", "nowhere/rows.jsonl"), "nowhere/rows.jsonl: cannot be written: No such file or directory"),
         ((".", "--cache", "file"), "--cache file: cannot be written:"),
         ((".", "--select", "vllm/no-such-rule"), "vllm/no-such-rule"),
@@ -136,7 +136,7 @@ def test_what_an_extra_brings(workspace: Workspace, monkeypatch: pytest.MonkeyPa
     assert (ran.status, "pip install 'servelint[dask]'" in ran.err) == (2, True)
     ran = workspace.run("scan", ".", "--output", "x", "--format", "parquet")
     assert (ran.status, "pip install 'servelint[parquet]'" in ran.err) == (2, True)
-    assert output.parquet_problem() == "pyarrow is not installed here: pip install 'servelint[parquet]'"
+    assert output.parquet_problem() == "pyarrow is not installed: pip install 'servelint[parquet]'"
 
 
 def _killed(folder: Path, sources: list[str], output: str) -> None:
@@ -166,7 +166,7 @@ def test_a_scan_that_was_killed_goes_on(workspace: Workspace) -> None:
     with open("rows.jsonl", "ab") as file:
         file.write(b'{"kind":"finding","repo')
     ran = workspace.run("scan", *sources, *ONE, "--output", "rows.jsonl")
-    assert ran.err.startswith("servelint: going on: 4 repositories were done before\nservelint: 6 errors in 6 launches; ")
+    assert ran.err.startswith("servelint: continuing: 4 repositories were done before\nservelint: 6 errors in 6 launches; ")
     assert ran.status == 1
     found = Path("rows.jsonl").read_bytes()
     assert found.startswith(before)
@@ -178,7 +178,7 @@ def test_other_settings_do_not_go_on(workspace: Workspace) -> None:
     sources = repositories(workspace.folder, 3)
     _killed(workspace.folder, sources[:1], "rows.jsonl")
     ran = workspace.run("scan", *sources, "--no-cache", "--output", "rows.jsonl")
-    assert (ran.status, "write --restart to begin anew" in ran.err) == (2, True)
+    assert (ran.status, "add --restart to start over" in ran.err) == (2, True)
     ran = workspace.run("scan", *sources, *ONE, "--output", "rows.jsonl", "--restart")
     assert (ran.status, len(Path("rows.jsonl").read_bytes().splitlines())) == (1, 3)
 

@@ -227,7 +227,7 @@ class TestUsage:
         ("args", "said"),
         [
             (["--trusted-suppressions", "base"], "needs a revision; give --base REV"),
-            (["--base", "main"], "--base is for --trusted-suppressions base, which neither"),
+            (["--base", "main"], "--base is for --trusted-suppressions base, and neither"),
             (["--trusted-suppressions", "head", "--base", "main"], "--base is for --trusted-suppressions base"),
             ([*GATE[:3], "nowhere"], "--base: git knows no revision 'nowhere'"),
             ([*GATE[:3], "--output=x"], "--base: git knows no revision"),

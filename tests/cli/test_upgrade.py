@@ -42,7 +42,7 @@ def test_nothing_changes(workspace: Workspace) -> None:
     workspace.file("compose.yml", COMPOSE.replace(" --swap-space 4", ""))
     ran = workspace.run("upgrade", "--to", "vllm=0.17.1")
     assert (ran.status, ran.err) == (0, "")
-    assert ran.out.endswith(":4: vLLM 0.17.1 -> 0.17.1 (services.llm)\n  nothing changes that servelint knows of\n")
+    assert ran.out.endswith(":4: vLLM 0.17.1 -> 0.17.1 (services.llm)\n  no known change\n")
 
 
 def test_less_than_a_break_is_no_failure(workspace: Workspace) -> None:

@@ -71,7 +71,7 @@ class TestConversions:
             ("llama.cpp", ["addresses"], " ::1,", " ::1,"),
             ("llama.cpp", ["stof"], " 0.5x", "0.5"),
             ("llama.cpp", ["stof"], "-inf", "-inf"),
-            # a conversion that is not known here takes every text
+            # a conversion that is unknown to servelint takes every text
             ("sglang", ["somebody_elses_function"], "x", "x"),
             ("llama.cpp", ["human_readable_int"], "8k", "8k"),
         ],

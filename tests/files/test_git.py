@@ -117,18 +117,18 @@ class TestWrong:
     def test_nothing_in_common(self, repository: Repository) -> None:
         repository.git("checkout", "-q", "--orphan", "other")
         repository.git("commit", "-q", "--allow-empty", "-m", "other")
-        with pytest.raises(GitError, match="no commit in common here; a shallow clone lacks it"):
+        with pytest.raises(GitError, match="no merge base; a shallow clone lacks it"):
             since("main", str(repository.folder))
 
     def test_no_repository(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
         (tmp_path / "x").mkdir()
-        with pytest.raises(GitError, match="this folder is in no git repository"):
+        with pytest.raises(GitError, match="this folder is not in a git repository"):
             since("HEAD", str(tmp_path / "x"))
 
     def test_no_git(self, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", "")
-        with pytest.raises(GitError, match="git is not installed here"):
+        with pytest.raises(GitError, match="git is not installed"):
             since("HEAD", str(repository.folder))
 
 

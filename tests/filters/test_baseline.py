@@ -59,7 +59,7 @@ class TestKnown:
         assert said(workspace) == [
             (
                 "stale-baseline-entry",
-                f'run.sh has 1 such findings of {RANGE}, not 3; write "count": 1, or write the baseline anew',
+                f'run.sh has 1 such findings of {RANGE}, not 3; write "count": 1, or update the baseline with --write-baseline',
             )
         ]
 

@@ -71,7 +71,7 @@ HEAD = '{"servelint-baseline": 1, "findings": '
     [
         ("", "1:1: the baseline is not JSON: the JSON ends where a value is expected"),
         ("[]", '1:1: this is not a baseline of servelint: it has no "servelint-baseline"'),
-        ('{"servelint-baseline": 2, "findings": []}', "1:24: a baseline of format 2 is not known here; write 1"),
+        ('{"servelint-baseline": 2, "findings": []}', "1:24: a baseline of format 2 is unknown to servelint; write 1"),
         ('{"servelint-baseline": 1}', '1:1: "findings" is a list of entries'),
         (HEAD + "{}}", '1:39: "findings" is a list of entries'),
         (HEAD + '[], "x": 1}', '1:43: unknown key "x"; a baseline has "findings"'),

@@ -112,16 +112,18 @@ class TestPatterns:
 class TestUnused:
     def test_it_silences_nothing(self) -> None:
         (finding,) = findings(f"vllm serve m # servelint: ignore[⟦{RANGE}⟧] why")
-        assert finding.sentence == f"the ignore of {RANGE} silences nothing here; delete it"
+        assert finding.sentence == f"the ignore comment for {RANGE} silences nothing; delete it"
         assert (finding.rule, finding.severity, finding.launch) == (UNUSED, "warning", None)
 
     def test_an_area_that_silences_nothing(self) -> None:
         (finding,) = findings("vllm serve m # servelint: ignore[⟦vllm/*⟧]")
-        assert finding.sentence == "the ignore of vllm/* silences nothing here; delete it"
+        assert finding.sentence == "the ignore comment for vllm/* silences nothing; delete it"
 
     def test_it_names_no_rule(self) -> None:
         (finding,) = findings("vllm serve m ⟦# servelint: ignore⟧")
-        assert finding.sentence == "the ignore names no rule; write the rule's id in brackets: ignore[vllm/some-rule] why"
+        assert (
+            finding.sentence == "the ignore comment names no rule; write the rule's id in brackets: ignore[vllm/some-rule] why"
+        )
 
     def test_an_ignore_of_everything_silences_nothing(self) -> None:
         assert sorted(rules("vllm serve m --gpu-memory-utilization 1.5 # servelint: ignore")) == [UNUSED, RANGE]

@@ -55,8 +55,8 @@ def test_a_build_between_two_of_the_catalog_is_known_and_says_what_it_is_judged_
     [
         ("vllm serve ⟦$MODEL⟧", "${MODEL}", "MODEL has no value in this file"),
         ('vllm serve "⟦${MODEL}⟧"', "${MODEL}", "MODEL has no value in this file"),
-        ('vllm serve m "⟦$@⟧"', "$@", "the arguments of the script are not known"),
-        ("vllm serve ⟦$1⟧", "${1}", "the arguments of the script are not known"),
+        ('vllm serve m "⟦$@⟧"', "$@", "the arguments of the script are unknown"),
+        ("vllm serve ⟦$1⟧", "${1}", "the arguments of the script are unknown"),
         ("vllm serve m --port ⟦$(cat port)⟧", "$(cat port)", "the output of a command is not known"),
         ("vllm serve m --port ⟦`cat port`⟧", "`cat port`", "the output of a command is not known"),
         ("vllm serve m ⟦${EAGER:+--enforce-eager}⟧", "${EAGER:+--enforce-eager}", "it is --enforce-eager, or nothing"),

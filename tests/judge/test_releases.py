@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from servelint.core.launch import Launch, Variable
 from servelint.core.settings import Settings
+from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
 from servelint.engines import catalog as catalogs
 from servelint.engines.config import Config, configs
 from servelint.engines.releases import known_releases
-from servelint.judge import releases
-from servelint.judge.parser import refuses, violations
+from servelint.files.siblings import Neighbours
+from servelint.judge import parser, releases
+from servelint.judge.parser import Violation, refuse, verdicts, violations
 from servelint.judge.releases import possible_releases
+from servelint.readers import read
 from tests.launching import launch_in
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FILES = sorted(path for path in EXAMPLES.rglob("*") if path.is_file())
 
 WORDS = ("1", "auto", "fp8", "x", "true", "-1", '{"method": "mtp", "num_speculative_tokens": 2}', "'{bad'", "Qwen/Qwen3-8B")
 VALUES = ("1", "0", "on", "x", "FLASH_ATTN", "")
@@ -47,13 +56,45 @@ def launches(draw: st.DrawFn) -> Launch:
 def test_many_releases_are_judged_as_each_alone(launch: Launch) -> None:
     every = known_releases(launch.engine)
     together = configs(launch, every)
-    for release, config in list(zip(every, together, strict=True))[:: max(1, len(every) // 25)]:
+    shared = zip(every, together, refuse(together), verdicts(together), strict=True)
+    for release, config, refused, verdict in list(shared)[:: max(1, len(every) // 25)]:
         alone = configs(launch, [release])[0]
-        assert refuses(config) is refuses(alone), release
+        assert refused is refuse([alone])[0], release
+        assert judged(verdict) == judged(violations(alone)), release
         found, expected = (
             [(one.rule, one.span, one.message, one.advice, one.title) for one in violations(each)] for each in (config, alone)
         )
         assert found == expected, release
+
+
+def judged(found: list[Violation]) -> list[tuple[str, Span | None, bool]]:
+    return [(one.rule, one.span, one.new) for one in found]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(EXAMPLES)))
+def test_releases_share_only_what_each_would_find_alone(path: Path) -> None:
+    """Judge the launches of the examples under all releases together, and under each alone."""
+    source = Source(str(path), path.read_text(encoding="utf-8"))
+    for launch in [one for main in read(source, Neighbours(str(path.parent))).launches for one in main.every]:
+        every = configs(launch, known_releases(launch.engine))
+        for config, verdict in list(zip(every, verdicts(every), strict=True))[::7]:
+            alone = configs(launch, [config.release or ""])[0]
+            assert judged(verdict) == judged(violations(alone)), (launch, config.release)
+
+
+def test_releases_that_nothing_tells_apart_are_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    found = parser._found
+
+    def counted(config: Config, *shared: Any) -> Any:
+        asked.append(config.release or "")
+        return found(config, *shared)
+
+    monkeypatch.setattr(parser, "_found", counted)
+    launch = launch_in("vllm serve m --port 8001 --seed 1\n", "run.sh")
+    every = configs(launch, known_releases("vllm"))
+    verdicts(every)
+    assert len(asked) <= len(every) // 8
 
 
 @settings(deadline=None, max_examples=30)
@@ -69,11 +110,11 @@ def test_a_second_look_finds_the_same(launch: Launch) -> None:
 def test_releases_are_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str | None] = []
 
-    def counted(config: Config) -> bool:
-        asked.append(config.release)
-        return refuses(config)
+    def counted(several: list[Config]) -> list[bool]:
+        asked.extend([one.release for one in several])
+        return refuse(several)
 
-    monkeypatch.setattr(releases, "refuses", counted)
+    monkeypatch.setattr(releases, "refuse", counted)
     launch = launch_in("vllm serve m --kv-cache-dtype fp8\n", "run.sh")
     before = possible_releases(launch, Settings())[0].known
     assert asked == known_releases("vllm")[-len(asked) :]

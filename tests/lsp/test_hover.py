@@ -96,7 +96,7 @@ class TestValue:
 
     def test_that_is_none_of_this_release(self) -> None:
         told = shown("compose.yml", compose(" --model x/y --kv-cache-dtype turbo‸quant_k8v4", image="vllm/vllm-openai:v0.19.1"))
-        assert "No value of it in this release: one of auto, " in told
+        assert "Not a value in this release; choose from auto, " in told
         assert "In vLLM 0.20.0 and later." in told
 
     def test_a_name_that_is_looked_up(self) -> None:
@@ -167,7 +167,7 @@ class TestImage:
 
     def test_of_a_tag_that_tells_nothing_nothing_is_claimed(self) -> None:
         told = shown("compose.yml", compose(" --model x/y", image="vllm/vllm-openai:my-own-bu‸ild"))
-        assert "No release of the engine that servelint can tell from this tag." in told
+        assert "servelint cannot find a release of the engine in this tag." in told
 
 
 class TestProblems:
@@ -241,7 +241,7 @@ class TestModel:
         assert "Architecture Qwen3ForCausalLM, in vLLM since 0.8.4" in told
 
     def test_of_which_nothing_is_known(self) -> None:
-        assert "Not a model that servelint knows by its name." in shown("compose.yml", compose(" --model acme/‸secret"))
+        assert "servelint does not know a model of this name." in shown("compose.yml", compose(" --model acme/‸secret"))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Positions in each encoding, held against encoding the line."""
+"""Positions in each encoding, compared with encoding the line."""
 
 from __future__ import annotations
 

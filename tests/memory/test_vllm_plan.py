@@ -236,7 +236,7 @@ class TestUnknown:
             ("Qwen/Qwen3-8B", "0.7.3", "h100", "the arithmetic of releases before 0.8.0"),
             ("Qwen/Qwen3-8B --num-scheduler-steps 8", "0.8.5", "h100", "the arithmetic of the V0 engine"),
             ("Qwen/Qwen3-8B", "0.8.5", "t4", "the arithmetic of the V0 engine"),
-            ("Qwen/Qwen2.5-VL-3B-Instruct", "0.8.5", "h100", "what encoders of pictures take before 0.10.0"),
+            ("Qwen/Qwen2.5-VL-3B-Instruct", "0.8.5", "h100", "the memory of image encoders before 0.10.0"),
             ("Qwen/Qwen3-8B --max-num-seqs $N", "0.19.1", "h100", "--max-num-seqs"),
             ("Qwen/Qwen3-8B --max-num-seqs 0", "0.19.1", "h100", "--max-num-seqs 0"),
             ("Qwen/Qwen3-8B --gpu-memory-utilization nan", "0.19.1", "h100", "--gpu-memory-utilization nan"),
@@ -253,8 +253,8 @@ class TestUnknown:
         ("command", "missing"),
         [
             ("Qwen/Qwen3-8B --config ./serve.yaml", ["what ./serve.yaml says"]),
-            ("Qwen/Qwen3-8B $MORE", ["what the words add that are not known"]),
-            ("Qwen/Qwen3-8B --max-num-seqs $SEQS $MORE", ["what the words add that are not known", "--max-num-seqs"]),
+            ("Qwen/Qwen3-8B $MORE", ["the effect of unknown words"]),
+            ("Qwen/Qwen3-8B --max-num-seqs $SEQS $MORE", ["the effect of unknown words", "--max-num-seqs"]),
         ],
     )
     def test_options_out_of_sight_are_named_once(self, command: str, missing: list[str]) -> None:
@@ -270,7 +270,7 @@ class TestUnknown:
 
     def test_a_draft_that_nobody_knows(self) -> None:
         draft = speculating(method="dflash", model="someone/draft", num_speculative_tokens=3)
-        assert planned(f"Qwen/Qwen3-8B {draft}", "0.24.0").missing == ["nothing is known of the draft model's layers"]
+        assert planned(f"Qwen/Qwen3-8B {draft}", "0.24.0").missing == ["the layers of the draft model are unknown"]
 
     def test_an_eagle_head_is_taken_for_a_layer(self) -> None:
         """36 layers of the model, and one more."""
@@ -281,7 +281,7 @@ class TestUnknown:
         assert plain.weights_gib is not None
         assert drafted.weights_gib is not None
         assert 0.3 < drafted.weights_gib - plain.weights_gib < 1.0
-        assert "nothing is known of the EAGLE head: it is taken for one layer like the model's" in drafted.notes
+        assert "the EAGLE head is unknown: it counts as one layer of the model" in drafted.notes
 
     def test_an_engine_without_a_plan(self) -> None:
         with pytest.raises(ValueError, match=r"no memory plan for 'llama\.cpp'; use one of vllm, sglang"):
@@ -459,7 +459,7 @@ class TestNotes:
         command = "nvidia/Qwen3.6-35B-A3B-NVFP4 " + speculating(method="mtp", num_speculative_tokens=2)
         plan = planned(command + " --max-model-len 131072 --enable-prefix-caching", "0.19.1", "gb10")
         assert any("groups grow from 10 to 11 layers" in note and "10 % more" in note for note in plan.notes)
-        assert any("4 blocks for each group of layers with state, 2 of them for drafted tokens" in note for note in plan.notes)
+        assert any("4 blocks for each group of layers with state, 2 of them for draft tokens" in note for note in plan.notes)
 
     def test_more_gpus_than_there_are(self) -> None:
         plan = planned("Qwen/Qwen3-8B --tensor-parallel-size 4 --pipeline-parallel-size 4", "0.19.1")

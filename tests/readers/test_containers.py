@@ -238,3 +238,26 @@ def test_a_local_image_in_a_container_that_is_called_after_the_engine() -> None:
     assert launches_in(text.format("llama-vulkan", "llama-server", "--port 8080"), "llm.container") == []
     assert launches_in(text.format("llama-vulkan", "web", "--model /m/a.gguf"), "llm.container") == []
     assert launches_in(text.format("llama-vulkan", "llama-server-proxy", "--model x"), "llm.container") == []
+
+
+class TestNoProgram:
+    """An image without an entrypoint starts the first word of its command."""
+
+    @pytest.mark.parametrize(
+        ("image", "engine"),
+        [("lmsysorg/sglang:v0.5.9", "sglang"), ("rocm/vllm:latest", "vllm"), ("rocm/vllm-dev:nightly", "vllm")],
+    )
+    def test_options_are_no_program(self, image: str, engine: str) -> None:
+        launch = launch_in(f"docker run --gpus all {image} --model-path m\n", "run.sh")
+        assert (launch.engine, launch.started, [one.kind for one in launch.mishaps]) == (engine, False, ["no-program"])
+
+    @pytest.mark.parametrize(
+        "rest",
+        ["vllm/vllm-openai:v0.20.0 --model m", "rocm/vllm:latest vllm serve m", "--entrypoint vllm rocm/vllm:latest serve m"],
+    )
+    def test_a_program(self, rest: str) -> None:
+        assert launch_in(f"docker run --gpus all {rest}\n", "run.sh").started
+
+    @pytest.mark.parametrize("rest", ["rocm/vllm:latest -c true", "rocm/vllm:latest", "busybox --model m"])
+    def test_nothing_of_an_engine(self, rest: str) -> None:
+        assert launches_in(f"docker run {rest}\n", "run.sh") == []

@@ -190,7 +190,7 @@ class TestStages:
 
 
 class TestInstalls:
-    """What RUN installs takes the place of what the base image holds."""
+    """What RUN installs replaces what the base image holds."""
 
     @pytest.mark.parametrize(
         "run",

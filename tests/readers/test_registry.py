@@ -30,7 +30,7 @@ from tests.launching import shown
         ("start.txt", "#!/bin/dash\n", "shell"),
         ("start", "#!/usr/bin/env python3\n", None),
         ("start", "#!/opt/my-sh/bin/python\n", None),
-        ("start", "#!/usr/bin/fish\n", None),
+        ("start", "#!/usr/bin/fish\n", "fish"),
         ("start", "# /bin/bash\n", None),
         ("-", '{"method": "mtp"}', "json"),
         ("-", "x: 1\nservices:\n  a: 1\n", "yaml"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -341,12 +342,58 @@ def test_an_escaped_backslash_that_ends_the_file() -> None:
     assert argv(script("vllm serve m --port 80\\\\")) == ["m", "--port", "80\\"]
 
 
-@pytest.mark.parametrize(
-    "broken",
-    ["vllm serve m 'not closed", "if true; then vllm serve m", "vllm serve m $((", "vllm serve m ${X", "vllm serve m )"],
-)
+@pytest.mark.parametrize("broken", ["if true; then vllm serve m", "vllm serve m )"])
 def test_a_broken_script_is_read_as_far_as_it_goes(broken: str) -> None:
     assert argv(script(broken)) == ["m"]
+
+
+class TestUnclosed:
+    """What a shell refuses with "unexpected EOF while looking for matching"."""
+
+    @pytest.mark.parametrize(
+        ("text", "line", "column", "what"),
+        [
+            ("vllm serve m --port 'not closed\necho\n", 1, 21, "quote '"),
+            ('vllm serve m --port "not closed\n', 1, 21, 'quote "'),
+            ("vllm serve m --port $'a\n", 1, 21, "substitution $'"),
+            ("vllm serve m --port `cat port\n", 1, 21, "backquote `"),
+            ("vllm serve m --port $((1 + 2)\n", 1, 21, "substitution $("),
+            ("vllm serve m --port $(cat port\n", 1, 21, "substitution $("),
+            ("vllm serve m --port ${PORT\n", 1, 21, "substitution ${"),
+            ("# it's fine\necho it's not\nvllm serve m\n", 2, 8, "quote '"),
+            ("exec vllm serve m --port 'a\n", 1, 26, "quote '"),
+            ("exec 2>&1\nvllm serve m \\\r\n  --port 'a\r\n", 3, 10, "quote '"),
+            ("cat <<'EOF'\nit's\nEOF\nvllm serve m \"\n", 4, 14, 'quote "'),
+        ],
+    )
+    def test_is_a_problem(self, text: str, line: int, column: int, what: str, tmp_path: Path) -> None:
+        (problem,) = read(Source("run.sh", text)).problems
+        assert (problem.line, problem.column) == (line, column)
+        assert problem.message == f"not valid shell: the {what} is never closed"
+        (tmp_path / "run.sh").write_bytes(text.encode())
+        judge = subprocess.run(["bash", "-n", str(tmp_path / "run.sh")], capture_output=True, text=True)
+        assert "unexpected EOF while looking for matching" in judge.stderr
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "vllm serve m # it's\n",
+            "vllm serve it\\'s\n",
+            "cat <<EOF\nit's\nEOF\nvllm serve m\n",
+            "vllm serve m\nexit 0\nit's data\n",
+            "exec vllm serve m\nit's data\n",
+            'A=$(case x in a) echo "b)";; esac)\nvllm serve m\n',
+            'A=${B#"it\'s"}\nvllm serve ${#A}\n',
+            'vllm serve "${A:-it\'s}"\n',
+            "#!/bin/zsh\nvllm serve m\n: ${(q)a\n",
+        ],
+    )
+    def test_what_is_closed_or_is_not_read(self, text: str) -> None:
+        assert read(Source("run.sh", text)).problems == []
+
+    def test_the_words_before_it_are_kept_and_more_may_follow(self) -> None:
+        (launch,) = read(Source("run.sh", "vllm serve m --port 'a\n")).launches
+        assert [(word.shown, word.many) for word in launch.argv] == [("m", False), ("--port", False), ("", True)]
 
 
 class TestWrittenFiles:
@@ -787,6 +834,109 @@ def test_any_text_can_be_read(text: str) -> None:
     source = Source("start.bat", "set a=b\nllama-server -m %a% " + text)
     for launch in read(source).launches:
         assert 0 <= launch.site.start <= launch.site.end <= len(source.text)
+
+
+class TestProgramsThatAreFound:
+    """A program that the script looks for is one of several paths, or has options that no other program has."""
+
+    @pytest.mark.parametrize(
+        "search",
+        [
+            'for d in bin/cuda bin/cpu; do\n  [ -f "$D/$d/llama-server" ] && BIN="$D/$d/llama-server" && break\ndone\n',
+            'for p in /opt/a/llama-server ~/b/llama-server; do\n  if [ -x "$p" ]; then BIN="$p"; fi\ndone\n',
+            "if [ -x a/llama-server ]; then BIN=a/llama-server; elif [ -x b/llama-server ]; then BIN=b/llama-server; fi\n",
+        ],
+    )
+    def test_paths_to_the_same_program(self, search: str) -> None:
+        text = f'D=$(pwd)\nBIN=""\n{search}[ -n "$BIN" ] || exit 1\n' + "".join(
+            [f'[ -n "${{O{n}}}" ] && ARGS="$ARGS --o{n}"\n' for n in range(8)]
+        )
+        text += 'if [ "$M" = big ]; then\n  exec "$BIN" -m a.gguf $ARGS\nfi\nexec "$BIN" -m b.gguf $ARGS\n'
+        assert [argv(launch)[:2] for launch in launches_in(text, "run.sh")] == [["-m", "a.gguf"], ["-m", "b.gguf"]]
+
+    def test_paths_to_several_programs(self) -> None:
+        text = 'BIN=""\nfor p in a/llama-server a/llama-cli; do\n  [ -x "$p" ] && BIN="$p"\ndone\n"$BIN" -m a.gguf\n'
+        assert all(launch.engine == "llama.cpp" for launch in launches_in(text, "run.sh"))
+
+    @pytest.mark.parametrize(
+        ("command", "found"),
+        [
+            ('exec "$BIN" -m a.gguf -ngl 99 --port 80', True),
+            ('nohup "$(find_it)" --model a.gguf --n-gpu-layers=99 --host 0.0.0.0 &', True),
+            ('sudo -E "$1" -m a.gguf -ngl 99 --port 80', False),
+            ('"$BIN" -m a.gguf -ngl 99 -p hello', False),
+            ('"$BIN" --model a --port 80', False),
+            ('echo "$BIN" -m a.gguf -ngl 99 --port 80', False),
+        ],
+    )
+    def test_options_of_one_program(self, command: str, found: bool) -> None:
+        launches = launches_in(f"# llama.cpp\n. ./common.sh\n{command}\n", "run.sh")
+        assert [launch.engine for launch in launches] == ["llama.cpp"] * found
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('m="${1:-}"\n[[ -n "$m" ]] || exit 1\nvllm serve "$m"\n', ["${m}"]),
+        ('die() { exit 1; }\nm="${1:-}"\n[ -n "$m" ] || die\nvllm serve "$m" --port "${2:-80}"\n', ["${m}", "--port", "80"]),
+        ('M=${M:-}\nif [ -z "$M" ]; then\n  exit 1\nfi\nvllm serve "$M"\n', ["${M}"]),
+        ('M=${M:-none}\nif [ "$M" = none ]; then\n  exit 1\nfi\nvllm serve "$M"\n', ["${M}"]),
+        ('M=${M:-a}\nif [ "$M" = b ]; then\n  exit 1\nfi\nvllm serve "$M"\n', ["a"]),
+        ('vllm serve "${1:?which}"\n', ["${1}"]),
+    ],
+)
+def test_a_default_with_which_the_script_gives_up(text: str, words: list[str]) -> None:
+    assert argv(script(text)) == words
+
+
+class TestAlternativesThatGiveUp:
+    """A script that found nothing ends: what it found is not empty where it goes on."""
+
+    @pytest.mark.parametrize(
+        "search",
+        [
+            'if [ -d models ]; then\n  for d in models/*; do\n    [ -f "$d/a" ] || continue\n    L="$L$d "; N=1\n  done\nfi\n',
+            'if [ -f a ]; then L=a; N=1; fi\nif [ -f b ]; then L="$L b"; N=1; fi\n',
+            "case $(uname) in Linux) L=a; N=1 ;; esac\n",
+        ],
+    )
+    def test_a_value_that_was_found(self, search: str) -> None:
+        text = f'L=""\nN=0\n{search}if [ "$N" -eq 0 ]; then\n  exit 1\nfi\nvllm serve m --lora-modules $L\n'
+        launch = script(text)
+        assert all(len(one.argv) >= 3 for one in launch.every), [argv(one) for one in launch.every]
+
+
+class TestOtherShells:
+    def test_powershell(self) -> None:
+        text = """
+        param([string]$Model = "a.gguf", [int]$Port = 8080)
+        $env:CUDA_VISIBLE_DEVICES = "0"
+        $exe = Join-Path $PSScriptRoot "bin\\llama-server.exe"
+        if (-not (Test-Path $exe)) { Write-Error "llama-server is missing"; exit 1 }
+        & $exe `
+          -m $Model --port ⟦$Port⟧
+        """
+        launch, marks = marked_launch(text, "start.ps1")
+        assert argv(launch) == ["-m", "a.gguf", "--port", "8080"]
+        assert environment(launch) == {"CUDA_VISIBLE_DEVICES": "0"}
+        assert launch.argv[3].site == marks[0]
+
+    def test_a_text_for_a_shell(self) -> None:
+        text = "$cmd = @'\ncd x\nvllm serve ⟦m⟧ \\\n  --port 80\n'@\nwsl -e bash -lc $cmd\n"
+        launch, marks = marked_launch(text, "start.ps1")
+        assert argv(launch) == ["m", "--port", "80"]
+        assert spans(launch.argv)[:1] == marks
+
+    def test_a_container_and_what_was_installed(self) -> None:
+        text = "docker run --gpus all vllm/vllm-openai:v0.20.0 `\n  --model m\npip install vllm==0.19.1\nvllm serve m\n"
+        assert [release(launch) for launch in launches_in(text, "a.ps1")] == [("0.20.0", "image"), ("0.19.1", "pip")]
+
+    def test_fish(self) -> None:
+        text = "#!/usr/bin/env fish\nset -gx VLLM_PORT 81\nset model a/b\nvllm serve $model \\\n  --port 80 # why\n"
+        for name in ("serve.fish", "serve"):
+            launch = launch_in(text, name)
+            assert argv(launch) == ["a/b", "--port", "80"]
+            assert environment(launch) == {"VLLM_PORT": "81"}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A report with something of everything, and the schemas that it is held against."""
+"""A report with something of everything, and the schemas that it is compared with."""
 
 from __future__ import annotations
 

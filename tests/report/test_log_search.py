@@ -66,4 +66,4 @@ def test_the_command_line_says_what_it_cannot_read(workspace: Workspace) -> None
     assert workspace.run("explain", "--log", "x", "vllm/heads-not-divisible").status == 2
     workspace.file("empty.log", b"\xff\xfe\x00")
     done = workspace.run("explain", "--log", "empty.log")
-    assert (done.status, done.err) == (1, "servelint: no rule has the words of this log\n")
+    assert (done.status, done.err) == (1, "servelint: no rule matches this log\n")

@@ -9,7 +9,7 @@ from servelint.report.places import address, see
 from tests.findings import finding
 
 SPAN = Span(Source("run.sh", "vllm serve m\n"), 11, 12)
-CATALOG = ["the published source of each release (servelint explain ENGINE OPTION tells in which releases an option is)"]
+CATALOG = ["the published source of each release (servelint explain ENGINE OPTION shows which releases have an option)"]
 VLLM = "https://github.com/vllm-project/vllm/blob/v"
 
 

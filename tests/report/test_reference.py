@@ -87,7 +87,7 @@ class TestTakes:
             ({"kind": "optional"}, "text, may stand alone"),
             ({"choices": ["a", "b"], "default": "a"}, "one of a or b, default a"),
             ({"deprecated": "soon"}, "text, deprecated"),
-            ({"kind": "flag", "refuses": "use\n  --y"}, "ends the start: use --y"),
+            ({"kind": "flag", "refuses": "use\n  --y"}, "stops the start: use --y"),
             ({"type": "human_readable_int"}, "a whole number, also as 8k or 8K"),
         ],
     )

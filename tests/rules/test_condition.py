@@ -426,7 +426,7 @@ def test_every_operand_that_is_asked_for() -> None:
     ("tree", "needed"),
     [
         ({"b": 1, "a": {"set": True}}, [["a"], ["b"]]),
-        ({"speculative-config.method": "mtp"}, [["speculative-config"]]),
+        ({"speculative-config.method": "mtp"}, [["speculative-config.method"]]),
         ({"model": {"prefix": "x/"}}, []),
         ({"a": {"set": False}}, []),
         ({"a": {"is-not": 1}}, []),

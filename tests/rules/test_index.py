@@ -1,10 +1,14 @@
-"""Which rules a launch is held against, by what it has."""
+"""Which rules a launch is compared with, by what it has."""
 
 from __future__ import annotations
 
+import pytest
+
+from servelint.engines.config import configs
 from servelint.engines.releases import release_key
 from servelint.rules.index import RuleIndex
 from servelint.rules.load import rules_of
+from tests.launching import launch_in
 
 KEYS = (release_key("0.19.1"),)
 
@@ -20,7 +24,27 @@ def test_what_no_rule_needs_changes_nothing() -> None:
 
 def test_what_a_rule_needs_is_asked_for_each_time() -> None:
     rules = RuleIndex(rules_of("vllm"))
-    bare, more = rules.candidates(KEYS, set()), rules.candidates(KEYS, {"speculative-config"})
+    bare, more = rules.candidates(KEYS, set()), rules.candidates(KEYS, {"speculative-config", "speculative-config.method"})
     assert {rule.id for rule in bare} < {rule.id for rule in more}
     assert all(not rule.needs for rule in bare)
     assert rules.candidates(KEYS, set()) == bare
+    assert "speculative-config.method" in rules.keys["speculative-config"]
+    without_keys = rules.candidates(KEYS, {"speculative-config"})
+    assert {rule.id for rule in without_keys} < {rule.id for rule in more}
+
+
+@pytest.mark.parametrize(
+    ("words", "there"),
+    [
+        ("""--speculative-config '{"method": "mtp"}'""", {"method"}),
+        ("""--speculative-config '{"draft-sample-method": "greedy"}'""", {"draft_sample_method"}),
+        ("""--speculative-config "$CONFIG" """, {"method", "draft_sample_method"}),
+        ("""--speculative-config "{\\"method\\": \\"mtp\\", $MORE}" """, {"method", "draft_sample_method"}),
+        ("--speculative-config.method mtp", {"method", "draft_sample_method"}),
+        ("--port 1", {"method", "draft_sample_method"}),
+    ],
+)
+def test_a_key_that_the_launch_cannot_have_selects_no_rule(words: str, there: set[str]) -> None:
+    (config,) = configs(launch_in(f"vllm serve m {words}\n", "run.sh"), ["0.33.0"])
+    keys = ("method", "draft_sample_method")
+    assert {key for key in keys if config.reading.may_have(f"speculative-config.{key}")} == there

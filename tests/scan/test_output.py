@@ -124,7 +124,7 @@ def test_a_disk_that_is_full(path: Path) -> None:
     into = scan(path, 2)
     into._file.close()
     into._file = open("/dev/full", "ab", buffering=0)  # noqa: SIM115 - as the scan has it
-    with pytest.raises(OutputError, match="cannot be written: No space left on device; the same command goes on"):
+    with pytest.raises(OutputError, match="cannot be written: No space left on device; run the same command to continue"):
         into.add(UNITS[2], DONE[2])
     into.close()
     scan(path, 5).finish()

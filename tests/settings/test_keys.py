@@ -97,6 +97,7 @@ class TestDocs:
         monkeypatch.chdir(tmp_path)
         (tmp_path / "policy").mkdir()
         (tmp_path / "base.toml").write_text("")
+        (tmp_path / "servelint-models.json").write_text('{"servelint-models": 1, "models": {}}')
         usage = (ROOT / "docs" / "usage.md").read_text(encoding="utf-8")
         blocks = [block.partition("```")[0] for block in (self.DOCS + usage).split("```toml\n")[1:]]
         assert len(blocks) >= len(KEYS)

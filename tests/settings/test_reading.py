@@ -138,7 +138,7 @@ def test_the_table_of_a_project_file() -> None:
         ("per-path = 1", '1:1: per-path is a list of tables: write [[per-path]] and paths = ["..."]'),
         ("[[per-path]]\nprofile = 'audit'", '1:3: per-path needs the paths that it is for: paths = ["deploy/**"]'),
         ("[[per-path]]\npaths = []", '1:3: per-path needs the paths that it is for: paths = ["deploy/**"]'),
-        ("[[per-path]]\npaths = ['a']\nrules = []", "3:1: rules holds for a whole file: write it above the tables"),
+        ("[[per-path]]\npaths = ['a']\nrules = []", "3:1: rules applies to the whole file: write it above the tables"),
         ("[[per-path]]\npaths = ['a']\nselct = []", '3:1: unknown key "selct" (did you mean "select"?)'),
         ("[[per-path]]\npaths = ['a', '..']", "2:15: '..' leads out of the folder that it is relative to"),
         ("[per-path]\npaths = ['a']", "1:2: per-path is a list of tables: write [[per-path]] with two brackets"),

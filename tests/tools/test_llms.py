@@ -8,7 +8,7 @@ from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.catalog import load
 from tests.tools.loading import ROOT, loaded
 
-GROUPS = {"Use": ["usage", "mcp", "formats"], "Trust": ["limits"], "Contribute": ["architecture"]}
+GROUPS = {"Tutorial": ["tutorial"], "Reference": ["usage", "formats", "limits"], "Contributing": ["architecture"]}
 TEXT: str = loaded("site/llms.py").text(ROOT, GROUPS)
 
 
@@ -16,7 +16,7 @@ def test_its_form() -> None:
     """A title, a quotation that says what it is about, and sections of links; the last section may be left out."""
     head, *sections = re.split(r"(?m)^## ", TEXT)
     assert re.match(r"# servelint\n\n> A linter for the files [^\n]+\n\n", head)
-    assert [section.partition("\n")[0] for section in sections] == ["Reference", "Use", "Trust", "Optional"]
+    assert [section.partition("\n")[0] for section in sections] == ["Rules and options", "Tutorial", "Reference", "Optional"]
     for section in sections:
         lines = section.strip().splitlines()[2:]
         assert lines
@@ -24,8 +24,8 @@ def test_its_form() -> None:
 
 
 def test_it_names_pages_and_engines() -> None:
-    assert "- [Formats](docs/formats.md): `servelint check --format NAME` prints the report on standard output" in TEXT
-    assert "- [Usage](docs/usage.md)\n" in TEXT
+    assert "- [Get started](docs/tutorial.md): In this tutorial you check a compose file, read a finding, " in TEXT
+    assert "- [Report formats](docs/formats.md): `servelint check --format NAME` prints the report in a format to " in TEXT
     for engine in ENGINES:
         assert (f"[Options of {ENGINE_NAMES[engine]}](options/" in TEXT) == (load(engine) is not None)
 

@@ -89,7 +89,7 @@ def test_findings_that_come_and_go(clones: Clones, tmp_path: Path) -> None:
     (repository.folder / "compose.yml").unlink()  # the clone's own files do not matter
     without = other(tmp_path, f"--ignore {RULE}")
     commit = repository.git("rev-parse", "HEAD").strip()[:12]
-    shown = f"compose.yml:4:80: error[{RULE}] --gpu-memory-utilization 1.5 is not above 0 and at most 1;"
+    shown = f"compose.yml:4:80: error[{RULE}] --gpu-memory-utilization 1.5 is out of range (above 0, at most 1):"
     ran = clones.run(without, CHECKOUT, f"--option=--select={RULE}")
     assert ran.status == 1
     first, second, *rest = ran.out.splitlines()
@@ -119,6 +119,7 @@ def test_as_markdown(clones: Clones, tmp_path: Path) -> None:
     assert f"- https://github.com/owner/one/blob/{commit}/my%20compose.yml#L4" in lines
     assert any(line.startswith("+ my compose.yml:4:80: error[") for line in lines)
     assert lines.count("```diff") == lines.count("</details>") == 1
+    assert lines[-1] == "- would not start: owner/one my compose.yml:4"
 
 
 def test_only_the_paths_of_the_list_count(clones: Clones, tmp_path: Path) -> None:
@@ -226,6 +227,13 @@ def test_what_is_the_same(old: list[dict[str, Any]], new: list[dict[str, Any]], 
     assert (len(found.added), len(found.removed), len(found.changed), found.same) == counts
     back = primer.compared(new, old)
     assert (len(back.removed), len(back.added), len(back.changed), back.same) == counts
+
+
+def test_launches_that_stop_and_start() -> None:
+    crash, slow = _row(impact="crash-at-start"), _row(impact="slow", path="b.yml")
+    assert primer.starting("o/n", [slow], [slow, crash]) == ["- would not start: o/n a.yml:1"]
+    assert primer.starting("o/n", [crash, crash], [slow]) == ["- would start: o/n a.yml:1"]
+    assert primer.starting("o/n", [crash, _row(impact="crash-at-load")], [crash]) == []
 
 
 def test_a_change_says_what_has_changed() -> None:

@@ -46,9 +46,9 @@ def verdict(number: int, *, ok: bool = True, stage: str = "config", error: str |
 @pytest.mark.parametrize("engine", ["vllm", "sglang"])
 def test_the_same_seed_makes_the_same_cases(engine: str) -> None:
     release = {"vllm": "0.19.1", "sglang": "0.5.12"}[engine]
-    made = [list(verdicts.cases(engine, release, 150, seed, STARTED[engine])) for seed in (3, 3, 4)]
+    made = [list(verdicts.cases(engine, release, 400, seed, STARTED[engine])) for seed in (3, 3, 4)]
     assert made[0] == made[1] != made[2]
-    assert len({json.dumps([one["argv"], one["env"], one.get("files")]) for one in made[0]}) == 150
+    assert len({json.dumps([one["argv"], one["env"], one.get("files")]) for one in made[0]}) == 400
     kinds = {kind for one in (*made[0], *made[2]) for kind in one["kind"].split("+")}
     assert {"features", "length", "overrides", "drafts", "dotted", "config_file", "as_written"} <= kinds
     assert all(isinstance(word, str) for one in made[0] for word in one["argv"])
@@ -76,7 +76,7 @@ def test_models_are_known() -> None:
 
 
 def test_values_of_elsewhere_and_nested_keys() -> None:
-    made = [one for seed in (5, 6) for one in verdicts.cases("vllm", "0.19.1", 400, seed, STARTED["vllm"])]
+    made = [one for seed in (5, 6) for one in verdicts.cases("vllm", "0.19.1", 800, seed, STARTED["vllm"])]
     kinds = {kind for one in made for kind in one["kind"].split("+")}
     assert {"other_value", "json_type", "json_key"} <= kinds
     view = verdicts.View("vllm", "0.19.1", [])
@@ -151,4 +151,27 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     written = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert status == 0
     assert written == ["vllm-0.33.0-1.cases.jsonl", "vllm-0.33.0-1.verdicts.jsonl"]
-    assert "cases                 4; not compared: " in capsys.readouterr().out
+    first = capsys.readouterr().out
+    assert "cases                 4 on 1 releases; not compared: " in first
+    oracle.unlink()  # what is known is not asked again
+    assert verdicts.main(["run", "--oracle", str(oracle), *options, "--most-false", "1", "--least-parse", "0"]) == 0
+    assert capsys.readouterr().out == first
+    assert verdicts.main(["compare", str(tmp_path / "out"), "--most-false", "1", "--least-parse", "0"]) == 0
+    assert capsys.readouterr().out == first
+
+
+def test_accepted_launches_are_most() -> None:
+    made = list(verdicts.cases("vllm", "0.33.0", 300, 9, STARTED["vllm"]))
+    kinds = [one["kind"] for one in made]
+    assert sum(kind in ("tuned", "as_written") for kind in kinds) > len(kinds) * 0.4
+    assert {len(one["argv"]) for one in made if one["kind"] == "tuned"} >= {5, 8}
+
+
+def test_names_of_plugins_that_the_oracle_lacks() -> None:
+    refusal = verdict(1, ok=False, error="\"Reasoning parser 'house' not found. Available parsers: qwen3\"")
+    assert verdicts.apart(refusal, ["--reasoning-parser-plugin", "/opt/house.py"]) == "host"
+    assert verdicts.apart(refusal, ["--reasoning-parser", "house"]) is None
+    assert (
+        verdicts.apart(verdict(1, ok=False, error="Unknown speculative algorithm name: OURS"), [], {"SGLANG_PLUGINS": "x"})
+        == "host"
+    )

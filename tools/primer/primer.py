@@ -6,7 +6,7 @@ Reads the repositories of repositories.tsv at their pinned commits from local cl
 them with both revisions (`servelint scan`), and prints the findings that come, go or change. Nothing is downloaded.
 
 OLD and NEW are git revisions of this checkout, folders with another checkout, or interpreters that have servelint installed.
-docs/primer.md tells more.
+docs/primer.md has the details.
 """
 
 from __future__ import annotations
@@ -85,6 +85,9 @@ def main(argv: list[str] | None = None) -> int:
     }
     commits = {one.name: one.commit for one in found}
     print((markdown if arguments.format == "markdown" else text)(differences, commits), end="")
+    if arguments.format == "markdown":
+        starts = [line for one in found for line in starting(one.name, _counting(old, one), _counting(new, one))]
+        print("".join([f"{line}\n" for line in starts]), end="")
     for name in missing:
         print(f"primer: not here: {name}", file=sys.stderr)
     if missing and not arguments.skip_missing:
@@ -229,6 +232,16 @@ def compared(old: list[Row], new: list[Row]) -> Difference:
     return Difference(
         sorted(added, key=_order), sorted(removed, key=_order), sorted(changed, key=lambda pair: _order(pair[1])), same
     )
+
+
+def starting(name: str, before: list[Row], after: list[Row]) -> list[str]:
+    """The launches of a repository that would stop starting, and those that would start again: a line each."""
+    old, new = (
+        {(row["path"], str(row.get("launch"))): row["line"] for row in rows if str(row.get("impact")).startswith("crash-at")}
+        for rows in (before, after)
+    )
+    stop = [f"- would not start: {name} {place[0]}:{new[place]}" for place in sorted(new.keys() - old.keys())]
+    return stop + [f"- would start: {name} {place[0]}:{old[place]}" for place in sorted(old.keys() - new.keys())]
 
 
 def _identity(row: Row) -> object:

@@ -30,6 +30,10 @@ def slug(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]", "-", name.lstrip("-"))
 
 
+_APART = 0.12
+"""Share of a bar's width that two marks below it must lie apart."""
+
+
 def bar(engine: str, runs: list[tuple[int, int, str, str]]) -> str:
     """A bar of all releases of an engine, with runs marked.
 
@@ -51,7 +55,13 @@ def bar(engine: str, runs: list[tuple[int, int, str, str]]) -> str:
                 f'<span class="{kind}" style="flex:{last - first + 1}" title="{html.escape(f"{where}: {text}")}"></span>'
             )
         at = last + 1
-    ends = f'<span class="ends"><span data-text="{releases[0]}"></span><span data-text="{releases[-1]}"></span></span>'
+    marks = [(0.0, releases[0])]
+    for place in sorted({position for first, last, _, _ in runs for position in (first, last + 1)}):
+        share = place / len(releases)
+        if share - marks[-1][0] > _APART and share < 1 - _APART:
+            marks.append((share, releases[place]))
+    ends = "".join(f'<span style="left:{share:.1%}" data-text="{release}"></span>' for share, release in marks)
+    ends = f'<span class="ends">{ends}<span data-text="{releases[-1]}"></span></span>'
     label = "; ".join(
         [releases[first] if first == last else f"{releases[first]} to {releases[last]}" for first, last, _, _ in runs]
     )

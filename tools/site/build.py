@@ -30,10 +30,14 @@ ASSETS = Path(__file__).parent / "assets"
 _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)]*)?\)")
 
 GROUPS = {
-    "Use": ["usage", "settings", "formats", "gate", "ci", "editors", "lsp", "mcp", "api", "completions"],
-    "More": ["memory", "advise", "models", "scale", "performance", "admission", "exec"],
-    "Trust": ["untrusted", "limits"],
-    "Contribute": ["architecture", "writing-rules", "operands", "fuzzing", "primer", "verdicts"],
+    "Tutorial": ["tutorial"],
+    "How-to guides": [
+        *("ci", "gate", "editors", "mcp", "memory", "advise", "exec", "admission", "scale"),
+        *("untrusted", "updates", "translate", "writing-rules", "completions"),
+    ],
+    "Reference": ["usage", "settings", "formats", "lsp", "api", "operands", "limits"],
+    "Explanation": ["judging", "memory-plan", "models", "speculation", "performance", "costs", "releases"],
+    "Contributing": ["architecture", "verdicts", "primer", "releases", "fuzzing"],
 }
 
 

@@ -23,7 +23,7 @@ def text(root: Path, groups: Mapping[str, Sequence[str]]) -> str:
         "Options of inference engines change from release to release. `servelint explain vllm --kv-cache-dtype` prints the",
         "history of one, `servelint check --format agent FILE` prints a line for each problem of a file, with the exact edit.",
         "",
-        "## Reference",
+        "## Rules and options",
         "",
         "- [When to call servelint, and how](SKILL.md): a skill for coding assistants",
         *[f"- [Rules of {area}](rules/index.html): {count}" for area, count in _areas()],
@@ -55,9 +55,9 @@ def _engines() -> list[str]:
 
 
 def _page(path: Path) -> tuple[str, str]:
-    """Return the title of a page, and its first sentence behind a colon; "" where it begins with no sentence."""
+    """Return the title of a page, and its first sentence after a colon."""
     title, *blocks = path.read_text(encoding="utf-8").split("\n\n")
-    first = " ".join(blocks[0].split()) if re.match(r"[`\w]", blocks[0]) else ""
+    first = next((" ".join(block.split()) for block in blocks if re.match(r"(?!```)[`\w]", block)), "")
     found = _SENTENCE.match(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", first))
     return title.removeprefix("# "), f": {found[0].rstrip('.')}" if found else ""
 

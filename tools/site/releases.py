@@ -44,6 +44,14 @@ def _page(engine: str, index: int, names: dict[str, list[Run]], book: list[rules
     mine = [one for one in book if one.engine == engine and one.data["versions"]]
     begins = [one for one in mine if any(first == index for first, _ in one.runs)]
     ends = [one for one in mine if any(last == index - 1 for _, last in one.runs)]
+    counted = [
+        (f"{len(rows):,} {kind}", rows)
+        for rows, kind in ((went, "removed"), (came, "new"), (old, "deprecated"), (changed, "changed"))
+    ]
+    lines += [
+        f"Options, keys and variables since {before}: {', '.join(text for text, rows in counted if rows) or 'no change'}.",
+        "",
+    ]
     for title, rows in (("Removed", went), ("New", came), ("Deprecated", old)):
         lines += [f"## {title}", "", *rows, ""] if rows else []
     if changed:
@@ -51,8 +59,6 @@ def _page(engine: str, index: int, names: dict[str, list[Run]], book: list[rules
     for title, some in (("Known problems that start here", begins), ("Known problems that end here", ends)):
         if some:
             lines += [f"## {title}", "", *[f"- [{one.id}](../../rules/{one.id}.md): {one.data['title']}" for one in some], ""]
-    if not (came or went or changed or begins or ends):
-        lines += [f"servelint knows of no change since {before}.", ""]
     return "\n".join(lines)
 
 

@@ -87,7 +87,7 @@ def answer(body: bytes, rules: Rules, path: str = "") -> Answer:
         return _judged(request, terms, rules.settings(request))
     except UnreadError as error:
         return _unjudged(request, terms, str(error))
-    except Exception as error:  # a bug: the policy decides what becomes of the object
+    except Exception as error:  # a bug: the policy decides what happens to the object
         return _unjudged(request, terms, f"an error in servelint itself ({type(error).__name__})")
 
 
@@ -157,7 +157,7 @@ def _unjudged(request: Request, terms: Terms, why: str) -> Answer:
     text = clean(f"servelint could not judge {_named(request)}: {why}")
     response: dict[str, Any] = {"uid": request.uid, "allowed": allowed}
     if allowed:
-        response["warnings"] = [cut(f"{text}; it is taken as it is", WARNING_AT_MOST)]
+        response["warnings"] = [cut(f"{text}; it is accepted", WARNING_AT_MOST)]
     else:
         response["status"] = _status(text)
     return _review(request, response, {"result": "failed-open" if allowed else "failed-closed", "why": why, "findings": []})

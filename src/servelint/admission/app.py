@@ -75,15 +75,15 @@ class Metrics:
         def add(kind: type[_T], name: str, help: str, *labels: str, **more: Any) -> _T:
             return kind(f"servelint_admission_{name}", help, labels, registry=self.registry, **more)
 
-        self._reviews = add(Counter, "reviews", "Reviews that were answered, by what became of them.", "operation", "result")
-        self._findings = add(Counter, "findings", "Findings in what was judged.", "rule", "severity", "action")
-        took = "Time from the whole body of a review to its answer."
+        self._reviews = add(Counter, "reviews", "Answered reviews, by result.", "operation", "result")
+        self._findings = add(Counter, "findings", "Findings in judged objects.", "rule", "severity", "action")
+        took = "Time from the end of a review's body to its answer."
         self._seconds = add(Histogram, "review_duration_seconds", took, buckets=_BUCKETS)
-        self._refused = add(Counter, "http_errors", "Requests that were no reviews, by their status.", "status")
-        self.waiting = add(Gauge, "reviews_in_flight", "Reviews that are being judged, or wait for it.")
-        restarts = "Processes that were replaced, by reason: timeout, ended."
+        self._refused = add(Counter, "http_errors", "Requests that were not reviews, by status.", "status")
+        self.waiting = add(Gauge, "reviews_in_flight", "Reviews that are being judged or are waiting.")
+        restarts = "Replaced processes, by reason: timeout, ended."
         self._restarts = add(Counter, "worker_restarts", restarts, "reason")
-        ends = "When the certificate ends, in seconds since 1970."
+        ends = "Expiry of the certificate, in seconds since 1970."
         self.certificate = add(Gauge, "certificate_expiry_timestamp_seconds", ends)
         add(Info, "build", "The release of servelint.").info({"version": __version__})
 
@@ -155,7 +155,7 @@ class App:
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         """Answer a request."""
         if scope["type"] != "http":
-            raise ValueError(f"{scope['type']} is not spoken here")
+            raise ValueError(f"{scope['type']} is not supported")
         path: str = scope["path"]
         if path == "/validate" or path.startswith("/validate/"):
             await self._validate(path.removeprefix("/validate").lstrip("/"), scope, receive, send)
@@ -196,14 +196,14 @@ class App:
         try:
             body = await asyncio.wait_for(self._body(scope, receive, keep=name is not None), self._options.idle)
         except asyncio.TimeoutError:
-            await self._refuse(send, 408, "the body did not come in time")
+            await self._refuse(send, 408, "the body did not arrive in time")
         except Disconnected:
             return
         else:
             if body is None:
                 await self._refuse(send, 413, f"a review has up to {self._options.largest} bytes here")
             elif name is None:
-                await self._put_off(send, f"{self._options.reviews} reviews are open already")
+                await self._put_off(send, f"{self._options.reviews} reviews are already open")
             else:
                 await self._answer(name, body, scope, send)
 
@@ -233,7 +233,7 @@ class App:
         try:
             answer = await self.ask(name, body, self._seconds(scope))
         except BusyError:
-            await self._put_off(send, "those that wait already would take longer than this review may")
+            await self._put_off(send, "the waiting reviews would take longer than the time limit of this review")
             return
         finally:
             self.metrics.waiting.dec()

@@ -37,10 +37,10 @@ class Terms:
     """What holds for one object.
 
     Attributes:
-        deny: the least severity that is denied, or `never`.
-        warn: the least severity that is warned of, or `never`.
-        known: deny, warn or allow: what becomes of a finding at `deny` that the object had before an update.
-        unjudged: allow or deny: what becomes of an object that could not be judged, by an error or for lack of time.
+        deny: the lowest severity that is denied, or `never`.
+        warn: the lowest severity that gives a warning, or `never`.
+        known: deny, warn or allow: what happens to a finding at `deny` that the object had before an update.
+        unjudged: allow or deny: what happens to an object that could not be judged, by an error or for lack of time.
         owned: skip or judge: whether an object is judged whose controller is judged itself.
     """
 
@@ -87,13 +87,13 @@ class Override:
 
 @dataclass(slots=True, frozen=True)
 class Policy:
-    """What becomes of findings, and who is exempt.
+    """What happens to findings, and who is exempt.
 
     Attributes:
         terms: the terms of all objects.
         overrides: other terms for some objects; a later one wins.
-        namespaces: patterns of namespaces whose objects are not judged.
-        users: patterns of users whose objects are not judged.
+        namespaces: patterns of namespaces objects that are not judged.
+        users: patterns of users objects that are not judged.
         groups: patterns of groups of such users.
     """
 
@@ -137,35 +137,35 @@ def _matches(text: str, patterns: tuple[str, ...]) -> bool:
 
 _LEVELS = ("error", "warning", "info", NEVER)
 TERMS: dict[str, tuple[tuple[str, ...], str, str]] = {
-    "deny": (_LEVELS, "error", "the least severity that is denied"),
-    "warn": (_LEVELS, "warning", "the least severity that is warned of"),
+    "deny": (_LEVELS, "error", "the lowest severity that is denied"),
+    "warn": (_LEVELS, "warning", "the lowest severity that gives a warning"),
     "known": (
         (DENY, WARN, ALLOW),
         WARN,
-        "what becomes of findings to be denied that the object had before an update; allow is silent about all that it had",
+        "what happens to findings that the object had before an update; allow does not report them",
     ),
     "unjudged": (
         (ALLOW, DENY),
         ALLOW,
-        "what becomes of an object that could not be judged: a fault of servelint, or no time left",
+        "what happens to an object that could not be judged: an error in servelint, or a timeout",
     ),
     "owned": (
         (SKIP, JUDGE),
         SKIP,
-        "whether an object is judged whose controller is judged itself, such as the pods of a Deployment",
+        "whether an object is judged if its controller is judged, such as the pods of a Deployment",
     ),
 }
 """Key to (values, default, description)."""
 
 EXEMPT = {
-    "namespaces": "patterns of namespaces; those of the cluster itself where this is not given",
+    "namespaces": "patterns of namespaces (default: those of the cluster itself)",
     "users": "patterns of users and service accounts, such as system:serviceaccount:argocd:*",
     "groups": "patterns of groups of users",
 }
 SCOPE = {
-    "namespaces": "patterns of the namespaces that it is for",
-    "labels": "the labels that objects have that it is for, each with a pattern of its value",
-    "paths": "the names that it is for: a webhook that asks at /validate/NAME has NAME",
+    "namespaces": "patterns of namespaces",
+    "labels": "labels of objects, each with a pattern of its value",
+    "paths": "names of webhooks: a webhook that sends requests to /validate/NAME has NAME",
 }
 NAME = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 """A name after /validate/: a name of Kubernetes."""
@@ -327,14 +327,14 @@ def schema() -> dict[str, Any]:
             **{name: {**terms[name], "default": default} for name, (_, default, _) in TERMS.items()},
             "exempt": {
                 "type": "object",
-                "description": "whose objects are not judged",
+                "description": "objects that are not judged",
                 "additionalProperties": False,
                 "properties": {name: {**texts, "description": says} for name, says in EXEMPT.items()},
             },
             "overrides": {
                 "type": "array",
                 "minItems": 1,
-                "description": "other terms for some objects; of overrides that are for the same object the later wins",
+                "description": "other values for some objects; if two overrides match, the later one wins",
                 "items": {
                     "type": "object",
                     "additionalProperties": False,

@@ -56,7 +56,7 @@ class Certificate:
 
     @property
     def ends(self) -> float:
-        """When the certificate ends, in seconds since 1970."""
+        """Expiry of the certificate, in seconds since 1970."""
         return _ends(self.chain)
 
     def refresh(self) -> bool:

@@ -19,6 +19,7 @@ from typing import cast
 
 from servelint.admission.answer import Answer, Rules, unjudged
 from servelint.admission.worker import LENGTHS
+from servelint.core.data import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -266,7 +267,7 @@ class Workers:
         reason = "timeout" if timed_out else "ended"
         if self.restarted is not None:
             self.restarted(reason)
-        _LOG.warning("a process that judges is replaced", extra={"facts": {"reason": reason}})
+        _LOG.warning("a judging process is replaced", extra={"facts": {"reason": reason}})
         task = worker.loop.create_task(self._replaced())
         self._starting.add(task)
         task.add_done_callback(self._starting.discard)
@@ -286,6 +287,7 @@ class Workers:
                 [sys.executable, "-c", _PROGRAM, self._words],
                 stdin=there.fileno(),
                 stdout=there.fileno(),
+                env=environment(),
             )
         worker = Worker(process, self._ended)
         up = False
@@ -294,11 +296,11 @@ class Workers:
             await asyncio.get_running_loop().create_connection(lambda: worker, sock=here)
             up = await asyncio.wait_for(worker.up, _STARTED_WITHIN)
         except (asyncio.TimeoutError, OSError) as error:
-            raise WorkerError("a process that judges did not come up") from error
+            raise WorkerError("a judging process did not start") from error
         finally:
             if not up:
                 worker.end()
         if not up:
-            raise WorkerError("a process that judges did not come up")
+            raise WorkerError("a judging process did not start")
         self._all.add(worker)
         return worker

@@ -384,13 +384,13 @@ def _valid(model: str, method: str | None, tokens: int, draft: str | None, gpu: 
     if method not in (None, *METHODS):
         raise ValueError(f"{method!r} is not a method; use one of {', '.join(METHODS)}, or None for no drafts")
     if method is not None and tokens < 1:
-        raise ValueError(f"{tokens} drafted tokens; write 1 or more")
+        raise ValueError(f"{tokens} draft tokens; write 1 or more")
     if method in ("eagle3", "dflash") and not draft:
         raise ValueError(f"{method} needs the draft model that was made for {model}; name it")
     if method in (None, "mtp") and draft:
         raise ValueError(f"the draft {draft!r} is for eagle3 or dflash; name one of them")
     if gpu is not None and hardware.identify(gpu) is None:
-        raise ValueError(f"{gpu!r} is not a GPU that is known")
+        raise ValueError(f"{gpu!r} is not a known GPU")
     if gpu_count < 1:
         raise ValueError(f"{gpu_count} GPUs; write 1 or more")
 
@@ -407,7 +407,10 @@ def _own_drafts(options: ServeOptions) -> list[Note]:
         text, source = why
         raise Refused(options.engine, options.release, options.model, [Note(text, "", (source,) if source else ())])
     if own.layers is None:
-        text = f"whether {options.model} has layers for multi-token prediction is not known; without any it does not start"
+        text = (
+            f"servelint does not know whether {options.model} has layers for multi-token prediction; "
+            "without them it does not start"
+        )
         return [Note(text)]
     return []
 

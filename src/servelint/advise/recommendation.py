@@ -30,7 +30,7 @@ _SURE = 0.75
 """The least probability of a gain. What is less certain stays off until it is measured."""
 _CANDIDATES = {MTP: (1, 2, 3), EAGLE: (1, 2, 3, 4, 5), BLOCK: (3, 7, 15)}
 _ALMOST = 0.985
-"""Fewer drafted tokens that come this near to the best gain are better: they cost less memory and less of the tail."""
+"""Fewer draft tokens that come this near to the best gain are better: they cost less memory and less of the tail."""
 
 
 class UseCase(Enum):
@@ -86,7 +86,7 @@ def load_of(use_case: UseCase) -> Load:
 
 
 def profile_of(tokens: int) -> str:
-    """The tuning profile for a number of drafted tokens.
+    """The tuning profile for a number of draft tokens.
 
     >>> [profile_of(tokens) for tokens in (0, 1, 2, 3, 5)]
     ['off', 'balanced', 'balanced', 'low-latency', 'low-latency']
@@ -118,7 +118,7 @@ class MemoryCost:
         """The cost in a sentence."""
         off, on = self.off, self.on
         if self.spoils:
-            return f"with it the launch does not start: {on.refusal or on.verdict}"
+            return f"the launch does not start with it: {on.refusal or on.verdict}"
         if not off.kv_tokens or not on.kv_tokens:
             return ""
         return (
@@ -161,7 +161,7 @@ def _step_reasons(case: Case) -> list[str]:
         reasons.append(
             f"it is a mixture: {case.concurrency} {'token is' if case.concurrency == 1 else 'tokens are'} sent to"
             f" {facts.touched(case.concurrency):.0f} of {facts.experts} experts, {tokens} to {facts.touched(tokens):.0f},"
-            " so that verifying costs most where few requests run, and little where all experts are read anyway"
+            " so verifying costs most with few requests, and little if all experts are read anyway"
         )
     return reasons
 
@@ -289,7 +289,7 @@ def recommend(
         notes.append(f"with it the KV cache holds {held[1]} of the {load.concurrency} requests at once, without it {held[0]}")
         if enable and gain is not None and objective is Objective.MAXIMIZE_THROUGHPUT and gain.mid * held[1] / held[0] < _PAYS:
             enable = False
-            against += ["the requests that wait cost more throughput than drafting gains", *notes]
+            against += ["waiting requests cost more throughput than drafting gains", *notes]
             notes = []
     known = chosen.architecture is not None and gain is not None
     reasons = [*against, *_of_gain(chosen, gain, load, possible=not against), *notes, *_step_reasons(chosen)]
@@ -349,22 +349,22 @@ def _of_gain(case: Case, gain: Gain | None, load: Load, *, possible: bool) -> li
     """What drafting gains, in sentences that lead to the verdict. possible: whether nothing else speaks against it."""
     many = f"{load.concurrency} {'request' if load.concurrency == 1 else 'requests'} at a time"
     if case.architecture is None or gain is None:
-        drafted = f"{case.drafted} drafted {'token gains' if case.drafted == 1 else 'tokens gain'}"
-        why = f"neither arithmetic nor measurements tell what {drafted} with {many}"
+        drafted = f"{case.drafted} draft {'token gains' if case.drafted == 1 else 'tokens gain'}"
+        why = f"neither the calculation nor a measurement shows what {drafted} with {many}"
         if case.architecture is None:
             why = f"servelint does not know {case.model}, and has no config.json of it: what a step reads is unknown"
         return [why, "measure it on and off (vllm bench serve) and add the result: servelint advise calibrate"]
     range_ = f"{gain.mid:.2f} times the tokens a second with {many}, {gain.low:.2f} to {gain.high:.2f}"
-    drafted = f"{case.drafted} drafted {'token' if case.drafted == 1 else 'tokens'}"
+    drafted = f"{case.drafted} draft {'token' if case.drafted == 1 else 'tokens'}"
     if not possible:
         return [f"otherwise {drafted} would give {range_}"]
     verdict = f"{drafted} {'gives' if case.drafted == 1 else 'give'} {range_}"
     if gain.high < 1:
         return [f"it loses: {verdict}"]
     if gain.mid < _PAYS:
-        return [f"it gains nothing that a measurement would show: {verdict}"]
+        return [f"the gain is too small to measure: {verdict}"]
     if gain.chance < _SURE:
-        return [f"it may as well lose: {verdict}", "leave it off until you have measured it on your own prompts"]
+        return [f"a loss is as likely as a gain: {verdict}", "leave it off until you have measured it with your own prompts"]
     if gain.low < 1:
-        return [verdict, "it may lose: measure it on your own prompts, thinking on and off apart"]
+        return [verdict, "it may lose: measure it with your own prompts, separately with thinking on and off"]
     return [verdict]

@@ -12,6 +12,7 @@ import sys
 import time
 from functools import lru_cache
 
+from servelint.core.data import PACKAGE, active
 from servelint.core.digest import SIZE, content_digest
 from servelint.core.settings import Settings
 
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FORMAT = 1
-"""Changes where the same program would read an entry in another way."""
+"""Raise it when the format of an entry changes."""
 
 FRESH_FOR = 2_000_000_000
 """Nanoseconds for which a changed file may keep its times: the resolution of some file systems is that coarse."""
 
 _PARSERS = ("_ruamel", "jsonschema", "packaging", "ruamel", "tree_sitter")
-"""What the names of the packages begin with whose release a result depends on."""
+"""Prefixes of the names of packages on whose release a result depends."""
 
 
 def user_folder() -> str:
@@ -67,7 +68,7 @@ def program() -> str:
     Raises:
         OSError: The files cannot be read, as those of a program that is packed into one file.
     """
-    files = [(path, entry.stat()) for folder in _folders() for path, entry in _walk(folder)]
+    files = [(path, entry.stat()) for folder in program_folders() for path, entry in _walk(folder)]
     parsers = sorted(_parsers())
     about = [_FORMAT, sys.version, [name for name, _ in parsers]]
     fresh = time.time_ns() - FRESH_FOR
@@ -91,7 +92,7 @@ def program() -> str:
 def _digest(paths: list[str], about: list[object]) -> str:
     parts = [json.dumps(about).encode()]
     every = set(paths)
-    roots = _folders()
+    roots = program_folders()
     for path in sorted(paths):
         if path.endswith(".catalog") and f"{path.removesuffix('.catalog')}.json" in every:
             continue  # made of it, likewise the rule book of a checkout
@@ -103,12 +104,13 @@ def _digest(paths: list[str], about: list[object]) -> str:
     return content_digest(*parts)
 
 
-def _folders() -> list[str]:
-    """Return the folder of the package, and that of the rules where it is another one."""
+def program_folders() -> list[str]:
+    """Return the folder of the package, that of the rules where it is another one, and that of a data bundle."""
     from servelint.rules.load import rule_folder
 
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    return [package] if rule_folder().startswith(package) else [package, rule_folder()]
+    bundle = active()
+    other = bundle.folder if bundle is not None else rule_folder()
+    return [PACKAGE] if other.startswith(PACKAGE + os.sep) else [PACKAGE, other]
 
 
 def _walk(folder: str) -> Iterator[tuple[str, os.DirEntry[str]]]:

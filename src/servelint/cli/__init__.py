@@ -17,6 +17,7 @@ COMMANDS = {
     "rules": "list the rules, or test your own rules",
     "explain": "show the page of a rule, or the history of an engine's option or variable",
     "engines": "list the engines, show what a release accepts, or harvest a release",
+    "models": "show where facts of models and GPUs come from, or describe a model of your own",
     "memory": "plan GPU memory: whether each launch fits, and with how much room",
     "upgrade": "show what an engine upgrade changes for your launches",
     "translate": "print the nearest launch of another engine, option by option",
@@ -74,6 +75,11 @@ def main(argv: list[str] | None = None) -> int:
         if os.environ.get("SERVELINT_TRACEBACK"):
             raise
         from servelint.cli.output import print_stderr
+        from servelint.core.data import DataError
+
+        if isinstance(error, DataError):
+            print_stderr(f"servelint: {error}")
+            return 2
 
         print_stderr(
             f"servelint: an error in servelint itself: {type(error).__name__}: {error}; SERVELINT_TRACEBACK=1 shows where"
@@ -101,11 +107,16 @@ def root() -> Command:
             from servelint import __version__
 
             print(f"servelint {__version__}")
+            if context.params.get("verbose"):
+                from servelint.cli.engines import describe
+
+                print(describe(verbose=False))
             context.exit()
 
     class Version(Options, title="version"):
-        version: bool = flag(
-            "-V", "--version", help="print the version", is_eager=True, expose_value=False, callback=print_version
+        version: bool = flag("-V", "--version", help="print the version", expose_value=False, callback=print_version)
+        verbose: bool = flag(
+            "--verbose", help="with --version: and the date and the newest releases of the data", is_eager=True
         )
 
     @command(
@@ -132,8 +143,16 @@ def _run(args: list[str]) -> int:
     from click.exceptions import Exit
 
     from servelint.cli.output import print_stderr
+    from servelint.core.data import VARIABLE, DataError, active
 
     top = root()
+    try:
+        active()
+    except DataError as error:
+        if args[:2] != ["engines", "update"]:
+            print_stderr(f"servelint: {error}")
+            return 2
+        os.environ[VARIABLE] = ""  # what repairs it works with the data of the package
     try:
         with top.make_context("servelint", list(args)) as context:
             status: int = top.invoke(context)

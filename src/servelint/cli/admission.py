@@ -130,7 +130,7 @@ def run(listening: Listening, judging: Judging, limits: Limits, log: Logging) ->
         return _offline(judging)
     pair = (listening.tls_cert, listening.tls_key) if listening.tls_cert and listening.tls_key else None
     if not listening.plain_http and pair is None:
-        fail("give --tls-cert and --tls-key, or --plain-http where something else ends TLS")
+        fail("give --tls-cert and --tls-key, or --plain-http if a proxy terminates TLS")
     if listening.plain_http and (listening.tls_cert or listening.tls_key):
         fail("--plain-http takes no certificate")
     rules = _rules(judging)

@@ -83,7 +83,7 @@ class Launching(Options, title="command"):
         "--max-model-len", metavar="N", read=whole_number, help="context length of the printed command"
     )
     max_num_seqs: int | None = option(
-        "--max-num-seqs", metavar="N", read=whole_number, help="sequences at a time of the printed command"
+        "--max-num-seqs", metavar="N", read=whole_number, help="concurrent sequences of the printed command"
     )
 
 
@@ -178,7 +178,7 @@ def run(serving: Serving, load: Load, drafting: Drafting, launching: Launching, 
         if found.crossover is None:
             fail(f"{found.model} is not a known model: there is no curve to draw")
         tokens = found.crossover.spec_tokens
-        title = f"{found.model}, {found.gpu or 'any GPU'}: {tokens} drafted {plural(tokens, 'token')}"
+        title = f"{found.model}, {found.gpu or 'any GPU'}: {tokens} draft {plural(tokens, 'token')}"
         text = gain_svg(found.crossover, title, found.crossover.near)
     else:
         from servelint.report.advice import advice_text

@@ -12,7 +12,7 @@ from servelint.cli.output import plural, print_stderr, write_stdout
 
 
 class Place(Options, title="cache"):
-    """Which cache."""
+    """The folder of the cache."""
 
     cache_dir: str | None = option("--cache-dir", metavar="FOLDER", help=f"its folder (default: {FOLDER} in the project)")
 
@@ -72,5 +72,5 @@ def _clean(place: Place) -> int:
     examples=["servelint cache", "servelint cache clean"],
 )
 def run() -> int:
-    """Show it."""
+    """Show the cache of the project."""
     return _print(Place({"cache_dir": None}))

@@ -148,7 +148,7 @@ def _check(
     _refuse_contradictions(inputs, gating, fixing, writing, kind, path)
     believes_files = settings_files.trust.base is None and gating.trusted_suppressions is None
     if believes_files and settings_files.value("trusted-suppressions") == "base":
-        fail('the settings ask for trusted-suppressions = "base", which needs a revision; give --base REV')
+        fail('the settings set trusted-suppressions = "base", which needs a revision; give --base REV')
     gate = None
     if gating.baseline or gating.changed_since or gating.write_baseline or settings_files.value("baseline"):
         gate = gate_of(inputs, gating, settings_files)
@@ -186,15 +186,22 @@ def _check(
         good.append(output.write_report(report, kind, path, style, settings_files))
     if not all(good):
         return 2
-    if not report.launches and not writing.quiet:
-        from servelint.report import extent
-
-        if nothing := extent.no_launch(report):
-            print_stderr(f"servelint: {nothing}")
+    if not writing.quiet:
+        _print_extent(report, kind)
     status = options.status_of_errors(report) or int(any(_fails(finding, settings_files) for finding in report.findings))
     if required is not None and _not_judged(report, required):
         status = status or 1
     return 1 if fixed and fixing.exit_non_zero_on_fix and status == 0 else status
+
+
+def _print_extent(report: Report, kind: str) -> None:
+    """Print on standard error that no launch was found, or how far the report judged if its format has no place for that."""
+    from servelint.report import extent, formats
+
+    if nothing := extent.no_launch(report):
+        print_stderr(f"servelint: {nothing}")
+    elif not getattr(formats.find(kind), "HAS_EXTENT", True) and (closing := extent.closing(report)):
+        print_stderr(f"servelint: {closing}")
 
 
 def _refuse_contradictions(
@@ -349,7 +356,7 @@ def _today() -> date:
 def _trust(inputs: Inputs, settings: SettingsOptions, gating: GateOptions) -> Trust:
     """Return whose version of settings, rules, baselines and comments counts. Raises UsageError where that is not clear.
 
-    The settings of the trusted revision may ask for it as well: those of the files under test could say otherwise.
+    The settings of the trusted revision may ask for it as well: those of the files under test could weaken it.
     """
     inline = not gating.no_inline_ignore
     wanted = gating.trusted_suppressions
@@ -373,12 +380,12 @@ def _trust(inputs: Inputs, settings: SettingsOptions, gating: GateOptions) -> Tr
     trust = Trust(inline=inline, base=found)
     if wanted is None and not _settings_ask_for_base(settings, gating, trust):
         if gating.base:
-            fail(f"--base is for --trusted-suppressions base, which neither an option nor the settings of {revision} ask for")
+            fail(f"--base is for --trusted-suppressions base, and neither an option nor the settings of {revision} set it")
         return files
     if not inputs.are_files:
         fail("--trusted-suppressions base is for files")
     if gating.write_baseline:
-        fail("--write-baseline records what is in the files, and cannot be combined with --trusted-suppressions base")
+        fail("--write-baseline records the findings in the files, and cannot be combined with --trusted-suppressions base")
     return trust
 
 
@@ -460,7 +467,7 @@ def _print_diff(changed: list[tuple[Source, Source]], count: int, *, quiet: bool
     found = patch.make(changed)
     output.write_stdout_bytes(found.text.encode("utf-8", "surrogateescape"))
     for reason in found.left_out:
-        print_stderr(f"servelint: left out of the patch: {reason}; --fix makes them")
+        print_stderr(f"servelint: not in the patch: {reason}; --fix makes them")
     if found.text and found.root:
         print_stderr(f"servelint: the paths of the patch are relative to {found.root}: apply it there")
     if not quiet:

@@ -45,8 +45,8 @@ class Starting(Options, title="starting the command"):
     """What keeps the command from starting."""
 
     fail_on: str | None = options.fail_on_option("severity that stops the command")
-    fail_open: bool = flag("--fail-open", help="start the command even where servelint itself fails")
-    dry_run: bool = flag("--dry-run", help="only lint; exit with 0 where the command would be started")
+    fail_open: bool = flag("--fail-open", help="start the command even if servelint itself fails")
+    dry_run: bool = flag("--dry-run", help="only lint; exit with 0 if the command would be started")
 
 
 class OutputOptions(Options, title="output"):
@@ -102,7 +102,7 @@ def run(rules: Rules, hardware: Hardware, settings: SettingsOptions, starting: S
     except click.UsageError:
         raise
     except Exception as error:  # a bug of servelint: the command was not judged
-        started = "started all the same" if starting.fail_open else "not started; --fail-open starts it all the same"
+        started = "started anyway" if starting.fail_open else "not started; --fail-open starts it anyway"
         if os.environ.get("SERVELINT_TRACEBACK"):
             import traceback
 
@@ -134,7 +134,7 @@ def _lint(argv: list[str], settings_files: SettingsFiles, writing: OutputOptions
     if shown:
         _show(shown, writing.color)
     if stopping:
-        _say(f"the command is not started ({len(stopping)} {plural(len(stopping), 'finding')} to stop it)")
+        _say(f"the command is not started ({len(stopping)} {plural(len(stopping), 'finding')} that stop it)")
     return 1 if stopping else None
 
 
@@ -217,7 +217,7 @@ def _failed(name: str, path: str | None, error: OSError) -> int:
     missing = error.errno in (errno.ENOENT, errno.ENOTDIR) and path is None
     what = "command not found" if missing and not os.path.dirname(name) else error.strerror
     if error.errno == errno.ENOENT and path is not None:
-        what = "the interpreter in its first line is not there"
+        what = "the interpreter in its first line does not exist"
     print_stderr(f"servelint: {name}: {what}")
     return NOT_FOUND if missing else NOT_EXECUTABLE
 

@@ -37,7 +37,7 @@ class OutputOptions(Options, title="output"):
     "launches",
     *(Inputs, Versions, SettingsOptions, OutputOptions),
     about="List every launch with its engine, release, arguments and environment.",
-    notes="exit status: 0, 2 wrong usage or a file that could not be read, 3 an error in servelint itself",
+    notes="exit status: 0 success, 2 wrong usage or a file that could not be read, 3 an error in servelint\nitself",
     examples=["servelint launches deploy/", "servelint launches --format json compose.yml"],
 )
 def run(inputs: Inputs, versions: Versions, settings: SettingsOptions, writing: OutputOptions) -> int:

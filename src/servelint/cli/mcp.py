@@ -19,8 +19,8 @@ class Folders(Options, title="arguments"):
     "mcp",
     Folders,
     about="Serve a coding assistant over the Model Context Protocol, on standard input and output.",
-    notes="""The tools check, explain, memory and upgrade answer what the commands of these names answer. They
-read files below FOLDER only, and write nothing. docs/mcp.md says how an assistant starts it.
+    notes="""The tools check, explain, memory and upgrade give the answers of the commands with these names.
+They read only files below FOLDER, and write nothing. docs/mcp.md says how an assistant starts it.
 It needs the MCP SDK: pip install 'servelint[mcp]'""",
     examples=["servelint mcp", "servelint mcp deploy/ charts/"],
 )

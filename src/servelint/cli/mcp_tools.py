@@ -47,17 +47,15 @@ _ABOUT = (
 _CHARACTERS_AT_MOST = 100_000
 """Of an answer. What is longer ends with a line that says so."""
 
-Paths = Annotated[list[str], Field(description="Files and folders. Neither paths nor text: the folders of the server")]
+Paths = Annotated[list[str], Field(description="Files and folders. Default: the folders of the server")]
 Text = Annotated[
     str | None,
-    Field(description="The content of a file instead of paths, such as one that is not written yet; or a command line"),
+    Field(description="The content of a file that is not saved yet, or a command line; instead of paths"),
 ]
-Filename = Annotated[
-    str, Field(description="The path that the text is for: its format is recognised by it, and files beside it are read")
-]
+Filename = Annotated[str, Field(description="The path of the text: it decides the format, and the files next to it are read")]
 Versions = Annotated[dict[str, str], Field(description='Engine to release, where a file pins none: {"vllm": "0.27.1"}')]
-Gpu = Annotated[str, Field(description="The GPU where a file names none, such as h100-80gb")]
-GpuCount = Annotated[int, Field(ge=0, description="The number of GPUs where a file does not say; 0: not known")]
+Gpu = Annotated[str, Field(description="The GPU if a file names none, such as h100-80gb")]
+GpuCount = Annotated[int, Field(ge=0, description="The number of GPUs if a file sets none; 0: unknown")]
 
 
 def server(folders: tuple[str, ...]) -> MCPServer:
@@ -99,7 +97,7 @@ class Tools:
         severity: Annotated[Literal["", "error", "warning", "info"], Field(description="Hide what is below")] = "",
         format: Annotated[
             Literal["agent", "json", "text"],
-            Field(description="agent: a line each; json: all that is known; text: with frames"),
+            Field(description="agent: one line for each finding; json: everything; text: with code frames"),
         ] = "agent",
         verbose: Annotated[bool, Field(description="List what was not judged, and why")] = False,
     ) -> str:
@@ -129,7 +127,7 @@ class Tools:
             str, Field(description="An option, a key of JSON (speculative-config.method) or an environment variable")
         ] = "",
         log: Annotated[
-            str, Field(description="Instead: a part of a server's log, of which the rules are named that explain it")
+            str, Field(description="Instead: a part of a server's log; the answer names the rules that explain it")
         ] = "",
     ) -> str:
         """Explain a rule, the history of an engine's option or variable over its releases, or the error in a server's log."""
@@ -187,7 +185,7 @@ class Tools:
     def _inputs(self, paths: list[str], filename: str) -> Inputs:
         """Return what is read: some paths, or a text by its file name. Raises UsageError for what may not be read."""
         if paths and filename:
-            raise click.UsageError("text takes the place of paths")
+            raise click.UsageError("text cannot be combined with paths")
         for path in [*paths, filename]:
             if "\0" in path or not self._trust.holds(path):
                 raise click.UsageError(
@@ -244,4 +242,4 @@ def _answer(parts: list[str]) -> str:
         return text
     kept, _, _ = text[:_CHARACTERS_AT_MOST].rpartition("\n")
     left = text.count("\n") - kept.count("\n")
-    return f"{kept}\n{left} more lines are left out; name fewer paths, or a severity"
+    return f"{kept}\n{left} more lines omitted; name fewer paths, or a severity"

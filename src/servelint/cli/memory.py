@@ -49,7 +49,8 @@ class OutputOptions(Options, title="output"):
     "memory",
     *(Inputs, Hardware, SettingsOptions, Planning, OutputOptions),
     about="Plan the GPU memory of every vLLM and SGLang launch: whether it fits, and with how much room.",
-    notes="exit status: 0, 1 a launch is refused or may run out of memory, 2 wrong usage or an unreadable file",
+    notes="exit status: 0 success, 1 a launch is refused or may run out of memory, 2 wrong usage or a file\n"
+    "that could not be read",
     examples=["servelint memory --gpu h100-80gb deploy/", "servelint memory --gpu l40s --solve max-model-len run.sh"],
 )
 def run(inputs: Inputs, hardware: Hardware, settings: SettingsOptions, planning: Planning, writing: OutputOptions) -> int:

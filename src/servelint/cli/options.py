@@ -40,14 +40,14 @@ class Inputs(Options, title="input"):
 
     paths: tuple[str, ...] = argument("PATH", "a file, a folder, or - for standard input (default: .)", many=True)
     stdin_filename: str = option(
-        "--stdin-filename", metavar="NAME", default="-", help="name of standard input, by which its format is recognised"
+        "--stdin-filename", metavar="NAME", default="-", help="file name of standard input, which decides its format"
     )
-    command: str | None = option("--command", metavar="TEXT", help="one command line instead of files, read as a shell does")
+    command: str | None = option("--command", metavar="TEXT", help="one command line instead of files, parsed as a shell does")
     exclude: tuple[str, ...] = option("--exclude", metavar="GLOB", many=True, help="skip these paths when a folder is searched")
     extend_exclude: tuple[str, ...] = option(
         "--extend-exclude", metavar="GLOB", many=True, help="also skip these paths, in addition to --exclude"
     )
-    force_exclude: bool = flag("--force-exclude", help="skip excluded files even where they are named, as pre-commit does")
+    force_exclude: bool = flag("--force-exclude", help="skip excluded files even if they are named, for pre-commit")
 
     @property
     def are_files(self) -> bool:
@@ -84,7 +84,7 @@ class Versions(Options, title="versions"):
 
 
 class Hardware(Versions, title="versions and hardware"):
-    """Which release and which GPUs are assumed where a file does not say."""
+    """Which release and which GPUs are assumed if a file sets none."""
 
     gpu: str | None = option("--gpu", metavar="NAME", help="GPU to assume where a file names none, such as h100-80gb")
     gpu_count: str | None = option("--gpu-count", metavar="N", help="number of GPUs to assume where a file sets none")
@@ -100,7 +100,7 @@ class SettingsOptions(Options, title="settings"):
 class CacheOptions(Options, title="cache"):
     """Whether results of earlier checks are used, and where they are kept."""
 
-    no_cache: bool = flag("--no-cache", help="use no results of earlier checks, and keep none")
+    no_cache: bool = flag("--no-cache", help="neither use nor keep results of earlier checks")
     cache_dir: str | None = option(
         "--cache-dir", metavar="FOLDER", help="where results are kept (default: .servelint_cache in the project)"
     )
@@ -108,7 +108,7 @@ class CacheOptions(Options, title="cache"):
     def opened(self) -> ResultCache | None:
         """Open the cache; None where there is none. Raises UsageError if the options contradict each other."""
         if self.no_cache and self.cache_dir is not None:
-            fail("--no-cache keeps nothing, and --cache-dir names where")
+            fail("--no-cache cannot be combined with --cache-dir")
         if self.no_cache:
             return None
         from servelint import cache
@@ -130,7 +130,7 @@ class ExitStatus(Options, title="failing"):
     """Which findings make the exit status 1."""
 
     fail_on: str | None = fail_on_option("exit with 1 at this severity or above")
-    exit_zero: bool = flag("--exit-zero", help="exit with 0 whatever is found, as --fail-on never")
+    exit_zero: bool = flag("--exit-zero", help="always exit with 0 for findings, as --fail-on never")
 
 
 def format_option(*formats: str) -> Any:
@@ -160,7 +160,7 @@ def settings(*groups: Options, judging: bool = True, trust: Trust = EVERYTHING) 
     faults: list[str] = []
     layers: list[Layer] = []
     file, isolated = given["settings"], given["isolated"]
-    if any(name.startswith(_PREFIX) for name in os.environ):
+    if any(name.startswith(_PREFIX) and value for name, value in os.environ.items()):
         from servelint.settings import reading
 
         layers.append(reading.from_env(os.environ, faults))
@@ -177,7 +177,7 @@ def settings(*groups: Options, judging: bool = True, trust: Trust = EVERYTHING) 
     for layer in layers:
         _warn_of_releases(layer)
     if given["isolated"] and given["settings"] is not None:
-        fail("--isolated reads no settings file, and --settings names one")
+        fail("--isolated cannot be combined with --settings")
     return SettingsFiles(isolated=isolated, file=file, overrides=layers, trust=trust)
 
 
@@ -225,10 +225,10 @@ def lint(
         cache: the results of earlier checks, which have no words; None to use none.
     """
     if inputs.command is not None and inputs.paths:
-        fail("--command takes the place of PATH")
+        fail("--command cannot be combined with PATH")
     paths = list(inputs.paths) or ["."]
     if STDIN in paths and len(paths) > 1:
-        fail("- stands for standard input and is given alone")
+        fail("- means standard input and cannot be combined with other paths")
     if inputs.are_files:
         known = cache.opened() if cache is not None else None
         report = _lint_files(paths, settings_files, words, undecided, known, quiet=quiet)

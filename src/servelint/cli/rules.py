@@ -59,7 +59,7 @@ class Log(Options, title="log"):
 class Folder(Options, title="rules"):
     """Where your own rules are."""
 
-    rules: str | None = option("--rules", metavar="FOLDER", help="a folder with your own rules; stands before RULE")
+    rules: str | None = option("--rules", metavar="FOLDER", help="a folder with your own rules; write it before RULE")
 
 
 @command(
@@ -210,12 +210,12 @@ def log_rules(text: str) -> str:
     lines = text.split("\n")
     found = Index(entries()).search(text)[:_NAMED]
     if not found:
-        raise NotFound("no rule has the words of this log")
+        raise NotFound("no rule matches this log")
     shown = [
         f"{one.entry.rule}: {one.entry.title}\n  line {one.line}: {clean(textwrap.shorten(lines[one.line - 1], 200))}\n"
         for one in found
     ]
-    return "".join(shown) + f"\nservelint explain {found[0].entry.rule} prints the page of the first\n"
+    return "".join(shown) + f"\nservelint explain {found[0].entry.rule} prints the page of the best match\n"
 
 
 def rule_page(name: str, folders: tuple[str | RuleFolder, ...]) -> str:

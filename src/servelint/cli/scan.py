@@ -125,9 +125,9 @@ def _refuse_contradictions(sources: Sources, running: Running, writing: OutputOp
     if not sources.paths and not sources.lists:
         fail("name a SOURCE, or a list of them with --from")
     if running.jobs is not None and running.scheduler is not None:
-        fail("--jobs is for the processes of this machine; the cluster of --scheduler has workers of its own")
+        fail("--jobs is for the processes of this machine; the cluster of --scheduler has its own workers")
     if running.no_cache and running.cache is not None:
-        fail("--no-cache keeps nothing, and --cache names where")
+        fail("--no-cache cannot be combined with --cache")
     if running.restart and writing.output is None:
         fail("--restart is for a scan with --output")
     if writing.kind == "parquet":
@@ -171,7 +171,7 @@ def _scan(named: Sources, running: Running, writing: OutputOptions, job: Job, li
             found = list(found)  # a wrong source is reported before anything is read
         into = output.Stream(sys.stdout.buffer) if lines is None else output.File(lines, job, restart=running.restart)
         if into.before.repositories and not writing.quiet:
-            print_stderr(f"servelint: going on: {into.before.repositories:,} repositories were done before")
+            print_stderr(f"servelint: continuing: {into.before.repositories:,} repositories were done before")
         if isinstance(found, list) and bar_wanted(writing.quiet):
             bar = Progress("repositories")
             bar.step(len(found), into.before.repositories)

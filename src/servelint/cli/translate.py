@@ -39,11 +39,11 @@ class OutputOptions(Options, title="output"):
 @command(
     "translate",
     *(Inputs, Target, Hardware, SettingsOptions, OutputOptions),
-    about="Print the nearest launch of another engine, and what becomes of each option.",
-    notes="exit status: 0, 1 something does not carry over, 2 wrong usage or a file that could not be read",
+    about="Print the nearest launch of another engine, and what changes meaning or has no counterpart.",
+    notes="exit status: 0 all carries over, 1 something does not, 2 wrong usage or a file that could not be read",
     examples=[
         "servelint translate --to sglang compose.yml",
-        "servelint translate --to vllm --release 0.33.0 --format json deploy/",
+        "servelint translate --to vllm=0.33.0 --command 'text-generation-launcher --model-id a/b'",
     ],
 )
 def run(inputs: Inputs, target: Target, hardware: Hardware, settings: SettingsOptions, writing: OutputOptions) -> int:

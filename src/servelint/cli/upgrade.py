@@ -42,7 +42,7 @@ class OutputOptions(Options, title="output"):
     "upgrade",
     *(Inputs, Target, Hardware, SettingsOptions, OutputOptions),
     about="Show what an engine upgrade changes for your launches, option by option.",
-    notes="exit status: 0, 1 the upgrade breaks a launch, 2 wrong usage or a file that could not be read",
+    notes="exit status: 0 success, 1 the upgrade breaks a launch, 2 wrong usage or a file that could not be\nread",
     examples=["servelint upgrade --to vllm=0.33.0 deploy/", "servelint upgrade --to sglang=0.5.20 --format json run.sh"],
 )
 def run(inputs: Inputs, target: Target, hardware: Hardware, settings: SettingsOptions, writing: OutputOptions) -> int:
@@ -128,7 +128,7 @@ def upgrade_text(one: Upgrade) -> str:
         change = before.verdict if before.verdict == after.verdict else f"{before.verdict} -> {after.verdict}"
         lines.append(clean(f"  memory  {change} on {gpu}"))
     if len(lines) == 1:
-        lines.append("  nothing changes that servelint knows of")
+        lines.append("  no known change")
     return "\n".join([*lines, ""])
 
 

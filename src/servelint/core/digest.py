@@ -4,7 +4,7 @@ from __future__ import annotations
 
 try:
     from _blake2 import blake2b
-except ImportError:  # pragma: no cover - a Python that has it elsewhere
+except ImportError:  # pragma: no cover - PyPy has no _blake2
     from hashlib import blake2b
 
 SIZE = 20
@@ -12,7 +12,7 @@ SIZE = 20
 
 
 def content_digest(*parts: bytes) -> str:
-    """Return the digest of some parts, as hexadecimal digits; parts that are divided in another way have another one."""
+    """Return the digest of some parts as hexadecimal digits. The same bytes split at other places give another digest."""
     whole = blake2b(digest_size=SIZE)
     for part in parts:
         whole.update(b"%d\0" % len(part))
@@ -21,7 +21,7 @@ def content_digest(*parts: bytes) -> str:
 
 
 def seal(key: bytes, *parts: bytes) -> bytes:
-    """Return a code that only who has the key can make of these parts."""
+    """Return a keyed digest of some parts: it cannot be made without the key."""
     whole = blake2b(digest_size=SIZE, key=key)
     for part in parts:
         whole.update(b"%d\0" % len(part))

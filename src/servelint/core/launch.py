@@ -295,6 +295,7 @@ class Mishap:
     Attributes:
         kind: "shell-arguments": a shell runs its first argument alone, and the engine is started in the others.
             "no-shell": words that only a shell understands are started as a program.
+            "no-program": options of the engine are started as a program, as the image has no entrypoint.
             "one-word": a whole command line is taken for the name of a program.
             "not-json": a list of words is not JSON, and is given to a shell as it stands.
         "dropped": the end of a command string never reaches the container.
@@ -360,6 +361,7 @@ class Launch(_Cached):
         gpu, gpu_count: The GPUs, where a comment or the settings name them and the file does not.
         gpu_site: The comment that names the GPU.
         open: Opens a file that one of its words names (`--config FILE`).
+        models: Path -> text of the files that the settings describe models with, as `acme/M-8B/config.json`.
         fragment: Whether it is a part of a launch (a speculative-config file), not a start of its own.
         judged: How far it was judged; None before it is.
         owner: The file whose launch it is, where another file that changes it was read (the base of a compose override).
@@ -377,8 +379,8 @@ class Launch(_Cached):
 
     __slots__ = (
         "argv", "branches", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count", "gpu_site", "judged",
-        "later", "launcher", "likely", "mishaps", "name", "nodes", "open", "open_env", "others", "owner", "release", "secrets",
-        "site", "source", "started", "verb",
+        "later", "launcher", "likely", "mishaps", "models", "name", "nodes", "open", "open_env", "others", "owner", "release",
+        "secrets", "site", "source", "started", "verb",
     )  # fmt: skip
 
     def __init__(
@@ -412,6 +414,7 @@ class Launch(_Cached):
         self.gpu_count: int | None = None
         self.gpu_site: Span | None = None
         self.open: Callable[[TracedText], OpenedFile | None] | None = None
+        self.models: dict[str, str] = {}
         self.owner: Source | None = None
         self.fragment = fragment
         self.judged: Judged | None = None
@@ -434,6 +437,8 @@ class Launch(_Cached):
         later, self.later = self.later, None
         if later is not None:
             later()
+            for one in self.others:
+                one.models = self.models
         return self.others
 
     @property

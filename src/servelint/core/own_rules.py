@@ -36,33 +36,34 @@ OWN = {
     UNUSED_IGNORE: OwnRule(
         "warning",
         "An ignore comment that silences nothing",
-        "The comment names an unknown rule, or one that finds nothing at this place: it would hide the next finding.",
+        "The comment names an unknown rule, or a rule without a finding at this place. It would hide the next finding.",
     ),
     GPU_COMMENT: OwnRule(
         "warning",
-        "A GPU comment that names no GPU, or speaks for no launch",
-        "The comment has a name or a number that servelint does not understand, stands where no launch is, or says another GPU"
-        " than the file itself: what depends on the GPU is judged without it. It stands on a line of a launch, or alone on the"
-        " line above it: # servelint: gpu=h100-80gb gpu-count=2",
+        "A GPU comment without a GPU or without a launch",
+        "The comment has a name or a number that servelint does not understand, has no launch, or names another GPU than the"
+        " file itself. So servelint judges without it. Write it on a line of a launch, or alone on the line above:"
+        " # servelint: gpu=h100-80gb gpu-count=2",
     ),
     STALE_ENTRY: OwnRule(
         "warning",
-        "An entry of the baseline whose finding is gone",
-        "The finding was mended, or its file was deleted. The entry would hide it if it came back: delete the entry, or write"
-        " the baseline anew with --write-baseline, which keeps the reasons of the others.",
+        "A baseline entry without a finding",
+        "The finding was fixed, or its file was deleted. The entry would hide the finding if it came back. Delete the entry, or"
+        " update the baseline with --write-baseline, which keeps the reasons of the others.",
     ),
     MOVED_ENTRY: OwnRule(
         "info",
-        "An entry of the baseline whose finding is in another place",
-        "The file or the launch has another name now, and the same finding: it stays accepted. Write the baseline anew with"
-        " --write-baseline, so that the entry names the place.",
+        "A baseline entry whose finding moved",
+        "The file or the launch was renamed and has the same finding, so the finding stays known. Update the baseline with"
+        " --write-baseline.",
     ),
     UNKNOWN_RELEASE: OwnRule(
         "warning",
         "A release of an engine that servelint does not know",
-        "The release is newer or older than all that servelint knows, a pre-release, a build of someone's own, or mistyped:"
-        " then its image or package does not exist. The launch is judged as the nearest known release. Of two neighbours, only"
-        " what holds for both is reported. The findings say so. What is probably mistyped is a warning, the rest is a note.",
+        "The release is newer or older than every known release, a pre-release, a custom build, or mistyped. servelint judges"
+        " the launch as the nearest known release, and the findings say so. Between two known releases, it reports only what"
+        " holds for both. A release that is probably mistyped is a warning, because its image or package does not exist. The"
+        " other cases are notes.",
     ),
 }
 """rule id -> what there is to say of it"""

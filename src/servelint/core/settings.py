@@ -61,13 +61,14 @@ class Settings:
         gpu, gpu_count: The GPUs that a launch runs on, used where a file names none.
         rules: Folders of rules beside servelint's own.
         rule_settings: Rule id or area to its settings: `severity`, and the options that the rule has.
+        models: Path -> text of the files that a models file describes models with.
         read_outside: Folders outside of the project whose files may be read where a file names them; True: any file.
         trust: Which version of comments, baselines and rules counts.
     """
 
     __slots__ = (
-        "engine_versions", "fail_on", "gpu", "gpu_count", "profile", "read_outside", "rule_settings", "rules", "selections",
-        "severity", "trust",
+        "engine_versions", "fail_on", "gpu", "gpu_count", "models", "profile", "read_outside", "rule_settings", "rules",
+        "selections", "severity", "trust",
     )  # fmt: skip
 
     def __init__(
@@ -85,8 +86,10 @@ class Settings:
         selections: tuple[Selection, ...] | None = None,
         read_outside: Outside = (),
         trust: Trust = EVERYTHING,
+        models: dict[str, str] | None = None,
     ) -> None:
         self.trust = trust
+        self.models = models or {}
         if selections is None:
             selections = (Selection(select or None, (), ignore),) if select or ignore else ()
         self.selections = selections

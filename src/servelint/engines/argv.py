@@ -7,6 +7,7 @@ negative numbers, `--`. A word whose text is not known never causes a fault.
 from __future__ import annotations
 
 import re
+from copy import copy
 
 from servelint.core.launch import Word
 from servelint.core.source import Span
@@ -30,19 +31,29 @@ class Setting:
         value: the text of the value, None if none is given.
         value_word: the word that holds the value.
         values: the words of all values of a list.
+        declared: the spelling under which the release declares the option; "" if it lacks it.
     """
 
-    __slots__ = ("name", "on", "option", "spelling", "value", "value_word", "values", "word")
+    __slots__ = ("declared", "name", "on", "option", "spelling", "value", "value_word", "values", "word")
 
-    def __init__(self, name: str, option: Option | None, word: Word, spelling: str, on: bool | None) -> None:
+    def __init__(
+        self, name: str, option: Option | None, word: Word, spelling: str, on: bool | None, declared: str = ""
+    ) -> None:
         self.name = name
         self.option = option
+        self.declared = declared if option is not None else ""
         self.word = word
         self.spelling = spelling
         self.on = on
         self.value: TracedText | None = None
         self.value_word: Word | None = None
         self.values: list[Word] = []
+
+    def of(self, option: Option | None) -> Setting:
+        """The same setting of another release's option."""
+        new = Setting(self.name, option, self.word, self.spelling, self.on, self.declared)
+        new.value, new.value_word, new.values = self.value, self.value_word, self.values
+        return new
 
     def give(self, text: TracedText, word: Word) -> None:
         """Set the value, and the word that holds it."""
@@ -86,6 +97,12 @@ class Fault:
         """Whether the parser refuses the argv."""
         return self.kind not in ("abbreviated-option", "ignored-model")
 
+    def about(self, setting: Setting) -> Fault:
+        """The same fault of the same option in another release."""
+        new = copy(self)
+        new.setting = setting
+        return new
+
     def __repr__(self) -> str:
         return f"Fault({self.kind} {self.spelling!r} {self.names})"
 
@@ -113,6 +130,21 @@ class Arguments:
         self.complete = True
         self.faults: list[Fault] = []
         self.takes_model: bool | None = True
+
+    def rebound(self, table: Table) -> Arguments | None:
+        """The same arguments with the options of another release; None if its parser does not read them alike."""
+        made: dict[int, Setting] = {}
+        for setting in self.every:
+            option = table.find(setting.declared) if setting.declared else None
+            if setting.option is not None and (option is None or option.shape != setting.option.shape):
+                return None
+            made[id(setting)] = setting.of(option)
+        new = copy(self)
+        new.every = list(made.values())
+        new.settings = {name: made[id(setting)] for name, setting in self.settings.items()}
+        new.possible = set(self.possible)
+        new.faults = [fault if fault.setting is None else fault.about(made[id(fault.setting)]) for fault in self.faults]
+        return new
 
 
 def head_of(word: Word) -> Span | None:
@@ -321,14 +353,16 @@ class _Parser:
             if plain in self.launcher.same:
                 spelling = "--" + self.launcher.same[plain]
         head, dot, path = spelling.partition(".") if self.dialect.json_paths else (spelling, "", "")
-        option = self._declared(spelling) or (self._declared(head) if dot else None)
+        option, declared = self._declared(spelling), spelling
+        if option is None and dot:
+            option, declared = self._declared(head), head
         if option is None:
             matches = self._matches(spelling)
             options = {self.table.lines[match] for match in matches} if self.table is not None else set()
             if len(matches) == 1 and len(matches[0]) == 2 and not dot:
                 return self._short(at, matches[0])
             if len(matches) == 1:
-                option = self._declared(matches[0])
+                option, declared = self._declared(matches[0]), matches[0]
                 self.result.faults.append(Fault("abbreviated-option", word, spelling, matches))
                 head = spelling = matches[0]
             elif matches:
@@ -341,7 +375,7 @@ class _Parser:
         name = known.name if known is not None else head.lstrip("-")
         name = f"{name}.{path.rstrip('+')}" if dot else name
         on = known.polarity(head) if known is not None and not dot else None
-        setting = Setting(name, option, word, spelling, on)
+        setting = Setting(name, option, word, spelling, on, declared)
         self.result.settings[name] = setting
         self.result.every.append(setting)
         if "=" in flat and self.dialect.equals:
@@ -362,7 +396,7 @@ class _Parser:
         word = self.argv[at]
         option = self._declared(spelling)
         on = option.polarity(spelling) if option is not None else None
-        setting = Setting(option.name if option is not None else spelling, option, word, spelling, on)
+        setting = Setting(option.name if option is not None else spelling, option, word, spelling, on, spelling)
         self.result.settings[setting.name] = setting
         self.result.every.append(setting)
         setting.give(word.text.cut(3 if word.text.flat[2] == "=" else 2), word)
@@ -375,10 +409,11 @@ class _Parser:
         """Parse `-O3`, `-O=3` and `-O 3` of vLLM: the optimization level, or before 0.12 the mode of the compilation config."""
         word, flat = self.argv[at], self.argv[at].text.flat
         level = self._declared("--optimization-level")
-        known = level or self._declared("-O")
+        known, declared = (level, "--optimization-level") if level is not None else (self._declared("-O"), "-O")
         if flat[2:3] == "." and self._declared("--compilation-config") is not None:
-            known = self._declared("--compilation-config")  # -O.key: gone in 0.14, where it is a level that is none
-        setting = Setting(known.name if known is not None else "optimization-level", known, word, "-O", None)
+            declared = "--compilation-config"  # -O.key: gone in 0.14, where it is an invalid level
+            known = self._declared(declared)
+        setting = Setting(known.name if known is not None else "optimization-level", known, word, "-O", None, declared)
         self.result.settings[setting.name] = setting
         self.result.every.append(setting)
         if len(flat) == 2:

@@ -15,8 +15,9 @@ import json
 import os
 from bisect import bisect_left
 
+from servelint.core.data import active, compiled_path, date
 from servelint.engines.registry import ENGINES, derived
-from servelint.engines.releases import release_key
+from servelint.engines.releases import newest, release_key, sort_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ SUFFIX = ".catalog"
 
 def compiled_text(engine: str, folder: str) -> bytes | None:
     """The lines of an engine's compiled catalog, compiled anew if the reviewed file is newer; None if there is none."""
-    path = os.path.join(folder, engine + SUFFIX)
+    path = os.path.join(compiled_path(folder), engine + SUFFIX)
     try:
         if os.stat(path).st_mtime_ns >= os.stat(os.path.join(folder, engine + ".json")).st_mtime_ns:
             return _read(path)
@@ -114,6 +115,7 @@ def _read(path: str) -> bytes:
 
 def _write(path: str, text: bytes) -> None:
     temporary = f"{path}.{os.getpid()}.tmp"
+    os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
     with open(temporary, "wb") as file:
         file.write(text)
     os.replace(temporary, path)
@@ -179,18 +181,19 @@ class Option:
         const: the value of an OPTIONAL that is given without one.
         sets: what a flag sets: True or False.
         deprecated: what the release prints when it is used, "" if it is not deprecated.
-        refuses: the error with which the release ends the start when it is used, "" if it does not.
+        refuses: the error with which the release stops the start when it is used, "" if it does not.
         required: whether the parser refuses an argv without it.
         exclusive: name of a group of options only one of which may be given, "" for none.
         dest: its name in the engine's source.
         json: the catalog's name of the object that its value is, "" if it is not an object.
         bounds: limits of a number by its config class: ge, gt, le, lt.
         config: that class, where it is not always made.
+        shape: what the parser asks of the option: two with the same shape take the same words.
     """
 
     __slots__ = (
         "bounds", "choices", "config", "const", "default", "deprecated", "dest", "exclusive", "json", "kind", "name", "names",
-        "nargs", "negatives", "refuses", "required", "sets", "types",
+        "nargs", "negatives", "refuses", "required", "sets", "shape", "types",
     )  # fmt: skip
 
     def __init__(self, name: str, body: dict[str, Any]) -> None:
@@ -214,6 +217,7 @@ class Option:
         self.json: str = body.get("json", "")
         self.bounds: dict[str, float] = {bound: body[bound] for bound in ("ge", "gt", "le", "lt") if bound in body}
         self.config: str = body.get("config", "")
+        self.shape = (name, self.kind, self.nargs, self.exclusive, bool(self.json), self.sets, *self.negatives)
 
     @property
     def takes_value(self) -> bool:
@@ -246,6 +250,7 @@ class Catalog:
         "_ordered",
         "_parts",
         "_positionals",
+        "_since",
         "_spellings",
         "_tables",
         "_values",
@@ -271,6 +276,7 @@ class Catalog:
         self._positionals: list[Any] | None = None
         self._gaps: dict[str, list[tuple[int, int]]] = {}
         self._heads: dict[str, list[object]] = {}
+        self._since: dict[str, int] = {}
 
     def index(self, release: str) -> int | None:
         """The position of a release, however it is spelled; None if the catalog does not have it."""
@@ -287,6 +293,14 @@ class Catalog:
             return len(self.releases) - 1
         older = [index for index, known in enumerate(self.releases) if (release_key(known) or key) <= key]
         return older[-1] if older else 0
+
+    def since(self, release: str) -> int:
+        """The position of the first release that is the given one or later; the number of releases if there is none."""
+        if release not in self._since:
+            bound = release_key(release)
+            keys = [release_key(known) for known in self.releases]
+            self._since[release] = sum(key is not None and bound is not None and key < bound for key in keys)
+        return self._since[release]
 
     def around(self, release: str) -> tuple[int, int] | None:
         """The positions of the releases before and after one that the catalog lacks; None if it is at either end."""
@@ -400,6 +414,12 @@ class Catalog:
         self._keys[name, index] = found
         return found
 
+    def runs_of_object(self, name: str) -> list[Any]:
+        """The runs of releases that know the keys of a JSON object."""
+        line = self._parts["json"].get(name)
+        found: list[Any] = self._decoded(line)["extra"] if line is not None else []
+        return found
+
     def inner(self, name: str, body: dict[str, Any], index: int) -> Keys | None:
         """The keys of an object inside another, which the catalog has under a name of its own, or in the outer object.
 
@@ -409,7 +429,8 @@ class Catalog:
             index: the position of the release.
         """
         if "keys" in body:
-            return Keys(body["extra"], {key: [[index, index, one]] for key, one in body["keys"].items()}, index)
+            last = len(self.releases) - 1
+            return Keys(body["extra"], {key: [[0, last, one]] for key, one in body["keys"].items()}, index)
         return self.keys(name, index)
 
     def names(self, kind: str) -> dict[str, list[Any]]:
@@ -434,23 +455,33 @@ class Keys:
         dashes: whether a dash in a key counts as an underscore.
     """
 
-    __slots__ = ("dashes", "extra", "known", "runs")
+    __slots__ = ("_aliases", "dashes", "extra", "known", "runs")
 
     def __init__(self, extra: str, runs: dict[str, list[Any]], index: int, *, dashes: bool = False) -> None:
         self.extra = extra
         self.dashes = dashes
         self.runs = runs
         self.known: dict[str, dict[str, Any]] = {}
+        self._aliases: dict[str, list[Any]] = {}
         for key, bodies in runs.items():
-            for first, last, body in bodies:
-                if first <= index <= last:
+            for run in bodies:
+                first, last, body = run
+                now = first <= index <= last
+                if now:
                     self.known[key] = body
-                    for alias in body.get("aliases", ()):
+                for alias in body.get("aliases", ()):
+                    self._aliases.setdefault(alias, []).append(run)
+                    if now:
                         self.known[alias] = body
 
     def get(self, key: str) -> dict[str, Any] | None:
         """The body of a key as it is written; None if the release does not know the key."""
         return self.known.get(key.replace("-", "_") if self.dashes else key)
+
+    def lives(self, key: str) -> list[Any]:
+        """The runs of releases in which a key as it is written, or one that it is an alias of, has a body."""
+        name = key.replace("-", "_") if self.dashes else key
+        return [*self.runs.get(name, ()), *self._aliases.get(name, ())]
 
 
 class Table:
@@ -519,6 +550,25 @@ def load(engine: str) -> Catalog | None:
     return Catalog(text) if text is not None else None
 
 
+@derived
+def newest_release(engine: str) -> str | None:
+    """The newest release of an engine that is known, listed or in the catalog; None for an engine of which none is."""
+    text = compiled_text(engine, ENGINES[engine].data)
+    known = [one for one in (newest(engine), *(json.loads(text.partition(b"\n")[0])["releases"][-1:] if text else ())) if one]
+    return max(known, key=sort_key, default=None)
+
+
+def freshness() -> dict[str, Any]:
+    """The day of the data in use, the id of their bundle (None for the package), and the newest release of each engine."""
+    known = {engine: newest_release(engine) for engine in ENGINES}
+    bundle = active()
+    return {
+        "date": date(),
+        "bundle": bundle.id if bundle is not None else None,
+        "newest": {engine: release for engine, release in known.items() if release is not None},
+    }
+
+
 class Signatures:
     """Finds the releases whose parsers read the same words alike, so that the words are parsed once for all of them."""
 
@@ -531,7 +581,15 @@ class Signatures:
         self._required = sorted(catalog.required_lines())
 
     def of(self, index: int) -> tuple[object, ...]:
-        """A value that is equal for two releases, by their positions, only if their parsers read the words alike."""
+        """A value that is equal for two releases, by their positions, only if all that they have of the words is the same."""
+        return (*self._around(index), *[head[index] for head in self._heads])
+
+    def shape(self, index: int) -> tuple[object, ...]:
+        """A value that is equal for two releases only if their parsers read the words alike, whatever values they accept."""
         known = [head[index] for head in self._heads]
+        return (*self._around(index), *[self._catalog.option(one).shape if isinstance(one, int) else one for one in known])
+
+    def _around(self, index: int) -> tuple[object, tuple[int, ...]]:
+        """The positional arguments and the required options of a release."""
         required = [line for line in self._required if self._catalog.table(index).has(line)] if self._required else []
-        return (self._catalog.positionals_line(index), *known, *required)
+        return self._catalog.positionals_line(index), tuple(required)

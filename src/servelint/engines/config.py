@@ -18,6 +18,7 @@ then None, never False, and a rule that needs the answer does not report anythin
 from __future__ import annotations
 
 import re
+from copy import copy
 from functools import lru_cache
 
 from servelint.core.launch import Launch, Word
@@ -51,33 +52,48 @@ class Reading:
         launch: the launch.
         arguments: its arguments, with those of the file that `--config` names.
         by_keys: JSON options that the launch sets by single keys (`--option.key value`).
-        taken: ids of (setting, word) whose value all of these releases accept, so that it is checked once only.
         json: option -> its value as JSON, or why it is not valid JSON.
         model: the model as the launch names it; None if it does not.
-        opened: the family is that of a config.json that was read.
+        first: the reading that it is made from where only what options accept differs; itself elsewhere.
     """
 
-    __slots__ = ("_family", "arguments", "by_keys", "json", "launch", "model", "opened", "taken")
+    __slots__ = ("_family", "arguments", "by_keys", "first", "json", "launch", "model")
 
     def __init__(self, launch: Launch, arguments: Arguments) -> None:
         self.launch = launch
         self.arguments = arguments
         self.by_keys = {name.partition(".")[0] for name in arguments.settings if "." in name}
-        self.taken: set[tuple[int, int]] = set()
         self.json: dict[str, json.JsonNode | json.JsonFault | None] = {}
         self.model = self._model()
-        self._family: list[models.Family | None] = []
-        self.opened = False
+        self.first = self
+        self._family: list[tuple[models.Family | None, bool]] = []
+
+    def rebound(self, table: Table) -> Reading | None:
+        """The same reading with the options of another release; None if its parser does not read the words alike."""
+        arguments = self.arguments.rebound(table)
+        if arguments is None:
+            return None
+        new = copy(self)  # which shares what does not depend on the options: JSON, the model and its family
+        new.arguments = arguments
+        return new
 
     @property
     def family(self) -> models.Family | None:
-        """What is known of the model, by its config.json if that file can be read, or else by its name."""
+        """Facts about the model, by its config.json if that file can be read, or else by its name."""
+        return self._known_family()[0]
+
+    @property
+    def opened(self) -> bool:
+        """Whether the family is that of a config.json that was read."""
+        return self._known_family()[1]
+
+    def _known_family(self) -> tuple[models.Family | None, bool]:
         if not self._family:
             found = _family_in_folder(self.launch, self.model) if self.model is not None else None
-            self.opened = found is not None
             served = self.arguments.settings.get("served-model-name")
             name = served.value if served is not None and served.value is not None and served.value.known else None
-            self._family = [found if found is not None or self.model is None else _identified(self.model, name)]
+            known = found if found is not None or self.model is None else _identified(self.model, name)
+            self._family.append((known, found is not None))
         return self._family[0]
 
     def _model(self) -> TracedText | None:
@@ -103,6 +119,17 @@ class Reading:
             self.json[name] = json.parsed(value) if value is not None else None
         return self.json[name]
 
+    def may_have(self, name: str) -> bool:
+        """Whether a key of a JSON option (`option.key`) may be given; a dash in it may count as an underscore."""
+        from servelint.syntax.json import OBJECT
+
+        option, _, path = name.partition(".")
+        node = self.parsed(option) if option not in self.by_keys else None
+        if node is None or node.kind != OBJECT or node.open:
+            return True
+        key = path.partition(".")[0].replace("-", "_")
+        return any(written.replace("-", "_") == key for written in node.members)
+
     def parsed(self, name: str) -> json.JsonNode | None:
         """An option's value as JSON; None if it is not given, not known or not valid."""
         from servelint.syntax import json
@@ -112,7 +139,7 @@ class Reading:
 
 
 def _family_in_folder(launch: Launch, model: TracedText) -> models.Family | None:
-    if launch.folder is None and launch.open is None:
+    if launch.folder is None and launch.open is None and not launch.models:
         return None
     from servelint.models import folder
 
@@ -165,7 +192,7 @@ def with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
 class Readings:
     """A launch as the releases of a catalog read it; releases whose parsers read it alike share a Reading."""
 
-    __slots__ = ("_argv", "_catalog", "_fault", "_known", "_launch", "_model_first", "_signatures")
+    __slots__ = ("_alike", "_argv", "_catalog", "_fault", "_known", "_launch", "_model_first", "_signatures")
 
     def __init__(self, launch: Launch, catalog: Catalog | None) -> None:
         self._launch = launch
@@ -173,6 +200,7 @@ class Readings:
         self._argv, self._fault = with_file(launch)
         self._signatures = Signatures(catalog, [word.text.flat for word in self._argv]) if catalog is not None else None
         self._known: dict[object, Reading] = {}
+        self._alike: dict[object, Reading] = {}
         known_first = bool(self._argv) and self._argv[0].text.known and not self._argv[0].text.flat.startswith("-")
         self._model_first = entry.model_first(launch.engine, launch.verb) if known_first else ""
 
@@ -186,7 +214,12 @@ class Readings:
         found = self._known.get(alike)
         if found is None:
             table = self._catalog.table(index) if self._catalog and index is not None else None
-            found = self._known[alike] = self._read(table, model_first=first)
+            shape = (self._signatures.shape(index), first) if self._signatures is not None and index is not None else None
+            like = self._alike.get(shape)
+            found = like.rebound(table) if like is not None and table is not None else None
+            if found is None:
+                found = self._alike[shape] = self._read(table, model_first=first)
+            self._known[alike] = found
         return found
 
     def _read(self, table: Table | None, *, model_first: bool) -> Reading:
@@ -257,8 +290,8 @@ CONTAINER = {
     "ipc": ("text", "the IPC namespace: host, private, ..."),
     "shm_size": ("text", "the size of /dev/shm as written"),
     "runtime": ("text", "the container runtime: nvidia, ..."),
-    "privileged": ("text", "whether the container has every device of its host, as written"),
-    "gpu_product": ("text", "the GPU that a node selector or a cluster's setting asks for"),
+    "privileged": ("text", "whether the container has all devices of its host, as written"),
+    "gpu_product": ("text", "the GPU that a node selector or a setting of the cluster requests"),
     "gpu_request": ("text", "the GPUs that a pod's container requests"),
     "gpu_limit": ("text", "the GPUs that a pod's container is limited to"),
 }
@@ -374,7 +407,7 @@ class Config:
 
     @property
     def family(self) -> models.Family | None:
-        """What is known of the model; None if nothing is."""
+        """Facts about the model; None if nothing is."""
         return self.reading.family
 
     @property
@@ -561,8 +594,9 @@ class Config:
         value = family.fact(fact) if family is not None else None
         if value is None and fact in models.NUMBERS and model is not None and model.value and not self.reading.opened:
             value = models.described_number(model.value, fact)
-        if value is None and family is None and fact == "quantization" and model is not None and model.value:
-            value = models.named_format(model.value)
+        if value is None and fact == "quantization" and model is not None and model.value:
+            value = models.named_format(model.value) if family is None else None
+            value = value or ("none" if not self.reading.opened and models.published_plain(model.value) else None)
         return UNKNOWN if model is None or value is None else Operand(True, value, site=model.span())
 
     def _repository(self) -> Operand:

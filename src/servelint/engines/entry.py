@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.core.launch import Word
-from servelint.core.text import HOLE
+from servelint.core.text import HOLE, Piece
 from servelint.engines.registry import ENGINES, Engine, Start, derived
 
 _PYTHON = r"python(?:\d(?:\.\d+)?)?(?:\.exe)?"
@@ -96,10 +96,23 @@ def find(words: list[Word], at: int = 0) -> Entry | None:
         path = words[at].text.flat
         starts = [(one, start) for one, start in _of_paths() if re.fullmatch(start.paths, path)] or None
     if name is None and len(words[at].text.pieces) == 1:
-        starts = _of_variable(words, at)
+        starts = _of_candidates(words[at].text.pieces[0]) or _of_variable(words, at) or _of_options(words, at)
     if starts is not None:
         return _started(starts, words, at + 1)
     return _python(words, at, name) if name is None or name.startswith("python") else None
+
+
+def _of_candidates(piece: Piece) -> list[tuple[Engine, Start]] | None:
+    """What an unknown program starts that is one of some paths to the same program: `BIN` after a loop over folders."""
+    names: set[str] = set()
+    left = [piece.perhaps]
+    while left:
+        text = left.pop()
+        if text is None:
+            return None
+        names.update([path.rpartition("/")[2] for path in text.flat.split() if path != HOLE])
+        left += [one.perhaps for one in text.pieces if one.expression == piece.expression]
+    return _starts("programs").get(names.pop()) if len(names) == 1 else None
 
 
 def _of_variable(words: list[Word], at: int) -> list[tuple[Engine, Start]] | None:
@@ -116,6 +129,22 @@ def _of_variable(words: list[Word], at: int) -> list[tuple[Engine, Start]] | Non
         if called is not None and not whole and (following in verb if verb else following.startswith("-")):
             return starts
     return None
+
+
+def _of_options(words: list[Word], at: int) -> list[tuple[Engine, Start]] | None:
+    """What an unknown program starts whose options no other program has: `"$BIN" -m a.gguf -ngl 99 --port 8080`."""
+    if at and (words[at - 1].value or "-").startswith("-"):
+        return None
+    given = {word.text.flat.partition("=")[0] for word in words[at + 1 :]}
+    for engine, start in _marked():
+        if all(not given.isdisjoint(group) for group in start.marks):
+            return [(engine, start)]
+    return None
+
+
+@derived
+def _marked() -> list[tuple[Engine, Start]]:
+    return [(engine, start) for engine in ENGINES.values() for start in engine.starts if start.marks]
 
 
 @derived

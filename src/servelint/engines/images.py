@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from functools import lru_cache
 
+from servelint.core.data import data_path
 from servelint.core.launch import ReleaseClaim
 from servelint.core.text import HOLE, TracedText
 from servelint.engines.registry import ENGINES, Engine, EntryPoint, ImageFamily, derived
@@ -83,6 +83,10 @@ class Image:
 
 def identify(image: TracedText) -> Image:
     """Read an image reference: `[registry/]repository[:tag][@digest]`, parts of which may be unknown."""
+    return _identified(image)
+
+
+def _identify(image: TracedText) -> Image:
     flat = image.flat
     if flat.startswith(HOLE):
         variable = re.fullmatch(_VARIABLE, image.pieces[0].expression or "")
@@ -103,6 +107,10 @@ def identify(image: TracedText) -> Image:
         pattern, words = ENGINES[held.engine].choosing_images
         held.chosen_by = words if pattern and re.search(pattern, tag.flat) else ()
     return held
+
+
+_identified = derived(_identify, kept=32)
+"""The reader, the rules and the container's checks ask for the same few images."""
 
 
 @derived
@@ -180,7 +188,7 @@ def _newest_of(engine: str, minor: str) -> str | None:
 @lru_cache(maxsize=1)
 def _tables() -> dict[str, dict[str, dict[str, str]]]:
     """Repository -> its source and the engine's release of each tag. A tag with a variant behind it is the same release."""
-    with open(os.path.join(os.path.dirname(__file__), "data", "images.json"), encoding="utf-8") as file:
+    with open(data_path("engines/data/images.json"), encoding="utf-8") as file:
         tables: dict[str, dict[str, dict[str, str]]] = json.load(file)
     return tables
 

@@ -38,7 +38,7 @@ _NOT_LOADED = "it is not YAML that can be loaded"
 
 
 class Missing(Exception):
-    """Why the file cannot be read; the engine ends the start as well."""
+    """Why the file cannot be read; the engine stops the start as well."""
 
 
 def merged(argv: list[Word], read: Callable[[TracedText], TracedText | None], *, empty_file: bool = True) -> list[Word] | None:

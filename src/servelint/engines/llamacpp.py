@@ -19,7 +19,10 @@ class LlamaCpp(Engine):
 
     command = ("llama-server",)
     starts = (
-        Start(programs=("llama-server", "llama-server.exe")),
+        Start(
+            programs=("llama-server", "llama-server.exe"),
+            marks=(frozenset(("-ngl", "--n-gpu-layers", "--gpu-layers")), frozenset(("--port", "--host"))),
+        ),
         # its name up to b3150: https://github.com/ggml-org/llama.cpp/pull/7809
         Start(
             paths=r"(?:^|.*/)(?:\w+[-_.])?llama[-_.]?cpp[^/]*/(?:build/)?(?:bin/)?(?:Release/)?server(?:\.exe)?", until="b3150"

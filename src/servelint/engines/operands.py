@@ -67,7 +67,7 @@ def fault(engine: str, name: str) -> str | None:
     if head == "effective" and dot:
         if rest in facts_of(engine):
             return None
-        return f"{ENGINE_NAMES[engine]} has no operand {name}; servelint rules --operands lists those that there are"
+        return f"{ENGINE_NAMES[engine]} has no operand {name}; servelint rules --operands lists all operands"
     known = {
         "model": (*models.FACTS, "repository"),
         "draft": models.FACTS if "draft-model" in facts_of(engine) else (),
@@ -75,7 +75,7 @@ def fault(engine: str, name: str) -> str | None:
         "container": CONTAINER,
     }.get(head)
     if known is not None and dot:
-        return None if rest in known else f"there is no operand {name}; servelint rules --operands lists those that there are"
+        return None if rest in known else f"there is no operand {name}; servelint rules --operands lists all operands"
     if head in ("model", "env"):
         return None if not dot or rest else f"{name} names no variable"
     catalog = catalogs.load(engine)

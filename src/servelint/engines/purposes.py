@@ -9,11 +9,13 @@ import json
 import os
 from functools import lru_cache
 
+from servelint.core.data import data_path
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FOLDER = os.path.join(os.path.dirname(__file__), "data", "purposes")
+FOLDER = data_path("engines/data/purposes")
 
 
 @lru_cache(maxsize=8)

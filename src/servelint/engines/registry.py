@@ -11,9 +11,10 @@ To add an engine, write its record in a module of this package and name the modu
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from importlib import import_module
+
+from servelint.core.data import data_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,10 +79,11 @@ class Start:
         takes_model: whether the server uses a positional model.
         launcher: the name of the record in Engine.launchers of what is started; "" for the engine's own server.
         model_first: the first release that takes a model as the first word after the verb, "" where the parser decides.
+        marks: groups of options; a program whose name is not known and that is given one of each is this one.
     """
 
     __slots__ = (
-        "launcher", "model_first", "modules", "optional_verb", "other_verbs", "paths", "programs", "scripts", "since",
+        "launcher", "marks", "model_first", "modules", "optional_verb", "other_verbs", "paths", "programs", "scripts", "since",
         "takes_model", "until", "verbs",
     )  # fmt: skip
 
@@ -99,8 +101,10 @@ class Start:
         takes_model: bool = True,
         launcher: str = "",
         model_first: str = "",
+        marks: tuple[frozenset[str], ...] = (),
     ) -> None:
         self.launcher = launcher
+        self.marks = marks
         self.verbs = verbs
         self.programs = programs
         self.modules = modules
@@ -243,19 +247,19 @@ class Engine:
     id: str
     """The id that settings, rules and reports use: "llama.cpp"."""
     name: str
-    """The name that its makers use: "vLLM"."""
+    """The name that its developers use: "vLLM"."""
     parts: tuple[str, ...] = ()
     """Modules beside the record: "facts" has FACTS, the operands `effective.<name>`, and may have CONVERSIONS, which convert
     values as no other engine does, by the names of the engine's source."""
 
     # -- releases
 
-    data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
+    data = data_path("engines/data")
     """Folder of the catalog, `<id>.json`."""
     source_url: str = ""
     """Address of a file at a release's tag, with `{release}` and `{path}`."""
     documentation: str = ""
-    """Address of the page of its makers that describes its options."""
+    """Address of the page of its developers that describes its options."""
     distributions: tuple[str, ...] = ()
     """Its names on the Python package index, the index's own spelling first."""
     python_package: str = ""
@@ -283,7 +287,7 @@ class Engine:
     # -- images
 
     images: tuple[ImageFamily, ...] = ()
-    """The repositories of its makers, and of others whose images are known."""
+    """The repositories of its developers, and of others whose images are known."""
     image_names: str = ""
     """Pattern of the words by which the name of any other image (a house image) says that it holds the engine."""
     not_image_names: str = ""
@@ -295,7 +299,7 @@ class Engine:
     house_tags: str = ""
     """Pattern of the names of house images whose tags are releases of the engine."""
     release_tag: str = ""
-    """Format of the tag of a release in its makers' repositories ("v{}"), "" if the release alone does not make the tag."""
+    """Format of the tag of a release in its developers' repositories ("v{}"), "" if the release alone does not make the tag."""
     gpu_images: tuple[str, ...] = ()
     """Words in the names and tags of images that are built for NVIDIA GPUs."""
 
@@ -331,6 +335,12 @@ class Engine:
     """Option, or key of a JSON option -> (the catalog's kind of names of its values, option that brings more of them)."""
     object_options: tuple[str, ...] = ()
     """Options whose value must be a JSON object, although the parser accepts any text."""
+    filled_options: tuple[str, ...] = ()
+    """Options whose value must not be empty, although the parser accepts any text."""
+    text_lists: tuple[str, ...] = ()
+    """Fields of JSON options, as the catalog names them, or JSON options whose fields all are lists of texts."""
+    object_members: Mapping[str, str] = {}
+    """Options among these whose members must all be of one kind: a kind of servelint.syntax.json."""
     late_objects: tuple[str, ...] = ()
     """JSON options whose fields are checked after the parser, so that a value that another one replaces does not matter."""
     overwritten: tuple[str, ...] = ()
@@ -350,7 +360,7 @@ class Engine:
     """Whether only this engine reads variables with these prefixes, so that an unknown one is a mistake."""
     shared_variables: bool = False
     """Whether clients and scripts beside it use names with these prefixes: an unknown one is a mistake only where the image or
-    the unit of its makers starts it."""
+    the unit of its developers starts it."""
     renamed_variables: tuple[str, str] = ("", "")
     """(old prefix, new prefix): variables with the old prefix are read under the new one."""
     alone_since: str = ""
@@ -377,7 +387,7 @@ class Engine:
     port: int = 0
     """The default port, 0 if it is not known."""
     image_port: int = 0
-    """The default port in its makers' images, 0 for the same."""
+    """The default port in its developers' images, 0 for the same."""
     port_option: str = "port"
     """Option that sets the port."""
     port_variables: tuple[str, ...] = ()
@@ -387,7 +397,7 @@ class Engine:
     loopback: bool = False
     """Whether the server listens on the loopback interface by default."""
     open_images: bool = False
-    """Whether it listens on every interface in its makers' images all the same."""
+    """Whether it listens on every interface in its developers' images all the same."""
     host_option: str = "host"
     """Option that sets the interface."""
     host_variables: tuple[str, ...] = ()
@@ -411,7 +421,7 @@ class Engine:
     node_options: Mapping[str, int | None] = {}
     """Operands that must be the same on all nodes of a launch -> what they are where they are not given, None if not known."""
     needs_gpu: bool = False
-    """Whether its makers' images need an NVIDIA GPU; otherwise those do whose names have a word of `gpu_images`."""
+    """Whether its developers' images need an NVIDIA GPU; otherwise those do whose names have a word of `gpu_images`."""
     cpu_operands: tuple[tuple[str, str], ...] = ()
     """(operand, value) that keep it from using a GPU."""
     rank_operands: tuple[str, ...] = ()
@@ -509,9 +519,9 @@ ENGINE_NAMES: dict[str, str] = {}
 _caches: list[Callable[[], None]] = []
 
 
-def derived(make: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a function of the records: its results are kept until a record is registered."""
-    cached = lru_cache(maxsize=1024)(make)
+def derived(make: Callable[P, R], kept: int = 1024) -> Callable[P, R]:
+    """Decorate a function of the records: its results, as many as `kept`, are kept until a record is registered."""
+    cached = lru_cache(maxsize=kept)(make)
     _caches.append(cached.cache_clear)
     return cached  # type: ignore[return-value]
 

@@ -7,10 +7,10 @@ normalize(), and in servelint.rules.ranges. Tests hold the order of the keys aga
 from __future__ import annotations
 
 import json
-import os
 import re
 from functools import lru_cache
 
+from servelint.core.data import RELEASES, data_path
 from servelint.engines.registry import ENGINES
 
 TYPE_CHECKING = False
@@ -92,7 +92,7 @@ def normalize(engine: str, written: str) -> str:
 
 @lru_cache(maxsize=1)
 def _published() -> dict[str, list[str]]:
-    with open(os.path.join(os.path.dirname(__file__), "data", "releases.json"), encoding="utf-8") as file:
+    with open(data_path(RELEASES), encoding="utf-8") as file:
         published: dict[str, list[str]] = json.load(file)["engines"]
     return published
 
@@ -234,7 +234,7 @@ def _meant(numbers: tuple[int, ...], known: list[str], keys: list[ReleaseKey]) -
 
 @lru_cache(maxsize=1)
 def _transformers() -> dict[str, Any]:
-    with open(os.path.join(os.path.dirname(__file__), "data", "transformers.json"), encoding="utf-8") as file:
+    with open(data_path("engines/data/transformers.json"), encoding="utf-8") as file:
         data: dict[str, Any] = json.load(file)
     return data
 
@@ -245,7 +245,7 @@ def newest_transformers(engine: str, key: ReleaseKey, *, image: bool) -> str | N
     Args:
         engine: the engine's id.
         key: the engine's release.
-        image: whether the engine runs in its makers' image, which has the Transformers of its day; otherwise its package's
+        image: whether the engine runs in its developers' image, which has the Transformers of its day; otherwise its package's
             metadata decide.
 
     Returns:

@@ -1,6 +1,6 @@
 """Comments to servelint in the files that it reads: which lines each applies to, what it suppresses, which GPUs it names.
 
-A comment that names GPUs counts for more than settings, and for less than a node selector or a reservation: those decide where
+A comment that names GPUs is stronger than settings, and weaker than a node selector or a reservation: those decide where
 the launch runs.
 """
 

@@ -98,7 +98,7 @@ class Changes:
 
 def since(revision: str, folder: str = ".") -> Changes:
     """What has changed since the last commit that HEAD and a revision have in common. Raises GitError."""
-    top = _line_of(folder, "rev-parse", "--show-toplevel", why="this folder is in no git repository")
+    top = _line_of(folder, "rev-parse", "--show-toplevel", why="this folder is not in a git repository")
     head = _git(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     if head.returncode != 0 and revision == "HEAD":
         return _untracked(Changes(top, None), tracked=True)  # before the first commit all is new
@@ -106,7 +106,7 @@ def since(revision: str, folder: str = ".") -> Changes:
     if revision.startswith("-"):
         raise GitError(why)
     commit = _line_of(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", why=why)
-    why = f"HEAD and {revision!r} have no commit in common here; a shallow clone lacks it (fetch-depth: 0 fetches all)"
+    why = f"HEAD and {revision!r} have no merge base; a shallow clone lacks it (fetch-depth: 0 fetches all)"
     base = _line_of(folder, "merge-base", commit, "HEAD", why=why)
     return against(top, base)
 
@@ -176,7 +176,7 @@ def _lines(path: str) -> list[str]:
 
 def commit(revision: str, folder: str = ".") -> tuple[str, str]:
     """The top of the repository of a folder, and the name of a revision's commit. Raises GitError."""
-    top = _line_of(folder, "rev-parse", "--show-toplevel", why="this folder is in no git repository")
+    top = _line_of(folder, "rev-parse", "--show-toplevel", why="this folder is not in a git repository")
     why = f"git knows no revision {revision!r}; a shallow clone has only the last ones (fetch-depth: 0 fetches all)"
     if revision.startswith("-"):
         raise GitError(why)
@@ -325,7 +325,7 @@ def _git(folder: str, *args: str, environment: dict[str, str] | None = None) -> 
             stdin=subprocess.DEVNULL,
         )
     except FileNotFoundError:
-        raise GitError("git is not installed here") from None
+        raise GitError("git is not installed") from None
 
 
 _LINK, _FILES = "120000", ("100644", "100755", "120000")

@@ -62,7 +62,7 @@ def _unused(comment: Ignore, settings: Settings, profiles: dict[str, str]) -> li
             own_rules.finding(
                 UNUSED_IGNORE,
                 comment.span,
-                "the ignore names no rule",
+                "the ignore comment names no rule",
                 "write the rule's id in brackets: ignore[vllm/some-rule] why",
                 settings,
             )
@@ -80,7 +80,9 @@ def _unused(comment: Ignore, settings: Settings, profiles: dict[str, str]) -> li
             )
         elif area or settings.wants(pattern, profiles.get(pattern, "default")):
             found.append(
-                own_rules.finding(UNUSED_IGNORE, span, f"the ignore of {pattern} silences nothing here", "delete it", settings)
+                own_rules.finding(
+                    UNUSED_IGNORE, span, f"the ignore comment for {pattern} silences nothing", "delete it", settings
+                )
             )
     return found
 

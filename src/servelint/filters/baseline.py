@@ -186,7 +186,7 @@ class _Reader:
             self.wrong(root, 'this is not a baseline of servelint: it has no "servelint-baseline"')
             return
         if version[1].value != _VERSION:
-            self.wrong(version[1], f"a baseline of format {version[1].text.shown} is not known here; write {_VERSION}")
+            self.wrong(version[1], f"a baseline of format {version[1].text.shown} is unknown to servelint; write {_VERSION}")
             return
         for name, (key, _) in root.members.items():
             if name not in ("servelint-baseline", "findings", "$schema"):
@@ -385,10 +385,10 @@ def _asked_for(entry: Entry, asked: SettingsSource, folder: str) -> bool:
 def _stale(entry: Entry, count: int) -> Finding:
     where = f"{entry.path}, {entry.launch}," if entry.launch else entry.path
     message = f"{where} no longer has this finding of {entry.rule}"
-    advice = "delete the entry, or write the baseline anew"
+    advice = "delete the entry, or update the baseline with --write-baseline"
     if count:
         message = f"{where} has {count} such findings of {entry.rule}, not {entry.count}"
-        advice = f'write "count": {count}, or write the baseline anew'
+        advice = f'write "count": {count}, or update the baseline with --write-baseline'
     return own_rules.finding(STALE_ENTRY, entry.site, message, advice)
 
 

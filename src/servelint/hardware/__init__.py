@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from functools import lru_cache
+
+from servelint.core.data import data_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,10 +20,10 @@ FACTS = {
     "architecture": ("text", "hopper, blackwell, gfx942, ..."),
     "unified": ("bool", "shares its memory with the CPU"),
     "capability": ("number", "the compute capability of an NVIDIA GPU: 9.0"),
-    "memory-gib": ("number", "the memory of one GPU (of the slice, where it is one), in GiB, as its driver reports it"),
-    "cuda-gib": ("number", "what a program can have of it, in GiB: PyTorch's total capacity"),
+    "memory-gib": ("number", "the memory of one GPU or slice, in GiB, as its driver reports it"),
+    "cuda-gib": ("number", "the part that a program can use, in GiB: PyTorch's total capacity"),
     "slice": ("text", "the MIG profile: 1g.10gb"),
-    "spread-gib": ("number", "what some drivers have more of a slice's memory, in GiB"),
+    "spread-gib": ("number", "the additional memory of a slice with some drivers, in GiB"),
     "bandwidth-gbs": ("number", "the bandwidth of the whole card's memory, in GB/s"),
     "bf16-tflops": ("number", "dense BF16 arithmetic of the whole card, in TFLOP/s"),
     "fp8-tflops": ("number", "dense FP8 arithmetic of the whole card, in TFLOP/s"),
@@ -30,7 +31,7 @@ FACTS = {
     "fp8": ("bool", "computes in FP8"),
     "nvfp4": ("bool", "computes in NVFP4"),
     "flash-attention-3": ("bool", "has the instructions that FlashAttention 3 needs"),
-    "count": ("number", "how many GPUs the engine sees at most"),
+    "count": ("number", "the largest number of GPUs that the engine sees"),
 }
 """fact -> its type and its meaning"""
 
@@ -86,7 +87,7 @@ class _Table:
 
 @lru_cache(maxsize=1)
 def _table() -> _Table:
-    with open(os.path.join(os.path.dirname(__file__), "gpus.json"), encoding="utf-8") as file:
+    with open(data_path("hardware/gpus.json"), encoding="utf-8") as file:
         return _Table(json.load(file))
 
 
@@ -114,6 +115,31 @@ def identify(name: str) -> Gpu | None:
         _measures(found_gpu.facts, gpu, more, "pcie" in text.split(), slice_.group(1) or slice_.group(2) if slice_ else None)
         return found_gpu
     return None
+
+
+def sources(name: str) -> list[tuple[str, Fact, str]]:
+    """Each fact that is known of a GPU by its name, with its value and where it is from; empty for one that is not known."""
+    found = identify(name)
+    if found is None:
+        return []
+    table = _table()
+    family, gpu = next(
+        (family, gpu)
+        for family in table.data["families"]
+        for gpu in family["gpus"]
+        if re.fullmatch(re.escape(gpu["name"].replace(" ", "-")) + r"(?:(?:-pcie|-nvl)?-?(?:\d+gb)?)", found.name)
+    )
+    noted = table.data["sources"]
+
+    def of(kind: str) -> str:
+        own = next((text for names, text in noted[kind].items() if gpu["name"] in names.split(", ")), None)
+        return str(own or noted[kind].get("", ""))
+
+    parts = {**dict.fromkeys(_SPEEDS, of("speed")), "cuda-gib": noted["cuda"]}
+    if "slice" in found.facts:
+        parts |= dict.fromkeys(("slice", "memory-gib", "cuda-gib", "spread-gib"), of("slices"))
+    parts |= {feature: needs["source"] for feature, needs in table.data["supports"].items()}
+    return [(fact, value, parts.get(fact, family["source"])) for fact, value in found.facts.items()]
 
 
 def _measures(facts: dict[str, Fact], gpu: dict[str, Any], more: str, pcie: bool, profile: str | None) -> None:
@@ -158,7 +184,7 @@ def _gpu(family: dict[str, Any], gpu: dict[str, Any], more: str, part: bool) -> 
 
 def of_machine(type_: str) -> str | None:
     """The GPU of a cloud's machine type (`p5.48xlarge`, `a3-highgpu-8g`), None if it is not known."""
-    with open(os.path.join(os.path.dirname(__file__), "machines.json"), encoding="utf-8") as file:
+    with open(data_path("hardware/machines.json"), encoding="utf-8") as file:
         types = json.load(file)["types"]
     return next((gpu for pattern, gpu, _ in types if re.fullmatch(pattern, type_.strip().lower())), None)
 

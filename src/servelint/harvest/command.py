@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
 from servelint.engines import ENGINES
 from servelint.engines.catalog import compile_file
 from servelint.engines.releases import LEAST, sort_key
-from servelint.harvest import llamacpp, mentions, store
+from servelint.harvest import llamacpp, mentions, notes, stale, store
+from servelint.harvest.anchors import Source
 from servelint.harvest.archives import HarvestError
 from servelint.harvest.sources import Tree, open_local, open_tree, published
 
@@ -62,6 +65,118 @@ def _requested(engine: str, release: str | None, path: str | None, *, unverified
     return [read(open_tree(engine, release or "", progress=_progress, unverified=unverified))]
 
 
+def new(
+    engine: str | None,
+    *,
+    available: str | None = None,
+    output: str | None = None,
+    folder: str = DATA,
+    anchors: str = stale.FILE,
+    unverified: bool = False,
+    cap: bool = False,
+    texts: bool = True,
+    rules: notes.Rules = lambda engine, _: stale.open_rules(engine),
+) -> str:
+    """Harvest every release that the catalogs lack, and return what each changes, as Markdown; "" where there is none.
+
+    Args:
+        engine: an engine's id; all that are harvested where it is None.
+        available: a JSON file that lists releases by engine; the package index is asked where it is None.
+        output: a file for the notes as well.
+        folder: the folder of the catalogs.
+        anchors: the file of the anchors.
+        unverified: as for `harvest`.
+        cap: whether to end the ranges of the rules that have to be decided about, in their files.
+        texts: whether the notes show the source of the statements that changed.
+        rules: gives the rules of an engine that hold in a release and may end after it.
+
+    Raises:
+        HarvestError: a list, a release or the index cannot be read.
+    """
+    listed = notes.available(available) if available is not None else None
+    engines = [engine] if engine is not None else [one.id for one in ENGINES.values() if one.harvested]
+
+    def path(of: str) -> str:
+        return os.path.join(folder, of + ".json")
+
+    def catalog(of: str) -> dict[str, Any]:
+        with open(path(of), encoding="utf-8") as file:
+            found: dict[str, Any] = json.load(file)
+        return found
+
+    def source(of: str, release: str) -> Tree:
+        if of == "llama.cpp":
+            return llamacpp.open_build(release)
+        return open_tree(of, release, progress=_progress, unverified=unverified)
+
+    written = notes.new_releases(
+        engines,
+        listed,
+        catalog=catalog,
+        add=lambda of, snapshot: _add(path(of), of, [snapshot], shown=False),
+        open_source=source,
+        progress=_progress,
+        anchors=anchors,
+        cap=cap,
+        texts=texts,
+        rules=rules,
+    )
+    if output is not None:
+        with open(output, "w", encoding="utf-8") as file:
+            file.write(written)
+    return written
+
+
+def alarm(
+    engine: str, release: str | None, path: str | None, *, base: str | None = None, cap: bool = False, texts: bool = True
+) -> str:
+    """What a release does to the rules of an engine, as Markdown.
+
+    Args:
+        engine: the engine's id.
+        release: the release; what the source says where it is None.
+        path: an archive, a folder or an installed package with its source, instead of what is published.
+        base: the source of the release that the anchors are of, instead of what is published.
+        cap: whether to end the ranges of the rules that have to be decided about.
+        texts: whether to show the source of the statements that changed.
+
+    Raises:
+        HarvestError: a source cannot be read, or the engine has no anchors.
+    """
+    known = _anchors_of(engine)
+    old = open_local(engine, base, known["release"]) if base else open_tree(engine, known["release"], progress=_progress)
+    tree = open_local(engine, path, release) if path else open_tree(engine, release or "", progress=_progress)
+    with open(os.path.join(DATA, engine + ".json"), encoding="utf-8") as file:
+        catalog = json.load(file)
+    both = store.snapshot_of(catalog, known["release"]), read(tree)
+    verdicts = stale.compare(stale.open_rules(engine), known["rules"], Source(old), Source(tree), both)
+    written = stale.markdown(engine, known["release"], tree.release, verdicts, texts=texts)
+    left = stale.cap(verdicts, known["release"]) if cap else []
+    return "\n".join([written, *[f"The range of `{one}` has to be ended by hand." for one in left]]).rstrip() + "\n"
+
+
+def _anchors_of(engine: str) -> dict[str, Any]:
+    known = stale.stored()
+    if engine not in known:
+        raise HarvestError(f"{engine} has no anchors; {' and '.join(sorted(known))} have")
+    found: dict[str, Any] = known[engine]
+    return found
+
+
+def rebuild_anchors(engine: str) -> None:
+    """Look up the anchors of an engine's rules in the newest release of its catalog, and store them. Raises HarvestError."""
+    known = stale.stored() if os.path.exists(stale.FILE) else {}
+    with open(os.path.join(DATA, engine + ".json"), encoding="utf-8") as file:
+        release = json.load(file)["releases"][-1]
+    known[engine] = {"release": release, "rules": stale.build(stale.open_rules(engine), release, sources(engine))}
+    stale.write(known)
+
+
+def sources(engine: str) -> stale.Opener:
+    """Opens the releases of an engine, each once."""
+    return lru_cache(maxsize=None)(lambda release: Source(open_tree(engine, release, progress=_progress)))
+
+
 def read(tree: Tree) -> dict[str, Any]:
     """The snapshot of a release."""
     module = import_module("servelint.harvest." + ENGINES[tree.engine].package)
@@ -99,8 +214,11 @@ def patches(engine: str) -> list[dict[str, Any]]:
     return found
 
 
-def _add(path: str, engine: str, snapshots: list[dict[str, Any]]) -> None:
-    """Put snapshots into a catalog, in place of those of the same releases, and print what the newest of them changes."""
+def _add(path: str, engine: str, snapshots: list[dict[str, Any]], *, shown: bool = True) -> None:
+    """Put snapshots into a catalog, in place of those of the same releases.
+
+    shown: whether what the newest of them changes is printed
+    """
     known: dict[str, dict[str, Any]] = {}
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:
@@ -111,7 +229,26 @@ def _add(path: str, engine: str, snapshots: list[dict[str, Any]]) -> None:
     merged = store.merge(engine, ordered, patches(engine))
     store.write(path, merged)
     compile_file(path)
+    _list(os.path.join(os.path.dirname(path), "releases.json"), engine, [snapshot["release"] for snapshot in snapshots])
     newest = ordered.index(known[snapshots[-1]["release"]])
-    if newest:
+    if newest and shown:
         print("\n".join(store.difference(ordered[newest - 1], ordered[newest])))
     print(f"{path}: {len(ordered)} releases, {ordered[0]['release']} to {ordered[-1]['release']}", file=sys.stderr)
+
+
+def _list(path: str, engine: str, releases: list[str]) -> None:
+    """Put releases into the list of published ones beside a catalog, if it has the engine, and date that list."""
+    if not os.path.exists(path):
+        return
+    with open(path, encoding="utf-8") as file:
+        data = json.load(file)
+    listed = data["engines"].get(engine, [])
+    missing = [release for release in releases if release not in listed]
+    if not listed or not missing:
+        return
+    data["engines"][engine] = sorted([*listed, *missing], key=sort_key)
+    data["date"] = time.strftime("%Y-%m-%d", time.gmtime())
+    rows = ",\n".join([f"    {json.dumps(name)}: {json.dumps(known)}" for name, known in data["engines"].items()])
+    head = "".join([f"  {json.dumps(key)}: {json.dumps(data[key])},\n" for key in ("date", "about")])
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.write(f'{{\n{head}  "engines": {{\n{rows}\n  }}\n}}\n')

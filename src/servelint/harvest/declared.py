@@ -396,7 +396,7 @@ class Recorder:
         return any(getattr(node, "attr", "") == "loads" for node in ast.walk(action.node))
 
     def _consequence(self, option: dict[str, Any], action: Class, settings: dict[str, Any]) -> None:
-        """Note what an engine's own action does when the option is used: warn (deprecated), or end the start (refuses)."""
+        """Note what an engine's own action does when the option is used: warn (deprecated), or stop the start (refuses)."""
         call = self._program.attribute(action, "__call__")
         if not isinstance(call, Function):
             return

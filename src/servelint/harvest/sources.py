@@ -102,7 +102,7 @@ def open_tree(
 
 def _read(file: index.IndexFile, package: str, progress: Progress, unverified: bool) -> archives.Files:
     if file.sha256 is None and not unverified:
-        raise HarvestError(f"the index has no sha256 of {file.filename}; --unverified takes it all the same")
+        raise HarvestError(f"the index has no sha256 of {file.filename}; --unverified accepts it anyway")
     if file.kind == "wheel" and unverified:
         try:
             return read_wheel(file.url, package, progress)

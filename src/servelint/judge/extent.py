@@ -14,7 +14,7 @@ from servelint.engines import catalog as catalogs
 from servelint.engines.config import Config, facts_of, with_file
 from servelint.engines.releases import newest, place, release_key
 from servelint.files.directives import name_gpus
-from servelint.judge.releases import possible_releases, unlisted
+from servelint.judge.releases import unlisted
 from servelint.rules import ranges
 from servelint.rules.condition import evaluate, lacking, lacking_value
 
@@ -126,13 +126,13 @@ def _file(named: Word, launch: Launch) -> list[Unresolved]:
     if fault is not None:
         return []  # which is a finding
     if words is launch.argv:
-        return [Unresolved(FILE, named.shown, named.site, "the file that it names was not read, and may set any option")]
+        return [Unresolved(FILE, named.shown, named.site, "the file that it names was not read and may set any option")]
     own = {id(word) for word in launch.argv}
     return [_word(word) for word in words if id(word) not in own and HOLE in word.text.flat]
 
 
 _REASONS = (
-    (r"\$\{?[@*1-9]", "the arguments of the script are not known"),
+    (r"\$\{?[@*1-9]", "the arguments of the script are unknown"),
     (r"\$\(\(|\$\[", "the result is not known"),
     (r"[$<>]\(|`", "the output of a command is not known"),
     (r"\{\{|\{%|<%|\$\{\{|\$\[\[|@@?\w|%\w+%|__\w", "a template fills it in"),
@@ -160,10 +160,10 @@ def undecided(launch: Launch, settings: Settings) -> list[Undecided]:
     Rules count only where the launch has what they are about: an option or a variable that they need is written. Of many
     releases that are possible some are tried.
     """
-    from servelint.judge.judging import rules_for
+    from servelint.judge.judging import configs_judged, rules_for
 
     name_gpus(launch, settings)
-    _, configs = possible_releases(launch, settings)
+    configs = configs_judged(launch, settings)
     found: list[Undecided] = []
     step = len(configs) // _RELEASES_TRIED + 1
     configs = [*configs[:-1:step], configs[-1]]

@@ -21,7 +21,7 @@ from servelint.fixes import fix_for, fix_of
 from servelint.judge import container
 from servelint.judge.checks import run_check
 from servelint.judge.checks.memory import OF_THE_PLAN, planned_as_one
-from servelint.judge.parser import Violation, note_misspelt, violations
+from servelint.judge.parser import Violation, note_misspelt, verdicts, violations
 from servelint.judge.parser.view import listed
 from servelint.judge.parser.violation import NEW_IN_FORKS, OF_FORKS, REFUSED, VALUES_OF_FORKS
 from servelint.judge.releases import (
@@ -31,6 +31,7 @@ from servelint.judge.releases import (
     may_be_a_fork,
     next_minor_release,
     possible_releases,
+    read_of,
     release_name,
 )
 from servelint.rules import ranges
@@ -44,6 +45,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from servelint.engines.catalog import Catalog
+
+_under: dict[Launch, tuple[tuple[object, ...], Settings, list[Config]]] = {}
+_MAX_UNDER = 32
+"""Launches whose configs are kept: a launch is judged, then its alternatives, then it is asked for what stays undecided."""
+
+
+def configs_judged(launch: Launch, settings: Settings) -> list[Config]:
+    """A launch under each release that it may run on, as it was just judged."""
+    read, judged_by, configs = _under.get(launch, ((), None, []))
+    return configs if judged_by is settings and read == read_of(launch) else possible_releases(launch, settings)[1]
+
 
 _TAKEN_AWAY = ("removed-option", "removed-env")
 
@@ -85,11 +97,14 @@ def _judged(launch: Launch, settings: Settings, index: RuleIndex, every_rule: bo
         ]
     for config in configs:
         note_misspelt(config)
+    if len(_under) >= _MAX_UNDER:
+        _under.clear()
+    _under[launch] = read_of(launch), settings, configs
     keys = tuple([config.key for config in configs])
     if releases.unlisted is not None:
         keys = (*keys, release_key(releases.unlisted.written))
     findings: list[Finding] = []
-    there = _there(launch, configs)
+    there = _there(launch, configs, index)
     as_one = planned_as_one(launch) if "gpu." in there and len(configs) > 1 else None
     for rule in index.candidates(keys, there):
         if as_one is not None and rule.check in OF_THE_PLAN:
@@ -140,7 +155,7 @@ def _refused_words(index: RuleIndex, config: Config, there: Config, had_rules: s
     had = {one.span for one in violations(config) if one.refused}
     spans = [one.span for one in violations(there) if one.refused and not one.new and one.span not in had]
     launch = config.launch
-    for rule in index.candidates((there.key,), _there(launch, [there])):
+    for rule in index.candidates((there.key,), _there(launch, [there], index)):
         crashes = rule.impact_on(there.key) in ("crash-at-start", "crash-at-load") and rule.severity == "error"
         if crashes and rule.id not in had_rules and rule.check not in OF_THE_PLAN and _holds(rule, [there]) is not None:
             places = [there.operand(name) for name in (*rule.at, *operands(rule.when))]
@@ -189,8 +204,9 @@ def rules_for(launch: Launch, settings: Settings, configs: list[Config]) -> list
 
     What is not known of the model and the GPU counts as there.
     """
-    there = _there(launch, configs) | {"model.", "gpu."}
-    found = _selected(launch.engine, settings).candidates((), there)
+    index = _selected(launch.engine, settings)
+    there = _there(launch, configs, index) | {"model.", "gpu."}
+    found = index.candidates((), there)
     return [rule for rule in found if any(ranges.contains(rule.bounds, config.key) for config in configs)]
 
 
@@ -202,14 +218,17 @@ def _selected(engine: str, settings: Settings) -> RuleIndex:
 
 
 _ASK_FOR_THE_MODEL = {"tensor-parallel-size", "tp", "tp-size", "num-shard", "speculative-config", "kv-cache-dtype"}
-"""Options beside which something is asked of models that no family claims: their published sizes, the end of their names."""
+"""Options beside which a condition is set on models that no family claims: their published sizes, the end of their names."""
 
 
-def _there(launch: Launch, configs: list[Config]) -> set[str]:
-    """What a launch has, by the names of Rule.needs: options, variables, a known model, a known GPU."""
-    found = {name.partition(".")[0] for config in configs for name in config.reading.arguments.settings}
+def _there(launch: Launch, configs: list[Config], index: RuleIndex) -> set[str]:
+    """What a launch has, by the names of Rule.needs: options, keys, variables, a known model, a known GPU."""
+    readings = list({id(config.reading.first): config.reading for config in configs}.values())
+    found = {name.partition(".")[0] for reading in readings for name in reading.arguments.settings}
     if ENGINES[launch.engine].option_variables:
         found |= {name for config in configs for name in config.by_variable}
+    for option in [name for name in found if name in index.keys]:
+        found |= {name for reading in readings for name in index.keys[option] if reading.may_have(name)}
     found |= {"env." + name for name in launch.env}
     if configs[-1].family is not None or (configs[-1].reading.model is not None and found & _ASK_FOR_THE_MODEL):
         found.add("model.")
@@ -237,10 +256,11 @@ def _of_parser(
         launch: the launch.
         configs: the launch under each release.
         releases: the releases.
-        others: findings of other rules, which take the place of a violation that says less.
+        others: findings of other rules, which replace a violation that says less.
     """
-    each = [{(one.rule, one.span): one for one in violations(config)} for config in configs]
-    shared = [one for key, one in each[-1].items() if all(key in more for more in each)]
+    last = {(one.rule, one.span): one for one in violations(configs[-1])}
+    each = [{(one.rule, one.span) for one in found} for found in (verdicts(configs[:-1]) if last else ())]
+    shared = [one for key, one in last.items() if all(key in more for more in each)]
     if may_be_a_fork(launch) or (releases.unlisted is not None and releases.unlisted.fork):
         unsure = OF_FORKS if launch.release.release is None else NEW_IN_FORKS
         shared = [one for one in shared if one.rule not in unsure and not one.new]

@@ -23,7 +23,7 @@ from servelint.engines.releases import (
     release_key,
     sort_key,
 )
-from servelint.judge.parser import refuses, violations
+from servelint.judge.parser import refuse, verdicts
 from servelint.judge.parser.violation import UNKNOWN_WORDS
 
 _METHOD_KNOWN = "effective.speculative-method-known"
@@ -138,21 +138,21 @@ def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, lis
     latest = newest(launch.engine)
     if claim.rolling and latest is not None:
         return Releases([latest], exact=False, rolling=True, how=claim.how), configs(launch, [latest])
-    read = _read_of(launch)
+    read = read_of(launch)
     before = _started_by.get(launch)
     if before is not None and before[0] == read:
         return Releases(before[1], exact=False, rolling=False, how=None), configs(launch, before[1])
     since = release_key(_floor(launch))
     known = [release for release in known_releases(launch.engine) if since is None or (release_key(release) or since) >= since]
     every = configs(launch, known)
-    taking = [config for config in every if not refuses(config)] or _refusing_least(every)
+    taking = [config for config, refused in zip(every, refuse(every), strict=True) if not refused] or _refusing_least(every)
     starting = [config for config in taking if config.operand(_METHOD_KNOWN).value is not False] or taking or every
     names = [config.release for config in starting if config.release is not None]
     _started_by[launch] = read, names
     return Releases(names, exact=False, rolling=False, how=None), starting
 
 
-def _read_of(launch: Launch) -> tuple[object, ...]:
+def read_of(launch: Launch) -> tuple[object, ...]:
     """What of a launch its engine reads: words, variables and the program that is started."""
     return (launch.verb, launch.launcher, launch.fragment, launch.image, *launch.argv, *launch.env.items())
 
@@ -167,7 +167,7 @@ def _around(launch: Launch, strange: Unlisted) -> tuple[Releases, list[Config]]:
 
 def _refusing_least(every: list[Config]) -> list[Config]:
     """The releases that lack the fewest words of a launch, the same as the newest of them, and refuse the fewest values."""
-    refused = [[one for one in violations(config) if one.refused] for config in every]
+    refused = [[one for one in found if one.refused] for found in verdicts(every)]
     lacking = [frozenset([one.span for one in found if one.rule in UNKNOWN_WORDS]) for found in refused]
     fewest = min(map(len, lacking), default=0)
     newest_of = next((words for words in reversed(lacking) if len(words) == fewest), None)
@@ -236,7 +236,7 @@ def _first_that_starts(launch: Launch, releases: list[str]) -> Config | None:
 
 def _starts(config: Config) -> bool:
     """Whether a release may start a launch."""
-    return _knows_verb_and_model(config) and not refuses(config)
+    return _knows_verb_and_model(config) and not refuse([config])[0]
 
 
 def _knows_verb_and_model(config: Config) -> bool:

@@ -121,7 +121,7 @@ def _release(view: LaunchView, source: Source) -> Hint | None:
         return Hint(offset, f"{view.engine} {view.release}", "the newest release that is known: the tag moves", "release")
     first = releases.known[0]
     text = f"{view.engine} {first} to {view.release}" if first != view.release else f"{view.engine} {first}"
-    return Hint(offset, text, "no release is named: those that take these options", "release")
+    return Hint(offset, text, "no release is pinned: all that accept these options", "release")
 
 
 def _defaults(view: LaunchView, analysis: Analysis, source: Source) -> Hint | None:

@@ -187,7 +187,7 @@ def _chosen(name: str, value: str, choices: list[str], runs: Sequence[tuple[Any,
     """Lines for a value that is one of several names; none if the names are not known."""
     if not choices:
         return []
-    others = f"No value of it in this release: one of {listed(choices, _CHOICES_AT_MOST)}."
+    others = f"Not a value in this release; choose from {listed(choices, _CHOICES_AT_MOST)}."
     head = [f"**{code(value)}** of {code(name)} · {view.shown}", "", "One of its values." if value in choices else others]
     return [*head, *_lasting(runs, view)]
 
@@ -264,7 +264,7 @@ def _variable(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
 def _image(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
     claim = view.launch.release
     if claim.how != "image" and found.kind == cursor.TAG:
-        unknown = "No release of the engine that servelint can tell from this tag."
+        unknown = "servelint cannot find a release of the engine in this tag."
         lines = [f"**{code(found.name)}** · {view.engine}", "", unknown]
         return [*lines, *_problems(found, view, analysis, [])]
     lines = [f"**{code(found.name)}** · {view.shown}"]
@@ -273,7 +273,7 @@ def _image(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
         latest = catalog.releases[-1]
         known = catalog.index(view.release)
         if known is None:
-            lines += ["", f"The catalog has no {view.release}; it is judged by the releases around it."]
+            lines += ["", f"The catalog does not have {view.release}; it is judged by the nearest releases."]
         elif known < len(catalog.releases) - 1:
             newer = len(catalog.releases) - 1 - known
             later = f"{newer} {'release' if newer == 1 else 'releases'} later"
@@ -302,7 +302,7 @@ def _model(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
         known += [f"a context of {facts['context']:,} tokens"] if isinstance(facts.get("context"), int) else []
         lines += ["", ", ".join(known) + "."]
     else:
-        lines += ["", "Not a model that servelint knows by its name."]
+        lines += ["", "servelint does not know a model of this name."]
     return [*lines, *memory_lines(view, analysis.settings), *_problems(found, view, analysis, ["model"])]
 
 

@@ -187,7 +187,7 @@ class Protocol(LanguageServerProtocol):
                 return types.ErrorCodes.ServerNotInitialized, f"{method} came before initialize"
         if method in self.fm.builtin_features or method in self.fm.features or method == types.CANCEL_REQUEST:
             return None
-        return types.ErrorCodes.MethodNotFound, f"there is no method {method} here"
+        return types.ErrorCodes.MethodNotFound, f"no method {method}"
 
     def _refuse(self, number: Any, code: int, message: str) -> None:
         """Answer with an error. number: of the request, None for a notification or where it is not known."""

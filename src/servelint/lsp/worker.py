@@ -11,6 +11,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from servelint.core.data import environment
 from servelint.core.finding import Finding, Related
 from servelint.core.problem import Problem
 from servelint.core.settings import Settings
@@ -182,6 +183,7 @@ async def check(source: Source, options: Options, settings: Settings) -> Analysi
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=options.layer.folder,
+        env=environment(),
     )
     try:
         out, _ = await asyncio.to_thread(process.communicate, data)

@@ -6,11 +6,11 @@ The facts are listed in FACTS. Numbers are known of a known size only, where the
 from __future__ import annotations
 
 import json
-import os
 import re
 from copy import copy
 from functools import lru_cache
 
+from servelint.core.data import data_path
 from servelint.core.text import HOLE, TracedText
 
 TYPE_CHECKING = False
@@ -27,7 +27,7 @@ FACTS = {
     "mtp-layers": ("number", "how many layers for multi-token prediction it has"),
     "moe": ("bool", "a mixture of experts"),
     "mla": ("bool", "multi-head latent attention"),
-    "multimodal": ("bool", "takes pictures, sound or video beside text"),
+    "multimodal": ("bool", "accepts images, audio or video in addition to text"),
     "sliding": ("bool", "some layers attend to a sliding window"),
     "window": ("number", "the length of the sliding window, in tokens"),
     "quantization": ("text", "the format of the weights: fp8, awq, gptq, mxfp4, gguf, ...; none if they are not quantized"),
@@ -41,7 +41,7 @@ FACTS = {
     "vocabulary": ("number", "entries of the vocabulary"),
     "type": ("text", "model_type of the checkpoint's config.json"),
     "text-type": ("text", "model_type of the language model in it"),
-    "family": ("text", "the family that servelint takes it for, such as qwen3-moe"),
+    "family": ("text", "the model family, such as qwen3-moe"),
     "size": ("text", "the part of the name that says the size (30b-a3b); empty if the family has one size"),
     "transformers": ("text", "the first release of Transformers that knows its model type"),
 }
@@ -64,10 +64,11 @@ class Family:
         thinks: the format in which it writes its reasoning.
         transformers: the first release of Transformers that knows its model type.
         like: an architecture that came to the engines with it, where its own is not known.
+        source: where the facts of the family are from; "" for those of a config.json.
         inferred: whether a folder above the model or the served name says what it is, which may be another model.
     """
 
-    __slots__ = ("facts", "inferred", "like", "name", "size", "thinks", "tools", "transformers")
+    __slots__ = ("facts", "inferred", "like", "name", "size", "source", "thinks", "tools", "transformers")
 
     def __init__(self, name: str, facts: dict[str, Fact], size: str | None = None, entry: dict[str, Any] | None = None) -> None:
         entry = entry or {}
@@ -78,6 +79,7 @@ class Family:
         self.thinks: str | None = entry.get("thinks")
         self.transformers: str | None = entry.get("transformers")
         self.like: str | None = entry.get("like")
+        self.source: str = entry.get("source", "")
         self.inferred = False
 
     @property
@@ -124,7 +126,7 @@ class FamilyTable:
 
 
 def _data(name: str) -> dict[str, Any]:
-    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+    with open(data_path("models/" + name), encoding="utf-8") as file:
         data: dict[str, Any] = json.load(file)
     return data
 
@@ -181,6 +183,22 @@ def named_format(name: str) -> str | None:
     """The format of the weights that the end of an unknown model's name stands for (MODEL-FP8), None if it says none."""
     found = re.search(_FORMAT_AT_END, name.rstrip("/").lower())
     return table().quantization([found.group(1)]) if found is not None else None
+
+
+@lru_cache(maxsize=64)
+def published_plain(name: str) -> bool:
+    """Whether the config.json of a model by its publisher's name is known, and says nothing of a quantization.
+
+    Defaults of Transformers say nothing of it either way, and NVIDIA keeps it in a file beside.
+    """
+    from servelint.models.catalog import config_of, sources_of
+
+    config = config_of(name)
+    if config is None or "quantization_config" in config or name.lower().startswith("nvidia/"):
+        return False
+    own = name.replace("/", "--") + "_config.json"
+    sources = sources_of(name)
+    return not any("defaults of" in source or (source.endswith("_config.json") and own not in source) for source in sources)
 
 
 @lru_cache(maxsize=64)

@@ -7,11 +7,11 @@ A name stands for a known model if only words of a format follow it: `Qwen3-8B-A
 from __future__ import annotations
 
 import json
-import os
 import re
 from dataclasses import replace
 from functools import lru_cache
 
+from servelint.core.data import data_path
 from servelint.models import table
 from servelint.models.architecture import Architecture, Format, Quantization
 from servelint.models.config_json import described
@@ -62,7 +62,7 @@ def _by_name() -> dict[str, tuple[str, str]]:
     parsed.
     """
     found: dict[str, tuple[str, str]] = {}
-    with open(os.path.join(os.path.dirname(__file__), "architectures.json"), encoding="utf-8") as file:
+    with open(data_path("models/architectures.json"), encoding="utf-8") as file:
         for line in file:
             name, separator, text = line.partition('": ')
             if not separator or not name.startswith(' "'):
@@ -89,6 +89,13 @@ def config_of(name: str) -> dict[str, Any] | None:
     found = _by_name().get(name.lower())
     config: dict[str, Any] | None = unpacked(_entry(found[1])["config"]) if found is not None else None
     return config
+
+
+def sources_of(name: str) -> list[str]:
+    """Where the config.json of a model by its publisher's name was read, none if nothing is known of it."""
+    found = _by_name().get(name.lower())
+    sources: list[str] = _entry(found[1]).get("sources", []) if found is not None else []
+    return sources
 
 
 def unpacked(value: Any) -> Any:

@@ -56,10 +56,17 @@ def read(name: str, opened: Opened, parts: Parts | None = None) -> Architecture 
     found = described(name, config, (f"{folder}/{CONFIG}",))
     if found is None:
         return None
+    size = size_of(folder, opened, parts)
+    return replace(found, checkpoint=size[0]) if size else found
+
+
+def size_of(folder: str, opened: Opened, parts: Parts | None) -> tuple[int, str] | None:
+    """Bytes of all tensors of a folder, and the files that they are from; None if these are not there."""
     total = total_size(json_object(opened(f"{folder}/{INDEX}")))
-    if total is None and parts is not None:
-        total = _measured(folder, parts)
-    return replace(found, checkpoint=total) if total else found
+    if total:
+        return total, INDEX
+    total = _measured(folder, parts) if parts is not None else None
+    return (total, f"{INDEX}, or the headers of the weights") if total else None
 
 
 def total_size(index: Mapping[str, Any] | None) -> int | None:

@@ -8,9 +8,9 @@ anything.
 from __future__ import annotations
 
 import json
-import os
 from functools import lru_cache
 
+from servelint.core.data import data_path
 from servelint.models.architecture import Architecture, Draft, Experts, Indexer, LowRank, Vision
 from servelint.models.config_layers import V4, attention_of, heads_of, mixers_of, states_of
 from servelint.models.config_values import flag, inner, integer, listed, number, table, word
@@ -36,7 +36,7 @@ _OWN_WIDTH = ("mixtral", "gpt_oss", "minimax", "minimax_m1", "minimax_text_01", 
 @lru_cache(maxsize=1)
 def _traits() -> dict[str, frozenset[str]]:
     """Model type -> the words of traits.json."""
-    with open(os.path.join(os.path.dirname(__file__), "traits.json"), encoding="utf-8") as file:
+    with open(data_path("models/traits.json"), encoding="utf-8") as file:
         return {kind: frozenset(words.split()) for kind, words in json.load(file)["types"].items()}
 
 

@@ -67,8 +67,36 @@ def parts_in(folder: str) -> Callable[[str, int, int], bytes | None]:
 def files_of(launch: Launch) -> Callable[[str], str | None] | None:
     """Open files that a launch sees, None if none can be read.
 
-    They are in the folder that the launch starts in, or mounted where it runs.
+    They are in the folder that the launch starts in, mounted where it runs, or described by the settings.
     """
+    opened = _files_there(launch)
+    if not launch.models:
+        return opened
+    return lambda path: (opened(path) if opened is not None else None) or launch.models.get(path)
+
+
+def described_files(text: str) -> dict[str, str]:
+    """The files that a models file stands for (schemas/models.schema.json), by their paths below the names of the models.
+
+    Raises:
+        ValueError: it is not such a file.
+    """
+    data = json.loads(text)
+    models = data.get("models") if isinstance(data, dict) and data.get("servelint-models") == 1 else None
+    if not isinstance(models, dict):
+        raise ValueError('a models file is an object with "servelint-models": 1 and "models"')
+    found: dict[str, str] = {}
+    for name, entry in models.items():
+        config, size = (entry.get("config"), entry.get("bytes")) if isinstance(entry, dict) else (None, None)
+        if not isinstance(config, dict) or not (size is None or _number(size)):
+            raise ValueError(f'the model "{name}" needs "config", an object; "bytes" is a whole number')
+        found[f"{name}/{CONFIG}"] = json.dumps(config)
+        if size is not None:
+            found[f"{name}/model.safetensors.index.json"] = json.dumps({"metadata": {"total_size": size}})
+    return found
+
+
+def _files_there(launch: Launch) -> Callable[[str], str | None] | None:
     if launch.folder is not None:
         return open_in(launch.folder)
     open_mounted = launch.open

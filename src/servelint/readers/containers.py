@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from servelint.core.launch import Container, Launch, OpenedFile, ReleaseClaim, Variable, Word
+from servelint.core.launch import Container, Launch, Mishap, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.numbers import is_whole
 from servelint.core.text import HOLE, TracedText
 from servelint.engines import entry, images
@@ -112,7 +112,7 @@ def verb_of(words: list[Word], at: int) -> tuple[str, int] | None:
 
 
 def parse(words: list[Word], kind: str = "run") -> ContainerRun:
-    """Read the words after `run`, or after `exec`, where the container takes the place of the image.
+    """Read the words after `run`, or after `exec`, where the container replaces the image.
 
     Args:
         words: The words.
@@ -447,8 +447,8 @@ def in_container(
     context.note_runtime(direct=direct, starts=bool(found) or image.engine is not None)
     if found or entrypoint is not None:
         return found or commands.without_shell(words, context, depth)
-    if image.entrypoint == () and (meant := commands.without_shell(words, context, depth)):
-        return meant
+    if image.entrypoint == ():
+        return commands.without_shell(words, context, depth) or _without_program(command, image, context)
     if image.engine is None or not (_implied(image, command) or _configured(image, command, context)):
         return []
     if image.chosen_by:
@@ -460,6 +460,17 @@ def in_container(
     launch = context.launch(image.engine, argv, site_of(command, context))
     launch.launcher = entry.reader(image.engine, entry.launcher(image.engine, image.entrypoint or ()), argv)
     return [launch] if entry.serves(image.engine, launch.launcher, argv) else []
+
+
+def _without_program(command: list[Word], image: images.Image, context: CommandContext) -> list[Launch]:
+    """The launch that a container would make whose image has no entrypoint, if its command named the program."""
+    span = command[0].site if command else None
+    if image.engine is None or span is None or not re.match(r"--[a-z]", command[0].text.flat):
+        return []
+    launch = context.launch(image.engine, command, site_of(command, context))
+    launch.mishaps = [Mishap("no-program", span, command[0].text.shown)]
+    launch.fragment, launch.started = True, False
+    return [launch]
 
 
 def _alone(words: list[Word], launch: Launch, context: CommandContext) -> bool:

@@ -79,7 +79,7 @@ class Instruction:
 
 
 def instructions(text: TracedText) -> list[Instruction]:
-    """Split a Dockerfile into instructions. A line that is none marks the instruction before it as cut short."""
+    """Split a Dockerfile into instructions. A line that is not an instruction marks the instruction before it as cut short."""
     return _Lines(text).read()
 
 
@@ -137,7 +137,7 @@ class _Lines:
                 self.escape = match.group(2)
 
     def following(self) -> tuple[int, int] | None:
-        """The line that a continuation goes on with: comments and blank lines are passed over."""
+        """The line that a continuation continues with: comments and blank lines are passed over."""
         while (line := self.line()) is not None:
             if self.flat[line[0] : line[1]].strip() and not _COMMENT_LINE.match(self.flat, *line):
                 return line

@@ -50,11 +50,11 @@ _DEPTH = 60
 
 
 _TEMPLATE = re.compile(r"\{\{[^\n]*?\}\}|\{[%#].*?[%#]\}", re.DOTALL)
-"""What a playbook's template fills in."""
+"""Expressions and blocks of Jinja, as in a job file that Ansible fills in."""
 
 
 def _masked(match: re.Match[str]) -> str:
-    """What stands for a template's expression, as long as it, so that the rest keeps its places."""
+    """Return a filler as long as the template's expression, so that the spans of the rest stay right."""
     return re.sub(r"[^\n]", "0" if match.group().startswith("{{") else " ", match.group())
 
 

@@ -301,7 +301,7 @@ _TERM = re.compile(r"\$?\.Values(?P<path>(?:\.\w+)+)|\$?\.Chart\.(?P<chart>\w+)|
 _SAME = re.compile(r"quote|squote|toString|int|int64|float64|trim")
 _CHART = {"AppVersion": "appVersion", "Name": "name", "Version": "version"}
 _REPOSITORIES = (".repository", ".registry")
-"""Fields of an image that seldom differ from the chart's default, where another value may be given for each model."""
+"""Fields of an image that rarely differ from the chart's default, where another value may be given for each model."""
 _INCLUDED = re.compile(r"include \"(?P<name>[^\"]+)\" [.$](?: ?\| ?(?:n?indent \d+|trim))*")
 _NEGATED = re.compile(r"not (?P<of>.+)")
 _COMPARED = re.compile(r"(?P<how>eq|ne) (?P<one>\"[^\"]*\"|[^\s\"]+) (?P<other>\"[^\"]*\"|[^\s\"]+)")

@@ -6,6 +6,8 @@ import re
 
 from servelint.core import bounds
 from servelint.core.launch import Launch, ReleaseClaim, Variable
+from servelint.core.problem import Problem
+from servelint.core.run import current
 from servelint.core.source import Source
 from servelint.core.text import HOLE, TracedText
 from servelint.files.siblings import Neighbours
@@ -33,6 +35,7 @@ SHELL = Format(
 )
 
 _BASH = re.compile(r"#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?bash(?:\s|$)|(?!#!)")
+_POSIX = re.compile(r"#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|a)?sh(?:\s|$)")
 _LAST_BACKSLASH = re.compile(r"(?<!\\)(?:\\\\)*(\\)\Z")
 _TEMPLATE = re.compile(r"\.(?:j2|jinja2?|tmpl|tpl|gotmpl|template)$", re.IGNORECASE)
 _VALUES = re.compile(r"\{\{-?\s*\$?\.Values\.")
@@ -52,12 +55,80 @@ def read_shell(source: Source, neighbours: Neighbours) -> list[Launch]:
         from servelint.syntax import templates
 
         text = templates.filled(text, script=True)
+    else:
+        _report_unclosed(source, text.flat)
     return script_launches(text, CommandContext(source, env_file=env_file(neighbours), files=neighbours.read), None)
+
+
+_OPENERS = {"'": "quote", '"': "quote", "`": "backquote", "$": "substitution"}
+_LEAVES = re.compile(r"^(?:exit\b|exec[ \t]+[^\s\d&<>])", re.MULTILINE)
+
+
+def _report_unclosed(source: Source, flat: str) -> None:
+    """Report a quote or substitution that is never closed: a shell refuses what stands behind it."""
+    run = current()
+    if run is None or (source.text.startswith("#!") and _POSIX.match(source.text) is None):
+        return
+    from servelint.syntax.shell import lexer
+
+    at = lexer.unclosed(flat.replace("\r\n", " \n"))
+    if at is None or _LEAVES.search(flat, 0, flat[:at].replace("\\\n", "  ").rfind("\n") + 1) is not None:
+        return  # what stands after `exit` may be data
+    opener = flat[at : at + (2 if flat[at] == "$" else 1)]
+    line, column = source.position(at)
+    run.report(Problem(source.path, f"not valid shell: the {_OPENERS[flat[at]]} {opener} is never closed", line, column))
 
 
 def _has_actions(text: str) -> bool:
     """Whether a text has what no shell script has, whatever it is called: an action of a chart's or a playbook's template."""
     return (".Values." in text and _VALUES.search(text) is not None) or ("{%" in text and _BLOCK.search(text) is not None)
+
+
+POWERSHELL = Format(
+    "powershell",
+    191,
+    title="PowerShell",
+    about="commands and `Start-Process`, variables, arrays, parameters with defaults",
+    files=("*.ps1",),
+    shape=r"\A#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?pwsh(?:\s|$)",
+    languages=("powershell",),
+    read="read_powershell",
+)
+FISH = Format(
+    "fish",
+    192,
+    title="fish",
+    about="commands and `set`",
+    files=("*.fish",),
+    shape=r"\A#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?fish(?:\s|$)",
+    languages=("fish",),
+    read="read_fish",
+)
+
+
+def read_powershell(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of a PowerShell script."""
+    return of_statements(TracedText.at(source, 0, len(source.text)), source, neighbours)
+
+
+def read_fish(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of a fish script."""
+    return of_statements(TracedText.at(source, 0, len(source.text)), source, neighbours, fish=True)
+
+
+def of_statements(text: TracedText, source: Source, neighbours: Neighbours | None, *, fish: bool = False) -> list[Launch]:
+    """The launches of a text of PowerShell or fish."""
+    from servelint.syntax import statements
+
+    found: dict[object, Launch] = {}
+    claims: dict[str, ReleaseClaim] = {}
+    for command in statements.commands(in_command(text), fish=fish):
+        claims.update(installs.claims(command.words))
+        env = {name: Variable(name, value, value.span()) for name, value in command.env.items()}
+        beside = env_file(neighbours) if neighbours is not None else None
+        for launch in launches(command.words, CommandContext(source, env=env, claims=dict(claims), env_file=beside)):
+            found.setdefault(identity(launch), launch)
+    return list(found.values())
 
 
 BATCH = Format(

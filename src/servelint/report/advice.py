@@ -33,7 +33,9 @@ def advice_text(found: Recommendation) -> str:
     lines.append(f"  speculate: {found.verdict}{_how(found)}")
     lines += [f"  {'why' if index == 0 else '   '}: {clean(text)}" for index, text in enumerate(found.reasons)]
     if found.step_ratio is not None and found.expected_gain is not None:
-        lines.append(f"  tail: a token whose drafts are all refused takes {found.step_ratio:.2f} times as long as without them")
+        lines.append(
+            f"  tail: a token whose drafts are all rejected takes {found.step_ratio:.2f} times as long as without them"
+        )
     if found.memory is not None and found.memory.sentence:
         lines.append(f"  memory: {clean(found.memory.sentence)}")
     if found.crossover is not None:
@@ -73,9 +75,7 @@ def crossover_lines(found: Crossover) -> list[str]:
     def cell(value: float) -> int:
         return round((value - least) / (most - least) * (_BAR - 1))
 
-    lines = [
-        f"  gain of {found.spec_tokens} drafted {'token' if found.spec_tokens == 1 else 'tokens'} over requests at a time:"
-    ]
+    lines = [f"  gain of {found.spec_tokens} draft {'token' if found.spec_tokens == 1 else 'tokens'} over requests at a time:"]
     for batch, gain in known:
         cells = [" "] * _BAR
         cells[cell(1)] = "|"
@@ -92,7 +92,7 @@ def _crossing(found: Crossover) -> str:
     if crossed is None:
         return f"the gain is certain up to {found.known_to} concurrent requests; beyond that it is not known"
     may, sure = crossed
-    surely = f", and surely is from {sure}" if sure is not None else ""
+    surely = f", and certainly lost from {sure}" if sure is not None else ""
     likely = f", is likely lost from {found.likely}" if found.likely is not None else ""
     dips = "".join(f"; it dips between {first} and {last}" for first, last in found.dips if first != last)
     return f"the gain may be lost from {may} requests on{likely}{surely}{dips}"

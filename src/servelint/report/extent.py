@@ -9,6 +9,7 @@ from servelint.core.numbers import counted
 from servelint.core.result import Report
 from servelint.core.source import Source
 from servelint.engines import ENGINE_NAMES, ENGINES
+from servelint.engines.catalog import freshness
 from servelint.report.clean import clean
 
 TYPE_CHECKING = False
@@ -28,6 +29,15 @@ def closing(report: Report, *, hint: bool = False) -> str:
     return judged.summary([record for _, record in records(report)], hint=hint)
 
 
+def by_file(report: Report) -> list[tuple[str, str]]:
+    """Return the closing line of each file with launches, and of each that mentions an engine and has none, with its path."""
+    files: dict[str, list[Judged]] = {}
+    for launch, record in records(report):
+        files.setdefault(launch.source.path, []).append(record)
+    lines = [(path, judged.summary(several)) for path, several in files.items()]
+    return lines + [(one.path, _no_launch_in(one)) for one in without_launch(report)]
+
+
 def without_launch(report: Report) -> list[Source]:
     """Return the files that mention an engine, and in which no launch was found."""
     paths = {launch.source.path for launch in report.launches} | {problem.path for problem in report.errors}
@@ -39,6 +49,10 @@ def mentions(source: Source) -> str:
     text = source.text.encode("utf-8", "replace").lower()
     found = [ENGINE_NAMES[one.id] for one in ENGINES.values() if any(word.lower() in text for word in one.words)]
     return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found) or "an engine"
+
+
+def _no_launch_in(source: Source) -> str:
+    return f"mentions {mentions(source)}, but contains no launch"
 
 
 def no_launch(report: Report) -> str:
@@ -57,6 +71,13 @@ def mentioning(report: Report) -> str:
     return ", ".join([*parts, *([f"{more} more files mention an engine"] if more else [])])
 
 
+def data_line() -> str:
+    """Return which data judged: "data of 2026-11-21 (vLLM up to 0.33.0, SGLang up to 0.5.23, ...)", and their bundle."""
+    fresh = freshness()
+    known = ", ".join([f"{ENGINE_NAMES[engine]} up to {release}" for engine, release in fresh["newest"].items()])
+    return f"data of {fresh['date']} ({known})" + (f", bundle {fresh['bundle']}" if fresh["bundle"] else "")
+
+
 # -- as text
 
 
@@ -64,7 +85,7 @@ def lines(report: Report) -> list[str]:
     """Return what was not judged, a line each: launches, their words, their rules by the fact that they lack, and files."""
     found = [line for launch, record in records(report) for line in _lines(launch, record)]
     rest = without_launch(report)
-    return found + [clean(f"{one.path}: mentions {mentions(one)}, and no launch was found in it") for one in rest]
+    return found + [clean(f"{one.path}: {_no_launch_in(one)}") for one in rest]
 
 
 def head(launch: Launch, record: Judged) -> str:

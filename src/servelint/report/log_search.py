@@ -1,7 +1,7 @@
 """Which rule explains an error: the rules that are nearest to the text of a log.
 
 A rule has the texts of the refusals that engines print for it (`rules/refusals.json`) and the words of its own page. The search
-compares each line of a log with them. A word counts for more if few rules have it, and so do two words in the order of the
+compares each line of a log with them. A word weighs more if few rules have it, and so do two words in the order of the
 refusal. The site has the same search in `tools/site/assets/site.js`; a test compares their answers.
 """
 
@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 from dataclasses import dataclass
 from itertools import pairwise
 
+from servelint.core.data import data_path
 from servelint.rules.compile import every_rule
 from servelint.rules.load import rule_folder
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-_REFUSALS = os.path.join(os.path.dirname(__file__), os.pardir, "rules", "refusals.json")
 _WORD = re.compile(r"[a-z][a-z0-9]*")
 _QUOTED = re.compile(r'"([^"]{16,})"')
 WEIGHTS: dict[str, Any] = {
@@ -85,7 +84,7 @@ class Match:
 
 def entries() -> list[Entry]:
     """Return every rule of the rule book."""
-    with open(_REFUSALS, encoding="utf-8") as file:
+    with open(data_path("rules/refusals.json"), encoding="utf-8") as file:
         known: dict[str, list[str]] = json.load(file)["refusals"]
     return [_entry(data, known.get(data["id"], ())) for data in every_rule(rule_folder())]
 

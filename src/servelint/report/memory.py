@@ -209,6 +209,7 @@ def content(launch: Launch, release: str | None) -> object:
         launch.folder,
         tuple([(name, _written(text)) for name, text in launch.open.texts.items()]) if isinstance(launch.open, Carried) else (),
         (launch.gpu, launch.gpu_count, launch.gpu_site is not None),
+        tuple(launch.models.items()),
         hidden,
     )
 

@@ -122,7 +122,7 @@ _RELATED = 5
 
 
 def _around(catalog: Catalog, option: Option) -> list[str]:
-    """Return the known problems of an option, the options that rules name with it, and where its makers describe it."""
+    """Return the known problems of an option, the options that rules name with it, and where its developers describe it."""
     found = _rules_on(catalog.engine, option.name)
     with_it = Counter(
         [name for rule in found for name in {*every_operand(rule.when), *rule.at} if catalog.spelled(f"--{name}")]
@@ -261,7 +261,7 @@ def takes(option: Option, spelling: str, most: int = 40) -> str:
     """
     parts: list[str] = []
     if option.refuses:
-        parts.append(f"ends the start: {' '.join(option.refuses.split())}")
+        parts.append(f"stops the start: {' '.join(option.refuses.split())}")
     elif not option.takes_value:
         parts.append("a switch" + (f", off with {listed(option.negatives)}" if option.negatives else ""))
     elif option.choices is not None:

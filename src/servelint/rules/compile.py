@@ -10,7 +10,7 @@ Tables of rules: many rules of one kind in one file, a row each, with what the r
     rows:
       page-size-negative: {option: page-size, refused: {below: 0}, ...}
 
-`each` is a rule in which `<column>` stands for a row's cell. What a row says itself takes the place of that; null leaves it
+`each` is a rule in which `<column>` stands for a row's cell. What a row says itself replaces that; null leaves it
 out.
 """
 

@@ -167,7 +167,7 @@ def every_operand(compiled: Compiled) -> list[str]:
 def needs(compiled: Compiled) -> list[list[str]]:
     """What a launch must have for a condition to hold at all, for an index: of each list at least one.
 
-    These are options' names, `env.NAME`, or `model.` and `gpu.` for anything known of the model and the GPU.
+    These are options' names, `option.key`, `env.NAME`, or `model.` and `gpu.` for anything known of the model and the GPU.
     """
     kind = compiled[0]
     found: list[list[str]] = []
@@ -195,7 +195,7 @@ def _needed(amount: Any) -> list[list[str]]:
     head, dot, _ = name.partition(".")
     if head in ("effective", "container", "draft") or name in ("model", "model.repository"):
         return []
-    return [[head + "." if dot and head in ("model", "gpu") else name if dot and head == "env" else head]]
+    return [[head + "." if dot and head in ("model", "gpu") else name]]
 
 
 def named_parts(compiled: Compiled) -> list[dict[str, Any]]:

@@ -60,7 +60,7 @@ def _load(where: str | RuleFolder, _: str) -> FolderRules:
     for path in _files(folder, trust):
         wanted = os.path.relpath(path, folder).removesuffix(".yaml").replace(os.sep, "/")
         inside = os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), ""))
-        source = _read(path, trust) if inside else Problem(path, "not read: a link that leads out of the folder of rules")
+        source = _read(path, trust) if inside else Problem(path, "not read: a link outside the folder of rules")
         if isinstance(source, Problem):
             book.problems.append(source)
             continue
@@ -120,7 +120,7 @@ def _rule(source: Source, wanted: str) -> dict[str, Any] | list[Problem]:
     except RuleError as error:
         return [Problem(source.path, str(error).partition(": ")[2], 1, 1)]
     if "check" in data:
-        return [_problem(source, document, ["check"], "checks are servelint's own; say it in `when`")]
+        return [_problem(source, document, ["check"], "only servelint's own rules have checks; use `when`")]
     problems = [_problem(source, document, [key], text) for key, text in faults(data, compiled)]
     if problems:
         return problems

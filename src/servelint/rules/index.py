@@ -19,15 +19,21 @@ class RuleIndex:
         by_id: id -> rule.
         parser: violation -> the rule of rules/catalog/ that it belongs to, for the engine of the rules.
         container: violation -> the rule of rules/container/ that it belongs to.
+        keys: JSON option -> its keys that rules need, as they name them (`speculative-config.method`).
     """
 
-    __slots__ = ("_covers", "by_id", "container", "parser", "rules")
+    __slots__ = ("_covers", "by_id", "container", "keys", "parser", "rules")
 
     def __init__(self, rules: list[Rule]) -> None:
         self.rules = rules
         self.by_id = {rule.id: rule for rule in rules}
         self.parser = {rule.complaint: rule for rule in rules if rule.complaint is not None and rule.engine != ANY}
         self.container = {rule.complaint: rule for rule in rules if rule.complaint is not None and rule.engine == ANY}
+        self.keys: dict[str, set[str]] = {}
+        for name in {name for rule in rules for names in rule.needs for name in names}:
+            option, _, key = name.partition(".")
+            if key and option != "env":
+                self.keys.setdefault(option, set()).add(name)
         self._covers: dict[tuple[ReleaseKey | None, ...], _Cover] = {}
 
     def candidates(self, keys: tuple[ReleaseKey | None, ...], there: set[str]) -> list[Rule]:
@@ -45,15 +51,20 @@ class RuleIndex:
         return cover.candidates(there)
 
 
+def _with_each_range(rules: list[Rule]) -> list[Rule]:
+    """A rule with each range."""
+    return list({id(rule.bounds): rule for rule in rules}.values())
+
+
 class _Cover:
     """The rules for some releases, by the rarest thing that each of them needs."""
 
     __slots__ = ("_named", "_seen", "always", "by_need", "rules")
 
     def __init__(self, rules: list[Rule], keys: tuple[ReleaseKey | None, ...]) -> None:
-        self.rules = [
-            rule for rule in rules if rule.complaint is None and all(ranges.contains(rule.bounds, key) for key in keys)
-        ]
+        # a book has each range once for the rules with it
+        within = {id(rule.bounds): all(ranges.contains(rule.bounds, key) for key in keys) for rule in _with_each_range(rules)}
+        self.rules = [rule for rule in rules if rule.complaint is None and within[id(rule.bounds)]]
         self.always: list[int] = []
         self.by_need: dict[str, list[int]] = {}
         for number, rule in enumerate(self.rules):

@@ -1,7 +1,8 @@
 """The compiled rule book: where it is, its format, and its compilation in a source checkout where a rule file changed.
 
 A book keeps the fields that select a rule apart from the rest of the rule. Its first line gives for each engine the line of its
-heads; a head has the line of its rule's body. A check reads the heads of its engine, and the bodies of the rules that may hold.
+heads, the second has the ranges of releases; a head has the number of its rule's range and the line of its body. A check reads
+the heads of its engine, and the bodies of the rules that may hold.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import json
 import os
 from functools import lru_cache
 
+from servelint.core.data import PACKAGE, DataError, active, compiled_path, data_path
+from servelint.rules import ranges
 from servelint.rules.rule import HEAD, Rule
 
 TYPE_CHECKING = False
@@ -19,21 +22,21 @@ if TYPE_CHECKING:
     from servelint.core.trust import RuleFolder
 
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
+_HERE = os.path.join(PACKAGE, "rules")
 _BOOK = os.path.join(_HERE, "book.json")
-_CHECKOUT = os.path.normpath(os.path.join(_HERE, "..", "..", "..", "rules"))
+_CHECKOUT = os.path.normpath(os.path.join(PACKAGE, "..", "..", "rules"))
 _COMPILERS = [os.path.join(_HERE, name) for name in ("compile.py", "condition.py", "load.py", "ranges.py", "rule.py")]
 
 
 def rule_folder() -> str:
-    """The folder of the rule files: beside the package in a checkout, inside it when installed."""
-    inside = os.path.join(_HERE, "book")
+    """The folder of the rule files: beside the package in a checkout, inside it when installed, or that of a data bundle."""
+    inside = data_path("rules/book") if active() is not None else os.path.join(_HERE, "book")
     return inside if os.path.isdir(inside) else _CHECKOUT
 
 
 def schema_folder() -> str:
     """The folder of the schemas: beside the package in a checkout, inside it when installed."""
-    inside = os.path.join(_HERE, "..", "schemas")
+    inside = os.path.join(PACKAGE, "schemas")
     return inside if os.path.isdir(inside) else os.path.join(_CHECKOUT, "..", "schemas")
 
 
@@ -72,24 +75,31 @@ def rules_of(engine: str) -> list[Rule]:
 
 @lru_cache(maxsize=1)
 def _book() -> Book:
-    if not os.path.isdir(os.path.join(_HERE, "book")) and _stale():
-        from servelint.rules.compile import write_book
+    bundle, folder = active(), rule_folder()
+    book = _BOOK if bundle is None else compiled_path(os.path.join(bundle.folder, "rules", "book.json"))
+    if folder == _CHECKOUT and _stale(book) if bundle is None else not os.path.exists(book):
+        from servelint.rules.compile import RuleError, write_book
 
         try:
-            write_book(_CHECKOUT, _BOOK)
+            os.makedirs(os.path.dirname(book), exist_ok=True)
+            write_book(folder, book)
+        except RuleError as error:
+            if bundle is None:
+                raise
+            raise DataError(f"{folder}: {error}; run servelint engines update --rollback") from None
         except OSError:
-            return _compiled_elsewhere()  # a checkout that may only be read
-    return _read(_BOOK)
+            return _compiled_elsewhere(folder)  # it may only be read
+    return _read(book)
 
 
-def _compiled_elsewhere() -> Book:
+def _compiled_elsewhere(rules: str) -> Book:
     import tempfile
 
     from servelint.rules.compile import write_book
 
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "book.json")
-        write_book(_CHECKOUT, path)
+        write_book(rules, path)
         return _read(path)
 
 
@@ -98,9 +108,9 @@ def _read(path: str) -> Book:
         return Book(file.read())
 
 
-def _stale() -> bool:
+def _stale(book: str) -> bool:
     try:
-        written = os.stat(_BOOK).st_mtime_ns
+        written = os.stat(book).st_mtime_ns
     except OSError:
         return True
     if any(os.stat(path).st_mtime_ns > written for path in _COMPILERS):
@@ -127,13 +137,17 @@ def write_book_file(rules: list[dict[str, Any]], path: str, read_at: int) -> Non
     read_at: when the reading of the rules began, in nanoseconds; the file bears that time, so that what changed since is newer
     """
     engines = sorted({rule["engine"] for rule in rules})
+    every: list[Any] = []
     heads: dict[str, list[dict[str, Any]]] = {engine: [] for engine in engines}
     bodies: list[dict[str, Any]] = []
     for rule in rules:
-        line = 1 + len(engines) + len(bodies)
-        heads[rule["engine"]].append({**{key: rule[key] for key in HEAD if key in rule}, "body": line})
+        line = 2 + len(engines) + len(bodies)
+        if rule["bounds"] not in every:
+            every.append(rule["bounds"])
+        head = {key: rule[key] for key in HEAD if key in rule}
+        heads[rule["engine"]].append({**head, "bounds": every.index(rule["bounds"]), "body": line})
         bodies.append({key: value for key, value in rule.items() if key not in HEAD})
-    lines = [{engine: 1 + number for number, engine in enumerate(engines)}, *heads.values(), *bodies]
+    lines = [{engine: 2 + number for number, engine in enumerate(engines)}, every, *heads.values(), *bodies]
     temporary = f"{path}.{os.getpid()}"
     with open(temporary, "wb") as file:
         file.writelines([json.dumps(line, separators=(",", ":"), ensure_ascii=False).encode() + b"\n" for line in lines])
@@ -144,15 +158,16 @@ def write_book_file(rules: list[dict[str, Any]], path: str, read_at: int) -> Non
 class Book:
     """A book's text. Rules come in the order of their ids."""
 
-    __slots__ = ("_engines", "_lines")
+    __slots__ = ("_engines", "_lines", "_ranges")
 
     def __init__(self, text: bytes) -> None:
         self._lines = text.split(b"\n")
         self._engines: dict[str, int] = json.loads(self._lines[0])
+        self._ranges = [ranges.loaded(bounds) for bounds in json.loads(self._lines[1])]
 
     def rules(self, *engines: str) -> list[Rule]:
         """The rules of some engines; of all if none is named."""
-        return [Rule(head, self._lines[head["body"]]) for head in self.heads(*engines)]
+        return [Rule(head, self._lines[head["body"]], self._ranges[head["bounds"]]) for head in self.heads(*engines)]
 
     def heads(self, *engines: str) -> list[dict[str, Any]]:
         """What the rules have of rule.HEAD, each with the line of its body."""

@@ -95,10 +95,12 @@ OPERANDS = "operands.md"
 
 
 _ABOUT_OPERANDS = """\
-# Operands
+# Operands of rules
 
-What the conditions, values and messages of a rule can ask for. `servelint rules --operands` prints this list, and
-[Writing rules](writing-rules.md) says how a rule uses it. Asking for anything else is an error of the rule.
+    servelint rules --operands
+
+The conditions, values and messages of a rule can use these operands. The command prints the same list.
+[Write your own rules](writing-rules.md) explains how a rule uses them. An unknown operand is an error in the rule.
 
 An operand has a value, is certainly absent, or is unknown.
 This page is generated: `python -m servelint.rules.pages docs/rules`.
@@ -121,11 +123,11 @@ def operands() -> str:
 
 _TITLES = {
     "": "What the launch says",
-    "model": "What is known of the model",
-    "draft": "What is known of the draft model",
-    "gpu": "What is known of the GPU",
-    "container": "What the container is given",
-    "effective": "What the engine makes of the settings",
+    "model": "Facts about the model",
+    "draft": "Facts about the draft model",
+    "gpu": "Facts about the GPU",
+    "container": "Facts about the container",
+    "effective": "Settings as the engine uses them",
 }
 
 

@@ -65,12 +65,18 @@ class Rule:
         "written",
     )
 
-    def __init__(self, head: dict[str, Any], body: bytes | None = None) -> None:
-        """Make a rule of its head, which has all fields if there is no body. `body` is the other fields, as JSON."""
+    def __init__(self, head: dict[str, Any], body: bytes | None = None, bounds: ranges.Bounds | None = None) -> None:
+        """Make a rule of its head, which has all fields if there is no body.
+
+        Args:
+            head: what selects the rule.
+            body: the other fields, as JSON.
+            bounds: its range, where a book has it once for all rules with it.
+        """
         self._body: bytes | dict[str, Any] | None = head if body is None else body
         self.id: str = head["id"]
         self.engine: str = head["engine"]
-        self.bounds = ranges.loaded(head["bounds"])
+        self.bounds = ranges.loaded(head["bounds"]) if bounds is None else bounds
         self.options: dict[str, Any] = head.get("options", {})
         self.needs: list[list[str]] = head["needs"]
         self.complaint: str | None = head.get("complaint")

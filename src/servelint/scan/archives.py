@@ -364,7 +364,7 @@ def _unpacker(start: bytes) -> Callable[[IO[bytes]], IO[bytes]] | None:
     if start.startswith(b"\xfd7zXZ"):
         return lambda file: lzma.LZMAFile(file)
     if start.startswith(b"\x28\xb5\x2f\xfd"):
-        raise TreeError("not read: it is packed by zstd; unpack it, or pack it by gzip or xz")
+        raise TreeError("not read: it is compressed with zstd; unpack it, or compress it with gzip or xz")
     return None
 
 

@@ -57,7 +57,7 @@ class _Objects:
             )
         except FileNotFoundError:
             errors.close()
-            raise TreeError("git is not installed here") from None
+            raise TreeError("git is not installed") from None
         if git.stdin is None or git.stdout is None:
             raise TreeError("git has no pipes")
         self._git, self._in, self._out, self._err = git, git.stdin, git.stdout, errors

@@ -1,4 +1,4 @@
-"""What a scan works on: a repository (`Unit`), what is asked of each (`Job`), and its result (`Done`, `Counts`).
+"""What a scan works on: a repository (`Unit`), the work for each (`Job`), and its result (`Done`, `Counts`).
 
 All of them go to other processes and other machines. `context` is a name for a job that changes with whatever a finding
 depends on.
@@ -76,7 +76,7 @@ _PARSERS = ("ruamel.yaml", "tree-sitter", "tree-sitter-bash")
 
 
 class Job(NamedTuple):
-    """What is asked of each repository.
+    """The work for each repository.
 
     Attributes:
         settings: the settings of the scan; those inside repositories are not read.
@@ -121,12 +121,10 @@ def context(settings: Settings, exclude: tuple[str, ...]) -> str:
 def _program() -> str:
     from importlib.metadata import version
 
-    from servelint.rules.load import rule_folder
+    from servelint.cache.context import program_folders
 
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    folders = [package] if rule_folder().startswith(package) else [package, rule_folder()]
     parsers = [version(name) for name in _PARSERS]
-    return json.dumps([__version__, sys.version_info[:2], parsers, [_of_folder(folder) for folder in folders]])
+    return json.dumps([__version__, sys.version_info[:2], parsers, [_of_folder(folder) for folder in program_folders()]])
 
 
 def _of_folder(folder: str) -> str:

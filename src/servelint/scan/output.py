@@ -244,7 +244,7 @@ class File:
             self._end += len(done.rows)
             self._note({"done": _identity(unit), "end": self._end, "counts": list(done.counts)})
         except OSError as error:
-            raise OutputError(f"{self._path}: cannot be written: {error.strerror}; the same command goes on") from None
+            raise OutputError(f"{self._path}: cannot be written: {error.strerror}; run the same command to continue") from None
 
     def finish(self) -> None:
         """End the output: all repositories are done, so the journal is removed."""
@@ -275,8 +275,8 @@ class File:
             head, *notes = [json.loads(line) for line in lines]
             if head["context"] != job.context:
                 raise OutputError(
-                    f"{self._path} is of a scan that ended early, with another servelint, other rules or other settings;"
-                    " write --restart to begin anew, or name another file"
+                    f"{self._path} belongs to an interrupted scan with another servelint, other rules or other settings;"
+                    " add --restart to start over, or name another file"
                 )
             end = 0
             length = len(lines[0]) + 1
@@ -288,7 +288,7 @@ class File:
                 end = note["end"]
                 length += len(line) + 1
         except (ValueError, KeyError, TypeError):
-            what = f"{self._journal_path} is not a journal of a scan; write --restart to begin anew, or name another file"
+            what = f"{self._journal_path} is not a journal of a scan; add --restart to start over, or name another file"
             raise OutputError(what) from None
         if rest or length < sum([len(line) + 1 for line in lines]):
             self._journal.truncate(length)
@@ -326,7 +326,7 @@ def parquet_problem() -> str | None:
     try:
         import pyarrow.parquet  # noqa: F401 - is it installed?
     except ImportError:
-        return "pyarrow is not installed here: pip install 'servelint[parquet]'"
+        return "pyarrow is not installed: pip install 'servelint[parquet]'"
     return None
 
 

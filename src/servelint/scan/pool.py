@@ -24,7 +24,7 @@ def run_processes(units: Iterable[Unit], job: Job, count: int) -> Generator[tupl
 
     Args:
         units: the repositories.
-        job: what is asked of each.
+        job: the work for each.
         count: the number of processes.
 
     Raises:
@@ -56,7 +56,7 @@ def run_on_cluster(units: Iterable[Unit], job: Job, address: str) -> Generator[t
 
     Args:
         units: the repositories.
-        job: what is asked of each.
+        job: the work for each.
         address: the scheduler, such as `tcp://host:8786`.
 
     Raises:
@@ -66,7 +66,7 @@ def run_on_cluster(units: Iterable[Unit], job: Job, address: str) -> Generator[t
     try:
         from distributed import Client, KilledWorker, as_completed
     except ImportError:
-        raise ClusterError("Dask is not installed here: pip install 'servelint[dask]'") from None
+        raise ClusterError("Dask is not installed: pip install 'servelint[dask]'") from None
     try:
         client = Client(address, timeout=_TIMEOUT, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:

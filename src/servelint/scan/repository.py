@@ -61,7 +61,7 @@ def _cache(job: Job) -> Cache:
     if key not in _CACHES:
         here = context(job.settings, job.exclude)
         if here != job.context:
-            raise Mismatch("a worker has another servelint, or other rules, than the scan was started with")
+            raise Mismatch("a worker has another servelint or other rules than this scan")
         gc.set_threshold(100_000)
         _CACHES.clear()
         _CACHES[key] = Cache(job.cache, job.context)

@@ -114,7 +114,7 @@ def _git_folder(path: str) -> str | None:
 
 
 def _below(folder: str, shown: str, revision: str | None, depth: int | None) -> Iterator[Unit]:
-    """Yield the repositories in a folder that is none itself; the folder as one if there are none."""
+    """Yield the repositories in a folder that is not a repository itself; the folder as one if there are none."""
     found = list(_found(folder, shown, revision, depth))
     if found:
         yield from found

@@ -200,7 +200,7 @@ class SettingsFiles:
         return self._by_path[path]
 
     def _read(self, path: str) -> list[Layer]:
-        from servelint.settings.layers import rule_folders, trusted
+        from servelint.settings.layers import models_of, rule_folders, trusted
         from servelint.settings.reading import read_layers, unknown_rules
 
         known = {repr(problem) for problem in self.problems}
@@ -208,6 +208,8 @@ class SettingsFiles:
         layers = read_layers(path, problems, self._read_layers, self.trust)
         for origin, wrong in unknown_rules(layers, trusted(rule_folders([*layers, *self._overrides]), self.trust)):
             problems.append(Problem(origin.name, wrong, origin.line, origin.column))
+        for layer in layers:
+            models_of(layer.get("models"), self.trust, problems)
         problems.sort(key=lambda problem: (problem.path, problem.line, problem.column))
         # a file that several extend is reported once
         self.problems += [problem for problem in problems if repr(problem) not in known]

@@ -1,6 +1,6 @@
 """What may be written in a settings file, and what single values mean wherever they are written.
 
-Files are validated by this list, the JSON Schema is made of it, and the docs are held against it. The schema is for editors;
+Files are validated by this list, the JSON Schema is made of it, and the docs are compared with it. The schema is for editors;
 `python -m servelint.settings.keys FILE` writes it. Which rules and options there are is not in it: they come with every
 release.
 """
@@ -66,33 +66,34 @@ _LEVELS = tuple(reversed(SEVERITIES))
 KEYS = {
     key.name: key
     for key in (
-        Key("extends", FILE, "another settings file, whose settings hold where this one says nothing", variable=False),
-        Key("select", PATTERNS, "only these rules: ids, or areas such as vllm/*; starts anew", (), per_path=True),
-        Key("extend-select", PATTERNS, "these rules too: ids, or areas such as vllm/*", (), per_path=True),
-        Key("ignore", PATTERNS, "not these rules; adds to what is ignored already", (), per_path=True),
+        Key("extends", FILE, "another settings file, for keys that this one does not set", variable=False),
+        Key("select", PATTERNS, "run only these rules: ids, or areas such as vllm/*; replaces weaker lists", (), per_path=True),
+        Key("extend-select", PATTERNS, "run these rules too: ids, or areas such as vllm/*", (), per_path=True),
+        Key("ignore", PATTERNS, "do not run these rules; adds to the rules that are already ignored", (), per_path=True),
         Key("profile", CHOICE, "how much is reported: strict adds best practice, audit everything", PROFILES[0],
             choices=PROFILES, per_path=True),
-        Key("severity", CHOICE, "findings below it are left out", "info", choices=_LEVELS, per_path=True),
-        Key("fail-on", CHOICE, "the least severity of findings that make the exit status 1", "error",
+        Key("severity", CHOICE, "hide findings below this severity", "info", choices=_LEVELS, per_path=True),
+        Key("fail-on", CHOICE, "the lowest severity that makes the exit status 1", "error",
             choices=(*_LEVELS, "never"), per_path=True),
-        Key("engine-versions", RELEASES, "the release of an engine where a file does not say", {}, per_path=True),
-        Key("gpu", GPU, "the GPU where a file does not say", per_path=True),
-        Key("gpu-count", COUNT, "how many GPUs a launch has where a file does not say", per_path=True),
-        Key("rules", FOLDERS, "folders of your own rules", ()),
-        Key("exclude", GLOBS, "paths that are left out when a folder is searched", ()),
-        Key("extend-exclude", GLOBS, "paths that are left out too", ()),
-        Key("baseline", FILE, "the file of known findings, which are left out; read from the settings of the current folder"),
-        Key("trusted-suppressions", CHOICE, "whose comments, settings and baselines count: those of the files, or those of the"
-            " revision of --base; read from the settings of the current folder", "head", choices=("base", "head")),
-        Key("read-outside", PLACES, "folders outside of the project whose files may be read where a file names them",
+        Key("engine-versions", RELEASES, "the release of an engine if a file sets none", {}, per_path=True),
+        Key("gpu", GPU, "the GPU if a file names none", per_path=True),
+        Key("gpu-count", COUNT, "the number of GPUs of a launch if a file sets none", per_path=True),
+        Key("models", FILE, "a file with facts of your own models (servelint models add)", variable=False),
+        Key("rules", FOLDERS, "folders with your own rules", ()),
+        Key("exclude", GLOBS, "paths to skip when a folder is searched", ()),
+        Key("extend-exclude", GLOBS, "more paths to skip", ()),
+        Key("baseline", FILE, "the file of known findings, which are hidden; only settings of the current folder count"),
+        Key("trusted-suppressions", CHOICE, "whether comments, settings and baselines of the files count, or those of the"
+            " revision of --base; only settings of the current folder count", "head", choices=("base", "head")),
+        Key("read-outside", PLACES, "folders outside the project that may be read if a file names a file in them",
             (), variable=False),
-        Key("force-exclude", SWITCH, "leave excluded files out also where they are named, as pre-commit does", False),
-        Key("format", CHOICE, "how findings are printed; read from the settings of the current folder", "text",
+        Key("force-exclude", SWITCH, "skip excluded files even if they are named, for pre-commit", False),
+        Key("format", CHOICE, "the format of the report; only settings of the current folder count", "text",
             choices=FORMATS),
     )
 }  # fmt: skip
 
-RULE_KEYS = {"severity": Key("severity", CHOICE, "what a finding of the rule counts as", choices=_LEVELS)}
+RULE_KEYS = {"severity": Key("severity", CHOICE, "the severity of the rule's findings", choices=_LEVELS)}
 """What may be set for a rule beside the options that the rule itself has."""
 
 MEANT = {
@@ -189,7 +190,7 @@ def schema() -> dict[str, Any]:
             RULE: {"$ref": "#/$defs/rules"},
             PER_PATH: {
                 "type": "array",
-                "description": "settings for some paths; of tables that are for the same path the later wins",
+                "description": "settings for some paths; if two tables match a path, the later one wins",
                 "items": {
                     "type": "object",
                     "additionalProperties": False,

@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
+from servelint.core.problem import Problem
 from servelint.core.settings import Selection, Settings
 from servelint.core.trust import EVERYTHING, RuleFolder, Trust
+from servelint.files.project import shown
 from servelint.settings.keys import FOLDERS, GLOBS, KEYS, PATTERNS, RELEASES
 
 TYPE_CHECKING = False
@@ -26,6 +28,7 @@ PASSED = ("extends",)
 
 _PLAIN = ("severity", "profile", "gpu", "gpu-count", "fail-on", "read-outside")
 """Keys whose last value is an attribute of the settings."""
+_MODELS_AT_MOST = 4 << 20
 _WINDOWS = os.name == "nt"
 _CHOICE = r"\\.|\[!?[^\]]+\]|\{([^{}]*)\}"
 _CHOICES_AT_MOST = 1_000
@@ -129,7 +132,7 @@ class Glob:
         self.folder = folder
         self._body = (text.replace("\\", "/").lower() if _WINDOWS else text).removeprefix("./").rstrip("/")
         if not self._body:
-            raise GlobError(f"{text!r} matches nothing: `*` is everything")
+            raise GlobError(f"{text!r} matches nothing; write `*` for everything")
         if self._body == ".." or self._body.startswith("../"):
             raise GlobError(f"{text!r} leads out of the folder that it is relative to")
         if "[" in text or "{" in text:
@@ -216,9 +219,36 @@ def to_settings(layers: list[Layer], trust: Trust = EVERYTHING) -> Settings:
         engine_versions=versions,
         rules=trusted(rule_folders(layers), trust),
         trust=trust,
+        models=models_of(last_value(layers, "models"), trust),
         rule_settings=rules,
         selections=tuple(_selections(layers)),
     )
+
+
+def models_of(path: str | None, trust: Trust, problems: list[Problem] | None = None) -> dict[str, str]:
+    """The files that a models file stands for, as a run believes it; what is wrong with it is added to `problems`."""
+    if path is None:
+        return {}
+    from servelint.models.folder import described_files
+
+    place = 1, 1
+    try:
+        data = trust.read(path, _MODELS_AT_MOST)
+        if len(data) <= _MODELS_AT_MOST:
+            return described_files(data.decode("utf-8-sig"))
+        why = f"it is larger than {_MODELS_AT_MOST >> 20} MiB"
+    except UnicodeDecodeError:
+        why = "it is not UTF-8"
+    except OSError as error:
+        why = str(error.strerror)
+    except RecursionError:
+        why = "it is nested too deep"
+    except ValueError as error:
+        why = str(getattr(error, "msg", error))
+        place = getattr(error, "lineno", 1), getattr(error, "colno", 1)
+    if problems is not None:
+        problems.append(Problem(shown(path), f"the models file cannot be read: {why}", *place))
+    return {}
 
 
 def trusted(folders: tuple[str, ...], trust: Trust) -> tuple[str | RuleFolder, ...]:

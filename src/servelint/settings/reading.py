@@ -160,7 +160,7 @@ class _Reader:
                 elif name in allowed:
                     self._key(KEYS[name], value, (*place, name), found.values)
                 elif name in KEYS:
-                    self.wrong((*place, name), f"{name} holds for a whole file: write it above the tables", key=True)
+                    self.wrong((*place, name), f"{name} applies to the whole file: write it above the tables", key=True)
                 else:
                     self._unknown(name, (*place, name), allowed)
             if not table.get(PATHS):

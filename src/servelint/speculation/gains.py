@@ -348,7 +348,7 @@ def gain(
 
 @dataclass(frozen=True)
 class Crossover:
-    """The gain of one number of drafted tokens over the number of requests.
+    """The gain of one number of draft tokens over the number of requests.
 
     Attributes:
         spec_tokens: tokens drafted per step.
@@ -426,7 +426,7 @@ def crossover(
     acceptance: Mapping[str, Any] | float | None = None,
     measured: Calibration | None = None,
 ) -> list[Crossover]:
-    """For each number of drafted tokens, at what concurrency speculation stops paying off.
+    """For each number of draft tokens, at what concurrency speculation stops paying off.
 
     Args:
         gpu_id: the GPU's name.

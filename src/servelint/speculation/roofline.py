@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ELEMENT = 2
 _SMALL = ("embedding", "vision", "norms")
-"""Groups of which a decoding step reads next to nothing."""
+"""Groups of which a decoding step reads almost nothing."""
 
 MEMORY = 0.8
 """The part of the memory's bandwidth that steps reach: 0.75 to 0.85 on the published measurements."""
@@ -55,12 +55,12 @@ _EAGLES = {
 """Models -> drafts that their publishers name for them."""
 _DEVIATIONS = {MTP: 0.12, EAGLE: 0.14, MEDUSA: 0.3, DRAFT_MODEL: 0.45, LOOKUP: 0.5, BLOCK: 0.6}
 """The standard deviation of the logarithm of a gain from the arithmetic. For a block drafter, a separate draft model and a
-lookup the software counts for more than the memory, and its speed is not known."""
+lookup the software takes longer than the memory, and its speed is not known."""
 _COST = {MTP: 0.14, EAGLE: 0.1, BLOCK: 0.06, MEDUSA: 0.08, DRAFT_MODEL: 0.25, LOOKUP: 0.06}
-"""The share of a step that a drafted token costs, where the model or the GPU is not known."""
+"""The share of a step that a draft token costs, where the model or the GPU is not known."""
 _UNKNOWN_MODEL, _UNKNOWN_GPU = 0.22, 0.1
 _UNKNOWN_LENGTH, _UNKNOWN_PROMPTS, _MANY_TOKENS, _PROMPTS = 0.08, 0.1, 0.05, 0.4
-"""Deviations of what is not known: of the acceptance length by the root of the drafted tokens, of the time for prompts by
+"""Deviations of what is not known: of the acceptance length by the root of the draft tokens, of the time for prompts by
 doublings of their length; and of what the arithmetic knows badly: a doubling of the tokens of a step above 8, and the share of
 prompts, which are computed between steps."""
 _UNCOUNTED = 0.05

@@ -46,7 +46,7 @@ _NODES_AT_MOST = 20_000
 
 
 class Unknown(Exception):
-    """What an action writes is not known here."""
+    """What an action writes is unknown to servelint."""
 
 
 class _GivesUp(Exception):

@@ -96,9 +96,22 @@ def in_value(text: TracedText) -> TracedText:
         and (flat[start] != "$" or text.written is not None)
     ):  # `$$(A)` is `$(A)` by intent
         return _from(text, start)
+    there = _notations(flat)
+    return _without(text, there) if there else text
+
+
+@lru_cache(maxsize=4096)
+def _notations(flat: str) -> str:
+    """The pattern of the notations that a value may have; "" for none."""
     lower = flat.lower()
-    there = [pattern for signs, pattern in _IN_VALUE if any(sign in flat or sign in lower for sign in signs)]
-    return _without(text, "|".join(there)) if there else text
+    if _sign().search(flat) is None and _sign().search(lower) is None:
+        return ""
+    return "|".join([pattern for signs, pattern in _IN_VALUE if any(sign in flat or sign in lower for sign in signs)])
+
+
+@lru_cache(maxsize=1)
+def _sign() -> re.Pattern[str]:
+    return re.compile("|".join([re.escape(sign) for signs, _ in _IN_VALUE for sign in signs]))
 
 
 _SUBSTITUTED = r"(?<!\$)\$\{[A-Za-z_]\w*(?::?[-?+=][^{}\n]*)?\}"

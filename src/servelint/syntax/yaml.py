@@ -101,7 +101,7 @@ def documents(
 
     Args:
         source: The file.
-        text: A text of the same length to parse in its place: blanks stand for what does not matter.
+        text: A text of the same length to parse instead: blanks stand for what does not matter.
         nodes_at_most: The limit of nodes.
 
     Returns:

@@ -499,7 +499,7 @@ class _Writer:
         """Whether the target release has a name of a kind."""
         return any(first <= self.index <= last for first, last, _ in self.catalog.names(kind).get(name, ()))
 
-    # -- what differs without a word
+    # -- what differs by default
 
     def _defaults(self) -> None:
         """Note defaults that differ where the launch leaves them to the engine."""

@@ -195,7 +195,7 @@ def test_places_among_the_gpus_that_are_seen() -> None:
     two = "CUDA_VISIBLE_DEVICES=4,5"
     assert fields("vllm/device-ids", config("m --device-ids 0,1", two)) is None
     assert fields("vllm/device-ids", config("m --device-ids 4", two)) == {
-        "reason": "4 is not a place among the 2 GPUs of CUDA_VISIBLE_DEVICES (4,5)"
+        "reason": "4 is not an index among the 2 GPUs of CUDA_VISIBLE_DEVICES (4,5)"
     }
 
 

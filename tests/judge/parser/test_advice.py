@@ -31,10 +31,13 @@ COMMANDS = {
     "sglang": "python -m sglang.launch_server --model-path Qwen/Qwen3-8B",
     "llama.cpp": "llama-server -m model.gguf",
     "lmdeploy": "lmdeploy serve api_server Qwen/Qwen3-8B",
+    "tgi": "text-generation-launcher --model-id Qwen/Qwen3-8B",
+    "trtllm": "trtllm-serve Qwen/Qwen3-8B",
+    "ollama": "ollama serve",
 }
 NEEDED = {"--num-redundant-experts": ["--enable-eplb", "--enable-expert-parallel"]}
 """Options without which an option is refused under each of its names."""
-VALUES = {"attention-backend": "FLASH_ATTN"}
+VALUES = {"attention-backend": "FLASH_ATTN", "lora-modules": "a=/models/a"}
 """Values of options whose choices are no list of the parser's."""
 NAMES = (
     *("removed-option", "option-not-yet", "ambiguous-option", "taken-for-another", "unknown-option", "deprecated-option"),
@@ -80,7 +83,8 @@ def value_of(option: Option, catalog: Catalog) -> str | None:
 def with_option(engine: str, spelling: str, option: Option) -> str:
     """A launch with an option under a name, and a value that it takes."""
     value = value_of(option, catalog_of(engine))
-    words = [*NEEDED.get(spelling, ()), spelling, *([value] if value is not None else [])]
+    times = option.nargs if isinstance(option.nargs, int) else 1
+    words = [*NEEDED.get(spelling, ()), spelling, *([value] * times if value is not None else [])]
     return f"{COMMANDS[engine]} {shlex.join(words)}"
 
 
@@ -140,6 +144,8 @@ def mistyped(engine: str) -> Iterator[tuple[str, str]]:
             option = table.find(spelling)
             if option is None or number % EVERY or not spelling.startswith("--") or option.required:
                 continue
+            if isinstance(option.nargs, int):
+                continue  # the second value of a name that is not known is an argument by itself
             yield release, with_option(engine, misspelt(spelling), option)
             for choice in option.choices or ():
                 if isinstance(choice, str) and choice:
@@ -160,7 +166,8 @@ def mistyped(engine: str) -> Iterator[tuple[str, str]]:
 def _json_value(body: dict[str, Any]) -> object:
     """A value that a key takes."""
     types = body.get("type", "any")
-    values = {"int": 1, "float": 0.5, "bool": True, "str": "x", "list": [], "object": {}, "any": 1}
+    least = max(1, int(body.get("ge", 1)), int(body.get("gt", 0)) + 1)
+    values = {"int": least, "float": 0.5, "bool": True, "str": "x", "list": [], "object": {}, "any": 1}
     return next(iter(body.get("choices") or ()), values.get(types if isinstance(types, str) else types[0], 1))
 
 

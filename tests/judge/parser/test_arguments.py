@@ -343,7 +343,7 @@ class TestModel:
     @pytest.mark.parametrize(
         ("release", "text", "kind", "message"),
         [
-            ("0.10.0", "--model m", "missing-argument", "takes the model as its first argument, not by --model"),
+            ("0.10.0", "--model m", "missing-argument", "takes the model as its first argument, not with --model"),
             ("0.27.1", "m --model m", "unexpected-argument", "gets the model twice"),
             (
                 "0.27.1",
@@ -564,7 +564,7 @@ class TestBlankBehindABackslash:
     def test_it_is_said(self, filename: str, text: str) -> None:
         (finding,) = findings_in(text, filename)
         assert finding.rule == "vllm/command-cut-short"
-        assert finding.advice == "delete the blank behind the backslash"
+        assert finding.advice == "delete the blank after the backslash"
         assert finding.span.text.rstrip(" \t") == "\\"
 
     def test_its_fix_continues_the_line(self) -> None:

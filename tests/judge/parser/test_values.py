@@ -1,4 +1,4 @@
-"""Complaints about the values of options: choices, kinds, JSON, and options that end the start."""
+"""Complaints about the values of options: choices, kinds, JSON, and options that stop the start."""
 
 from __future__ import annotations
 

@@ -69,6 +69,20 @@ def test_a_strategic_merge_patch_in_a_file(tmp_path: Path) -> None:
     assert model.text == "m/large"
 
 
+@pytest.mark.parametrize("head", ["---\n", "# a licence\n#\n\n---\n", "\n# a licence\n--- # of the file\n"])
+@pytest.mark.parametrize("of", ["base", "patch", "overlay"])
+def test_what_stands_in_front_of_the_first_document(head: str, of: str, tmp_path: Path) -> None:
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "kustomization.yaml").write_text((head if of == "base" else "") + "resources: [deployment.yaml]\n")
+    (tmp_path / "base" / "deployment.yaml").write_text((head if of == "base" else "") + BASE)
+    here = tmp_path / "overlays" / "gpu"
+    here.mkdir(parents=True)
+    (here / "patch.yaml").write_text((head if of == "patch" else "") + PATCH)
+    text = (head if of == "overlay" else "") + HEAD + "patches: [{path: patch.yaml}]\n"
+    (launch,) = read(Source("kustomization.yaml", text), Neighbours(str(here), "overlays/gpu")).launches
+    assert argv(launch) == ["--model", "m/large"]
+
+
 def test_a_patch_in_the_kustomization(tmp_path: Path) -> None:
     text = "patches:\n  - patch: |-\n" + "".join(f"      {line}\n" for line in PATCH.strip().splitlines())
     (launch,) = overlay(tmp_path, text)

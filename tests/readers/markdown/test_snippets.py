@@ -6,7 +6,6 @@ import pytest
 
 from servelint.core.text import TracedText
 from servelint.readers.markdown import snippets
-from servelint.readers.markdown.snippets import as_shell
 from servelint.syntax.placeholders import in_page as replaced
 from tests.launching import argv, environment, launch_in, marked_launch, spans
 
@@ -137,24 +136,6 @@ def test_commands_that_go_on(text: str, command: str) -> None:
 )
 def test_marks_of_continued_lines(text: str, script: str) -> None:
     assert snippets.continued(TracedText.of(text)).flat == script
-
-
-@pytest.mark.parametrize(
-    ("text", "script"),
-    [
-        ("one `\n  --a `  \n  --b\n", "one \\\n  --a \\\n  --b\n"),
-        ("& one --a\n", "one --a\n"),
-        (".\\bin\\one.exe -m C:\\a\\b.gguf\n", "./bin/one.exe -m C:\\\\a\\\\b.gguf\n"),
-        ("& '.\\bin\\one.exe' 'C:\\a'\n", "'./bin/one.exe' 'C:\\a'\n"),
-        ('$env:A = "b"\n', 'export A="b"\n'),
-        ('$Model = "b"\none $Model $env:A ${env:B}\n', 'Model="b"\none $Model ${A} ${B}\n'),
-        ('one "a`"b"\n', 'one "a\\"b"\n'),
-        ("$x = Join-Path a b\n", "x=Join-Path a b\n"),
-        ("one 2>&1\n", "one 2>&1\n"),
-    ],
-)
-def test_what_a_shell_reads(text: str, script: str) -> None:
-    assert as_shell(TracedText.of(text)).flat == script
 
 
 def test_words_keep_their_places() -> None:

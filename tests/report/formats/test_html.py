@@ -23,6 +23,7 @@ from servelint.core.secrets import Redactions
 from servelint.core.settings import Settings
 from servelint.core.source import Source, Span
 from servelint.lint import check, check_in_parallel
+from servelint.report.extent import data_line
 from servelint.report.formats import html
 from servelint.report.formats.html import render
 from servelint.report.formats.html.cards import DOES
@@ -405,7 +406,7 @@ class TestOnItsOwn:
 
     def test_it_says_who_made_it_and_not_when(self) -> None:
         found = Page(render(mixed()))
-        assert found.said("footer") == [f"Made by servelint {__version__}."]
+        assert found.said("footer") == [f"Made by servelint {__version__} with {data_line()}."]
         assert render(mixed()) == found.text
 
     def test_filters_are_hidden_until_the_script_runs(self) -> None:

@@ -14,6 +14,7 @@ from servelint.core.finding import Edit, Fix
 from servelint.core.judged import totals
 from servelint.core.launch import ReleaseClaim
 from servelint.core.problem import Problem
+from servelint.engines.catalog import freshness
 from servelint.report.formats.json import render
 from servelint.rules.compile import read_rules, rule_files
 from tests.findings import documented, finding, report
@@ -44,6 +45,7 @@ def test_a_finding() -> None:
         "servelint": servelint.__version__,
         "files": 3,
         "launches": 1,
+        "data": freshness(),
         "totals": dict.fromkeys(totals([]), 0),
         "judged": [],
         "without_launch": [],

@@ -10,6 +10,7 @@ from servelint.core.source import Source
 from servelint.report.formats.junit import render
 from tests.findings import documented, report
 from tests.report.kinds import SECRET, mixed
+from tests.running import Workspace
 
 
 def counted(cases: list[TestCase]) -> tuple[int, int, int]:
@@ -85,3 +86,16 @@ def test_errors() -> None:
 
 def test_no_secret_is_written() -> None:
     assert SECRET not in render(mixed())
+
+
+def test_how_far_it_judged(workspace: Workspace) -> None:
+    workspace.file("a.sh", "vllm serve $M\n")
+    workspace.file("b.sh", "vllm --version\n")
+    found = workspace.run("check", "--format", "junit")
+    assert len(suites(found.out)) == 2
+    properties = ElementTree.fromstring(found.out).iterfind("testsuite/properties/property")
+    assert [(one.get("name"), one.get("value")) for one in properties] == [
+        ("servelint.judged", "1 launch: 1 of unknown version; 1 word not resolved"),
+        ("servelint.judged", "mentions vLLM, but contains no launch"),
+    ]
+    assert found.err == ""

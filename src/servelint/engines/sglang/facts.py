@@ -269,10 +269,10 @@ def model_overridden(config: Config) -> Operand:
 
 FACTS = {
     "quantization": Fact(quantization_method, "text", "the quantization method: the option's, or that of the checkpoint"),
-    "least-capability": Fact(least_capability, "number", "the compute capability that the quantization method asks for"),
+    "least-capability": Fact(least_capability, "number", "the compute capability that the quantization method needs"),
     "command": Fact(command, "text", "the program that starts the server: serve or launch_server"),
     "old-variable": Fact(old_variable, "text", "a variable under the old prefix SGL_"),
-    "says-other-device": Fact(says_other_device, "bool", "the launch says that it runs on something else than a GPU"),
+    "says-other-device": Fact(says_other_device, "bool", "the launch selects a device other than a GPU"),
     "tp-size": Fact(tp_size, "number", "tensor parallel size; 1 unless given"),
     "pp-size": Fact(pp_size, "number", "pipeline parallel size; 1 unless given"),
     "dp-size": Fact(dp_size, "number", "data parallel size; 1 unless given"),
@@ -293,7 +293,7 @@ FACTS = {
     ),
     "spec-v2": Fact(spec_v2, "bool", "SGLANG_ENABLE_SPEC_V2 as SGLang reads it"),
     "mamba-strategy": Fact(mamba_strategy, "text", "the radix cache strategy of hybrid models"),
-    "says-rocm": Fact(says_rocm, "bool", "the launch says that it is for ROCm"),
+    "says-rocm": Fact(says_rocm, "bool", "the launch selects ROCm"),
 }
 
 

@@ -249,7 +249,16 @@ class VLLM(Engine):
         "speculative-config.method": ("speculative-methods", ""),
         "kv-transfer-config.kv_connector": ("kv-connectors", "kv-transfer-config.kv_connector_module_path"),
     }
-    object_options = ("hf-overrides", "additional-config")
+    object_options = (
+        *("hf-overrides", "additional-config", "override-generation-config", "mm-processor-kwargs", "media-io-kwargs"),
+        *("limit-mm-per-prompt", "model-class-overrides"),
+    )
+    text_lists = (
+        *("ir-op-priority", "quantization-config.ignore"),
+        *("compilation-config.splitting_ops", "compilation-config.custom_ops"),
+    )
+    filled_options = ("served-model-name",)
+    object_members = {"media-io-kwargs": "object", "model-class-overrides": "string"}
     late_objects = ("speculative-config",)  # a dictionary to the parser
     fields_checked_since = "0.11.1"  # the config classes are pydantic's
     template_option = "chat-template"

@@ -110,7 +110,7 @@ def _undeclared_method(config: Config) -> Operand:
 
 
 def speculative_tokens(config: Config) -> Operand:
-    """The number of drafted tokens, as it is written."""
+    """The number of draft tokens, as it is written."""
     return _first(config, "speculative-config.num_speculative_tokens", "spec-tokens")
 
 
@@ -378,18 +378,18 @@ def model_overridden(config: Config) -> Operand:
 
 FACTS = {
     "quantization": Fact(quantization_method, "text", "the quantization method: the option's, or that of the checkpoint"),
-    "least-capability": Fact(scheme_capability, "number", "the compute capability that the quantization method asks for"),
+    "least-capability": Fact(scheme_capability, "number", "the compute capability that the quantization method needs"),
     "speculation": Fact(speculation, "bool", "speculative decoding is on"),
-    "speculative-method": Fact(speculative_method, "text", "the method of speculative decoding under its present name"),
-    "speculative-alias": Fact(speculative_alias, "text", "the present name of a method that is written under a deprecated one"),
+    "speculative-method": Fact(speculative_method, "text", "the speculative method under its current name"),
+    "speculative-alias": Fact(speculative_alias, "text", "the current name of a speculative method with a deprecated name"),
     "speculative-method-known": Fact(speculative_method_known, "bool", "the release has the method as it is written"),
-    "speculative-tokens": Fact(speculative_tokens, "number", "drafted tokens of a step"),
+    "speculative-tokens": Fact(speculative_tokens, "number", "draft tokens of a step"),
     "draft-model": Fact(draft_model, "text", "the draft model"),
     "prefix-caching": Fact(prefix_caching, "bool", "prefix caching is on"),
     "async-scheduling": Fact(async_scheduling, "bool", "scheduling is asynchronous"),
     "longest-prompt": Fact(longest_prompt, "number", "tokens of the longest prompt: --max-model-len, or the model's context"),
     "model-argument": Fact(
-        model_argument, "text", "how the model is named: word (the first), option (--model), file (--config)"
+        model_argument, "text", "where the model is named: word (first argument), option (--model), file (--config)"
     ),
     "tool-call-parser-known": Fact(tool_call_parser_known, "bool", "the release has the tool-call parser"),
     "model-overridden": Fact(model_overridden, "bool", "an override of the config may change more than the context"),

@@ -74,7 +74,7 @@ def _dest(option: dict[str, Any]) -> str:
 
 
 def _levels(module: Module) -> set[str]:
-    """The values that a release looks up in `logging` right after parsing (from 0.5.11): any other text ends the start."""
+    """The values that a release looks up in `logging` right after parsing (from 0.5.11): any other text stops the start."""
     found: set[str] = set()
     for node in module.tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == "prepare_server_args":

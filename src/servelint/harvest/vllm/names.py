@@ -1,7 +1,7 @@
 """What a vLLM release knows by name: its environment variables, and names that free-text options take.
 
 Variables come from the table of vllm.envs and from reads of os.environ in the package. `converter` says how the text is read
-where that can fail or is not obvious: "int", "float", "json", "bool(int)" (a word such as `true` ends the start), "1" (only
+where that can fail or is not obvious: "int", "float", "json", "bool(int)" (a word such as `true` stops the start), "1" (only
 that text is true), "words" (the words that are true are in `true`). Names are those of speculative methods, parsers,
 quantizations, attention backends and model architectures, and those that the start-up code compares others with.
 """
@@ -250,7 +250,7 @@ def _quantization(program: Program) -> list[str]:
 def _capabilities(program: Program, methods: list[str]) -> dict[str, dict[str, int]]:
     """Methods with the least compute capability that their config class asks for (75 is 7.5), where the source tells it.
 
-    `by-option` is that of the class which the command line takes in its place.
+    `by-option` is that of the class which the command line takes instead.
     """
     module = program.module(_QUANTIZATION)
     find = module.resolve("get_quantization_config") if module is not None else UNKNOWN

@@ -58,7 +58,7 @@ def vllm_rope(config: Config) -> dict[str, str] | None:
         return None
     flat = config.operand("model.multimodal").value is False
     if "rope_type" not in rope:
-        return {"key": "rope_type", "why": '"type" is its older spelling, which is not read here'} if flat else None
+        return {"key": "rope_type", "why": '"type" is the older spelling, which this release does not read'} if flat else None
     if rope["rope_type"] == "yarn" and "original_max_position_embeddings" not in rope and not config.at_least("0.30"):
         return {"key": "original_max_position_embeddings", "why": "YaRN multiplies it by the factor"}
     return None

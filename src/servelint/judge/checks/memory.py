@@ -256,7 +256,7 @@ def _remedy(config: Config, found: MemoryPlan) -> str:
     without = plain(config)
     if without is not None and without.verdict == "fits" and without.kv_gib is not None:
         return f"without speculative decoding {_gib(without.kv_gib.mid)} GiB are left for the KV cache"
-    return perhaps or "take more or larger GPUs, or weights in fewer bits"
+    return perhaps or "use more or larger GPUs, or weights in fewer bits"
 
 
 def _changes(config: Config, found: MemoryPlan) -> list[list[tuple[str, str]]]:
@@ -311,7 +311,7 @@ def _likely(found: MemoryPlan) -> str | None:
     between = f"{_gib(kv.mid)} GiB ({_gib(kv.low)} to {_gib(kv.high)}) are left for the KV cache"
     if needed - kv.mid >= _LIKELY_GIB and found.largest_context != found.max_model_len:
         return f"about {between}, and one request of {found.max_model_len} tokens needs {_gib(needed)}"
-    certain = not any("is not known here" in note for note in found.notes)
+    certain = not any("is unknown to servelint" in note for note in found.notes)
     if pool is not None and found.sequences and certain and pool.mid < found.sequences * (1 - _LIKELY_SHARE):
         blocks = f"{pool.mid:.0f} blocks of states ({pool.low:.0f} to {pool.high:.0f})"
         return f"about {blocks} are left, and each of {found.sequences} sequences needs one"
@@ -510,7 +510,7 @@ def one_request(config: Config) -> dict[str, str] | None:
         return None
     if found.verdict not in ("fits", "oom-risk") or found.kv_gib.high >= found.need_gib:
         return None
-    remedy = f"write --context-length {found.kv_tokens // 1024 * 1024}, or take more or larger GPUs"
+    remedy = f"write --context-length {found.kv_tokens // 1024 * 1024}, or use more or larger GPUs"
     other = changed(config, ("kv-cache-dtype", "fp8_e4m3"))
     if other is not None and other.kv_tokens and other.kv_tokens >= 1.5 * found.kv_tokens:
         remedy += f"; --kv-cache-dtype fp8_e4m3 holds {other.kv_tokens} tokens"

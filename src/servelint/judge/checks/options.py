@@ -12,7 +12,7 @@ from servelint.engines.sglang.facts import CONTEXT_PARALLEL
 from servelint.engines.vllm.facts import refused_number
 from servelint.judge.checks import whole
 from servelint.judge.parser.view import misspelt
-from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, JsonNode
+from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, UNKNOWN, WORD, JsonNode
 
 # -- numbers
 
@@ -63,7 +63,7 @@ def capture_sizes(config: Config) -> dict[str, str] | None:
         return {"reason": "are an empty list"}
     if largest is None or largest == max(sizes) or max(sizes) > _CERTAIN:
         return None
-    return {"reason": f"are given up to {max(sizes)}, and max_cudagraph_capture_size is {largest}"}
+    return {"reason": f"go up to {max(sizes)}, and max_cudagraph_capture_size is {largest}"}
 
 
 def _largest(config: Config) -> int | None:
@@ -112,7 +112,7 @@ def custom_ops(config: Config) -> dict[str, str] | None:
     """
     ops = _custom_ops(config)
     if "all" in ops and "none" in ops:
-        return {"reason": "asks for all and for none"}
+        return {"reason": "has both all and none"}
     both = sorted({op[1:] for op in ops if op.startswith("+")} & {op[1:] for op in ops if op.startswith("-")})
     return {"reason": f"switches {both[0]} on and off"} if both and config.at_least("0.27.0") else None
 
@@ -152,7 +152,7 @@ def reasoning_efforts(config: Config) -> dict[str, str] | None:
 
 
 def histogram_buckets(config: Config) -> dict[str, str] | None:
-    """The buckets of --custom-histogram-buckets.
+    """The buckets of --custom-histogram-buckets, which are lists of numbers.
 
     Source: ObservabilityConfig in vllm-0.33.0 vllm/config/observability.py:163-214; the catalog has the families, which are in
     vllm/v1/metrics/buckets.py.
@@ -163,6 +163,8 @@ def histogram_buckets(config: Config) -> dict[str, str] | None:
     for family, (_, buckets) in node.members.items():
         if families is not None and family not in families:
             return {"reason": f"{family} is not a family of histograms"}
+        if buckets.kind not in (ARRAY, UNKNOWN):
+            return {"reason": f"{family} has no list of bounds"}
         if buckets.kind == ARRAY and (reason := _bucket_fault(buckets)) is not None:
             return {"reason": f"{family} {reason}"}
     return None
@@ -175,7 +177,7 @@ def _bucket_fault(buckets: JsonNode) -> str | None:
     if any(not math.isfinite(bound) or bound <= 0 for bound in bounds):
         return "has a bound that is not above 0"
     known = len(bounds) == len(buckets.items) and not buckets.open
-    return "has bounds that do not rise" if known and any(a >= b for a, b in pairwise(bounds)) else None
+    return "has bounds that are not in rising order" if known and any(a >= b for a, b in pairwise(bounds)) else None
 
 
 # -- GPUs and cores
@@ -203,7 +205,7 @@ def device_ids(config: Config) -> dict[str, str] | None:
     count = len(visible.split(","))
     if max(numbers) < count:
         return None
-    return {"reason": f"{max(numbers)} is not a place among the {count} GPUs of CUDA_VISIBLE_DEVICES ({visible})"}
+    return {"reason": f"{max(numbers)} is not an index among the {count} GPUs of CUDA_VISIBLE_DEVICES ({visible})"}
 
 
 def numa_cpus(config: Config) -> dict[str, str] | None:
@@ -263,11 +265,42 @@ def other_modality(config: Config) -> dict[str, str] | None:
     return {"key": other[0]} if other else None
 
 
+def override_shape(config: Config) -> dict[str, str] | None:
+    """--json-model-override-args that are no object, or give an object of the config a single value.
+
+    Source: get_config in sglang-0.5.23 srt/utils/hf_transformers/config.py calls `config.update`; get_context_length of
+    common.py reads the factor and the length.
+    """
+    node = config.reading.parsed("json-model-override-args")
+    if node is None or node.kind == UNKNOWN:
+        return None
+    if node.kind != OBJECT:
+        return {"reason": "is a list, not an object"} if node.kind == ARRAY and node.items else None
+    for key, (_, value) in node.members.items():
+        null = value.kind == WORD and value.value is None
+        if key == "text_config" and value.kind not in (OBJECT, UNKNOWN) and not null:
+            return {"reason": "gives text_config a value that is not an object"}
+        if key == "max_position_embeddings" and value.kind in (OBJECT, ARRAY):
+            return {"reason": "gives max_position_embeddings a value that is not a number"}
+        if key == "rope_scaling" and value.kind == STRING and value.value and config.at_least("0.5.10") is False:
+            return {"reason": "gives rope_scaling a value that is not an object"}
+    return None
+
+
+def manager_settings(config: Config) -> dict[str, str] | None:
+    """Settings in manager_config of --ec-manager-config; an empty object has none."""
+    given = given_object(config, "ec-manager-config")
+    return {} if given is not None and given.get("manager_config") else None
+
+
 def media_limit(config: Config) -> dict[str, str] | None:
     """A value of --limit-mm-per-prompt that is neither a whole number nor an object (vllm/config/multimodal.py)."""
     given = given_object(config, "limit-mm-per-prompt")
     for key, value in (given or {}).items():
         whole_text = isinstance(value, str) and re.fullmatch(r"\s*\d+\s*", value)
+        negative = isinstance(value, int) and not isinstance(value, bool) and value < 0
+        if negative and config.operand("model.multimodal").value is True and config.at_least("0.11.1"):
+            return {"key": key, "value": str(value)}
         if not isinstance(value, (int, dict)) and not whole_text and not (isinstance(value, float) and value.is_integer()):
             return {"key": key, "value": str(value) or "an empty text"}
     return None

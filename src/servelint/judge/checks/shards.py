@@ -161,7 +161,7 @@ def _stored(config: Config) -> Architecture | None:
     from servelint.models import checkpoint, folder
 
     name, launch = _name(config), config.launch
-    opened = folder.files_of(launch) if launch.folder is not None or launch.open is not None else None
+    opened = folder.files_of(launch)
     return checkpoint.read(name, opened) if name is not None and opened is not None else None
 
 

@@ -1,4 +1,4 @@
-"""Checks of what speculative decoding brings, by servelint.speculation (docs/advise.md).
+"""Checks of what speculative decoding brings, by servelint.speculation (docs/speculation.md).
 
 Nothing of the adviser is imported before a GPU is named.
 """
@@ -24,7 +24,7 @@ _FAR = 2
 _RATE = 0.9
 _BETTER = 1.08
 _MOST = 64
-"""Drafted tokens beyond which one more changes the length by less than a thousandth."""
+"""Draft tokens beyond which one more changes the length by less than a thousandth."""
 
 
 def off(config: Config) -> dict[str, str] | None:
@@ -66,7 +66,7 @@ def many_requests(config: Config) -> dict[str, str] | None:
 
 
 def many_tokens(config: Config) -> dict[str, str] | None:
-    """More drafted tokens than pay off, even with one request at a time and nine of ten accepted."""
+    """More draft tokens than pay off, even with one request at a time and nine of ten accepted."""
     found = _case(config)
     if found is None or found.drafted < 2:
         return None
@@ -90,7 +90,7 @@ def _case(config: Config, *, tokens: int | None = None, method: str | None = Non
 
     Args:
         config: the launch.
-        tokens: drafted tokens instead of the launch's own.
+        tokens: draft tokens instead of the launch's own.
         method: a method instead of the launch's own.
     """
     engine = ENGINES[config.launch.engine]
@@ -122,7 +122,7 @@ def _gain(found: Case) -> Gain | None:
 
 
 def synthetic_rates(config: Config) -> dict[str, str] | None:
-    """Synthetic acceptance rates that are fewer or more than the drafted tokens.
+    """Synthetic acceptance rates that are fewer or more than the draft tokens.
 
     Source: SpeculativeConfig in vllm/config/speculative.py (0.20.2 line 229, 0.33.0 line 612).
     """

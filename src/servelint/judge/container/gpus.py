@@ -56,9 +56,9 @@ def _none(config: Config, container: Container) -> list[Violation]:
     if launch.name.startswith("services."):
         advice = "reserve them: deploy.resources.reservations.devices with driver nvidia and capabilities [gpu], or gpus: all"
     elif container.runtime is not None and not container.runtime.declared:
-        advice = "give it some: --gpus all"
+        advice = "add --gpus all"
     else:
-        advice = "ask for them: resources.limits nvidia.com/gpu"
+        advice = "request them: resources.limits nvidia.com/gpu"
     return [Violation("no-gpu", None, message, advice, "without a GPU")]
 
 
@@ -201,7 +201,7 @@ def _nodes(config: Config) -> list[Violation]:
         variable = config.operand("env." + name)
         if isinstance(variable.value, str) and variable.value.lstrip("=") == "lo":
             message = f"{name}={variable.value} binds this node to its loopback interface: the other nodes cannot reach it"
-            advice = "name the interface that joins the nodes (ip route get ADDRESS says which), or delete it"
+            advice = "name the interface that joins the nodes (ip route get ADDRESS prints it), or delete it"
             found.append(
                 Violation("nodes-on-loopback", variable.span, message, advice, "of this machine alone", related=related)
             )

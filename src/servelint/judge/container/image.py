@@ -52,7 +52,7 @@ def _unpinned(config: Config, image: TracedText, options: Options) -> list[Viola
     better = f"{name}:{tag_of.format(release)}" if known and tag_of and not local else better
     start = len(name) + 1 if tag else 0
     what = f"the tag {tag} moves to newer images" if tag else "without a tag, Docker takes the image tagged latest"
-    what = "it is whatever was built last on the machine that runs it" if local else what
+    what = "it is the last image built on the machine that runs it" if local else what
     message = f"{flat} pins no release of {ENGINE_NAMES[engine]}: {what}, so the engine changes while this file does not"
     span = image.span(start) or image.span()
     return [Violation("unpinned-image", span, message, f"write {better}", "moves")] if span is not None else []

@@ -6,7 +6,7 @@ import re
 
 from servelint.core.launch import Launch
 from servelint.core.text import TracedText
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.config import Config
 from servelint.judge.parser.violation import Violation
 
@@ -22,16 +22,20 @@ def not_started(launch: Launch) -> list[Violation]:
         shown = _short(mishap.shown)
         if mishap.kind == "shell-arguments":
             message = f"the shell runs only {shown!r}: the words after it become $0, $1 and so on, and {engine} is not started"
-            advice = "make one word of the whole script: a list with one item"
+            advice = "write the whole script as one word: a list with one item"
             label = "all that is run"
         elif mishap.kind == "one-word":
             message = f"the whole command line {shown!r} is read as the name of a program: {engine} is not started"
-            advice = 'write each word as an item of its own, or run it through a shell: ["sh", "-c", "..."]'
+            advice = 'write each word as a separate item, or run it through a shell: ["sh", "-c", "..."]'
             label = "one word"
         elif mishap.kind == "not-json":
             message = f"a list needs double quotes: Docker passes {shown!r} to a shell unchanged, and {engine} is not started"
             advice = "write double quotes"
             label = "not JSON"
+        elif mishap.kind == "no-program":
+            message = f"{shown!r} is started as a program, because the image has no entrypoint: {engine} is not started"
+            advice = f"write {' '.join(ENGINES[launch.engine].command)} in front of it"
+            label = "no program"
         elif mishap.kind == "no-shell":
             message = f"{shown!r} is started as a program, because no shell reads this command: {engine} is not started"
             advice = 'run it through a shell: ["sh", "-c", "..."]'

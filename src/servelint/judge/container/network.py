@@ -187,12 +187,12 @@ def _loopback(config: Config, runtime: Runtime, asked: TracedText, what: str) ->
     name = ENGINE_NAMES[config.launch.engine]
     address, site = bound
     own = ENGINES[config.launch.engine].address_variable or "--host"
-    by = f"listens on {address}" if site is not None else f"listens on {address} unless {own} says otherwise"
+    by = f"listens on {address}" if site is not None else f"listens on {address} unless {own} sets another address"
     message = f"{what}, and {name} {by}, which is reachable only inside the container"
     related = [Related(site, "inside the container alone")] if site is not None else []
     variable = ENGINES[config.launch.engine].address_variable
     way = f"{variable}=0.0.0.0" if variable else "--host 0.0.0.0"
-    advice = f"write {way}; what should not be reached from outside is published on 127.0.0.1 of the host"
+    advice = f"write {way}; to keep it private, publish it on 127.0.0.1 of the host"
     change = written_at(site, "0.0.0.0") if site is not None and site.text == address else None  # noqa: S104 - in the container
     title = "listen on 0.0.0.0"
     return [
@@ -221,9 +221,9 @@ def _open(config: Config, port: Port) -> list[Violation]:
     shown = port.host if port.host is not None else port.number
     message = f"port {shown} is published on every interface, and {engine.name} requires no key"
     key = next((name for name in engine.api_key_operands if not name.startswith("env.")), "")
-    way = f"give the server a key (--{key})" if key else "let a proxy in front of it ask for a key"
+    way = f"give the server a key (--{key})" if key else "let a proxy in front of it check a key"
     advice = f"publish it on 127.0.0.1 or not at all, or {way}"
-    return [Violation("open-port-without-key", span, message, advice, "for every client who reaches the host")]
+    return [Violation("open-port-without-key", span, message, advice, "for every client that reaches the host")]
 
 
 def _on_host(runtime: Runtime, ports: list[Port]) -> list[Violation]:
@@ -237,15 +237,15 @@ def _on_host(runtime: Runtime, ports: list[Port]) -> list[Violation]:
     message = f"port {moved[0].host} stays closed: host networking drops published ports, {moved[0].number} included"
     site = runtime.network.span()
     related = [Related(site, "the host's network")] if site is not None else []
-    advice = f"delete it and have the server listen on {moved[0].host}, or do not use host networking"
+    advice = f"delete it and let the server listen on {moved[0].host}, or do not use host networking"
     return [Violation("ports-on-host-network", span, message, advice, "dropped", related=related)]
 
 
 # -- probes
 
 
-_SELDOM, _SHORT = 60, 180
-"""Seconds within which a server is seldom up, and within which a large or downloaded model is not loaded: the defaults of the
+_EARLY, _SHORT = 60, 180
+"""Seconds within which a server is rarely up, and within which a large or downloaded model is not loaded: the defaults of the
 rules' options."""
 
 
@@ -255,16 +255,16 @@ def _patience(config: Config, probe: Probe, options: Options) -> list[Violation]
         return []
     kills = probe.kind in ("startupProbe", "livenessProbe")
     eager = config.operand("enforce-eager").present is not False or config.operand("disable-cuda-graph").present is not False
-    seldom = options.get("probe-before-load", {}).get("seconds", _SELDOM)
-    soon = probe.patience < seldom and (kills or probe.gates) and not eager
+    early = options.get("probe-before-load", {}).get("seconds", _EARLY)
+    soon = probe.patience < early and (kills or probe.gates) and not eager
     if not soon and probe.patience >= options.get("short-probe", {}).get("seconds", _SHORT):
         return []
-    end = "Kubernetes kills it while it loads, and it starts again" if kills else "the container counts as unhealthy"
+    end = "Kubernetes restarts it again and again" if kills else "the container counts as unhealthy"
     if probe.gates:
-        end = "the services that wait for it are not started"
+        end = "services that depend on it are not started"
     when = f"{probe.patience:g} s after the start"
-    what = "a model is seldom loaded by then" if soon else "a large model, or one that is downloaded, is not loaded by then"
-    message = f"the {probe.kind} gives up {when}: {what}, and {end}"
+    what = "a model is rarely loaded by then" if soon else "a large model, or one that is downloaded, is not loaded by then"
+    message = f"the {probe.kind} gives up {when}: {what}; {end}"
     advice = "give it as long as the slowest start takes: "
     advice += "a startupProbe with a failureThreshold of some minutes" if kills else "a start_period of some minutes"
     return [Violation("probe-before-load" if soon else "short-probe", span, message, advice, "too soon")]

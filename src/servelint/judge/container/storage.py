@@ -112,5 +112,5 @@ def _restarts(runtime: Runtime) -> list[Violation]:
         return []
     how = runtime.restart.value
     message = f"restart: {how} restarts a server that cannot start, after minutes of loading each time"
-    advice = "say how often: restart: on-failure:3"
+    advice = "limit the restarts: restart: on-failure:3"
     return [Violation("restarts-for-ever", runtime.restart.span(), message, advice, "without an end")]

@@ -13,10 +13,32 @@ from servelint.judge.parser import arguments, environment, values
 from servelint.judge.parser.view import ReleaseView, similar
 from servelint.judge.parser.violation import Violation
 
-_known: WeakKeyDictionary[Config, list[Violation]] = WeakKeyDictionary()
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.judge.parser.view import Shared
+
+_known: WeakKeyDictionary[Config, _Found] = WeakKeyDictionary()
 """A config's violations are needed several times: for its start, its findings, and what a later release refuses."""
 
-__all__ = ["Violation", "note_misspelt", "refuses", "violations"]
+_alike: WeakKeyDictionary[Config, _Found] = WeakKeyDictionary()
+"""The same, where messages may name another release."""
+
+__all__ = ["Violation", "note_misspelt", "refuse", "verdicts", "violations"]
+
+
+class _Found:
+    """The violations of a launch under one release.
+
+    Attributes:
+        first, last: positions in the catalog of the releases that have the same violations, if they read the arguments alike.
+    """
+
+    __slots__ = ("first", "last", "violations")
+
+    def __init__(self, violations: list[Violation], first: int, last: int) -> None:
+        self.violations = violations
+        self.first = first
+        self.last = last
 
 
 def violations(config: Config) -> list[Violation]:
@@ -28,17 +50,44 @@ def violations(config: Config) -> list[Violation]:
     found = _known.get(config)
     if found is None:
         found = _known[config] = _found(config)
-    return found
+    return found.violations
 
 
-def refuses(config: Config) -> bool:
-    """Whether a release keeps a launch from starting, as far as violations show; cheaper than the violations themselves.
+def verdicts(configs: list[Config]) -> list[list[Violation]]:
+    """The violations of a launch under each of some releases, oldest first; alike for releases that nothing tells apart.
+
+    Only the rules and the places of violations are those of each release: a message may name a later one.
+    """
+    alike: dict[int, list[_Found]] = {}
+    parts: dict[int, Shared] = {}
+    return [_verdict(config, alike, parts) for config in reversed(configs)][::-1]
+
+
+def _verdict(config: Config, alike: dict[int, list[_Found]], parts: dict[int, Shared]) -> list[Violation]:
+    index = config.index
+    if index is None or config.around is not None:
+        return violations(config)
+    known = alike.setdefault(id(config.reading), [])
+    found = next((one for one in known if one.first <= index <= one.last), None)
+    if found is None:
+        found = _alike.get(config) or _found(config, parts.setdefault(id(config.reading.first), {}))
+        known.append(found)
+    if config not in _alike:
+        _alike[config] = found
+        if not found.violations:
+            _known[config] = found
+    return found.violations
+
+
+def refuse(configs: list[Config]) -> list[bool]:
+    """Whether each of some releases keeps a launch from starting, as far as violations show; cheaper than the violations.
 
     What is in no known release may be in the next one, so it is not a reason against any of them.
     """
-    if config.around is None and config.index is not None and any(fault.fatal for fault in config.reading.arguments.faults):
-        return True
-    return any(violation.refused and not violation.new for violation in violations(config))
+    fatal = {id(one): any(fault.fatal for fault in one.arguments.faults) for one in {config.reading for config in configs}}
+    cheap = [config.around is None and config.index is not None and fatal[id(config.reading)] for config in configs]
+    others = iter(verdicts([config for config, refused in zip(configs, cheap, strict=True) if not refused]))
+    return [refused or any(one.refused and not one.new for one in next(others)) for refused in cheap]
 
 
 def note_misspelt(config: Config) -> None:
@@ -52,20 +101,23 @@ def note_misspelt(config: Config) -> None:
                 config.reading.arguments.possible.add(option.name)
 
 
-def _found(config: Config) -> list[Violation]:
+def _found(config: Config, shared: Shared | None = None) -> _Found:
     if config.around is not None:
         before, after = config.around
         later = {(one.rule, one.span) for one in violations(after)}
-        return [one for one in violations(before) if (one.rule, one.span) in later]
+        return _Found([one for one in violations(before) if (one.rule, one.span) in later], 0, 0)
     found = arguments.word_violations(config)
+    first, last = 0, 0
     if config.catalog is not None and config.index is not None:
-        view = ReleaseView(config, config.catalog, config.index)
+        view = ReleaseView(config, config.catalog, config.index, shared)
         # words that a stray backslash has made are none that anyone wrote
         for part in (environment,) if arguments.escaped_blanks(config) else (arguments, values, environment):
             found += part.violations(view)
+        first, last = view.first, view.last
     braces = arguments.expanded_braces(config)
     # what is said of the words that the braces became is not worth a finding of its own
-    return [one for one in found if not any(one.span is not None and _within(one.span, each.span) for each in braces)] + braces
+    kept = [one for one in found if not any(one.span is not None and _within(one.span, each.span) for each in braces)]
+    return _Found(kept + braces, first, last)
 
 
 def _within(one: Span, other: Span | None) -> bool:

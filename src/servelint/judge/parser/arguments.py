@@ -28,7 +28,7 @@ from servelint.judge.parser.repairs import (
     without_value,
     written_in,
 )
-from servelint.judge.parser.view import Life, ReleaseView, listed, similar
+from servelint.judge.parser.view import ReleaseView, listed, similar
 from servelint.judge.parser.violation import Violation
 
 TYPE_CHECKING = False
@@ -72,8 +72,7 @@ def _in_one_word(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
     if not packed:
         return faults
     inside = [option.partition("=")[0] for flat in packed for option in flat.split() if option.startswith("-")]
-    table = view.catalog.table(view.index)
-    named = {found.name for option in inside if (found := table.find(option)) is not None}
+    named = {found.name for option in inside if (found := view.find(option)) is not None}
     return [one for one in faults if one.kind != "missing-argument" or one.spelling.lstrip("-") not in named]
 
 
@@ -100,7 +99,7 @@ def _unexpected_value(view: ReleaseView, fault: Fault) -> Violation:
     advice = f"write {fault.spelling}"
     if off:
         other = fault.spelling.replace("--", "--no-", 1)
-        advice = f"write {other}" if view.catalog.table(view.index).find(other) is not None else "delete it"
+        advice = f"write {other}" if view.find(other) is not None else "delete it"
     return Violation(
         "unexpected-value",
         fault.span,
@@ -133,7 +132,7 @@ def _all_in_one(view: ReleaseView, fault: Fault) -> Violation:
         "one-word",
         fault.span,
         f"several options are one word, which {view.release} reads as an argument",
-        "make a word of each: leave out the quotes in a shell, or use an array; in a list, an item for each",
+        "write each option as its own word: without the quotes in a shell, or with an array; as its own item in a list",
         "one word",
     )
 
@@ -213,7 +212,7 @@ def _argument(view: ReleaseView, fault: Fault) -> Violation:
         "unexpected-argument",
         fault.span,
         f"unexpected argument {shown!r}; {view.release} refuses it",
-        "delete it, or quote what it is a part of",
+        "delete it, or quote the text that it is part of",
         "unexpected",
         change=after_switch(view, fault),
         title=titled_switch(view, fault),
@@ -225,9 +224,9 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
     instead = in_place_of(view, fault.spelling)
     runs = view.catalog.spelled(fault.spelling)
     if runs:
-        life = Life(view.catalog, runs, view.index)
+        life = view.life(runs)
         gone = life.before is not None
-        use = Life(view.catalog, _taking(view, fault, runs), view.index).use(view.name)
+        use = view.life(_taking(view, fault, runs)).use(view.name)
         otherwise = f"delete it, or use {use}"
         return Violation(
             "removed-option" if gone else "option-not-yet",
@@ -240,13 +239,17 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
             safe=instead.safe if instead is not None else False,
         )
     name, sign, _ = fault.spelling.partition("=")
-    if sign and view.catalog.table(view.index).find(name) is not None:
+    if sign and view.find(name) is not None:
         message = f"{view.release} takes no value after an equals sign, and refuses {fault.spelling}"
         return Violation("unknown-option", fault.span, message, f"write {name} and the value as two words", "one word")
     other = _other_engine(view.engine, fault.spelling)
     close = similar(fault.spelling, view.catalog.table(view.index).lines)
     there = setting_named(view, close) is not None if close else False
-    meant = f"delete it, with its value: {close} is set already" if there else f"did you mean {close}?"
+    twice = close == "--model" and view.config.reading.model is not None and not there
+    there = there or twice
+    meant = (
+        f"delete it, with its value: {'the model' if twice else close} is set already" if there else f"did you mean {close}?"
+    )
     message = f"{view.release} has no option {fault.spelling}"
     if other is not None:
         message = f"{fault.spelling} is an option of {ENGINE_NAMES[other]}; {view.release} refuses it"
@@ -266,7 +269,7 @@ _NAMED_INSTEAD = r"(?i)\buse (--[a-z][\w-]*(?: [\w+.-]+)??)(?: instead)?\.?$"
 
 
 def _successor(spelling: str, runs: Sequence[tuple[int, int, Option]], gone: bool) -> str:
-    """What the last release that had an option said is to be used in its place; a notice speaks of the option that is on."""
+    """What the last release that had an option said is to be used instead; a notice speaks of the option that is on."""
     off = spelling.startswith(("--no-", "-n"))
     notice = max(runs, key=lambda run: run[1])[2].deprecated if gone and not off else ""
     named = re.search(_NAMED_INSTEAD, " ".join(notice.split())) if notice else None
@@ -292,7 +295,7 @@ def _other_engine(engine: str, spelling: str) -> str | None:
 
 def _ambiguous(view: ReleaseView, fault: Fault) -> Violation:
     runs = view.catalog.spelled(fault.spelling)
-    was = f" {Life(view.catalog, runs, view.index).written(view.name)}, and" if runs else ""
+    was = f" {view.life(runs).written(view.name)}, and" if runs else ""
     instead = in_place_of(view, fault.spelling) if runs else None
     return Violation(
         "ambiguous-option",
@@ -311,7 +314,7 @@ def _abbreviated(view: ReleaseView, fault: Fault) -> Violation:
     full = fault.names[0]
     if runs:
         instead = in_place_of(view, fault.spelling)
-        was = Life(view.catalog, runs, view.index).written(view.name)
+        was = view.life(runs).written(view.name)
         return Violation(
             "taken-for-another",
             fault.span,
@@ -371,15 +374,15 @@ def _model_first(view: ReleaseView) -> list[Violation]:
     if not view.record.dialect.model_first or not arguments.takes_model or not arguments.complete or "config" in settings:
         return []
     model, name = settings.get("model"), settings.get("served-model-name")
-    later = view.config.at_least("0.11.1")
-    if model is not None and view.config.at_least("0.8.3") and not later and model.word.text.flat == "--model":
-        message = f"{command} of {view.release} takes the model as its first argument, not by --model"
+    later = view.at_least("0.11.1")
+    if model is not None and view.at_least("0.8.3") and not later and model.word.text.flat == "--model":
+        message = f"{command} of {view.release} takes the model as its first argument, not with --model"
         change = Change(words=[model.word]) if view.config.launch.argv[:1] == [model.word] else None
         advice = f"write {command} MODEL, without --model"
         return [Violation("missing-argument", model.word.text.span(), message, advice, change=change, safe=True)]
     given = model.value.flat if model is not None and model.value is not None else ""
     if later and model is not None and given and arguments.positionals and _is_model(arguments.positionals[0]):
-        message = f"{command} of {view.release} gets the model twice, by --model and as an argument, and accepts it once"
+        message = f"{command} of {view.release} accepts one model, and gets two: --model and an argument"
         change = Change(drop=[model]) if arguments.positionals[0].text.flat == given else None
         written = arguments.positionals[0].text.flat
         advice = "delete --model and its value"
@@ -389,7 +392,7 @@ def _model_first(view: ReleaseView) -> list[Violation]:
     first = view.config.launch.argv[0] if view.config.launch.argv else None
     if name is None or model is not None or first is None or first.many or not first.text.flat.startswith("-"):
         return []
-    if not view.config.at_least("0.17"):
+    if not view.at_least("0.17"):
         return []
     message = f"{command} of {view.release} takes no --served-model-name where the model is not its first argument"
     return [Violation("missing-argument", name.word.text.span(), message, f"write {command} MODEL, then the options")]
@@ -407,7 +410,7 @@ def _deprecated(view: ReleaseView) -> list[Violation]:
             continue
         instead = in_place_of(view, setting.name, setting)
         notice = " ".join(option.deprecated.split())
-        advice = notice if notice != "it is deprecated" else "look for what takes its place"
+        advice = notice if notice != "it is deprecated" else "look for its replacement"
         found.append(
             Violation(
                 "deprecated-option",
@@ -461,19 +464,19 @@ def _back_again(view: ReleaseView) -> list[Violation]:
     """Options that this release takes and that some releases between it and older ones refuse."""
     found: list[Violation] = []
     for setting in view.config.reading.arguments.every:
-        gaps = view.catalog.gaps(setting.spelling) if setting.option is not None else []
-        gap = next((one for one in reversed(gaps) if one[1] <= view.index), None)
-        if gap is None:
-            continue
-        gone, back = gap
         releases = view.catalog.releases
+        gaps = view.catalog.gaps(setting.spelling) if setting.option is not None else []
+        run = view.run_of([(back, len(releases) - 1, gone) for gone, back in gaps])
+        if run is None:
+            continue
+        back, _, gone = run
         spell = releases[gone] if gone == back - 1 else f"{releases[gone]} to {releases[back - 1]}"
         instead = in_place_of(view, setting.spelling, setting)
         found.append(
             Violation(
                 "option-came-and-went",
                 head_of(setting.word),
-                f"{view.name} {spell} refuse {setting.spelling}, which {releases[back]} takes again",
+                f"{view.name} {spell} refuse {setting.spelling}, which {releases[back]} accepts again",
                 instead.text if instead is not None else "delete it, or name the release of the image",
                 "depends on the release",
             )
@@ -522,7 +525,7 @@ def expanded_braces(config: Config) -> list[Violation]:
             Violation(
                 "malformed-json",
                 site,
-                f"this JSON is not quoted: the shell expands its braces and makes {len(words)} words of it",
+                f"this JSON is not quoted: the shell expands its braces and splits it into {len(words)} words",
                 "put single quotes around the whole value",
                 "expanded",
                 change=written_at(site.sub(start, len(site.text)), f"'{site.text[start:]}'") if plain else None,
@@ -541,8 +544,8 @@ def _blank_behind_backslash(config: Config) -> list[Violation]:
         width = blanks.end() if blanks is not None else 1
         span = site.sub(0, max(width, 1))
         if width > 1:
-            what = "a blank follows this backslash, so the line is not continued"
-            advice = "delete the blank behind the backslash"
+            what = "a blank follows this backslash, so the line does not continue"
+            advice = "delete the blank after the backslash"
             change = written_at(site.sub(1, width), "")
         else:
             what = "the lines are joined before this backslash is read, so the blank becomes part of a word"
@@ -562,7 +565,7 @@ def _cut(config: Config) -> list[Violation]:
         return []
     first = cut.text.split(None, 1)[0]
     name = ENGINE_NAMES[config.launch.engine]
-    message = f"the command ends before {first}: this and what follows never reaches {name}"
+    message = f"the command ends before {first}: it and everything after it never reach {name}"
     image = config.launch.image.span() if config.launch.image is not None else None
     if image is not None and image.source is cut.source and cut.start <= image.start < cut.end:
         message = f"the command ends before {first}: the container tool gets no image and starts nothing"

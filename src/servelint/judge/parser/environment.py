@@ -16,7 +16,7 @@ from servelint.engines.registry import derived
 from servelint.fixes.change import Change, name_span
 from servelint.judge.parser.repairs import Replacement, in_place_of, setting_named
 from servelint.judge.parser.values import takes
-from servelint.judge.parser.view import Life, ReleaseView, listed, similar
+from servelint.judge.parser.view import ReleaseView, listed, similar
 from servelint.judge.parser.violation import Violation
 
 TYPE_CHECKING = False
@@ -38,45 +38,52 @@ def violations(view: ReleaseView) -> list[Violation]:
     env = [(name, variable) for name, variable in view.config.launch.env.items() if name.startswith((*prefixes, *others))]
     if not env:
         return value_violations(view)
-    known = view.catalog.variables()
-    mentioned = view.catalog.names("mentioned-variables")
-    named = {name for name, _ in env if view.has_now(mentioned.get(name))}
-    foreign = [
-        _foreign(view, name, variable)
-        for name, variable in env
-        # what a script exports may be for another engine that it starts
-        if view.config.launch.container is not None and name.startswith(others) and name not in known and name not in named
-    ]
-    found = [
-        _variable(view, name, variable, known) for name, variable in env if name.startswith(prefixes) and name not in named
-    ]
-    return [*(one for one in (*foreign, *found) if one is not None), *value_violations(view)]
+    # what a script exports may be for another engine that it starts
+    for_others = [(one[0], one) for one in env if one[0].startswith(others) and view.config.launch.container is not None]
+    own = [(one[0], one) for one in env if one[0].startswith(prefixes)]
+    return view.each(for_others, _foreign) + view.each(own, _variable) + value_violations(view)
 
 
-def _foreign(view: ReleaseView, name: str, variable: Variable) -> Violation | None:
+def _is_mentioned(view: ReleaseView, name: str) -> bool:
+    """Whether the release names a variable without reading it."""
+    return view.has_now(view.catalog.names("mentioned-variables").get(name))
+
+
+def _foreign(view: ReleaseView, named: tuple[str, Variable]) -> list[Violation]:
     """A variable that only another engine reads."""
+    name, variable = named
+    if name in view.catalog.variables() or _is_mentioned(view, name):
+        return []
     other = next(one for one in ENGINES.values() if one.variables_closed and name.startswith(one.variables))
     catalog = catalogs.load(other.id)
     if catalog is None or name not in catalog.variables():
-        return None
-    if view.record.alone_since and not view.config.at_least(view.record.alone_since):
-        return None
-    return Violation(
-        "env-of-other-engine",
-        name_span(variable),
-        f"{name} is a variable of {other.name}; nothing in {view.release} reads it",
-        "delete it",
-        "not read",
-        variable=name,
-        change=Change(unset=name),
-        title=f"delete {name}",
-        safe=True,
-    )
+        return []
+    if view.record.alone_since and not view.at_least(view.record.alone_since):
+        return []
+    return [
+        Violation(
+            "env-of-other-engine",
+            name_span(variable),
+            f"{name} is a variable of {other.name}; nothing in {view.release} reads it",
+            "delete it",
+            "not read",
+            variable=name,
+            change=Change(unset=name),
+            title=f"delete {name}",
+            safe=True,
+        )
+    ]
 
 
-def _variable(view: ReleaseView, name: str, variable: Variable, known: dict[str, Any]) -> Violation | None:
+def _variable(view: ReleaseView, named: tuple[str, Variable]) -> list[Violation]:
     """A variable that the release does not read, or that it deprecates."""
+    found = None if _is_mentioned(view, named[0]) else _unread(view, *named)
+    return [found] if found is not None else []
+
+
+def _unread(view: ReleaseView, name: str, variable: Variable) -> Violation | None:
     place = name_span(variable)
+    known = view.catalog.variables()
     runs = known.get(name)
     old, new = view.record.renamed_variables
     if old and name.startswith(old):
@@ -85,14 +92,15 @@ def _variable(view: ReleaseView, name: str, variable: Variable, known: dict[str,
             return None  # read under the new name, and judged there by the engine itself
         if view.has_now(renamed) and view.has_now(known.get(new + name[len(old) :])):
             return None  # read under the new name, although the release has nothing of the old one itself
-    instead = in_place_of(view, name)
     if runs is None:
-        close = similar(name, _variables_read(view.catalog, view.index))
+        # what no variable of any release is like, no release's is
+        close = similar(name, known) and similar(name, _variables_read(view.catalog, view.index))
         verb = view.config.launch.verb
         for_others = view.record.shared_variables and not (verb and verb[0].site is None)
         if close is None or for_others or _is_passed_on(view, variable):
             return None  # a script beside the engine may read it, or this one does
         there = close in view.config.launch.env
+        instead = in_place_of(view, name)
         advice = f"delete it: {close} is set already" if there else f"did you mean {close}?"
         return Violation(
             "unknown-env",
@@ -104,18 +112,21 @@ def _variable(view: ReleaseView, name: str, variable: Variable, known: dict[str,
             title=f"delete {name}" if there else f"write {close}",
             variable=name,
         )
-    if view.has_now(runs):
-        body = next(run[2] for run in runs if run[0] <= view.index <= run[1])
+    runs_now = view.run_of(runs)
+    if runs_now is not None:
+        body = runs_now[2]
         notice = body.get("deprecated") if isinstance(body, dict) else None
         if not notice:
             return None
-        advice = " ".join(notice.split()) if isinstance(notice, str) else "look for what takes its place"
+        instead = in_place_of(view, name)
+        advice = " ".join(notice.split()) if isinstance(notice, str) else "look for its replacement"
         message = f"{name} is deprecated in {view.release}"
         return Violation("deprecated-env", place, message, instead.text if instead else advice, "deprecated", variable=name)
-    life = Life(view.catalog, runs, view.index)
+    life = view.life(runs)
+    instead = in_place_of(view, name)
     text = instead.text if instead is not None else ""
     if instead is not None and instead.option is not None and not _takes(view, instead.option, variable.value):
-        text = f"delete it: {instead.option} takes its place, and does not take this value"
+        text = f"delete it: {instead.option} replaces it, and does not accept this value"
     elif instead is not None and instead.option is not None and variable.value is not None and variable.value.known:
         text = f"write {instead.option} {masked_value(instead.option, variable.value.flat)}"
     gone = life.before is not None and life.after is None and (instead is None or instead.delete)
@@ -151,7 +162,7 @@ def _as_option(view: ReleaseView, instead: Replacement | None, variable: Variabl
 
 def _takes(view: ReleaseView, spelling: str, value: TracedText | None) -> bool:
     """Whether the release may take a value of a variable for an option."""
-    option = view.catalog.table(view.index).find(spelling)
+    option = view.find(spelling)
     return option is None or value is None or not value.known or takes(view, option, value.flat)
 
 
@@ -184,17 +195,18 @@ def value_violations(view: ReleaseView) -> list[Violation]:
     if view.record.option_variables:
         return _values_of_options(view)
     since = view.record.values_read_since
-    if not since or not view.config.at_least(since):
+    if not since or not view.at_least(since):
         return []
-    known = view.catalog.variables()
-    found: list[Violation] = []
-    for name, variable in view.config.launch.env.items():
-        for first, last, body in known.get(name, ()):
-            text = variable.value
-            if first <= view.index <= last and text is not None and text.value and isinstance(body, dict):
-                one = _value(view, name, text, variable, body)
-                found += [one] if one is not None else []
-    return found
+    return view.each([(one[0], one) for one in view.config.launch.env.items()], _of_value)
+
+
+def _of_value(view: ReleaseView, named: tuple[str, Variable]) -> list[Violation]:
+    name, variable = named
+    run, text = view.run_of(view.catalog.variables().get(name)), variable.value
+    if run is None or text is None or not text.value or not isinstance(run[2], dict):
+        return []
+    found = _value(view, name, text, variable, run[2])
+    return [found] if found is not None else []
 
 
 def _value(view: ReleaseView, name: str, text: TracedText, variable: Variable, body: dict[str, Any]) -> Violation | None:
@@ -208,7 +220,7 @@ def _value(view: ReleaseView, name: str, text: TracedText, variable: Variable, b
     meant = _MEANT.get(text.flat.strip().lower()) if wanted == _SWITCH else None
     if wanted == _GO_SWITCH:
         off = text.flat.strip("\"' ").lower() in ("off", "no", "n", "disable", "disabled")
-        message = f"{name}={text.flat} is read as true by {view.release}: what is neither true nor false is true"
+        message = f"{name}={text.flat} is read as true by {view.release}: any other text counts as true"
         return Violation(
             "ignored-env-value",
             text.span() or variable.site,
@@ -220,7 +232,7 @@ def _value(view: ReleaseView, name: str, text: TracedText, variable: Variable, b
     if record.values_refused:
         message = f"{name}={text.flat} is not read as {wanted}: {view.release} fails with ValueError after loading"
     else:
-        message = f"{name}={text.flat} is not read as {wanted} by {view.release}, which goes on without it"
+        message = f"{name}={text.flat} is not read as {wanted} by {view.release}, which ignores it"
     return Violation(
         "unreadable-env-value" if record.values_refused else "ignored-env-value",
         text.span() or variable.site,
@@ -236,8 +248,8 @@ def _values_of_options(view: ReleaseView) -> list[Violation]:
     arguments, known = view.config.reading.arguments, view.catalog.variables()
     found: list[Violation] = []
     for name, variable in view.config.launch.env.items():
-        body: dict[str, Any] = next((body for first, last, body in known.get(name, ()) if first <= view.index <= last), {})
-        option = view.catalog.table(view.index).get(body["option"]) if "option" in body else None
+        run = view.run_of(known.get(name))
+        option = view.catalog.table(view.index).get(run[2]["option"]) if run is not None and "option" in run[2] else None
         text = variable.value
         if option is None or text is None or not text.known or not arguments.complete or option.name in arguments.settings:
             continue

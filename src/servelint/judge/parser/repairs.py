@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from functools import lru_cache
 
+from servelint.core.data import data_path
 from servelint.core.launch import Word
 from servelint.core.source import Span
 from servelint.core.text import TracedText
@@ -20,24 +20,26 @@ if TYPE_CHECKING:
 
 
 class Replacement:
-    """What takes the place of an option or variable that was removed or deprecated.
+    """What replaces an option or variable that was removed or deprecated.
 
     Attributes:
         text: what to do, as an advice.
         option: the new spelling, if it takes the same value, or one of `values`.
         values: old value -> new one, where they differ.
         write: the words to write instead of the option and its value.
+        by_value: old value -> the words to write instead of the option with this value; none to delete it.
         delete: whether nothing takes its place.
         idle: whether it already had no effect when it was deprecated.
         safe: whether the launch then means the same, or could mean nothing else.
     """
 
-    __slots__ = ("delete", "idle", "option", "safe", "text", "values", "write")
+    __slots__ = ("by_value", "delete", "idle", "option", "safe", "text", "values", "write")
 
     def __init__(self, body: dict[str, Any]) -> None:
         self.option: str | None = body.get("option")
         self.values: dict[str, str] = body.get("values", {})
         self.write: list[str] = body.get("write", [])
+        self.by_value: dict[str, list[str]] = body.get("by-value", {})
         self.idle: bool = body.get("idle", False)
         self.delete: bool = body.get("delete", False)
         self.safe: bool = body.get("safe", False)
@@ -46,8 +48,7 @@ class Replacement:
 
 @lru_cache(maxsize=1)
 def _data() -> dict[str, dict[str, Any]]:
-    path = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(__file__))), "engines", "data", "replacements.json")
-    with open(path, encoding="utf-8") as file:
+    with open(data_path("engines/data/replacements.json"), encoding="utf-8") as file:
         found: dict[str, dict[str, Any]] = json.load(file)["engines"]
     return found
 
@@ -56,7 +57,7 @@ _OPTION = r"(?<![\w-])--[a-z][a-z0-9-]*"
 
 
 def replacement(engine: str, name: str) -> Replacement | None:
-    """What takes the place of an option (without dashes) or a variable of an engine; None if it is not known."""
+    """What replaces an option (without dashes) or a variable of an engine; None if it is not known."""
     body = _data().get(engine, {}).get(name)
     return Replacement(body) if body is not None else None
 
@@ -80,26 +81,32 @@ def setting_of(view: ReleaseView, word: Word | None) -> Setting | None:
 
 def setting_named(view: ReleaseView, spelling: str) -> Setting | None:
     """The setting of an option by any of its spellings; None if the launch does not set it."""
-    option = view.catalog.table(view.index).find(spelling)
+    option = view.find(spelling)
     return next((one for one in view.config.reading.arguments.every if option is not None and one.name == option.name), None)
 
 
 def in_place_of(view: ReleaseView, name: str, setting: Setting | None = None) -> Replacement | None:
-    """What takes the place of an option or a variable in a launch; None if the release does not have it.
+    """What replaces an option or a variable in a launch; None if the release does not have it.
 
     Nothing does, where the launch sets it already.
     """
     found = replacement(view.engine, name.lstrip("-"))
-    new = found.option or next(iter(found.write), "") if found is not None else ""
-    table = view.catalog.table(view.index)
-    if found is not None and any(
-        table.find(one) is None for one in re.findall(_OPTION, f"{new.partition('.')[0]} {found.text}")
-    ):
+    if found is None:
+        return None
+    if found.by_value:
+        given = setting or next((one for one in view.config.reading.arguments.every if one.spelling == name), None)
+        words = found.by_value.get(given.value.flat) if given is not None and given.value is not None else None
+        if words is not None:
+            found = Replacement(
+                {"write": words, "text": f"write {' '.join(words)}"} if words else {"text": "delete it", "delete": True}
+            )
+    new = found.option or next(iter(found.write), "")
+    if any(view.find(one) is None for one in re.findall(_OPTION, f"{new.partition('.')[0]} {found.text}")):
         return (
             Replacement({"text": "delete it", "delete": True, "safe": found.safe, "idle": found.idle}) if found.delete else None
         )
     there = setting_named(view, new)
-    return found if there is None or there is setting else _set_already(new, safe=found is not None and found.safe)
+    return found if there is None or there is setting else _set_already(new, safe=found.safe)
 
 
 def _set_already(name: str, *, safe: bool) -> Replacement:
@@ -114,7 +121,7 @@ def instead_of(view: ReleaseView, instead: Replacement | None, setting: Setting 
     if new is None:
         return Change(drop=[setting]) if instead.delete else None
     head, dot, _ = new.partition(".")
-    if view.catalog.table(view.index).find(head) is None or (dot and not view.config.at_least("0.9.2")):
+    if view.find(head) is None or (dot and not view.at_least("0.9.2")):
         return None
     if instead.option is None:
         there = setting_named(view, head)
@@ -166,7 +173,7 @@ def _switch(view: ReleaseView, setting: Setting, off: bool, words: list[Word]) -
     if not off:
         return Change(instead=(words, [setting.spelling]))
     other = setting.spelling.replace("--", "--no-", 1)
-    if view.catalog.table(view.index).find(other) is not None:
+    if view.find(other) is not None:
         return Change(instead=(words, [other]))
     return Change(words=words)
 
@@ -174,7 +181,7 @@ def _switch(view: ReleaseView, setting: Setting, off: bool, words: list[Word]) -
 def swallowed(view: ReleaseView, setting: Setting) -> bool:
     """Whether the value of an option is the next option: some parsers take the next word, whatever it looks like."""
     flat = setting.value.flat if setting.value is not None and setting.option is not None and setting.option.choices else ""
-    return view.record.dialect.next_word and flat.startswith("-") and view.catalog.table(view.index).find(flat) is not None
+    return view.record.dialect.next_word and flat.startswith("-") and view.find(flat) is not None
 
 
 def after_switch(view: ReleaseView, fault: Fault) -> Change | None:

@@ -14,7 +14,7 @@ from servelint.engines.catalog import LIST, Catalog, Keys, Option
 from servelint.engines.conversions import Refused, convert, is_known
 from servelint.fixes.change import Change, written_at
 from servelint.judge.parser.repairs import instead_of, mended_json, replacement, swallowed, titled
-from servelint.judge.parser.view import Life, ReleaseView, elsewhere, listed, misspelt, similar
+from servelint.judge.parser.view import ReleaseView, elsewhere, listed, misspelt, similar
 from servelint.judge.parser.violation import Violation
 from servelint.syntax import json
 from servelint.syntax.json import ARRAY, OBJECT, STRING, UNKNOWN, WORD, JsonNode, parse
@@ -29,37 +29,35 @@ _JSON = frozenset(("none", "json"))
 
 def violations(view: ReleaseView) -> list[Violation]:
     """The violations in the values of options, under a release that the catalog has."""
-    found: list[Violation] = []
-    taken = view.config.reading.taken
-    record = view.record
-    # releases that declare these alike take different values
-    by_release = (*record.moved_values, *record.looked_up_options, *record.object_options)
-    for setting in view.config.reading.arguments.every:
-        option = setting.option
-        if option is not None:
-            found += _misspelt(view, setting, option)
-        if option is None or "." in setting.name:
-            continue
-        if option.refuses:
-            found.append(_refused(view, setting, option.refuses))
-            continue
-        if not option.takes_value:
-            continue
-        words = setting.values if option.kind == LIST else [setting.value_word] if setting.value_word is not None else []
-        for word in words:
-            text = setting.value if word is setting.value_word else word.text
-            place = id(setting), id(word)
-            if text is not None and text.known and not word.many and place not in taken:
-                violation = _value(view, setting, option, text, word)
-                if violation is not None:
-                    found.append(violation)
-                elif option.name not in by_release:
-                    taken.add(place)
-    return found + object_violations(view)
+    every = view.config.reading.arguments.every
+    parts = [((number, one.option), one) for number, one in enumerate(every) if one.option is not None]
+    objects = [(key, one) for key, one in parts if one.option is not None and one.option.json]
+    return view.each(parts, _of_value) + view.each(objects, _of_object)
+
+
+def _of_value(view: ReleaseView, setting: Setting) -> list[Violation]:
+    """The violations in the value of an option."""
+    option = setting.option
+    if option is None:
+        return []
+    found = _misspelt(view, setting, option)
+    if "." in setting.name:
+        return found
+    if option.refuses:
+        return [*found, _refused(view, setting, option.refuses)]
+    if not option.takes_value:
+        return found
+    words = setting.values if option.kind == LIST else [setting.value_word] if setting.value_word is not None else []
+    for word in words:
+        text = setting.value if word is setting.value_word else word.text
+        if text is not None and text.known and not word.many:
+            violation = _value(view, setting, option, text, word)
+            found += [violation] if violation is not None else []
+    return found
 
 
 def _refused(view: ReleaseView, setting: Setting, reason: str) -> Violation:
-    """An option at which the release ends the start."""
+    """An option at which the release stops the start."""
     instead = replacement(view.engine, setting.spelling.lstrip("-"))
     return Violation(
         "refused-option",
@@ -82,12 +80,15 @@ def _value(view: ReleaseView, setting: Setting, option: Option, text: TracedText
             "invalid-value", place, message, "name a file that exists, or write the template itself", "no such file"
         )
     if "json" in option.types and set(option.types) <= _JSON and text.flat not in ("", "None"):
-        return _json(setting, text, word)
+        return _json(setting, text, word) or _not_object(view, setting, option, text)
     try:
         converted = convert(view.engine, option.types, text.flat)
     except Refused as refused:
         message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}'
         return Violation("invalid-value", place, message, f"write {refused}", f"not {refused}")
+    if option.name in view.record.filled_options and not text.flat and view.checks_fields:
+        message = f"{setting.spelling} is empty; {view.release} does not start"
+        return Violation("invalid-value", place, message, f"write a value, or delete {setting.spelling}", "empty")
     if option.name in view.record.object_options and isinstance(converted, str) and view.checks_fields:
         message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}, which takes an object'
         return Violation("invalid-value", place, message, "write a JSON object", "not an object")
@@ -119,8 +120,8 @@ def _looked_up(view: ReleaseView, setting: Setting, option: Option, text: Traced
 def _moved(view: ReleaseView, option: Option) -> dict[str, Any] | None:
     """The field of a JSON option that declares the choices of another option; None if there is none."""
     field = view.record.moved_values.get(option.name)
-    keys = view.catalog.keys(field[0], view.index) if field is not None else None
-    body = keys.get(field[1]) if keys is not None and field is not None else None
+    keys = view.keys(field[0]) if field is not None else None
+    body = view.key(keys, field[1]) if keys is not None and field is not None else None
     return body if body is not None and "choices" in body else None
 
 
@@ -157,9 +158,10 @@ def _misspelt_value(view: ReleaseView, name: str, shown: str, text: TracedText, 
     """A misspelt value of an option, or of a key of a JSON option that the catalog calls `json_name`."""
     value = text.flat
     kind, plugin = view.record.value_kinds_of_options.get(name, ("", ""))
-    if plugin and view.config.operand(plugin).present is not False:
+    if plugin and view.may_have(plugin):
         return None
-    lives, plain = _lives(view.catalog, name, kind, json_name, view.index if json_name else 0)
+    keys = view.keys(json_name) if json_name else None
+    lives, plain = _lives(view.catalog, name, kind, keys)
     if not value or not lives or value.lower().replace("_", "-") in plain:
         return None
     now = [one for one in lives if kind and view.has_now(view.catalog.names(kind).get(one))]
@@ -183,19 +185,18 @@ def _had_elsewhere(view: ReleaseView, name: str, kind: str, value: str, first: i
     runs: list[Any] = [*view.catalog.names(kind).get(value, ())] if kind else []
     runs += [run for run in view.catalog.runs_of(name) if value in (run[2].choices or ())]
     runs = runs or [(first, len(view.catalog.releases) - 1)]
-    return "" if view.has_now(runs) else f" ({Life(view.catalog, runs, view.index).use(view.name)})"
+    return "" if view.has_now(runs) else f" ({view.life(runs).use(view.name)})"
 
 
 @lru_cache(maxsize=1024)
-def _lives(catalog: Catalog, name: str, kind: str, json_name: str, index: int) -> tuple[dict[str, int], frozenset[str]]:
+def _lives(catalog: Catalog, name: str, kind: str, keys: Keys | None) -> tuple[dict[str, int], frozenset[str]]:
     """The values that any release declares for an option or a key, or has of a kind of names -> the first that has them.
 
     Beside them the same values in lower case with dashes.
     """
     declared: list[tuple[int, Any]] = [(first, option.choices) for first, _, option in catalog.runs_of(name)]
-    if json_name:
-        keys = catalog.keys(json_name, index)
-        runs = keys.runs.get(name.rpartition(".")[2], ()) if keys is not None else ()
+    if keys is not None:
+        runs = keys.runs.get(name.rpartition(".")[2], ())
         declared = [(first, body.get("choices")) for first, _, body in runs]
     lives = {one: first for first, choices in reversed(declared) for one in choices or () if isinstance(one, str)}
     lives |= {one: runs[0][0] for one, runs in catalog.names(kind).items()} if kind else {}
@@ -211,8 +212,10 @@ def _is_missing(folder: str | None, template: str) -> bool:
 
 
 def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: TracedText, word: Word) -> Violation:
-    """A value that is none of the choices, though it may be one in another release."""
+    """A value that is not one of the choices, though it may be one in another release."""
     place = text.span() or word.site
+    if setting.option is not None and "none" in setting.option.types:
+        choices = [one for one in choices if one not in (None, "None")]  # the text None never reaches the list
     if swallowed(view, setting):
         message = f"{setting.spelling} takes a value in {view.release}, which takes {text.flat} for it"
         return Violation(
@@ -220,9 +223,15 @@ def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: Trace
         )
     message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}'
     runs = [run for run in view.catalog.spelled(setting.spelling) if run[2].choices is not None]
-    known = [run for run in runs if text.flat in (run[2].choices or ()) and run[2].name == setting.name]
+    known = [
+        run
+        for run in runs
+        if text.flat in (run[2].choices or ())
+        and run[2].name == setting.name
+        and not {"none"} & {*run[2].types} & {text.flat.lower()}
+    ]
     if known:
-        life = Life(view.catalog, known, view.index)
+        life = view.life(known)
         advice = f"choose from {listed(choices)}, or use {life.use(view.name)}"
         message = f"{message}; it {life.written(view.name)}"
         return Violation("invalid-choice", place, message, advice, "not a choice of this release")
@@ -259,36 +268,50 @@ def _json(setting: Setting, text: TracedText, word: Word) -> Violation | None:
     )
 
 
+def _not_object(view: ReleaseView, setting: Setting, option: Option, text: TracedText) -> Violation | None:
+    """JSON that is no object, or has members of another kind, for an option whose field is declared as a dictionary."""
+    node = json.parsed(text)
+    if option.name not in view.record.object_options or not view.checks_fields or not isinstance(node, JsonNode):
+        return None
+    if view.config.reading.arguments.settings.get(setting.name) is not setting:
+        return None  # the field is made of the last one
+    if node.kind not in (OBJECT, UNKNOWN) and not _is_null(node):
+        message = f"{setting.spelling} is {_SHAPES.get(node.kind, _SINGLE)} here; {view.release} takes an object"
+        return Violation("invalid-json-value", node.text.span(), message, "write an object", "not an object")
+    wanted = view.record.object_members.get(option.name)
+    for key, (_, value) in node.members.items() if wanted is not None else ():
+        if value.kind not in (wanted, UNKNOWN):
+            shape = {OBJECT: "an object", STRING: "a string"}[str(wanted)]
+            message = f"{key} of {setting.spelling} is not {shape}; {view.release} does not start"
+            return Violation("invalid-json-value", value.text.span(), message, f"write {shape}", f"not {shape}")
+    return None
+
+
 # -- JSON objects: their keys, and the values of their fields
 
 
-def object_violations(view: ReleaseView) -> list[Violation]:
-    """The violations in JSON objects: keys that the release does not know, and values that its fields refuse."""
-    found: list[Violation] = []
+def _of_object(view: ReleaseView, setting: Setting) -> list[Violation]:
+    """The violations in a JSON object: keys that the release does not know, and values that its fields refuse."""
     arguments, replaced = view.config.reading.arguments, view.config.reading.by_keys
-    for setting in arguments.every:
-        option = setting.option
-        keys = view.catalog.keys(option.json, view.index) if option is not None and option.json else None
-        if option is None or keys is None:
-            continue
-        if "." in setting.name:
-            found += _path(view, setting, keys)
-            continue
-        if arguments.settings.get(setting.name) is setting and setting.name not in replaced:
-            node = view.config.reading.parsed(setting.name)
-        elif option.name in view.record.late_objects or not view.checks_fields or setting.value is None:
-            node = None
-        else:
-            parsed = json.parsed(setting.value)
-            node = parsed if isinstance(parsed, JsonNode) else None
-        level = setting.spelling == "-O"  # of optimization: an object is made of the number
-        null = node is not None and _is_null(node) and option.name in view.record.late_objects
-        if node is not None and node.kind not in (OBJECT, UNKNOWN) and not null and not level and view.checks_fields:
-            message = f"{setting.spelling} is {_SHAPES.get(node.kind, _SINGLE)} here; {view.release} takes an object"
-            found.append(Violation("invalid-json-value", node.text.span(), message, "write an object", "not an object"))
-        if node is not None and node.kind == OBJECT:
-            found += _object(view, setting.spelling, option.json, keys, node)
-    return found
+    option = setting.option
+    keys = view.keys(option.json) if option is not None and option.json else None
+    if option is None or keys is None:
+        return []
+    if "." in setting.name:
+        return _path(view, setting, keys)
+    if arguments.settings.get(setting.name) is setting and setting.name not in replaced:
+        node = view.config.reading.parsed(setting.name)
+    elif option.name in view.record.late_objects or not view.checks_fields or setting.value is None:
+        node = None
+    else:
+        parsed = json.parsed(setting.value)
+        node = parsed if isinstance(parsed, JsonNode) else None
+    level = setting.spelling == "-O"  # of optimization: an object is made of the number
+    null = node is not None and _is_null(node) and option.name in view.record.late_objects
+    if node is not None and node.kind not in (OBJECT, UNKNOWN) and not null and not level and view.checks_fields:
+        message = f"{setting.spelling} is {_SHAPES.get(node.kind, _SINGLE)} here; {view.release} takes an object"
+        return [Violation("invalid-json-value", node.text.span(), message, "write an object", "not an object")]
+    return _object(view, setting.spelling, option.json, keys, node) if node is not None and node.kind == OBJECT else []
 
 
 def _is_null(node: JsonNode) -> bool:
@@ -300,7 +323,7 @@ def _path(view: ReleaseView, setting: Setting, keys: Keys) -> list[Violation]:
     spelling, _, path = setting.spelling.partition(".")
     key = path.rstrip("+").partition(".")[0]
     flat = setting.word.text.flat
-    if keys.get(key) is None:
+    if view.key(keys, key) is None:
         at = flat.find(".") + 1
         return [_unknown_key(view, spelling, key, keys, setting.word.text.cut(at, at + len(key)))] if at else []
     if "." in path or path.endswith("+") or setting.value is None:
@@ -312,7 +335,7 @@ def _object(view: ReleaseView, spelling: str, name: str, keys: Keys, node: JsonN
     """The violations in an object and in those inside it. `name`: the catalog's, `compilation-config.pass_config`."""
     found: list[Violation] = []
     for key, (written, value) in node.members.items():
-        body = keys.get(key)
+        body = view.key(keys, key)
         if body is None:
             found.append(_unknown_key(view, spelling, key, keys, written.content, f"{name}.{key}"))
             continue
@@ -320,7 +343,12 @@ def _object(view: ReleaseView, spelling: str, name: str, keys: Keys, node: JsonN
             found.append(_no_null(view, spelling, key, value.text))
         if value.kind != UNKNOWN and not _is_null(value) and view.checks_fields:
             found += _kind(view, spelling, key, value.kind, value.text, keys) or _field(view, spelling, key, value, keys)
-        inner = view.catalog.inner(f"{name}.{key}", body, view.index)
+        if value.kind == ARRAY and view.checks_fields and not {name, f"{name}.{key}"}.isdisjoint(view.record.text_lists):
+            odd = next((item for item in value.items if item.kind not in (STRING, UNKNOWN)), None)
+            if odd is not None:
+                message = f"{key} of {spelling} has {odd.text.shown} in it; {view.release} takes a list of texts"
+                found.append(Violation("invalid-json-value", odd.text.span(), message, "write texts", "not a text"))
+        inner = view.inner(f"{name}.{key}", body)
         if inner is not None and value.kind == OBJECT:
             found += _object(view, f"{spelling}.{key}", f"{name}.{key}", inner, value)
     return found
@@ -414,7 +442,7 @@ def _unknown_key(view: ReleaseView, spelling: str, key: str, keys: Keys, text: T
     delete = Change(key=operand) if operand and not refused else None
     runs = keys.runs.get(key)
     if runs:
-        life = Life(view.catalog, runs, view.index)
+        life = view.life(runs)
         return Violation(
             rule,
             text.span(),

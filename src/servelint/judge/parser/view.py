@@ -7,52 +7,146 @@ from functools import lru_cache
 
 from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines import catalog as catalogs
-from servelint.engines.catalog import Catalog
+from servelint.engines.catalog import Catalog, Keys
 from servelint.engines.config import Config
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any, TypeVar
+
+    from servelint.engines.catalog import Option
+    from servelint.judge.parser.violation import Violation
+
+    Part = TypeVar("Part")
+    Shared = dict[tuple[object, object], list[tuple[int, int, list[Violation]]]]
+    """Part of a launch -> its violations, with the first and the last position of the releases that they hold for."""
 
 
 class ReleaseView:
     """A launch under a release that the catalog has.
 
+    Each answer that depends on the release narrows `first` and `last`. A release between them that reads the arguments alike
+    gets the same answers, so that it is not judged again.
+
     Attributes:
         config: the launch under that release.
         catalog: the engine's catalog.
-        index: the release's position in the catalog.
         engine: the engine's id.
         record: the engine's record.
         name: the engine's name as people write it.
         release: the name with the release, "vLLM 0.27.1".
+        first, last: positions in the catalog of the releases for which every answer so far is the same.
     """
 
-    __slots__ = ("catalog", "config", "engine", "index", "name", "record", "release")
+    __slots__ = ("_index", "_shared", "catalog", "config", "engine", "first", "last", "name", "record", "release")
 
-    def __init__(self, config: Config, catalog: Catalog, index: int) -> None:
+    def __init__(self, config: Config, catalog: Catalog, index: int, shared: Shared | None = None) -> None:
         self.config = config
         self.catalog = catalog
-        self.index = index
+        self._index = index
+        self._shared = shared
         self.engine = config.launch.engine
         self.record = ENGINES[self.engine]
         self.name = self.record.name
         self.release = f"{self.name} {config.shown}"
+        self.first, self.last = 0, len(catalog.releases) - 1
+
+    @property
+    def index(self) -> int:
+        """The release's position in the catalog, for an answer that another release may not share."""
+        self.first = self.last = self._index
+        return self._index
+
+    def each(
+        self, parts: Iterable[tuple[object, Part]], judge: Callable[[ReleaseView, Part], list[Violation]]
+    ) -> list[Violation]:
+        """The violations of parts of the launch: what `judge` finds, or found under another release with the same answers.
+
+        Args:
+            parts: each part, with a key that differs where releases differ in what they declare for it.
+            judge: finds them.
+        """
+        shared, index = self._shared, self._index
+        found: list[Violation] = []
+        if shared is None:
+            for _, part in parts:
+                found += judge(self, part)
+            return found
+        first, last = self.first, self.last
+        for key, part in parts:
+            runs = shared.setdefault((judge, key), [])
+            run = next((one for one in runs if one[0] <= index <= one[1]), None)
+            if run is None:
+                self.first, self.last = 0, len(self.catalog.releases) - 1
+                ours = judge(self, part)
+                run = self.first, self.last, ours
+                runs.append(run)
+            first, last = max(first, run[0]), min(last, run[1])
+            found += run[2]
+        self.first, self.last = first, last
+        return found
+
+    def run_of(self, runs: Iterable[Sequence[Any]] | None) -> Sequence[Any] | None:
+        """The last of some runs of releases, (first position, last position, ...), that has the release; None if none has."""
+        found = None
+        for run in runs or ():
+            if self._index < run[0]:
+                self.last = min(self.last, run[0] - 1)
+            elif self._index > run[1]:
+                self.first = max(self.first, run[1] + 1)
+            else:
+                self.first, self.last = max(self.first, run[0]), min(self.last, run[1])
+                found = run
+        return found
 
     def has_now(self, runs: Iterable[Sequence[Any]] | None) -> bool:
-        """Whether the release is within one of some runs of releases: (first position, last position, ...)."""
-        return runs is not None and any(run[0] <= self.index <= run[1] for run in runs)
+        """Whether the release is within one of some runs of releases."""
+        return self.run_of(runs) is not None
+
+    def at_least(self, release: str) -> bool:
+        """Whether the release is the given one or later."""
+        return self.has_now([(self.catalog.since(release), len(self.catalog.releases) - 1)])
+
+    def find(self, spelling: str) -> Option | None:
+        """The option of a spelling (`--port`); None if the release has none."""
+        run = self.run_of(self.catalog.spellings().get(spelling))
+        return self.catalog.option(run[2]) if run is not None else None
+
+    def may_have(self, option: str) -> bool:
+        """Whether an option without keys may be set."""
+        if self.record.option_variables:
+            self.first = self.last = self._index  # a variable may set it, in some releases
+        return self.config.operand(option).present is not False
+
+    def life(self, runs: Sequence[Sequence[Any]]) -> Life:
+        """In which other releases something exists."""
+        self.run_of(runs)
+        return Life(self.catalog, runs, self._index)
 
     def names(self, kind: str) -> list[str]:
         """The names of a kind that the release has in its catalog."""
         return [name for name, runs in self.catalog.names(kind).items() if self.has_now(runs)]
 
+    def keys(self, name: str) -> Keys | None:
+        """The keys of a JSON object; None if they are not known. `key` has the body of one."""
+        self.run_of(self.catalog.runs_of_object(name))
+        return self.catalog.keys(name, self._index)
+
+    def key(self, keys: Keys, name: str) -> dict[str, Any] | None:
+        """The body of a key as it is written; None if the release does not know the key."""
+        self.run_of(keys.lives(name))
+        return keys.get(name)
+
+    def inner(self, name: str, body: dict[str, Any]) -> Keys | None:
+        """The keys of an object inside another (`Catalog.inner`)."""
+        return self.catalog.inner(name, body, self._index) if "keys" in body else self.keys(name)
+
     @property
     def checks_fields(self) -> bool:
         """Whether the release certainly checks the values of JSON options against their types."""
         since = self.record.fields_checked_since
-        return bool(since) and self.config.at_least(since) is True
+        return bool(since) and self.at_least(since)
 
 
 class Life:

@@ -50,7 +50,7 @@ def plan(config: Config) -> MemoryPlan:
     found.missing += [f"what {one} changes" for one in settings.special]
     arguments = config.reading.arguments
     if not arguments.complete:
-        found.missing.append("what the words add that are not known")
+        found.missing.append("the effect of unknown words")
     found.missing += [f"whether --{name} is given" for name in sorted(arguments.possible)]
     model = _model(config, name)
     if model is None:
@@ -107,10 +107,10 @@ def _place(config: Config, found: MemoryPlan, given: Inputs) -> None:
     nodes = max(nodes, 1) if isinstance(nodes, int) else 1
     if config.operand("gpu.count").value is None and needed > found.gpu_count * nodes:
         found.gpu_count = -(-needed // nodes)
-        where = f"over {nodes} nodes" if nodes > 1 else "and is planned for so many"
+        where = f"over {nodes} nodes" if nodes > 1 else "and is planned for this number"
         found.notes.append(f"the number of GPUs is not known: it takes {needed}, {where}")
     if needed > found.gpu_count * nodes:
-        found.missing.append(f"{needed} GPUs: the launch has {found.gpu_count}; say --gpu-count {-(-needed // nodes)}")
+        found.missing.append(f"{needed} GPUs: the launch has {found.gpu_count}; write --gpu-count {-(-needed // nodes)}")
     if settings.data_parallel > 1 and settings.replicas == 1:
         found.notes.append(f"tokens and requests are those of one of {settings.data_parallel} replicas (--dp-size)")
     elif settings.replicas > 1:

@@ -57,7 +57,7 @@ def plan(config: Config) -> MemoryPlan:
         found.missing.append(f"{config.release} does not know {model.architecture}, which came with {since}")
         return found
     if config.at_least(_ALONE) is not True and settings.images:
-        found.missing.append(f"what encoders of pictures take before {_ALONE}")
+        found.missing.append(f"the memory of image encoders before {_ALONE}")
         return found
     if not known_dtype(settings.kv_dtype):
         found.missing.append(f"the size of a {settings.kv_dtype} KV cache")
@@ -138,7 +138,7 @@ def _hidden(config: Config, settings: VllmSettings) -> list[str]:
     file = config.setting("config")
     name = f"what {file.value.shown} says" if file is not None and file.value is not None else None
     given = [one for one in settings.missing if one.startswith("--") and config.setting(one[2:].split()[0]) is not None]
-    return [name or "what the words add that are not known", *given]
+    return [name or "the effect of unknown words", *given]
 
 
 def settings_of(config: Config) -> VllmSettings:

@@ -355,12 +355,12 @@ def compressed_cache(settings: VllmSettings, model: Architecture, dtype: str) ->
         Unsupported: the layout is not known.
     """
     if settings.kv_dtype not in ("auto", "fp8", "fp8_e4m3", "fp8_ds_mla"):
-        raise Unsupported(f"how vLLM lays out DeepSeek V4's cache in {dtype} is not known here")
+        raise Unsupported(f"how vLLM lays out DeepSeek V4's cache in {dtype} is unknown to servelint")
     backend = settings.config.operand("attention-backend").value
     if isinstance(backend, str) and backend.startswith("FLASHINFER") and (settings.gpu.capability or 0.0) < 12:
-        raise Unsupported("how FlashInfer lays out DeepSeek V4's cache is not known here")
+        raise Unsupported("how FlashInfer lays out DeepSeek V4's cache is unknown to servelint")
     if settings.drafts and settings.method != "mtp":
-        raise Unsupported("nothing is known of the layers that draft")
+        raise Unsupported("the draft layers are unknown")
     stages = settings.pipeline
     layers = {ratio: cdiv(sum(one.layers for one in model.attention if one.compress == ratio), stages) for ratio in (4, 128)}
     windows = cdiv(model.layers, stages) + (max(model.mtp_layers, 1) if settings.drafts else 0)

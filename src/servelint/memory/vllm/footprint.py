@@ -39,7 +39,7 @@ def weights_of(settings: VllmSettings, model: Architecture, draft: Architecture 
         gib, origin = gib + fitted.ASSISTANT, origin + "; Gemma 4's assistant"
     elif draft is None and settings.drafts and is_head(settings, model):
         gib = gib + _eagle_head(model, settings.tensor)
-        origin += "; an EAGLE head, taken for one layer like the model's"
+        origin += "; an EAGLE head, counted as one layer of the model"
     if draft is not None:
         added = _weigh(settings, draft, mtp=False)
         if added is None:
@@ -86,17 +86,17 @@ def parts_inside(settings: VllmSettings, model: Architecture) -> list[Part]:
         base = base + fitted.TENSOR
     if settings.rules.context_inside:
         base = base + fitted.CONTEXT
-    found = [_profiled(settings, model), Part("buffers", base, "fitted: what torch does not account for")]
+    found = [_profiled(settings, model), Part("buffers", base, "fitted: memory that PyTorch does not count")]
     if model.low_rank is not None or (model.indexer is not None and any(one.mla is not None for one in model.attention)):
-        origin = "what sparse attention gathers keys in, and its indexer"
+        origin = "the buffer in which sparse attention gathers keys, and its indexer"
         found.append(Part("workspaces", workspaces_gib(settings, model), origin))
     if settings.adapters:
         origin = f"room for {settings.adapters} of rank {settings.rank} in every linear layer"
         found.append(Part("lora adapters", adapters_gib(settings, model), origin))
     if settings.gpu.unified:
-        found.append(Part("shared with the host", fitted.UNIFIED, "fitted: unified memory shows the host's use too"))
+        found.append(Part("shared with the host", fitted.UNIFIED, "fitted: unified memory includes the use of the host"))
     if settings.graphs_counted:
-        origin = "fitted: the estimate that this release takes off the KV cache"
+        origin = "fitted: the estimate that this release subtracts from the KV cache"
         found.append(Part("cuda graphs", graphs_gib(settings, model), origin))
     return found
 
@@ -177,7 +177,7 @@ def _profiled(settings: VllmSettings, model: Architecture) -> Part:
         (sampler_gib(settings, model), f"the sampler for {settings.sequences:,} sequences of {model.vocab:,} logits"),
     ]
     if settings.images and model.vision is not None:
-        runs.append((encoder_gib(settings, model), "the encoder of the largest pictures"))
+        runs.append((encoder_gib(settings, model), "the encoder of the largest images"))
     largest = max(runs, key=lambda run: run[0].mid)
     gib = Interval(max(run.low for run, _ in runs), largest[0].mid, max(run.high for run, _ in runs))
     return Part("activations", gib, largest[1])

@@ -224,7 +224,7 @@ def _attention(settings: VllmSettings, model: Architecture, dtype: str) -> list[
     found: list[Layers] = []
     for layer in model.attention:
         if layer.kind not in ("full", "mla", "sliding", "chunked"):
-            raise Unsupported(f"how vLLM lays out the cache of {layer.kind} attention is not known here")
+            raise Unsupported(f"how vLLM lays out the cache of {layer.kind} attention is unknown to servelint")
         if not layer.cached:
             continue
         kind = {"sliding": SLIDING, "chunked": CHUNKED}.get(layer.kind, FULL)
@@ -276,7 +276,7 @@ def _drafting(settings: VllmSettings, model: Architecture, draft: Architecture |
         count = max(model.mtp_layers, 1)
         full = next((layer for layer in model.attention if layer.kind in ("full", "mla")), None)
         if full is None:
-            raise Unsupported("how the KV cache of the model's MTP layers looks is not known here")
+            raise Unsupported("how the KV cache of the model's MTP layers looks is unknown to servelint")
         sparse = model.indexer is not None
         found = [Layers(FULL, count, block, block * token_bytes(full, dtype, settings.tensor, sparse=sparse))]
         if sparse:
@@ -286,11 +286,11 @@ def _drafting(settings: VllmSettings, model: Architecture, draft: Architecture |
         layer = next(layer for layer in model.attention if layer.kind == "full")
         return [Layers(FULL, 1, block, block * token_bytes(layer, dtype, settings.tensor))]
     if draft is None:
-        raise Unsupported("nothing is known of the draft model's layers")
+        raise Unsupported("the layers of the draft model are unknown")
     found = []
     for layer in draft.attention:
         if layer.kind not in ("full", "mla", "sliding"):
-            raise Unsupported(f"how vLLM lays out the cache of the draft's {layer.kind} attention is not known here")
+            raise Unsupported(f"how vLLM lays out the cache of the draft's {layer.kind} attention is unknown to servelint")
         if layer.cached:
             kind = SLIDING if layer.kind == "sliding" else FULL
             page = block * token_bytes(layer, dtype, settings.tensor)

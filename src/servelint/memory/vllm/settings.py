@@ -43,7 +43,7 @@ class ReleaseRules(Release):
     Attributes:
         fraction: the default of --gpu-memory-utilization: 0.9, from 0.20.0 0.92 (vllm/config/cache.py).
         graphs_counted: whether an estimate of the CUDA graphs is taken off the KV cache unless
-            VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS says otherwise: from 0.20.0 (vllm/envs.py).
+            VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS disables it: from 0.20.0 (vllm/envs.py).
         graphs_known: whether the release reads that variable: from 0.18.0.
         widen: if the most frequent kind of layer has fewer than this times the layers of the rarest, all groups get the size of
             the largest (_get_kv_cache_groups_uniform_page_size): 1 before 0.12.0, then 1.25, from 0.18.0 1.5.
@@ -191,7 +191,7 @@ class VllmSettings:
         self.adapters = (self._positive("max-loras") or 1) if self._flag("enable-lora") else 0
         self.rank = self._positive("max-lora-rank") or 16
         if self.adapters and model is not None and (model.experts is not None or model.states):
-            self.missing.append("what adapters take in layers with experts or states")
+            self.missing.append("the memory of adapters in layers with experts or states")
         self.in_flight = 2 if self.rules.in_flight and self.pipeline == 1 and self._asynchronous() else self.pipeline
 
     def _size(self, name: str) -> int:
@@ -363,7 +363,7 @@ class VllmSettings:
 
     @property
     def full_graphs(self) -> bool | None:
-        """Whether decoding is captured as a whole, None where that depends on what is not known here.
+        """Whether decoding is captured as a whole, None where that depends on what is unknown to servelint.
 
         The mode is FULL_AND_PIECEWISE by default for layers with state (0.11.0 MambaModelConfig in
         vllm/model_executor/models/config.py, later OPTIMIZATION_LEVEL_02 in vllm/config/vllm.py). It becomes PIECEWISE where a

@@ -27,7 +27,7 @@ def divide(plan: MemoryPlan, settings: VllmSettings, model: Architecture, weight
     """Fill in the parts of the plan, the budget, and the GiB left for the KV cache.
 
     Source: Worker.determine_available_memory in vllm/v1/worker/gpu_worker.py: the fraction of the whole memory, less the
-    weights, the peak of the profiled run, what torch does not account for, and from 0.18.0 an estimate of the CUDA graphs where
+    weights, the peak of the profiled run, memory outside PyTorch, and from 0.18.0 an estimate of the CUDA graphs where
     it is requested. With --kv-cache-memory-bytes the KV cache has that size and the fraction does not count.
     """
     total = settings.gpu.gib or 0.0
@@ -86,7 +86,7 @@ def judge(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: 
     if plan.parts[0].gib.low > free.high:
         plan.verdict = REFUSED
         plan.refusal = OUT_OF_MEMORY
-        plan.notes.append(f"the weights alone are more than the {free.mid:.1f} GiB that are free: loading them ends it")
+        plan.notes.append(f"the weights alone are more than the {free.mid:.1f} GiB that are free: loading them fails")
     elif settings.kv_bytes is None and budget > free.high and not settings.rules.context_inside:
         plan.verdict = REFUSED
         plan.refusal = _not_free(free.mid, total, settings.fraction)
@@ -104,7 +104,7 @@ def judge(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: 
         plan.verdict = OOM_RISK
         plan.notes.append(
             f"--gpu-memory-utilization {settings.fraction:g} leaves {total - budget:.2f} GiB, less than CUDA's context and "
-            "CUDA graphs take outside it: vLLM says at once that too little is free, or dies when it captures them"
+            "CUDA graphs take outside it: vLLM reports at start that too little is free, or dies when it captures them"
         )
     elif kv.low < max(least, lines) or kv.mid - max(least, lines) < band or (settings.kv_bytes is None and budget > free.low):
         plan.verdict = TIGHT
@@ -137,7 +137,7 @@ def _fill_states(plan: MemoryPlan, settings: VllmSettings, model: Architecture, 
     if settings.full_graphs is None and plan.state_pool.low < needed:
         plan.notes.append(
             f"{needed} sequences need as many blocks of states where decoding is captured in full CUDA graphs, and about "
-            f"{plan.state_pool.mid:.0f} are there: whether it is captured so is not known here"
+            f"{plan.state_pool.mid:.0f} are there: whether it is captured so is unknown to servelint"
         )
     return needed * cache.bytes_of_block / GIB
 
@@ -167,7 +167,7 @@ def judge_without_cache(plan: MemoryPlan, settings: VllmSettings) -> None:
         return
     free = _free(settings, total)
     taken = Interval.sum(part.gib for part in plan.parts if part.inside)
-    plan.notes.append("it keeps no KV cache, so that its share of the GPU does not count")
+    plan.notes.append("it keeps no KV cache, so its share of the GPU does not matter")
     if plan.parts[0].gib.low > free.high:
         plan.verdict, plan.refusal = REFUSED, OUT_OF_MEMORY
     else:
@@ -216,7 +216,7 @@ def _leaves_nothing(plan: MemoryPlan, settings: VllmSettings, total: float) -> b
 def _beside_fraction(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: KvCache, total: float) -> str:
     """The verdict of a start that passes vLLM's own check. CUDA graphs and warm-up use what lies outside the fraction."""
     if plan.max_concurrency is not None and plan.max_concurrency < 1:
-        plan.notes.append(f"it starts, and yet its KV cache holds less than one request of {plan.max_model_len:,} tokens")
+        plan.notes.append(f"it starts, but its KV cache holds less than one request of {plan.max_model_len:,} tokens")
     most = plan.kv_gib.high * GIB if plan.kv_gib is not None else math.inf
     if settings.blocks is not None and cache.bytes_of_block * settings.blocks > most:
         plan.notes.append("--num-gpu-blocks-override takes more memory than the GPU has")
@@ -295,11 +295,11 @@ def add_notes(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cac
             f"{plan.max_model_len:,} tokens find room for {held:,} tokens"
         )
     if settings.drafts and settings.method in ("eagle", "eagle3") and not known_draft:
-        plan.notes.append("nothing is known of the EAGLE head: it is taken for one layer like the model's")
+        plan.notes.append("the EAGLE head is unknown: it counts as one layer of the model")
     needed, there = settings.tensor * settings.pipeline * settings.prefill, settings.config.operand("gpu.count").value
     if isinstance(there, int) and there < needed:
         plan.notes.append(
-            f"it takes {needed} GPUs, and {there} {'is' if there == 1 else 'are'} there: the rest are on other nodes"
+            f"it needs {needed} GPUs, and {there} {'is' if there == 1 else 'are'} there: the rest are on other nodes"
         )
     heads = max((layer.kv_heads for layer in model.attention if layer.mla is None), default=0)
     if heads and settings.tensor > heads:
@@ -329,5 +329,5 @@ def _drafted(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cach
             f"{100 * (cache.size / full - 1):.0f} % more ({cache.padding} pages of each block hold nothing)"
         )
     plan.notes.append(
-        f"a request keeps {need} blocks for each group of layers with state, {settings.drafts} of them for drafted tokens"
+        f"a request keeps {need} blocks for each group of layers with state, {settings.drafts} of them for draft tokens"
     )

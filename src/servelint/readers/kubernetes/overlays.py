@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 _FILES_AT_MOST, _DEPTH = 60, 8
 _PATTERN, _STARS = re.compile(r"(?:[\w.|^$-]\*?){1,80}"), 2
 """The names that the target of a patch may have: kustomize takes them for regular expressions."""
+_HEAD = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*---[ \t]*(?:#[^\n]*)?\r?\n")
+"""What stands in front of the first document of a file: behind a separator it would be a document of its own."""
 _SEPARATOR = TracedText.of("\n---\n")
 _KEYS = {
     "containers": ("name",), "initContainers": ("name",), "env": ("name",), "volumes": ("name",),
@@ -78,6 +80,8 @@ class _Joined:
 
     def add(self, text: TracedText) -> list[int]:
         """Add the documents of a text. Returns their numbers; none for one that cannot be read."""
+        head = _HEAD.match(text.flat)
+        text = text.cut(head.end()) if head is not None else text
         documents, problem = yaml.documents(Source("", text.flat))
         if problem is not None or not documents or "{{" in text.flat:
             return []
@@ -190,7 +194,7 @@ class _Kustomized:
         self.generated: dict[str, dict[str, TracedText]] = {}
 
     def of(self, layer: _Layer, *, top: bool = True) -> tuple[list[Node], Overrides | None]:
-        """The objects that a kustomization makes, and what becomes of their images."""
+        """The objects that a kustomization makes, and what happens to their images."""
         found: list[Node] = []
         images: Overrides | None = None
         for base in layer.bases:
@@ -287,7 +291,7 @@ def _merged(base: Node, patch: Node, key: str) -> Node:
 
 
 def _item(base: Node, patch: Node, key: str) -> Node:
-    """An item of a list after a patch: a variable's new value takes the place of where the old one came from."""
+    """An item of a list after a patch: a variable's new value replaces where the old one came from."""
     theirs = yaml.entries(patch)
     merged = _merged(base, patch, "")
     if key == "env" and not {"value", "valueFrom"}.isdisjoint(theirs):

@@ -32,6 +32,7 @@ from servelint.readers.markdown.blocks import (
     lines_of,
 )
 from servelint.readers.registry import JSON, YAML, Format, named, of_syntax
+from servelint.readers.scripts import of_statements
 from servelint.syntax import placeholders
 
 FORMAT = Format(
@@ -99,7 +100,9 @@ def _commands(block: Block, kind: str, source: Source) -> list[Launch]:
     text = typed if typed is not None else snippets.continued(block.text)
     if not block.language or kind == PLAIN:
         text = snippets.without_prose(text)
-    found = _run(snippets.as_shell(text) if kind == POWERSHELL else text, source)
+    if kind == POWERSHELL:
+        return _counted(of_statements(placeholders.in_page(text, script=True), source, None))
+    found = _run(text, source)
     if not found and typed is None and (kind == CONSOLE or block.indented):
         # `# vllm serve` is a comment, or what root typed
         typed = snippets.commands(block.text, root=True)
@@ -108,7 +111,10 @@ def _commands(block: Block, kind: str, source: Source) -> list[Launch]:
 
 
 def _run(script: TracedText, source: Source) -> list[Launch]:
-    found = script_launches(placeholders.in_page(script, script=True), CommandContext(source), None)
+    return _counted(script_launches(placeholders.in_page(script, script=True), CommandContext(source), None))
+
+
+def _counted(found: list[Launch]) -> list[Launch]:
     for launch in [one for main in found for one in (main, *main.alternatives)]:
         launch.argv = [placeholders.counted(word) for word in launch.argv]
     return found

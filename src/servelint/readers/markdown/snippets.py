@@ -1,8 +1,7 @@
-"""Commands as pages show them: placeholders for the reader to fill in, consoles with prompts, PowerShell.
+"""Commands as pages show them: placeholders for the reader to fill in, consoles with prompts.
 
 What a page means to be filled in or added (`<model>`, `{port}`, `[options]`, `...`) is unknown. Of a console, only what was
-typed after a prompt counts. PowerShell is put into the words of a POSIX shell: a backtick at a line's end goes on, `&` calls,
-`$env:A = "b"` exports, a backslash is a character of a path.
+typed after a prompt counts.
 """
 
 from __future__ import annotations
@@ -113,53 +112,3 @@ def _after(line: str, state: str) -> str:
             break
         at += 1
     return quote or ("<" + heredoc["word"] if heredoc is not None else "")
-
-
-_PARTS = re.compile(
-    r"(?P<assign>^[ \t]*\$(?P<scope>env:)?(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*(?=[\"'\w]))"
-    r"|(?P<call>^[ \t]*&[ \t]+)"
-    r"|(?P<program>^[ \t]*(?P<path>[\w.:-]*(?:\\[\w.:-]+)+)(?=\s|$))"
-    r"|(?P<single>'[^'\n]*')"
-    r"|(?P<more>(?<=[ \t])`[ \t]*(?=\r?\n))"
-    r"|(?P<escape>`.)"
-    r"|(?P<variable>\$(?:env:(?P<plain>\w+)|\{env:(?P<braced>\w+)\}))"
-    r"|(?P<backslash>\\)",
-    re.MULTILINE | re.IGNORECASE,
-)
-
-
-def as_shell(text: TracedText) -> TracedText:
-    """The script as a shell reads it, each character with its place."""
-    parts: list[TracedText] = []
-    done = 0
-    at = 0
-    while (match := _PARTS.search(text.flat, at)) is not None:
-        said = _in_shell(match)
-        at = match.end()
-        if match["call"] is not None:
-            # what is called may be a path
-            path = re.compile(r"[\"']?[\w.:-]*(?:\\[\w.:-]+)+[\"']?(?=\s|$)").match(text.flat, at)
-            parts += [text.cut(done, match.start())]
-            done = at
-            if path is not None:
-                parts.append(TracedText.of(path.group().replace("\\", "/"), text.span(*path.span())))
-                done = at = path.end()
-        elif said is not None:
-            parts += [text.cut(done, match.start()), TracedText.of(said, text.span(*match.span()))]
-            done = at
-    return TracedText.join([*parts, text.cut(done)])
-
-
-def _in_shell(match: re.Match[str]) -> str | None:
-    """What stands for a part in a shell; None for one that is the same."""
-    if match["assign"] is not None:
-        return f"export {match['name']}=" if match["scope"] else f"{match['name']}="
-    if match["program"] is not None:
-        return match["program"].replace("\\", "/")
-    if match["more"] is not None:
-        return "\\"
-    if match["escape"] is not None:
-        return "\\" + match["escape"][1]
-    if match["variable"] is not None:
-        return "${" + (match["plain"] or match["braced"]) + "}"
-    return "\\\\" if match["backslash"] is not None else None

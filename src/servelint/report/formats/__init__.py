@@ -4,7 +4,8 @@ A module NAME.py, or a package, in this folder is the format NAME. It has
 
 - `AUDIENCE` and `SUMMARY`: who reads the format, and what it holds, for the table of docs/formats.md,
 - `render(report, options=DEFAULTS)`: the text of a report, with its line end: `report.findings` (servelint.core.finding), then
-  `report.errors`, the files that could not be read (servelint.core.problem).
+  `report.errors`, the files that could not be read (servelint.core.problem),
+- `HAS_EXTENT = False` if it has no place for how far the report judged; the command line then prints that on standard error.
 
 A text that comes from a file goes through `servelint.report.clean.clean`, which masks secrets and escapes what steers a
 terminal or a CI log. A path for another program goes through `servelint.report.places.relative`. Columns are those of

@@ -8,6 +8,7 @@ from servelint.report.formats import DEFAULTS, RenderOptions
 
 AUDIENCE = "people, `grep`, editors"
 SUMMARY = "`path:line:column: severity[rule] message`, a line each"
+HAS_EXTENT = False
 
 
 def render(report: Report, options: RenderOptions = DEFAULTS) -> str:

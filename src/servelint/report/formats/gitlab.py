@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 AUDIENCE = "GitLab"
 SUMMARY = "the code quality report"
+HAS_EXTENT = False
 
 _SEVERITIES = {"error": "major", "warning": "minor", "info": "info"}
 _WORST = ("security", "wrong-output", "crash-at-start", "crash-at-load", "crash-at-runtime", "out-of-memory")

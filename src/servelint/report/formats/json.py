@@ -10,6 +10,7 @@ from servelint.core.problem import Problem
 from servelint.core.result import Report
 from servelint.core.secrets import masked_span
 from servelint.core.source import Span
+from servelint.engines.catalog import freshness
 from servelint.report import extent
 from servelint.report.clean import encoded
 from servelint.report.formats import DEFAULTS, RenderOptions
@@ -42,6 +43,7 @@ def render(report: Report, options: RenderOptions = DEFAULTS) -> str:
         lists["suppressions"] = map(_suppression, options.suppressions)
     if report.notes:
         lists["notes"] = map(problem_data, report.notes)
+    head["data"] = freshness()
     head["totals"] = totals([record for _, record in found])
     parts = ["{\n", ",\n".join([f' "{name}": {encoded(value)}' for name, value in head.items()])]
     for name, items in lists.items():

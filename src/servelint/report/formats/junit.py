@@ -1,6 +1,7 @@
 """JUnit XML: a test suite for each file, a test case for each finding.
 
 An error or a warning is a failure, a note passes. A file that could not be read is an error, a file without findings passes.
+The property `servelint.judged` of a suite says how far the launches of the file were judged.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from servelint.core.finding import Finding
 from servelint.core.problem import Problem
 from servelint.core.result import Report
+from servelint.report import extent
 from servelint.report.clean import clean
 from servelint.report.formats import DEFAULTS, RenderOptions
 from servelint.report.formats.text import Painter, finding_text
@@ -35,21 +37,27 @@ def render(report: Report, options: RenderOptions = DEFAULTS) -> str:
         suites.setdefault(relative(problem.path), []).append(problem)
     if not suites:
         suites["servelint"] = []  # readers take a report without a test case for a failed run
+    judged: dict[str, list[str]] = {}
+    for path, line in extent.by_file(report):
+        judged.setdefault(relative(path), []).append(line)
     found = [entry for entries in suites.values() for entry in entries]
     tests = len(found) + sum(not entries for entries in suites.values())
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
         f'<testsuites name="servelint" tests="{tests}" {_counts(found)}>',
-        *[line for path, entries in suites.items() for line in _suite(path, entries)],
+        *[line for path, entries in suites.items() for line in _suite(path, entries, judged.get(path, []))],
         "</testsuites>",
         "",
     ]
     return "\n".join(lines).encode("ascii", "xmlcharrefreplace").decode()
 
 
-def _suite(path: str, entries: list[Finding | Problem]) -> list[str]:
+def _suite(path: str, entries: list[Finding | Problem], judged: list[str]) -> list[str]:
     name = _attribute(path)
     lines = [f'  <testsuite name="{name}" tests="{len(entries) or 1}" skipped="0" {_counts(entries)}>']
+    if judged:
+        value = _attribute("; ".join(judged))
+        lines.append(f'    <properties><property name="servelint.judged" value="{value}"/></properties>')
     if not entries:
         lines.append(f'    <testcase name="servelint" classname="{name}" file="{name}"/>')
     for entry in entries:

@@ -24,7 +24,7 @@ def render(report: Report, options: RenderOptions = DEFAULTS) -> str:
     rows = [_finding(finding) for finding in report.findings] + [_problem(problem) for problem in report.errors]
     table = f"\n{_HEAD}{''.join(rows)}" if rows else ""
     judged = extent.closing(report)
-    judged = f"\n{escaped(judged)}\n" if judged else ""
+    judged = f"\n{escaped(f'{judged}; {extent.data_line()}')}\n" if judged else ""
     return f"### servelint\n\n{escaped(summary(report, None))}\n{judged}{table}"
 
 

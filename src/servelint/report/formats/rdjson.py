@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 AUDIENCE = "reviewdog"
 SUMMARY = "fixes are suggestions that a reviewer can take with a click"
+HAS_EXTENT = False
 
 _SEVERITIES = {"error": "ERROR", "warning": "WARNING", "info": "INFO"}
 

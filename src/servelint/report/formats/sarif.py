@@ -18,6 +18,7 @@ from servelint.core.own_rules import OWN
 from servelint.core.problem import Problem
 from servelint.core.result import Report
 from servelint.core.source import Source, Span
+from servelint.engines.catalog import freshness
 from servelint.report import extent
 from servelint.report.clean import clean, encoded, json_list
 from servelint.report.formats import DEFAULTS, RenderOptions
@@ -62,6 +63,7 @@ def render(report: Report, options: RenderOptions = DEFAULTS) -> str:
     if report.launches:
         invocation["properties"] = {"judged": totals([record for _, record in extent.records(report)])}
     driver = f'"name": "servelint", "version": "{__version__}", "semanticVersion": "{__version__}", "rules": {json_list(rules)}'
+    driver += f', "properties": {{"data": {encoded(freshness())}}}'
     run = [
         f'"tool": {{"driver": {{{driver}}}}}',
         f'"invocations": [{encoded(invocation)}]',
@@ -149,7 +151,7 @@ def _not_judged(launch: Launch, record: Judged) -> dict[str, Any]:
 
 def _without_launch(source: Source) -> dict[str, Any]:
     place = {"artifactLocation": _artifact(source.path)}
-    text = f"the file mentions {extent.mentions(source)}, and no launch was found in it"
+    text = f"the file mentions {extent.mentions(source)}, but contains no launch"
     return {
         "descriptor": {"id": "servelint/no-launch"},
         "level": "note",

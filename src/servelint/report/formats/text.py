@@ -54,6 +54,7 @@ def render(report: Report, options: RenderOptions = DEFAULTS) -> str:
         parts += [note_text(problem, paint) for problem in report.notes]
         parts += ["\n".join(found)] if options.verbose and (found := extent.lines(report)) else []
         closing = extent.closing(report, hint=not options.verbose)
+        closing = f"{extent.data_line()}\n{closing}" if closing and options.verbose else closing
         parts.append(impacts(report) + summary(report, options.milliseconds) + (f"\n{closing}" if closing else ""))
     shown = "\n\n".join(parts) + "\n" if parts else ""
     return shown if options.suppressions is None else f"{shown}\n{_suppressions(options.suppressions)}"

@@ -145,7 +145,7 @@ def _source(shell: Evaluator, words: list[Word]) -> Status:
     text = shell.state.files.read(key)
     if text is not None and key is not None and text.known:
         return shell.run_file(key, text, words[2:] or None)
-    # what another file sets is not known here; a virtual environment's own script sets nothing that an engine reads
+    # what another file sets is unknown to servelint; a virtual environment's own script sets nothing that an engine reads
     if not words[1].shown.endswith("/activate"):
         shell.state.sourced = True
     return UNSURE

@@ -313,6 +313,8 @@ def _simple(shell: Evaluator, start: int, here: TracedText | None) -> tuple[Stat
         if len(words) > bounds.WORDS.most:
             bounds.WORDS.reached(text.extent(start, found.ranges[index][1]))
             return UNSURE, None
+    if words and found.shape.open:
+        words.append(Word(TracedText((unknown("...", None, ""),)), None, many=True))  # behind a quote that is never closed
     shell.steps += len(words) // _WORDS_A_STEP
     for operator, path in found.files:
         if operator == "<" and path.text.flat.startswith("<("):

@@ -31,7 +31,7 @@ _CLASSES = {
 _LENGTH_AT_MOST = 300
 _TRIES_AT_MOST = 10_000_000
 _REPEATED_AT_MOST = 10
-"""Characters that are held against a group that is repeated: each may be tried in as many ways as it has alternatives."""
+"""Characters that are compared with a group that is repeated: each may be tried in as many ways as it has alternatives."""
 
 
 class _NotRead(Exception):

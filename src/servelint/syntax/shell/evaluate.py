@@ -366,11 +366,12 @@ class Evaluator:
         if status.certain:
             self.state = start.copy()
             (yes if status.value else no)()
-            if certain and self.state.control == FAIL:
+            if certain and self.state.control == FAIL and (world is None or not world.trace):
                 # a script that gives up without arguments still starts an engine with them
                 self.state = start
             return
         ends: list[State] = []
+        defaults: list[dict[str, Value]] = []
         on_path = self.on_path
         key = self._key(node)
         reads = self.reads | {key}
@@ -384,11 +385,14 @@ class Evaluator:
             denied = self._deny(tested) if decision.assumed and outcome != status.likely and tested is not None else {}
             way()
             variables = self.state.variables
-            variables.update({name: default for name, (default, new) in denied.items() if variables.get(name) is new})
+            defaults.append({name: default for name, (default, new) in denied.items() if variables.get(name) is new})
             self.path.pop()
             ends.append(self.state)
         self.on_path = on_path
         taken, other = ends if status.likely else ends[::-1]
+        gives_up = taken.control in (EXIT, FAIL) and other.control is None  # only another value than the default gets on
+        for end, restored in zip(ends, defaults, strict=True) if not gives_up else ():
+            end.variables.update(restored)
         if taken.control is not None and other.control is None:
             taken, other = other, taken
             decision.main = not decision.main

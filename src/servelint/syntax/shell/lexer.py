@@ -51,7 +51,7 @@ class Command:
 def command(flat: str, at: int) -> Command:
     """The simple command that starts at an offset. An array's `name=(...)` is one word.
 
-    A command of too many words has none, and goes on to the end of the text.
+    A command of too many words has none, and continues to the end of the text.
     """
     found = Command()
     most = bounds.WORDS.most
@@ -173,6 +173,26 @@ def neutral(flat: str) -> str:
             kept = high
         at = end
     return "".join([*done, flat[kept:]])
+
+
+def unclosed(flat: str) -> int | None:
+    """The offset of the first quote or substitution that is never closed; None without one."""
+    at = 0
+    while (special := _SPECIAL.search(flat, at)) is not None:
+        at = special.start()
+        if flat[at] == "#":
+            starts = at == 0 or flat[at - 1] in " \t\n;&|()"
+            end = _past(flat, flat.find("\n", at)) if starts else at + 1
+            if end > len(flat):
+                return None
+        elif flat[at] == "<":
+            end = _after_heredoc(flat, at) or special.end()
+        else:
+            end = step(flat, at)
+        if end > len(flat):
+            return at
+        at = end
+    return None
 
 
 def step(flat: str, at: int, quoted: bool = False) -> int:

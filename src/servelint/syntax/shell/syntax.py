@@ -225,16 +225,17 @@ class _Shape:
 
     Attributes:
         words, strings, files: As in lexer.Command.
-        cut: Whether it has more words than are read.
+        cut, open: As in lexer.Command.
         end: The offset of its end.
         count: How many of its words are assignments in front of the others.
         plain: Whether each other word is its own value.
     """
 
-    __slots__ = ("count", "cut", "end", "files", "plain", "strings", "words")
+    __slots__ = ("count", "cut", "end", "files", "open", "plain", "strings", "words")
 
     def __init__(self, flat: str, start: int, found: lexer.Command) -> None:
         self.cut = found.cut
+        self.open = found.open
         self.end = found.end - start
         self.words = [(low - start, high - start) for low, high in found.words]
         self.strings = [(low - start, high - start) for low, high in found.strings]

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     """Facts and memory plan of a launch, as HTML."""
 
 
-AUDIENCE = "people, also those who read no log"
+AUDIENCE = "people who do not read logs"
 SUMMARY = "one page to open or to send: a summary, a card for each launch, findings with their code, filters"
 
 _POLICY = "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -126,9 +126,13 @@ def page(
         f'<title>servelint: {heading}</title>\n<link rel="icon" href="data:,">\n<style>{style}</style>\n</head>\n<body>\n'
         f'{skip}<header><h1>servelint report</h1><p class="verdict">{heading}</p>'
         f"{_facts(report, origin)}{_judged(report)}{_left_out(report)}</header>\n"
-        f"{shapes() if drawn else ''}<main>\n{body}</main>\n<footer><p>Made by servelint {escaped(__version__)}.</p></footer>\n"
+        f"{shapes() if drawn else ''}<main>\n{body}</main>\n{_footer()}\n"
         f"<script>{script}</script>\n</body>\n</html>\n"
     )
+
+
+def _footer() -> str:
+    return f"<footer><p>Made by servelint {escaped(__version__)} with {escaped(extent.data_line())}.</p></footer>"
 
 
 def _part(name: str) -> str:
@@ -286,7 +290,7 @@ def _unread(errors: list[Problem]) -> str:
     ]
     return (
         f'<section class="unread" aria-labelledby="unread"><h2 id="unread">{_unread_count(errors)}</h2>'
-        f"<p>What may be wrong there is not in this report.</p><ul>{''.join(rows)}</ul></section>\n"
+        f"<p>Findings in these files are not in this report.</p><ul>{''.join(rows)}</ul></section>\n"
     )
 
 

@@ -1,0 +1,153 @@
+"""Where the data of servelint are: catalogs, rules, images, models and GPUs.
+
+They come with the package, or from a newer bundle that `servelint engines update` has verified and installed. A process uses
+one set of data from its start to its end, and so do the processes that it starts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from functools import lru_cache
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+VERSION: str = sys.modules["servelint"].__version__  # the package itself imports higher layers
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+CURRENT = "current.json"
+"""The file of the folder of bundles that names the installed ones, the newest first."""
+VARIABLE = "_SERVELINT_BUNDLE"
+"""Names the bundle that a process uses, by its id; empty for the data of the package."""
+RELEASES = "engines/data/releases.json"
+
+_ID = re.compile(r"[0-9a-f]{40}(?:\.\d+)?")
+
+
+class DataError(Exception):
+    """The installed data cannot be used. The message is one sentence."""
+
+
+class Bundle:
+    """An installed bundle.
+
+    Attributes:
+        id: The digest of its manifest.
+        folder: Where it is.
+        date: When it was made, as "2026-11-23T15:10:00Z".
+        code: The oldest version of servelint that can use it.
+    """
+
+    __slots__ = ("code", "date", "folder", "id")
+
+    def __init__(self, id: str, folder: str, manifest: dict[str, Any]) -> None:
+        self.id = id
+        self.folder = folder
+        self.date: str = manifest["date"]
+        self.code: str = manifest["code"]
+
+    @property
+    def fault(self) -> str:
+        """Why it is not used; "" if it is."""
+        if numbers(self.code) > numbers(VERSION):
+            return f"it needs servelint {self.code}, and this is {VERSION}"
+        own = package_date()
+        return f"its data of {self.date[:10]} are older than those of servelint {VERSION}, {own}" if self.date < own else ""
+
+
+def numbers(version: str) -> list[int]:
+    """Return the numbers of a version of servelint.
+
+    >>> numbers("0.10.0") > numbers("0.9.1")
+    True
+    """
+    return [int(part) for part in version.split(".")]
+
+
+def bundle_folder() -> str:
+    """Return the folder of the user's bundles by the conventions of the system."""
+    if os.name == "nt":
+        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~")
+    elif sys.platform == "darwin":
+        base = os.path.expanduser("~/Library/Application Support")
+    else:
+        base = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    return os.path.join(base, "servelint", "bundles")
+
+
+def installed() -> list[str]:
+    """Return the ids of the installed bundles, the newest first.
+
+    Raises:
+        DataError: The file that names them cannot be read.
+    """
+    path = os.path.join(bundle_folder(), CURRENT)
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)["bundles"]
+        if all(_ID.fullmatch(one) for one in found):
+            return list(found)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{path} cannot be read ({error}); delete it, and install the data again") from None
+    raise DataError(f"{path} does not name bundles; delete it, and install the data again")
+
+
+def read(id: str) -> Bundle:
+    """Return an installed bundle by its id. Raises DataError."""
+    folder = os.path.join(bundle_folder(), id)
+    try:
+        with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as file:
+            return Bundle(id, folder, json.load(file))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            f"the installed data bundle {folder} cannot be read ({error}); run servelint engines update --rollback"
+        ) from None
+
+
+@lru_cache(maxsize=1)
+def active() -> Bundle | None:
+    """Return the bundle that this process uses; None for the data of the package. Raises DataError."""
+    named = os.environ.get(VARIABLE)
+    if named is not None and named and not _ID.fullmatch(named):
+        raise DataError(f"{VARIABLE} is {named!r}, which is not the id of a bundle")
+    ids = installed() if named is None else [named] if named else []
+    found = read(ids[0]) if ids else None
+    return None if found is None or found.fault else found
+
+
+def environment() -> dict[str, str]:
+    """Return the environment for a process that is to use the same data."""
+    found = active()
+    return {**os.environ, VARIABLE: found.id if found is not None else ""}
+
+
+def data_path(name: str) -> str:
+    """Return the path of a file or folder of data by its name below the package, such as models/traits.json."""
+    found = active()
+    return os.path.join(found.folder if found is not None else PACKAGE, *name.split("/"))
+
+
+def compiled_path(path: str) -> str:
+    """Return where the compiled form of a path is kept: there, or by the version of servelint for a bundle."""
+    found = active()
+    if found is None or not path.startswith(found.folder + os.sep):
+        return path
+    return os.path.join(found.folder, "compiled", VERSION, os.path.relpath(path, found.folder))
+
+
+@lru_cache(maxsize=1)
+def package_date() -> str:
+    """Return the day of the data of the package, as "2026-11-21"."""
+    with open(os.path.join(PACKAGE, *RELEASES.split("/")), encoding="utf-8") as file:
+        return str(json.load(file)["date"])
+
+
+def date() -> str:
+    """Return the day of the data that this process uses."""
+    found = active()
+    return found.date[:10] if found is not None else package_date()

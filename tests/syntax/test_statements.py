@@ -1,0 +1,85 @@
+"""Commands of PowerShell and fish scripts."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.core.text import TracedText
+from servelint.syntax.statements import commands
+
+
+def words(text: str, fish: bool = False) -> list[list[str]]:
+    return [[word.shown for word in command.words] for command in commands(TracedText.of(text), fish=fish)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("one `\n  --a `  \r\n  --b\ntwo\n", [["one", "--a", "--b"], ["two"]]),
+        ("& one --a\n", [["one", "--a"]]),
+        (".\\bin\\one.exe -m C:\\a\\b.gguf\n", [["./bin/one.exe", "-m", "C:\\a\\b.gguf"]]),
+        ("& '.\\bin\\one.exe' 'C:\\a' 'it''s'\n", [["./bin/one.exe", "C:\\a", "it's"]]),
+        ('$Model = "b"\none $model "$Model/c" $env:A ${env:B}\n', [["one", "b", "b/c", "${A}", "${B}"]]),
+        ('one "a`"b" "c""d"\n', [["one", 'a"b', 'c"d']]),
+        ('$x = Join-Path "a" "b.exe"\n& $x --c\n', [["a/b.exe", "--c"]]),
+        ("one 2>&1 | Tee-Object log\n", [["one"]]),
+        ("one --a > log; two\n", [["one", "--a"], ["two"]]),
+        ("$a = @(\n  '--x', 1  # why\n  '--y'\n)\none @a\n", [["one", "--x", "1", "--y"]]),
+        ("$a = @('--x')\n$a += '--y', '--z'\n$a += @('w')\none @a\n", [["one", "--x", "${a}", "w"]]),
+        ("$a = @('--x')\nif ($b) { $a += '--y' }\none @a\n", [["one", "--x", "${a}"]]),
+        ("if ($b) { $m = 'x' }\none $m\n", [["one", "${m}"]]),
+        ("$m = 'x'\nfunction Go {\n  one $m\n}\n", [["one", "x"]]),
+        ("param(\n  [Parameter(Mandatory=$false)][string]$M = 'x',\n  [int]$P = 80\n)\none $M $P\n", [["one", "x", "80"]]),
+        ("<#\none\n#>\n# one\ntwo # three\n", [["two"]]),
+        ('$t = @"\none\n"@\ntwo\n', [["two"]]),
+        ("$t = @'\none $a\n  two\n'@\nrun $t\n", [["run", "one $a\n  two"]]),
+        ('$a = "b"\n$t = @"\none $a $c\n"@\nrun $t\n', [["run", "one b ${c}"]]),
+        ('$t = @"\n"@\ntwo\n', [["two"]]),
+        ("Write-Host one\nif (Test-Path one) { two }\n", [["two"]]),
+        ("$h = @{ command = one }\n", []),
+        ("Start-Process one -ArgumentList '-m a --b \"c d\"' -Wait\n", [["one", "-m", "a", "--b", "c d"]]),
+        ('Start-Process -FilePath "one" -ArgumentList "-m", "a", "--b" -NoNewWindow\n', [["one", "-m", "a", "--b"]]),
+        ("$p = Start-Process one -WindowStyle Hidden -ArgumentList @('-m', 'a') -PassThru\n", [["one", "-m", "a"]]),
+        ("$p = (one --a)\n", []),
+        ("one $p.Name $p[0] $(two) (three)\n", [["one", "${p}", "${p}", "$(two)", "(three)"]]),
+    ],
+)
+def test_powershell(text: str, found: list[list[str]]) -> None:
+    assert words(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("one \\\n  --a\ntwo &\n", [["one", "--a"], ["two"]]),
+        ("set m a/b\none $m \"$m\" 'c$m'\n", [["one", "a/b", "a/b", "c$m"]]),
+        ("set -l a --x 1\none $a\n", [["one", "--x", "1"]]),
+        ("if test -n $q; set m b; end\none $m\n", [["test", "-n", "${q}"], ["one", "${m}"]]),
+        (
+            "if test -n $q\n  one\nelse if true\n  two\nelse\n  three\nend\nfour\n",
+            [["test", "-n", "${q}"], ["one"], ["true"], ["two"], ["three"], ["four"]],
+        ),
+        ("one (two) $argv; and three\n", [["one", "(two)", "${argv}"], ["three"]]),
+        ("function go\n  one --a\nend\n", [["one", "--a"]]),
+        ("A=b one # two\n", [["one"]]),
+        ("exec one > log\n", [["one"]]),
+    ],
+)
+def test_fish(text: str, found: list[list[str]]) -> None:
+    assert words(text, fish=True) == found
+
+
+def test_exported_variables() -> None:
+    [command] = commands(TracedText.of('$env:a = "b"\nif ($x) { $env:C = "d" }\none\n'), fish=False)
+    assert {name: value.shown for name, value in command.env.items()} == {"A": "b", "C": "${C}"}
+    [command] = commands(TracedText.of("set -gx A b\nset c d\nE=f one\n"), fish=True)
+    assert {name: value.shown for name, value in command.env.items()} == {"A": "b", "E": "f"}
+
+
+@pytest.mark.parametrize(
+    "text", ["one '", 'one "$(', '@"\n', "$a = @(", "<#", "param(", "one `", "((((", "}}}", "$", "@", "$a ="]
+)
+@pytest.mark.parametrize("fish", [False, True])
+def test_what_is_not_closed(text: str, fish: bool) -> None:
+    assert isinstance(words(text, fish), list)
+    assert words("two\n" + text, fish)[0] == ["two"]
