@@ -45,6 +45,7 @@ MADE = {
     "readers/__init__.py": "in the records of formats, which are looked at",
     "readers/cluster_list.py": "made from the records of engines and formats, escaped",
     "readers/discover.py": "made from the records of engines, escaped",
+    "judge/checks/modelfile.py": "constants of the module, in a table",
     "judge/extent.py": "constants of the module, in a table",
     "syntax/go_templates.py": "a text that is replaced, escaped",
     "syntax/placeholders.py": "constants of the module, handed to a function",

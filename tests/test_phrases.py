@@ -68,6 +68,7 @@ PHRASES = {
     r"\bgives? way to\b": "is replaced by",
     r"\bwhere a file does not say\b": "if a file sets none",
     r"\bis asked of\b": "is sent to",
+    r"\bis given (?:none|no (?:GPU|device))\b": "requests no GPU, has no device",
     r"@@[A-Z]+@@": "the figure",
 }
 """Pattern -> what to write instead."""

@@ -7,8 +7,10 @@
 llama.cpp: common/arg.cpp and what it needs are compiled without optimisation, and `common_params_parse` reads each case in a
 process of its own; functions of libllama and ggml that parsing does not need end it with their name. TGI: the attributes of the
 struct `Args` are read anew from main.rs, apart from the catalog, and decided by clap's rules. LMDeploy: the parser of
-`lmdeploy serve api_server` is made from the package, with stubs for every other package. Nothing is served. Cases are mutations of the rule book's launches, equal for one --seed; those
-in which only a file, a device or a checkpoint is missing are left out. --build keeps what is compiled.
+`lmdeploy serve api_server` is made from the package, with stubs for every other package. Nothing is served.
+
+Cases are mutations of the rule book's launches, equal for one --seed; those in which only a file, a device or a checkpoint is
+missing are left out. --build keeps what is compiled.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import sys
 if sys.path and sys.path[0] in ("", os.getcwd()):
     del sys.path[0]
 
-from servelint.cli import main
+from servelint.cli import program
 
 if __name__ == "__main__":
-    sys.exit(main())
+    program()

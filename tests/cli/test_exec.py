@@ -125,7 +125,7 @@ class TestWhatIsNotStarted:
     def test_is_a_command_with_findings(self, machine: Machine) -> None:
         status, out, err = machine.run("--", *BROKEN)
         assert (status, out) == (1, "")
-        assert err.startswith("error[vllm/gpu-memory-utilization-out-of-range]: --gpu-memory-utilization 1.2 is not above 0")
+        assert err.startswith("error[vllm/gpu-memory-utilization-out-of-range]: --gpu-memory-utilization 1.2 is out of range")
         assert " --> command:1:51\n" in err
         assert err.endswith("\n\n" + NOT_STARTED)
 
@@ -295,4 +295,4 @@ class TestABug:
     def test_does_not_count_where_that_is_wanted(self, broken: Machine) -> None:
         status, out, err = broken.run("--fail-open", "--", *SOUND)
         assert (status, bool(out)) == (7, True)
-        assert err == "servelint: an error in servelint itself: KeyError: 'x'; the command is started all the same\n"
+        assert err == "servelint: an error in servelint itself: KeyError: 'x'; the command is started anyway\n"

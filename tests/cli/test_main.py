@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -61,7 +62,7 @@ source:
   ENGINE        an engine, such as vllm
   RELEASE       its release, or all to rebuild the catalog from every release
   --from PATH   read an archive, a folder, an installed package or a clone
-  --unverified  read only the sources in a wheel, without a hash: faster for gigabytes
+  --unverified  read only the sources in a wheel, without its hash; faster for large wheels
 
 output:
   --output FILE   write the snapshot there and leave the catalog alone
@@ -76,8 +77,8 @@ new releases:
 help:
   -h, --help  show this page
 
-The source is not run. Its file is read whole and compared with the hash of the package index,
-unless --unverified is given.
+servelint does not run the source. It compares the whole file with the hash in the package index,
+unless you give --unverified.
 
 examples:
   servelint engines harvest vllm 0.34.0
@@ -341,3 +342,16 @@ def test_a_process_that_ends_does_not_look_through_its_objects_again() -> None:
     for call, frozen in (("sys.exit(main())", "True"), ("sys.exit(main(['--version']))", "False")):
         ran = subprocess.run([sys.executable, "-c", program.format(call)], capture_output=True, text=True, check=True)
         assert ran.stdout.split()[-1] == frozen
+
+
+@pytest.mark.parametrize("before", ["pass;", "import atexit; atexit.register(print, 'at the end');"])
+def test_the_program_ends_with_its_status_and_all_of_its_output(before: str, tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text("vllm serve m --gpu-memory-utilization 2\n" * 300)
+    program = (
+        f"{before} import sys; sys.argv = ['servelint', 'check', '--no-cache', 'run.sh']; from servelint.cli import program"
+    )
+    ran = subprocess.run([sys.executable, "-c", f"{program}; program()"], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 1
+    assert ran.stdout.count("error[vllm/gpu-memory-utilization-out-of-range]") == 300
+    assert "in 300 launches" in ran.stdout
+    assert ran.stdout.endswith("at the end\n") is ("atexit" in before)

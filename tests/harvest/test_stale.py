@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from servelint.harvest import stale
-from servelint.harvest.anchors import CHANGED, GONE, SAME, Source
+from servelint.harvest.anchors import CHANGED, GONE, MOVED, SAME, Source
 from servelint.harvest.sources import HarvestError, Tree, open_tree
 
 PATH = "vllm/config/vllm.py"
@@ -76,6 +76,19 @@ def test_a_release_that_ends_rules() -> None:
     assert "- if self.pipeline_parallel_size > 1 and self.enable_eplb:" in text
     assert "+ if self.pipeline_parallel_size > 1 and not self.rust and self.enable_eplb:" in text
     assert "```" not in stale.markdown("vllm", "0.33.0", "0.34.0", verdicts, texts=False)
+
+
+def test_a_name_that_changes_everywhere() -> None:
+    check = 'def f{0}(cfg):\n    if cfg.enable_dp and cfg.size{0} > 1:\n        raise ValueError("no attention replicas{0}")\n'
+    text = "".join([check.format(number) for number in range(3)])
+    rules = [rule(f"r{number}", 3 * number + 3, f"size{number}") for number in range(3)]
+    anchors = stale.build(rules, "0.33.0", lambda _: source(text))
+    verdicts = stale.compare(rules, anchors, source(text), source(text.replace("enable_dp", "dp_enabled")))
+    assert [one.state for one in verdicts] == [MOVED] * 3
+    shown = stale.markdown("vllm", "0.33.0", "0.34.0", verdicts)
+    assert "- renamed in the conditions of 3 rules: `enable_dp -> dp_enabled`" in shown
+    once = text.replace("enable_dp", "dp_enabled", 1)
+    assert [one.state for one in stale.compare(rules, anchors, source(text), source(once))] == [CHANGED, SAME, SAME]
 
 
 def test_an_option_that_changes() -> None:

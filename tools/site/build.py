@@ -36,7 +36,7 @@ GROUPS = {
         *("untrusted", "updates", "translate", "writing-rules", "completions"),
     ],
     "Reference": ["usage", "settings", "formats", "lsp", "api", "operands", "limits"],
-    "Explanation": ["judging", "memory-plan", "models", "speculation", "performance", "costs", "releases"],
+    "Explanation": ["judging", "memory-plan", "models", "speculation", "performance", "costs"],
     "Contributing": ["architecture", "verdicts", "primer", "releases", "fuzzing"],
 }
 

@@ -52,7 +52,7 @@ class New(Options, title="new releases"):
         "--available", metavar="FILE", help="a JSON list of releases by engine, instead of the index"
     )
     notes: str | None = option("--notes", metavar="FILE", help="write what the releases change there, as Markdown")
-    cap: bool = flag("--cap", help="end the ranges of rules whose evidence changed, in the rule files")
+    cap: bool = flag("--cap", help="in the rule files, end the ranges of rules whose evidence changed")
 
 
 class Compared(Options, title="arguments"):
@@ -61,10 +61,12 @@ class Compared(Options, title="arguments"):
     engine: str = argument("ENGINE", "an engine, such as vllm", needed=True, choices=_HARVESTED)
     release: str | None = option("--release", metavar="RELEASE", help="the release (default: what its source says)")
     path: str | None = argument("SOURCE", "an archive, a folder or an installed package (default: the published one)")
-    base: str | None = option("--base", metavar="SOURCE", help="the source of the release that the anchors are of")
-    cap: bool = flag("--cap", help="end the ranges of rules whose evidence changed, in the rule files")
-    brief: bool = flag("--brief", help="leave out the statements that changed")
-    write: bool = flag("--write", help="look up the anchors of the newest release again, and store them")
+    base: str | None = option(
+        "--base", metavar="SOURCE", help="the source of the release in the catalog (default: the published one)"
+    )
+    cap: bool = flag("--cap", help="in the rule files, end the ranges of rules whose evidence changed")
+    brief: bool = flag("--brief", help="do not print the statements that changed")
+    write: bool = flag("--write", help="rebuild the stored anchors from the newest release")
 
 
 def _print_list() -> int:
@@ -218,8 +220,8 @@ def describe(*, verbose: bool) -> str:
 @command(
     "anchors",
     Compared,
-    about="Say which rules a release may end: the statements that rules cite, looked up in its source.",
-    notes="The statements are compared with those of the newest release in the catalog. The source is not run.",
+    about="Print which rules a new release may end: it looks up the statements that rules cite.",
+    notes="servelint compares the statements with those of the newest release in the catalog. It does not run\nthe source.",
     examples=["servelint engines anchors vllm ./vllm", "servelint engines anchors sglang --release 0.5.24 --brief"],
 )
 def _anchors(compared: Compared) -> int:
@@ -256,7 +258,7 @@ def _anchors(compared: Compared) -> int:
         "show": (_show, "show the options and environment variables of a release"),
         "update": (_update, "install newer data from a signed bundle, or return to the data before"),
         "harvest": (_harvest, "read what a new release accepts and add it to the catalog"),
-        "anchors": (_anchors, "say which rules a new release may end"),
+        "anchors": (_anchors, "print which rules a new release may end"),
     },
     usage=[
         "servelint engines [list]",

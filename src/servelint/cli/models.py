@@ -20,7 +20,7 @@ class Shown(Options, title="arguments"):
 
     name: str | None = argument("NAME", "a model, its folder, or its config.json")
     gpu: str | None = option("--gpu", metavar="NAME", help="a GPU instead")
-    file: str = option("--file", metavar="FILE", help="the models file", default=FILE)
+    file: str = option("--file", metavar="FILE", help=f"the models file (default: {FILE})", default=FILE)
 
 
 class Added(Options, title="arguments"):
@@ -28,7 +28,7 @@ class Added(Options, title="arguments"):
 
     path: str = argument("PATH", "a config.json, or the folder that has it", needed=True)
     name: str | None = option("--name", metavar="NAME", help="the model as launches name it (default: the name of the folder)")
-    file: str = option("--file", metavar="FILE", help="the models file", default=FILE)
+    file: str = option("--file", metavar="FILE", help=f"the models file (default: {FILE})", default=FILE)
 
 
 @command(
@@ -66,9 +66,9 @@ def _show(wanted: Shown) -> int:
 @command(
     "add",
     Added,
-    about="Describe a model of your own in a models file, by its config.json.",
-    notes='The settings name the file: models = "servelint-models.json". Launches of that model are then judged\n'
-    "as those of a known one. The weights are not needed; their index or headers give their size.",
+    about="Add the facts of your own model, from its config.json, to a models file.",
+    notes='Name the file in the settings: models = "servelint-models.json". servelint then knows the model. The\n'
+    "weights are not needed; if their index or headers are there, they give the size.",
     examples=["servelint models add ./my-model --name acme/My-Model-8B", "servelint models add config.json --name acme/M"],
 )
 def _add(wanted: Added) -> int:

@@ -89,6 +89,8 @@ _SIGNS = (*_KINDS, "PRIVATE KEY", "uthorization", "UTHORIZATION", "earer", "EARE
 _SHORT, _LONG, _LONGEST = 8, 40, 8192
 _REMEMBERED = 200
 """Longer names are not names, and not kept."""
+_REMEMBERED_LINES = 2000
+"""Longer texts are not kept."""
 
 
 def mask_of(secret: str) -> str:
@@ -195,6 +197,11 @@ def named(text: str) -> list[Part]:
 
 def without_lookalikes(text: str) -> str:
     """A text with a mask for each part that looks like a secret."""
+    return _masked(text) if len(text) <= _REMEMBERED_LINES else _masked.__wrapped__(text)
+
+
+@lru_cache(maxsize=512)  # a report says the same of many files
+def _masked(text: str) -> str:
     parts = looks(text)
     return replaced(text, parts) if parts else text
 
@@ -243,6 +250,12 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
+@lru_cache(maxsize=512)  # findings point at the same lines, and at those of files that are variants of one
+def _apparent(text: str) -> tuple[Part, ...]:
+    """The parts of some lines that are secrets by how they look, or by the name that stands before them."""
+    return (*looks(text), *named(text))
+
+
 class Redactions:
     """What of one source's text no report may print, beside what looks like a secret.
 
@@ -269,7 +282,8 @@ class Redactions:
             start = starts[max(first - 3, 0)]
             end = starts[last + 1] if last + 1 < len(starts) else len(source.text)
             text = source.text[start:end]
-            near = [*looks(text), *named(text), *occurrences(text, self.values)]
+            alike = _apparent(text) if len(text) <= _REMEMBERED_LINES else _apparent.__wrapped__(text)
+            near = [*alike, *occurrences(text, self.values)]
             found = [*self.places, *[(left + start, right + start) for left, right in near]]
             self._parts[key] = merged([*found, *private_keys(source.text)])
         return self._parts[key]

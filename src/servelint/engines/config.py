@@ -31,6 +31,7 @@ from servelint.engines.catalog import Catalog, Signatures, Table
 from servelint.engines.conversions import Refused, convert
 from servelint.engines.registry import ENGINES
 from servelint.engines.releases import release_key, sort_key
+from servelint.syntax import json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
     from servelint import models
     from servelint.core.source import Span
-    from servelint.syntax import json
 
 
 # -- arguments
@@ -112,8 +112,6 @@ class Reading:
     def json_of(self, name: str) -> json.JsonNode | json.JsonFault | None:
         """An option's value as JSON, or why it is not valid JSON; None if no value is given."""
         if name not in self.json:
-            from servelint.syntax import json
-
             setting = self.arguments.settings.get(name)
             value = setting.value if setting is not None else None
             self.json[name] = json.parsed(value) if value is not None else None
@@ -121,19 +119,15 @@ class Reading:
 
     def may_have(self, name: str) -> bool:
         """Whether a key of a JSON option (`option.key`) may be given; a dash in it may count as an underscore."""
-        from servelint.syntax.json import OBJECT
-
         option, _, path = name.partition(".")
         node = self.parsed(option) if option not in self.by_keys else None
-        if node is None or node.kind != OBJECT or node.open:
+        if node is None or node.kind != json.OBJECT or node.open:
             return True
         key = path.partition(".")[0].replace("-", "_")
         return any(written.replace("-", "_") == key for written in node.members)
 
     def parsed(self, name: str) -> json.JsonNode | None:
         """An option's value as JSON; None if it is not given, not known or not valid."""
-        from servelint.syntax import json
-
         node = self.json_of(name)
         return node if isinstance(node, json.JsonNode) else None
 
@@ -552,8 +546,6 @@ class Config:
             return self.unwritten(option)
         node = self.reading.parsed(option)
         site = setting.value_word.site if setting.value_word is not None else setting.word.site
-        from servelint.syntax import json
-
         dashes = self._dashes(setting)
         for key in path.split("."):
             if node is None or node.kind != json.OBJECT:
@@ -743,14 +735,12 @@ def least_capability(config: Config) -> Operand:
 
 def given_object(config: Config, option: str) -> dict[str, object] | None:
     """The object that an option gives, by JSON or by single keys; None if there is none, or a part of it is not known."""
-    import json
-
-    from servelint.syntax.json import OBJECT
+    from json import loads
 
     reading = config.reading
     if option not in reading.by_keys:
         node = reading.parsed(option)
-        return json.loads(node.text.flat) if node is not None and node.kind == OBJECT and node.text.known else None
+        return loads(node.text.flat) if node is not None and node.kind == json.OBJECT and node.text.known else None
     found: dict[str, object] = {}
     for name, setting in reading.arguments.settings.items():
         if not name.startswith(option + "."):
@@ -765,7 +755,7 @@ def given_object(config: Config, option: str) -> dict[str, object] | None:
                 return None
             inner = below
         try:
-            inner[last] = json.loads(setting.value.flat)
+            inner[last] = loads(setting.value.flat)
         except ValueError:
             inner[last] = setting.value.flat
     return found

@@ -57,7 +57,10 @@ class TGI(Engine):
     image_names = r"text-generation-inference"
     model_variables = ("MODEL_ID",)
 
-    words = (b"text-generation-launcher", b"text-generation-inference", b"text-generation-router", b"neuronx-tgi", b"tgi-gaudi")
+    words = (
+        *(b"text-generation-launcher", b"text-generation-inference", b"text-generation-router", b"neuronx-tgi", b"tgi-gaudi"),
+        b"tgi-inference",
+    )
     stems = ("text-generation", "tgi")
     platforms = {"llmaz": "tgi", "llmkube": "tgi"}
 

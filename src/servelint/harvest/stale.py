@@ -10,6 +10,7 @@ import difflib
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,6 +43,10 @@ FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "anchors.json")
 _REFUSALS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "rules", "refusals.json")
 _ORDER = (SAME, MOVED, CHANGED, GONE)
 
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_OFTEN = 3
+"""In so many functions a name takes the place of another before that counts as a rename."""
+
 Rule = dict[str, Any]
 Row = list[str]
 Opener = Callable[[str], Source]
@@ -55,12 +60,14 @@ class Verdict:
         rule: the rule's id.
         versions: its range.
         found: each of its statements in the release before, and what became of it.
+        renames: the names that take the place of others in its conditions, where that is all that changes.
         changes: what the catalogs say of the options and values that it names, where that changes.
     """
 
     rule: str
     versions: str
     found: list[tuple[Statement, Found]] = field(default_factory=list)
+    renames: list[str] = field(default_factory=list)
     changes: list[str] = field(default_factory=list)
 
     @property
@@ -171,7 +178,33 @@ def compare(
                 if old[name] != new.get(name, ...)
             ]
         verdicts.append(verdict)
+    _settle(verdicts)
     return verdicts
+
+
+def _settle(verdicts: list[Verdict]) -> None:
+    """Take for moved what a rename changes: in the conditions of several functions one name takes the place of another."""
+    renamed: dict[tuple[frozenset[str], frozenset[str]], set[str]] = {}
+    every = [(one, at) for one in verdicts for at in range(len(one.found)) if one.found[at][1].state == CHANGED]
+    for one, at in every:
+        names = _renamed(*one.found[at])
+        if names is not None:
+            renamed.setdefault(names, set()).add(one.found[at][0].function)
+    for one, at in every:
+        old, found = one.found[at]
+        names = _renamed(old, found)
+        if names is not None and len(renamed[names]) >= _OFTEN:
+            one.found[at] = old, Found(MOVED, found.statement)
+            one.renames.append(f"{', '.join(sorted(names[0]))} -> {', '.join(sorted(names[1]))}")
+
+
+def _renamed(old: Statement, found: Found) -> tuple[frozenset[str], frozenset[str]] | None:
+    """The names that a statement's conditions lost and got; None where more than names changed."""
+    if found.statement is None or len(old.guards) != len(found.statement.guards) or old.outcome != found.statement.outcome:
+        return None
+    before, after = ({word for guard in one.guards for word in _NAME.findall(guard)} for one in (old, found.statement))
+    lost, got = frozenset(before - after), frozenset(after - before)
+    return (lost, got) if lost and got else None
 
 
 def _shown(known: dict[str, Any], name: str) -> str:
@@ -206,6 +239,9 @@ def markdown(engine: str, base: str, release: str, verdicts: list[Verdict], *, t
         f"{len(without)} have no anchor: read their evidence.",
         "",
     ]
+    renames = Counter(text for one in verdicts for text in dict.fromkeys(one.renames))
+    lines += [f"- renamed in the conditions of {count} rules: `{text}`" for text, count in sorted(renames.items())]
+    lines += [""] * bool(renames)
     ringing = [one for one in verdicts if one.rings]
     if ringing:
         lines += ["| rule | state | where | range until someone decides |", "|---|---|---|---|"]

@@ -1,8 +1,8 @@
 """Ollama's Modelfiles: the model that a new one is made from, its adapter, its draft, and the parameters that it runs with.
 
 A file is a list of instructions, a line each; a value in three quotes goes on over lines, and one in quotes may.
-`ollama create` reads it and refuses a parameter that it does not know (parser/parser.go, api/types.go). Nothing is started: each instruction is
-a fragment of a launch.
+`ollama create` reads it and refuses a parameter that it does not know (parser/parser.go, api/types.go). Nothing is
+started: each instruction is a fragment of a launch.
 """
 
 from __future__ import annotations

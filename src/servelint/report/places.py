@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from functools import lru_cache
 
 from servelint.core.finding import Finding
 from servelint.core.secrets import holds_secret
 from servelint.core.source import Source
 from servelint.engines import ENGINES
 from servelint.engines.catalog import has_catalog, load
+from servelint.engines.registry import derived
 from servelint.report.clean import escape
 
 TYPE_CHECKING = False
@@ -77,6 +79,7 @@ _CITED = re.compile(
 _LIBRARIES = {"transformers": "https://github.com/huggingface/transformers/blob/v{release}/src/transformers/{path}"}
 
 
+@lru_cache(maxsize=256)  # many findings are of one rule
 def address(evidence: str) -> str | None:
     """Return the address of what a rule cites: a page, or a file of an engine's source at the tag of a release.
 
@@ -104,6 +107,12 @@ def address(evidence: str) -> str | None:
 _NAMED = re.compile(r"--?[A-Za-z][\w-]*|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
 
 
+@derived
+def _cataloged() -> tuple[str, ...]:
+    """Return the engines that have a catalog."""
+    return tuple([engine.id for engine in ENGINES.values() if has_catalog(engine.id, engine.data)])
+
+
 def see(finding: Finding) -> str:
     """Return where to read more about a finding: an address that opens, or the command that explains it."""
     cited = [(url, one.partition(" (")[2]) for one in finding.evidence if (url := address(one)) is not None]
@@ -111,11 +120,11 @@ def see(finding: Finding) -> str:
         url, says = cited[0]
         return f"{url} ({says}" if says else url
     if finding.launch is not None and finding.evidence:
-        catalogs = [engine for engine in ENGINES.values() if has_catalog(engine.id, engine.data)]
         own = finding.launch.engine
-        for engine in sorted(catalogs, key=lambda one: one.id != own):
-            catalog = load(engine.id)
-            for name in _NAMED.findall(finding.message):
+        names = _NAMED.findall(finding.message)
+        for engine in sorted(_cataloged() if names else (), key=lambda one: one != own):
+            catalog = load(engine)
+            for name in names:
                 if catalog is not None and (catalog.spelled(name) or name in catalog.variables()):
-                    return f"servelint explain {engine.id} {name}"
+                    return f"servelint explain {engine} {name}"
     return f"servelint explain {finding.rule}" if finding.evidence else ""

@@ -47,7 +47,7 @@ _BOUNDS = {"ge": operator.ge, "gt": operator.gt, "le": operator.le, "lt": operat
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What becomes of one option.
+    """What happens to one option.
 
     Attributes:
         kind: one of the constants above.
@@ -73,8 +73,8 @@ class Translation:
         source: the release of its engine that its words were read with.
         target: the translation, a launch of the other engine.
         release: the other engine's release.
-        image: an image of that release; "" where its makers' tags do not follow from the release.
-        lines: what becomes of each option, in the order of the command.
+        image: an image of that release; "" where its developers' tags do not follow from the release.
+        lines: what happens to each option, in the order of the command.
         findings: what is known to break under the other engine.
     """
 
@@ -293,7 +293,7 @@ class _Writer:
         self._read_variables(left)
         for word in self.launch.argv:
             if id(word) not in seen and (word.shown or not word.many):
-                says = "its value is not known here" if not word.text.known else f"{self.names[0]} has no such option"
+                says = "its value is unknown" if not word.text.known else f"{self.names[0]} has no such option"
                 left.append(Line(UNMAPPED, "", [word], [], says))
         return left
 
@@ -418,7 +418,7 @@ class _Writer:
         head = Word(TracedText.of(spelling(option)))
         if side.values is not None or Side(given.row[self.launch.engine]).values is not None:
             if not given.known:
-                return "its value is not known here"
+                return "its value is unknown"
             return self._mapped(side, given, option)
         texts = self._split(given)
         if len(texts) > 1 and option.kind not in ("list", "append"):
@@ -428,7 +428,7 @@ class _Writer:
             self.note(LEFT_OUT, given, f"{spelling(option)} takes one value; not written: {rest}")
             texts = texts[:1]
         if not texts:
-            return "its value is not known here"
+            return "its value is unknown"
         if isinstance(given.value, int) and not texts[0].flat.isdigit():
             texts = [TracedText.of(str(given.value))]  # 32k, by the rules of its engine
         for text in texts:

@@ -85,7 +85,7 @@ def context(writer: _Writer, every: list[Given]) -> None:
                 writer.add(CHANGED, given, [word(spelling(option)), word(given.value)], says)
             return None
         if slots != 1 and unified.value is not True:
-            return writer.note(LEFT_OUT, given, "llama.cpp divides it among slots whose number is not known here")
+            return writer.note(LEFT_OUT, given, "llama.cpp divides it among slots whose number is unknown")
     if given.known and (not isinstance(value, int) or value < 1):
         shown = given.texts[0].shown if given.texts else ""
         return writer.note(LEFT_OUT, given, f"{shown} is not a number of tokens; the context of the model is the default")
@@ -165,7 +165,7 @@ def rendezvous(writer: _Writer, every: list[Given]) -> None:
     if writer.engine == "sglang":
         host, port = texts.get("master-addr"), texts.get("master-port")
         if host is None or not host.known or (port is not None and not port.known):
-            return writer.note(LEFT_OUT, every[0], "--dist-init-addr takes HOST:PORT, of which a part is not known here")
+            return writer.note(LEFT_OUT, every[0], "--dist-init-addr takes HOST:PORT, of which a part is unknown")
         found = [word("--dist-init-addr"), word(f"{host.flat}:{port.flat if port is not None else 29501}")]
     else:
         address = next(iter(texts.values()), None)
@@ -195,7 +195,7 @@ def adapters(writer: _Writer, every: list[Given]) -> None:
     if option is None:
         return writer.note(NO_COUNTERPART, given, writer.lacks(Side(given.row[writer.engine])))
     if writer.launch.engine == "tgi" and any(not text.known for text in given.texts):
-        return writer.note(LEFT_OUT, given, f"its value is not known here; {spelling(option)} takes NAME=PATH")
+        return writer.note(LEFT_OUT, given, f"its value is unknown; {spelling(option)} takes NAME=PATH")
     return writer.add(SAME, given, [word(spelling(option)), *[Word(text) for text in pairs]])
 
 
@@ -311,12 +311,12 @@ def _of_vllm(writer: _Writer) -> _Drafts | str:
     config = writer.config
     body = given_object(config, "speculative-config")
     if body is None and config.setting("speculative-config") is not None:
-        return "a part of --speculative-config is not known here"
+        return "a part of --speculative-config is unknown"
     body = dict(body or {})
     for name, key in (("spec-method", "method"), ("spec-model", "model"), ("spec-tokens", "num_speculative_tokens")):
         operand = config.operand(name)
         if operand.present and operand.value is None:
-            return f"the value of --{name} is not known here"
+            return f"the value of --{name} is unknown"
         if operand.present:
             body[key] = operand.value
     method, draft, tokens = body.pop("method", None), body.pop("model", None), body.pop("num_speculative_tokens", None)
@@ -337,7 +337,7 @@ def _of_options(writer: _Writer, every: list[Given]) -> _Drafts | str:
     values = {given.name: given.value for given in every}
     unknown = [given.name for given in every if not given.known or given.value is None]
     if unknown:
-        return f"the value of --{unknown[0]} is not known here"
+        return f"the value of --{unknown[0]} is unknown"
     algorithm = str(values.get("speculative-algorithm", "")).upper()
     if writer.launch.engine == "lmdeploy":
         named = {"DEEPSEEK_MTP": "mtp", "QWEN3_5_MTP": "mtp", "HY3_MTP": "mtp", "EAGLE": "eagle", "EAGLE3": "eagle3"}

@@ -266,7 +266,7 @@ def other_modality(config: Config) -> dict[str, str] | None:
 
 
 def override_shape(config: Config) -> dict[str, str] | None:
-    """--json-model-override-args that are no object, or give an object of the config a single value.
+    """--json-model-override-args that are not an object, or give an object of the config a single value.
 
     Source: get_config in sglang-0.5.23 srt/utils/hf_transformers/config.py calls `config.update`; get_context_length of
     common.py reads the factor and the length.
@@ -310,7 +310,7 @@ def media_limit(config: Config) -> dict[str, str] | None:
 
 
 def spec_types(config: Config) -> dict[str, str] | None:
-    """The first part of --spec-type that no build has as a type. A slip of the pen and the name "mtp" are other rules.
+    """The first part of --spec-type that no build has as a type. A typing mistake and the name "mtp" are other rules.
 
     Source: common_speculative_types_from_names in llama.cpp b11434 common/speculative.cpp, which stops at "none".
     """

@@ -113,4 +113,4 @@ def _restarts(runtime: Runtime) -> list[Violation]:
     how = runtime.restart.value
     message = f"restart: {how} restarts a server that cannot start, after minutes of loading each time"
     advice = "limit the restarts: restart: on-failure:3"
-    return [Violation("restarts-for-ever", runtime.restart.span(), message, advice, "without an end")]
+    return [Violation("restarts-for-ever", runtime.restart.span(), message, advice, "has no limit")]

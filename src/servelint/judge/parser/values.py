@@ -269,7 +269,7 @@ def _json(setting: Setting, text: TracedText, word: Word) -> Violation | None:
 
 
 def _not_object(view: ReleaseView, setting: Setting, option: Option, text: TracedText) -> Violation | None:
-    """JSON that is no object, or has members of another kind, for an option whose field is declared as a dictionary."""
+    """JSON that is not an object, or has members of another kind, for an option whose field is declared as a dictionary."""
     node = json.parsed(text)
     if option.name not in view.record.object_options or not view.checks_fields or not isinstance(node, JsonNode):
         return None
