@@ -72,7 +72,7 @@ new releases:
   --new             harvest every release that the catalogs lack (of one ENGINE or of all)
   --available FILE  a JSON list of releases by engine, instead of the index
   --notes FILE      write what the releases change there, as Markdown
-  --cap             end the ranges of rules whose evidence changed, in the rule files
+  --cap             in the rule files, end the ranges of rules whose evidence changed
 
 help:
   -h, --help  show this page

@@ -66,7 +66,7 @@ class Folder(Options, title="rules"):
     "test",
     Folders,
     about="Run the examples of the rules in your own folders.",
-    notes="exit status: 0 all examples pass, 1 an example fails, 2 wrong usage or a file that is not a valid rule",
+    notes="exit status: 0 all examples pass, 1 one fails, 2 wrong usage or a file that is not a valid rule",
     examples=["servelint rules test my-rules/"],
 )
 def _test(folders: Folders) -> int:

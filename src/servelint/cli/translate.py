@@ -40,7 +40,7 @@ class OutputOptions(Options, title="output"):
     "translate",
     *(Inputs, Target, Hardware, SettingsOptions, OutputOptions),
     about="Print the nearest launch of another engine, and what changes meaning or has no counterpart.",
-    notes="exit status: 0 all carries over, 1 something does not, 2 wrong usage or a file that could not be read",
+    notes="exit status: 0 all carries over, 1 not all does, 2 wrong usage or a file that could not be read",
     examples=[
         "servelint translate --to sglang compose.yml",
         "servelint translate --to vllm=0.33.0 --command 'text-generation-launcher --model-id a/b'",

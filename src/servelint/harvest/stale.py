@@ -45,7 +45,7 @@ _ORDER = (SAME, MOVED, CHANGED, GONE)
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _OFTEN = 3
-"""In so many functions a name takes the place of another before that counts as a rename."""
+"""In so many functions one name must replace another to count as a rename."""
 
 Rule = dict[str, Any]
 Row = list[str]
@@ -60,7 +60,7 @@ class Verdict:
         rule: the rule's id.
         versions: its range.
         found: each of its statements in the release before, and what became of it.
-        renames: the names that take the place of others in its conditions, where that is all that changes.
+        renames: the names that replace others in its conditions, where that is all that changes.
         changes: what the catalogs say of the options and values that it names, where that changes.
     """
 
@@ -183,7 +183,7 @@ def compare(
 
 
 def _settle(verdicts: list[Verdict]) -> None:
-    """Take for moved what a rename changes: in the conditions of several functions one name takes the place of another."""
+    """Take for moved what a rename changes: in the conditions of several functions one name replaces another."""
     renamed: dict[tuple[frozenset[str], frozenset[str]], set[str]] = {}
     every = [(one, at) for one in verdicts for at in range(len(one.found)) if one.found[at][1].state == CHANGED]
     for one, at in every:

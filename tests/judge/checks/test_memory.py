@@ -49,7 +49,7 @@ def test_more_ranks_are_named_where_the_gpus_are_there() -> None:
     launch = config(SGLANG + "meta-llama/Llama-3.3-70B-Instruct", "0.5.9", count=4)
     assert remedy("memory.refused", launch).startswith("--tp-size 4 leaves ")
     launch = config(SGLANG + "meta-llama/Llama-3.3-70B-Instruct", "0.5.9")
-    assert remedy("memory.refused", launch).startswith("take more or larger GPUs")
+    assert remedy("memory.refused", launch).startswith("use more or larger GPUs")
 
 
 def test_a_hybrid_model_whose_drafts_leave_no_slot_is_told_so() -> None:

@@ -344,7 +344,7 @@ class TestModel:
         ("release", "text", "kind", "message"),
         [
             ("0.10.0", "--model m", "missing-argument", "takes the model as its first argument, not with --model"),
-            ("0.27.1", "m --model m", "unexpected-argument", "gets the model twice"),
+            ("0.27.1", "m --model m", "unexpected-argument", "gets two: --model and an argument"),
             (
                 "0.27.1",
                 "--served-model-name x",
@@ -696,7 +696,7 @@ class TestClap:
             ("--sharded yes", ["invalid-choice"]),
             ("--json-output=true", ["unexpected-value"]),
             ("--port 65536", ["invalid-value"]),
-            ("--max-batch-total-tokens -1", ["invalid-value"]),
+            ("--max-batch-total-tokens -1", ["missing-value", "unknown-option"]),
             ("--waiting-served-ratio .5", []),
             ("m", ["unexpected-argument"]),
         ],
