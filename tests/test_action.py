@@ -166,7 +166,9 @@ class TestCheck:
         for name in ("a b.sh", "c.sh", "-d.sh", "other.sh"):
             (runner.repository / name).write_text(WRONG)
         ran = runner.run(CHECK, paths="a b.sh\nc.sh\n\n-d.sh\n", args="--severity error\n  --gpu   h100", format="concise")
-        assert sorted(line.partition(":")[0] for line in ran.log.splitlines()) == ["-d.sh", "a b.sh", "c.sh"]
+        *findings, last = ran.log.splitlines()
+        assert sorted(line.partition(":")[0] for line in findings) == ["-d.sh", "a b.sh", "c.sh"]
+        assert last.startswith("servelint: 3 launches: ")
 
     def test_suppressions_of_the_base_count(self, runner: Runner) -> None:
         repository = Repository(runner.repository)

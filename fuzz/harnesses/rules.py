@@ -13,9 +13,13 @@ from fuzz.case import Case, insist
 from fuzz.chance import Seeded
 from fuzz.counts import COUNTS
 from fuzz.mutate import mutated
+from fuzz.properties import SETTINGS, beside
 from servelint.core.source import Source
-from servelint.engines.config import Operand
+from servelint.engines.config import Config, Operand, configs
 from servelint.engines.releases import release_key
+from servelint.files.directives import name_gpus
+from servelint.judge import judging
+from servelint.readers import read
 from servelint.rules import folder, ranges
 from servelint.rules.compile import compile_rule
 from servelint.rules.condition import (
@@ -29,6 +33,7 @@ from servelint.rules.condition import (
     named_parts,
     needs,
 )
+from servelint.rules.index import RuleIndex
 from servelint.rules.rule import Rule
 
 TYPE_CHECKING = False
@@ -78,6 +83,36 @@ _OF_VLLM = (
     "model.context",
     "no-such",
 )
+
+
+_JSON = (
+    "",
+    """--speculative-config '{"method": "true"}'""",
+    """--speculative-config '{"method": 1, "model": "a"}'""",
+    """--speculative-config '{"model": "a"}'""",
+    """--speculative-config '{"method": null}'""",
+    "--speculative-config '{}'",
+    "--speculative-config null",
+    "--speculative-config a",
+    """--speculative-config '{"method": '""",
+    """--speculative-config "{\\"method\\": \\"$U\\"}" """,
+    """--speculative-config "{\\"model\\": \\"a\\", $U}" """,
+    '--speculative-config "$U"',
+    "--speculative-config.method a",
+    "--speculative-config.model a",
+    "$U",
+)
+_BEFORE = ("", "VLLM_USE_V1=1 ", "VLLM_USE_V1=$U ")
+_MODELS = ("a", "Qwen/Qwen3-8B", "$U")
+_BEHIND = ("", "  # servelint: gpu=h100-80gb")
+_LAUNCHES = [
+    f"{before}vllm serve {model} {words}{behind}\n"
+    for words in _JSON
+    for before in _BEFORE
+    for model in _MODELS
+    for behind in _BEHIND
+]
+"""Launches which have what conditions on `_OPERANDS` need, lack it, or may have it."""
 
 
 def make(chance: Chance) -> Case:
@@ -201,6 +236,7 @@ def _check_tree(case: Case) -> None:
     options = {part["option"]: 1 for part in named_parts(compiled) if "option" in part}
     if options:
         return  # of any kind: what settings may set is held against the default's
+    _check_index(case, compiled)
     config = _Config(case.turn)
     truth = _truth(compiled, config)
     insist(_truth(["not", compiled], config) is (None if truth is None else not truth), "not turns truth around", case.text)
@@ -224,6 +260,27 @@ def _check_tree(case: Case) -> None:
     insist(
         said is None or _truth(compiled, other) is said, "what is certain of an unknown holds for each value", case.text, name
     )
+
+
+def _check_index(case: Case, compiled: Compiled) -> None:
+    """The judge looks for a rule at each launch for which its condition holds."""
+    text = _LAUNCHES[case.turn % len(_LAUNCHES)]
+    config = _launched(text)
+    if evaluate(compiled, config) is not True:
+        return
+    COUNTS["held of a launch"] += 1
+    rule = Rule({"id": "vllm/a-rule", "engine": "vllm", "bounds": ranges.compile_range(""), "needs": needs(compiled)})
+    index = RuleIndex([rule])
+    there = judging._there(config.launch, [config], index)
+    insist(index.candidates((config.key,), there) == [rule], "the index has what holds", case.text, text, sorted(there))
+
+
+@lru_cache(maxsize=len(_LAUNCHES))
+def _launched(text: str) -> Config:
+    (launch,) = read(Source("run.sh", text), beside()).launches
+    name_gpus(launch, SETTINGS)
+    (config,) = configs(launch, ["0.27.1"])
+    return config
 
 
 def _truth(compiled: Compiled, config: _Config) -> Truth:
@@ -254,10 +311,9 @@ class _Config:
         return ["a", "fp8"] if ever or (self.seed + len(kind)) % 2 else None
 
     def there(self, names: list[str]) -> set[str]:
-        """What the judge's index would have of these operands."""
+        """What a launch with these operands has, by the names of needs(); _check_index asks the judge what a real one has."""
         present = [name for name in names if self.operand(name).present is not False]
-        found = {name if name.startswith("env.") else name.partition(".")[0] for name in present}
-        return found | {name.partition(".")[0] + "." for name in present}
+        return {*present, *[name.partition(".")[0] + "." for name in present]}
 
 
 def _operand(chance: Chance) -> Operand:

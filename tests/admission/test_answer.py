@@ -216,7 +216,7 @@ class TestFailures:
         open_ = answered(review(deployment(BROKEN)))
         assert open_["allowed"]
         why = "an error in servelint itself (ZeroDivisionError)"
-        assert open_["warnings"] == [f"servelint could not judge Deployment prod/llm: {why}; it is taken as it is"]
+        assert open_["warnings"] == [f"servelint could not judge Deployment prod/llm: {why}; it is accepted"]
         closed = answered(review(deployment(BROKEN)), "unjudged: deny")
         assert (closed["allowed"], closed["result"]) == (False, "failed-closed")
         assert "sk-secret" not in json.dumps([open_, closed])

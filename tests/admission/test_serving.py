@@ -233,9 +233,7 @@ def test_a_process_that_takes_too_long_is_replaced(tmp_path: Path) -> None:
     os.kill(worker, signal.SIGSTOP)
     response = running.review(BROKEN)
     assert response["allowed"]
-    assert response["warnings"] == [
-        "servelint could not judge Deployment prod/llm: no answer within 0.5 s; it is taken as it is"
-    ]
+    assert response["warnings"] == ["servelint could not judge Deployment prod/llm: no answer within 0.5 s; it is accepted"]
     assert running.told("a judging process is replaced")["reason"] == "timeout"
     assert running.stop() == 0
 

@@ -231,7 +231,7 @@ class TestRefused:
 
     def test_an_unknown_model_is_not_refused(self) -> None:
         (note,) = vllm_mtp_command("acme/unheard-of").notes
-        assert note.text.startswith("whether acme/unheard-of has layers for multi-token prediction is not known")
+        assert note.text.startswith("servelint does not know whether acme/unheard-of has layers for multi-token prediction")
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_what_loses_is_off() -> None:
 def test_what_nobody_can_tell_is_off_and_says_how_to_tell() -> None:
     found = asked(model="Qwen/Qwen3-8B", method="dflash", draft="z-lab/Qwen3-8B-DFlash-b16", gpu_id="b200", tokens=15)
     assert (found.enable, found.expected_gain) == (False, None)
-    assert "neither arithmetic nor measurements tell what 15 draft tokens gain with 1 request at a time" in found.reason
+    assert "neither the calculation nor a measurement shows what 15 draft tokens gain with 1 request at a time" in found.reason
     assert "servelint advise calibrate" in found.reason
 
 

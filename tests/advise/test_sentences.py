@@ -48,7 +48,7 @@ def test_reasons_lead_to_the_verdict(engine: str, gpu: str | None) -> None:
             assert told is None, one.reasons
         if one.verdict == "unknown":
             unknown = f"servelint does not know {one.model}"
-            assert first.startswith(("neither arithmetic nor measurements", unknown)), one.reasons
+            assert first.startswith(("neither the calculation nor a measurement", unknown)), one.reasons
         assert not any("1 draft tokens" in text or text.endswith(".") for text in one.reasons)
         assert advice_text(one).splitlines()[2].startswith(f"  speculate: {one.verdict}")
         assert advice_data(one)["verdict"] == one.verdict

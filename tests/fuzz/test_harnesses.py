@@ -48,7 +48,7 @@ LOOKED_AT = {
     "shell": ("with launches", "read twice", "bytes", "judged", "comments before", "comments behind", "unknowns"),
     "files": ("with launches", "read twice", "bytes", "judged", "comments before", "comments behind", "unknowns"),
     "argv": ("read twice", "unknowns", "violations"),
-    "rules": ("tree", "condition", "range", "a-rule.yaml", "evaluated", "ranges that are some"),
+    "rules": ("tree", "condition", "range", "a-rule.yaml", "evaluated", "held of a launch", "ranges that are some"),
     "mending": ("with a fix", "mended"),
     "messages": ("session", "broken", "messages", "compared with a fresh look"),
 }

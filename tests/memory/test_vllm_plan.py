@@ -463,7 +463,7 @@ class TestNotes:
 
     def test_more_gpus_than_there_are(self) -> None:
         plan = planned("Qwen/Qwen3-8B --tensor-parallel-size 4 --pipeline-parallel-size 4", "0.19.1")
-        assert "it takes 16 GPUs, and 8 are there: the rest are on other nodes" in plan.notes
+        assert "it needs 16 GPUs, and 8 are there: the rest are on other nodes" in plan.notes
 
     def test_more_ranks_than_heads(self) -> None:
         plan = planned("Qwen/Qwen3-8B --tensor-parallel-size 16", "0.19.1")

@@ -41,6 +41,11 @@ def test_names(name: str) -> None:
     assert len(servelint.find_launches("FROM a\nPARAMETER top_k 1\n", name)) == 2
 
 
+@pytest.mark.parametrize("text", ['"""A module\nparameter x of it."""\n', "import os\nFROM = 1\n", "# only a comment\n", ""])
+def test_another_file_of_that_name(text: str) -> None:
+    assert servelint.find_launches(text, "modelfile.py") == []
+
+
 def test_a_dockerfile_is_none() -> None:
     assert servelint.find_launches("FROM ubuntu\nARG PARAMETER\nRUN echo\n", "Dockerfile") == []
 

@@ -70,7 +70,11 @@ def test_a_rule_is_loaded(tmp_path: Path) -> None:
         ("advice: leave", "advise: leave", "1:1: "),
         ("  trust-remote-code: true", "  trust-remote-code: {like: x}", "9:22: when.trust-remote-code"),
         ("evidence:\n  - {url", "evidence:\n  - {link", "16:5: evidence.0"),
-        ("at: trust-remote-code", "at: trust-remote-code\ncheck: sglang_draft_tokens", "11:8: checks are servelint's own"),
+        (
+            "at: trust-remote-code",
+            "at: trust-remote-code\ncheck: sglang_draft_tokens",
+            "11:8: only servelint's own rules have checks",
+        ),
         ("severity: error", "severity: [", "not valid YAML"),
     ],
 )

@@ -160,16 +160,26 @@ def test_other_settings(settings: Settings, found: str | None, watched: Watched)
     assert watched.linted == []
 
 
-def test_another_servelint(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = job.context(ONE_RULE, ())
-    monkeypatch.setattr(job, "__version__", "99.0")
-    job._program.cache_clear()
+def test_another_servelint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a folder of the test's own: a file of this checkout may change during a run of the suite."""
+    code = tmp_path / "code.py"
+    code.write_text("one = 1\n")
+    monkeypatch.setattr("servelint.cache.context.program_folders", lambda: [str(tmp_path)])
+
+    def context() -> str:
+        job._program.cache_clear()  # as a new process
+        return job.context(ONE_RULE, ())
+
     try:
-        assert job.context(ONE_RULE, ()) != first
+        first = context()
+        with monkeypatch.context() as patch:
+            patch.setattr(job, "__version__", "99.0")
+            assert context() != first
+        assert context() == first
+        code.write_text("one = 2\n")
+        assert context() != first
     finally:
-        monkeypatch.undo()
         job._program.cache_clear()
-    assert job.context(ONE_RULE, ()) == first
 
 
 def test_other_rules(tmp_path: Path) -> None:

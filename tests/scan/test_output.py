@@ -90,7 +90,7 @@ def test_killed_again_and_again(path: Path) -> None:
 def test_other_settings_do_not_go_on(path: Path) -> None:
     scan(path, 2).close()
     other = JOB._replace(context="two")
-    with pytest.raises(OutputError, match="with another servelint, other rules or other settings; write --restart"):
+    with pytest.raises(OutputError, match="with another servelint, other rules or other settings; add --restart"):
         File(str(path), other)
     scan(path, 5, other, restart=True).finish()
     assert path.read_bytes() == WHOLE
@@ -99,7 +99,7 @@ def test_other_settings_do_not_go_on(path: Path) -> None:
 @pytest.mark.parametrize("journal", [b"hello\n", b"[]\n", b'{"context":"one"}\n{"done":1}\n', b'{"context":"one"}\nhello\n'])
 def test_a_journal_of_something_else(journal: bytes, path: Path) -> None:
     path.with_name("rows.jsonl.journal").write_bytes(journal)
-    with pytest.raises(OutputError, match="is not a journal of a scan; write --restart"):
+    with pytest.raises(OutputError, match="is not a journal of a scan; add --restart"):
         File(str(path), JOB)
 
 

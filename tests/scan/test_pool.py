@@ -108,7 +108,7 @@ def test_an_error_of_ours_is_a_row(units: list[Unit], monkeypatch: pytest.Monkey
 
 
 def test_a_worker_with_another_servelint(units: list[Unit]) -> None:
-    with pytest.raises(repository.Mismatch, match="a worker has another servelint, or other rules"):
+    with pytest.raises(repository.Mismatch, match="a worker has another servelint or other rules"):
         told(units, 1, asked()._replace(context="0" * 32))
 
 

@@ -34,6 +34,8 @@ _ENGINE = "ollama"
 _INSTRUCTION = re.compile(r"[ \t]*(?P<name>[A-Za-z]+)[ \t]+")
 _PARAMETER = re.compile(r"[ \t]*(?P<name>\w+)[ \t]+")
 _KEPT = frozenset(("from", "adapter", "draft", "parameter"))
+_KNOWN = _KEPT | {"license", "message", "parser", "renderer", "requires", "system", "template"}
+_FIRST = re.compile(r"\s*(?:#[^\n]*\n\s*)*(?P<name>[A-Za-z]+)[ \t]")
 _QUOTES = '"""'
 
 
@@ -41,6 +43,9 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     """A fragment of a launch for each instruction that says what runs, and how."""
     del neighbours
     text = source.text
+    first = _FIRST.match(text)
+    if first is None or first.group("name").lower() not in _KNOWN:
+        return []  # modelfile.py, and whatever else has such a name
     found: list[Launch] = []
     at = 0
     while at < len(text):

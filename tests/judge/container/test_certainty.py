@@ -71,7 +71,7 @@ def test_a_local_image_has_no_digest(name: str) -> None:
     found = findings_in(f"docker run --gpus all {name} vllm serve m/m\n", "run.sh", STRICT)
     (finding,) = [one for one in found if one.rule == "container/unpinned-image"]
     assert finding.advice == "write the tag of one release"
-    assert "whatever was built last" in finding.message
+    assert "the last image built on the machine that runs it" in finding.message
 
 
 @pytest.mark.parametrize(
