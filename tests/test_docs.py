@@ -7,8 +7,11 @@ import re
 import shlex
 from pathlib import Path
 
+import click
 import pytest
 
+from servelint.cli import root
+from servelint.cli.command import Group
 from servelint.rules.compile import compile_rule, faults, find_rule, read_rules
 from tests.running import Workspace
 
@@ -54,6 +57,43 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert to.exists(), target
         if anchor:
             assert anchor in {_anchor(heading) for heading in re.findall(r"^#+ (.*)$", to.read_text(), re.MULTILINE)}, target
+
+
+FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+SYNOPSIS = re.compile(r"[\[|]|\.\.\.|\S  +[^\s#]| prints the page | (?:ENGINE|NAME)\b")
+"""A line that shows the form of a command, or a command and what it does: not one to type."""
+
+
+def shown(page: Path, program: str) -> list[list[str]]:
+    """The words of each command of a program that the examples of a page show."""
+    text = page.read_text(encoding="utf-8")
+    blocks = [*FENCE.findall(text), *re.findall(r"(?:^    .+\n)+", text, re.MULTILINE)]
+    lines = [line.strip().removeprefix("$ ") for block in blocks for line in block.splitlines()]
+    lines += [
+        one[1:].rstrip("`)").removeprefix("(") for one in re.findall(rf"`{program} [^`\n]+`|\$\({program} [^)\n]+\)", text)
+    ]
+    typed = [line for line in lines if line.startswith(f"{program} ") and not SYNOPSIS.search(line.partition(" # ")[0])]
+    return [shlex.split(re.split(r" +# |\s*(?:&&|[|;>])\s| <", line)[0])[1:] for line in typed]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+def test_commands_are_accepted(page: Path) -> None:
+    for words in shown(page, "servelint"):
+        one: click.Command = root()
+        while isinstance(one, Group) and words and words[0] in one.subcommands:
+            found = one.get_command(click.Context(one), words.pop(0))
+            assert found is not None
+            one = found
+        if not isinstance(one, Group):
+            one.make_context("servelint", words)  # raises a usage error
+    for words in shown(page, "python"):
+        if words[0] != "-m":
+            assert (DOCS.parent / words[0]).is_file()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+def test_every_page_has_an_example(page: Path) -> None:
+    assert shown(page, "servelint") + shown(page, "python") or page.name in ("api.md", "writing-rules.md", "operands.md")
 
 
 class TestTutorial:
