@@ -191,7 +191,7 @@ def _unpacked(revision: str, folder: str) -> str:
         told = (ran.stderr.strip().splitlines() or ["git failed"])[0]
         raise PrimerError(f"{revision!r} is neither a revision, a folder nor an interpreter: {told}")
     with tarfile.open(archive) as file:
-        file.extractall(folder, filter="data")
+        file.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     return folder
 
 

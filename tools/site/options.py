@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ _SERVE = {
     "lmdeploy": ("lmdeploy serve api_server", "openmmlab/lmdeploy:v{release}"),
     "tgi": ("text-generation-launcher", "ghcr.io/huggingface/text-generation-inference:{release}"),
     "llama.cpp": ("llama-server", "ghcr.io/ggml-org/llama.cpp:server-{release}"),
+    "trtllm": ("trtllm-serve", "nvcr.io/nvidia/tensorrt-llm/release:{release}"),
+    "ollama": ("ollama serve", "ollama/ollama:{release}"),
 }
 
 
@@ -143,48 +146,68 @@ def _page(
 
 
 def _written(engine: str, option: Option, release: str) -> list[str]:
-    """How an option is written in a shell script, in compose and in Kubernetes."""
+    """How an option is written in a shell script, in compose, in Kubernetes and in Helm."""
+    value = ""
+    if option.takes_value and not isinstance(option.default, (dict, list)):
+        value = str(option.default if option.default not in (None, "") else (option.choices or ["VALUE"])[0])
+    spelling = next((name for name in option.names if name.startswith("--")), option.names[0])
+    return _ways(
+        engine, release, words=[spelling, value] if value else [spelling, "VALUE"] if option.takes_value else [spelling]
+    )
+
+
+def _key_written(catalog: Catalog, key: str, index: int) -> list[str]:
+    """How a key of a JSON option is written; nothing where no option of the release has the object."""
+    option, *path = key.split(".")
+    if catalog.table(index).find(f"--{option}") is None:
+        return []
+    value: object = "VALUE"
+    for part in reversed(path):
+        value = {part: value}
+    return _ways(catalog.engine, catalog.releases[index], words=[f"--{option}", json.dumps(value)])
+
+
+def _ways(engine: str, release: str, *, words: list[str] | None = None, variable: str = "") -> list[str]:
+    """How words of the command line, or a variable, are written in each kind of file."""
     if engine not in _SERVE:
         return []
     command, image = _SERVE[engine]
-    value = (
-        ""
-        if not option.takes_value
-        else str(option.default if option.default not in (None, "") else (option.choices or ["VALUE"])[0])
-    )
-    value = value if value and not isinstance(option.default, (dict, list)) else ("VALUE" if option.takes_value else "")
-    spelling = next((name for name in option.names if name.startswith("--")), option.names[0])
-    words = [spelling, value] if value else [spelling]
     image = image.format(release=release)
-    args = ", ".join([json.dumps(word) for word in words])
-    return [
-        "## How to write it",
-        "",
-        f"In a shell script, for {engine_name(engine)} {release}:",
-        "",
-        "```sh",
-        f"{command} MODEL {' '.join(words)}" if engine == "vllm" else f"{command} {' '.join(words)}",
-        "```",
-        "",
-        "In a compose file:",
-        "",
-        "```yaml",
-        "services:",
-        "  server:",
-        f"    image: {image}",
-        f"    command: [..., {args}]",
-        "```",
-        "",
-        "In a Kubernetes manifest:",
-        "",
-        "```yaml",
-        "containers:",
-        "  - name: server",
-        f"    image: {image}",
-        f"    args: [..., {args}]",
-        "```",
-        "",
-    ]
+    if words is not None:
+        shell = f"{command} MODEL {shlex.join(words)}" if engine == "vllm" else f"{command} {shlex.join(words)}"
+        items = ", ".join([json.dumps(word) for word in words])
+        compose, container = [f"command: [..., {items}]"], [f"args: [..., {items}]"]
+        chart = ["vllmConfig:", f"  extraArgs: [{items}]"]
+    else:
+        shell = f"export {variable}=VALUE"
+        compose = ["environment:", f"  {variable}: VALUE"]
+        container = ["env:", f"  - name: {variable}", "    value: VALUE"]
+        chart = container
+    start = [] if words is None or engine in ("tgi", "llama.cpp") else [f"command: {json.dumps(command.split())}"]
+    frames = {
+        f"In a shell script, for {engine_name(engine)} {release}:": ("sh", [shell]),
+        "In a compose file:": ("yaml", ["services:", "  server:", f"    image: {image}", *_indented(4, compose)]),
+        "In a Kubernetes manifest:": (
+            "yaml",
+            ["containers:", "  - name: server", f"    image: {image}", *_indented(4, container)],
+        ),
+    }
+    if engine == "vllm":
+        name, _, tag = image.partition(":")
+        head = ["servingEngineSpec:", "  modelSpec:", "    - name: server", "      modelURL: MODEL"]
+        head += [f"      repository: {name}", f"      tag: {tag}"]
+        frames["In Helm values, for the chart of the vLLM production stack:"] = ("yaml", [*head, *_indented(6, chart)])
+    else:
+        head = ["decode:", "  containers:", "    - name: server", f"      image: {image}", "      modelCommand: custom"]
+        frames["In Helm values, for llm-d's modelservice:"] = ("yaml", [*head, *_indented(6, [*start, *container])])
+    lines = ["## How to write it", ""]
+    for title, (language, body) in frames.items():
+        lines += [title, "", f"```{language}", *body, "```", ""]
+    return lines
+
+
+def _indented(width: int, lines: list[str]) -> list[str]:
+    return [" " * width + line for line in lines]
 
 
 def write(docs: Path, book: list[rules.Rule]) -> None:
@@ -218,11 +241,12 @@ def write(docs: Path, book: list[rules.Rule]) -> None:
             (folder / slug(engine) / f"{slug(name)}.md").write_text(text, encoding="utf-8")
             sections["Options"].append((title, slug(name), runs[-1][1] == last))
         for name, runs in keys_of(catalog).items():
-            text = _page(engine, name, runs, [], rules.about(book, engine, {name}), [])
+            text = _page(engine, name, runs, [], rules.about(book, engine, {name}), _key_written(catalog, name, runs[-1][1]))
             (folder / slug(engine) / f"{slug(name)}.md").write_text(text, encoding="utf-8")
             sections["Keys"].append((name, slug(name), runs[-1][1] == last))
         for name, runs in variables_of(catalog).items():
             extra = [*reference.instead(catalog, name, runs[-1][1]), ""]
+            extra += _ways(engine, catalog.releases[runs[-1][1]], variable=name)
             text = _page(engine, name, runs, [], rules.about(book, engine, {f"env.{name}"}), extra)
             (folder / slug(engine) / f"{slug(name)}.md").write_text(text, encoding="utf-8")
             sections["Environment variables"].append((name, slug(name), runs[-1][1] == last))
