@@ -191,7 +191,9 @@ def _unpacked(revision: str, folder: str) -> str:
         told = (ran.stderr.strip().splitlines() or ["git failed"])[0]
         raise PrimerError(f"{revision!r} is neither a revision, a folder nor an interpreter: {told}")
     with tarfile.open(archive) as file:
-        file.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+        if hasattr(tarfile, "data_filter"):  # not in 3.10.0 to 3.10.11 and 3.11.0 to 3.11.3
+            file.extraction_filter = tarfile.data_filter
+        file.extractall(folder)
     return folder
 
 
