@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from servelint import models
     from servelint.core.source import Span
+    from servelint.engines.registry import Dialect
 
 
 # -- arguments
@@ -186,7 +187,7 @@ def with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
 class Readings:
     """A launch as the releases of a catalog read it; releases whose parsers read it alike share a Reading."""
 
-    __slots__ = ("_alike", "_argv", "_catalog", "_fault", "_known", "_launch", "_model_first", "_signatures")
+    __slots__ = ("_alike", "_argv", "_catalog", "_dialect", "_fault", "_known", "_launch", "_model_first", "_signatures")
 
     def __init__(self, launch: Launch, catalog: Catalog | None) -> None:
         self._launch = launch
@@ -197,26 +198,29 @@ class Readings:
         self._alike: dict[object, Reading] = {}
         known_first = bool(self._argv) and self._argv[0].text.known and not self._argv[0].text.flat.startswith("-")
         self._model_first = entry.model_first(launch.engine, launch.verb) if known_first else ""
+        self._dialect = ENGINES[launch.engine].dialect
 
     def of(self, index: int | None) -> Reading:
         """How the release at a position of the catalog reads the launch; None for no release."""
         alike: object = self._signatures.of(index) if self._signatures is not None and index is not None else None
-        first = bool(self._model_first)
-        if first and self._catalog is not None and index is not None:
-            first = sort_key(self._catalog.releases[index]) >= sort_key(self._model_first)
-            alike = alike, first
+        first, dialect = bool(self._model_first), self._dialect
+        if (first or dialect.since) and self._catalog is not None and index is not None:
+            release = sort_key(self._catalog.releases[index])
+            first = first and release >= sort_key(self._model_first)
+            dialect = dialect if not dialect.since or release >= sort_key(dialect.since) else dialect.before
+            alike = alike, first, dialect
         found = self._known.get(alike)
         if found is None:
             table = self._catalog.table(index) if self._catalog and index is not None else None
-            shape = (self._signatures.shape(index), first) if self._signatures is not None and index is not None else None
+            shape = (self._signatures.shape(index), first, dialect) if self._signatures is not None and index is not None else None
             like = self._alike.get(shape)
             found = like.rebound(table) if like is not None and table is not None else None
             if found is None:
-                found = self._alike[shape] = self._read(table, model_first=first)
+                found = self._alike[shape] = self._read(table, dialect, model_first=first)
             self._known[alike] = found
         return found
 
-    def _read(self, table: Table | None, *, model_first: bool) -> Reading:
+    def _read(self, table: Table | None, dialect: Dialect, *, model_first: bool) -> Reading:
         launch = self._launch
         argv = self._argv
         if model_first:
@@ -225,7 +229,7 @@ class Readings:
         arguments = read(
             argv,
             table,
-            ENGINES[launch.engine].dialect,
+            dialect,
             fragment=launch.fragment,
             takes_model=entry.takes_model(launch.engine, launch.verb, entrypoint),
             launcher=ENGINES[launch.engine].launchers.get(launch.launcher),

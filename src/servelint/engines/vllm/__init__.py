@@ -235,7 +235,7 @@ class VLLM(Engine):
     }
     identified_by_options = True
 
-    dialect = Dialect("model", model_first=True, underscores=True, json_paths=True)
+    dialect = Dialect("model", model_first=True, underscores=True, json_paths="-")
     config_file = True
     quantization_listed = True
     moved_values = {"attention-backend": ("attention-config", "backend")}
