@@ -212,7 +212,9 @@ class Readings:
         found = self._known.get(alike)
         if found is None:
             table = self._catalog.table(index) if self._catalog and index is not None else None
-            shape = (self._signatures.shape(index), first, dialect) if self._signatures is not None and index is not None else None
+            shape = (
+                (self._signatures.shape(index), first, dialect) if self._signatures is not None and index is not None else None
+            )
             like = self._alike.get(shape)
             found = like.rebound(table) if like is not None and table is not None else None
             if found is None:
