@@ -466,7 +466,7 @@ class _Parser:
                 unsure = True
                 break
             stops = word.text.flat == "--" or (self.is_option(word) and not word.many)
-            stops = stops or (self.dialect.json_paths and not word.many and self._is_stray_path(word.text.flat))
+            stops = stops or (bool(self.dialect.json_paths) and not word.many and self._is_stray_path(word.text.flat))
             if stops and not (self.dialect.next_word and option is not None and at - start < least):
                 break
             unsure = unsure or word.many

@@ -213,8 +213,8 @@ class Dialect:
     """
 
     __slots__ = (
-        "abbreviations", "attached", "before", "equals", "json_paths", "model_first", "next_word", "once", "positional", "since",
-        "underscores",
+        "abbreviations", "attached", "before", "equals", "json_paths", "model_first", "next_word", "once", "positional",
+        "since", "underscores",
     )  # fmt: skip
 
     def __init__(

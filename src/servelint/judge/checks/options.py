@@ -323,3 +323,44 @@ def spec_types(config: Config) -> dict[str, str] | None:
         if part not in known:
             return {"part": part} if part != "mtp" and misspelt(part, known) is None else None
     return None
+
+
+# -- LMDeploy
+
+
+def lmdeploy_capture_sizes(config: Config) -> dict[str, str] | None:
+    """Batch sizes of CUDA graphs that are not positive, or all above --max-batch-size.
+
+    Source: normalize_cudagraph_capture_batch_sizes in lmdeploy-0.18.0 lmdeploy/pytorch/config.py.
+    """
+    sizes, largest = _known_words(config, "cudagraph-capture-batch-sizes"), whole(config, "max-batch-size")
+    if not sizes or not all(re.fullmatch(r"-?\d+", size) for size in sizes):
+        return None
+    if min(map(int, sizes)) < 1:
+        return {"reason": "are positive numbers"}
+    if largest and min(map(int, sizes)) > largest:
+        return {"reason": f"begin at {min(map(int, sizes))}, and --max-batch-size is {largest}"}
+    return None
+
+
+def lmdeploy_adapters(config: Config) -> dict[str, str] | None:
+    """Several adapters of which one has no name, or two have the same.
+
+    Source: get_lora_adapters in lmdeploy-0.18.0 lmdeploy/cli/utils.py.
+    """
+    adapters = _known_words(config, "adapters") or []
+    names = [adapter.strip().partition("=")[0] for adapter in adapters]
+    if len(adapters) < 2:
+        return None
+    bare = next((adapter for adapter in adapters if "=" not in adapter), None)
+    if bare is not None:
+        return {"reason": f"{bare} has no name, and there are {len(adapters)} adapters"}
+    twice = next((name for name in names if names.count(name) > 1), None)
+    return {"reason": f"has two adapters of the name {twice}"} if twice is not None else None
+
+
+def _known_words(config: Config, option: str) -> list[str] | None:
+    """The words of an option with several values; None if one is not known."""
+    setting = config.setting(option)
+    words = setting.values if setting is not None else []
+    return [word.text.flat for word in words] if all(word.text.known and not word.many for word in words) else None
