@@ -147,7 +147,9 @@ class TestEachRule:
             assert rule["severity"] == "error"
 
 
-@pytest.mark.parametrize(("engine", "least"), [("trtllm", 40), ("tgi", 40), ("llama.cpp", 40), ("lmdeploy", 40), ("ollama", 20)])
+@pytest.mark.parametrize(
+    ("engine", "least"), [("trtllm", 40), ("tgi", 40), ("llama.cpp", 40), ("lmdeploy", 40), ("ollama", 20)]
+)
 def test_each_engine_has_rules_of_its_own(engine: str, least: int) -> None:
     """Counts rules with evidence; TestEachRule holds that examples stand on both sides of each of their bounds."""
     own = [rule for rule in DATA if rule["engine"] == engine]
