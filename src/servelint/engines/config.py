@@ -483,7 +483,9 @@ class Config:
             return Operand(None, site=variable.site)
         declared = self.catalog.table(self.index).get(option) if self.catalog is not None and self.index is not None else None
         if declared is not None and not declared.takes_value:
-            on = {"true": True, "false": False}.get(variable.text.value or "")
+            record = ENGINES[self.launch.engine]
+            off = bool(record.negating_variables) and name.startswith(record.negating_variables)
+            on = False if off else record.flag_values.get(variable.text.value or "")
             return Operand(None if on is None else True, on, variable.text, variable.site)
         value = _typed(self.launch.engine, variable.text, declared.types if declared is not None else [])
         return Operand(True, value, variable.text, variable.site)

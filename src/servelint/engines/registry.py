@@ -374,6 +374,10 @@ class Engine:
     """The first release that does not read variables of other engines, "" if no release does."""
     option_variables: bool = False
     """Whether variables of the catalog set options that are not given (`option` in the body of the variable)."""
+    flag_values: Mapping[str, bool] = {"true": True, "false": False}
+    """What the value of a variable makes of a flag."""
+    negating_variables: str = ""
+    """Prefix of variables that switch a flag off, whatever their value."""
     argument_variables: tuple[str, ...] = ()
     """Words in the names of variables that hold its arguments: `VLLM`, as in `VLLM_ARGS`."""
     device_variables: tuple[str, ...] = ()
