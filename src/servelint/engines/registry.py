@@ -367,6 +367,8 @@ class Engine:
     """The first release that does not read variables of other engines, "" if no release does."""
     option_variables: bool = False
     """Whether variables of the catalog set options that are not given (`option` in the body of the variable)."""
+    numbers_converted: bool = False
+    """Whether the parser ends at a variable of an option whose text is not the number that the option takes."""
     argument_variables: tuple[str, ...] = ()
     """Words in the names of variables that hold its arguments: `VLLM`, as in `VLLM_ARGS`."""
     device_variables: tuple[str, ...] = ()
