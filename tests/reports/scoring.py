@@ -30,7 +30,7 @@ _MODULE = "python3 -m vllm.entrypoints.openai.api_server"
 
 
 class Case:
-    """A report: the launch as it is written in the thread, or a file of it in `files/`, where it ran, and what a finding must match.
+    """A report: the launch of a thread, or a file of it in `files/`, where it ran, and what a finding must match.
 
     Attributes:
         id, engine, kind, predictable: As in the file.

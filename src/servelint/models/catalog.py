@@ -197,8 +197,10 @@ def last_part(name: str) -> str:
 
     ModelScope's cache writes three underscores for a dot in a name.
 
-    >>> last_part("unsloth/Qwen3-8B-GGUF:Q4_K_M"), last_part("/m/models--Qwen--Qwen3-8B/snapshots/ab12"), last_part("Qwen/Qwen3-0___6B")
-    ('qwen3-8b-gguf:q4_k_m', 'qwen3-8b', 'qwen3-0.6b')
+    >>> last_part("unsloth/Qwen3-8B-GGUF:Q4_K_M"), last_part("/m/models--Qwen--Qwen3-8B/snapshots/ab12")
+    ('qwen3-8b-gguf:q4_k_m', 'qwen3-8b')
+    >>> last_part("Qwen/Qwen3-0___6B")
+    'qwen3-0.6b'
     """
     parts = name.lower().replace("___", ".").replace("\\", "/").rstrip("/").split("/")
     if len(parts) > 2 and parts[-2] == "snapshots":
