@@ -121,6 +121,23 @@ class TestCommand:
     def test_what_starts_nothing(self, text: str) -> None:
         assert launches_in(text, "Dockerfile") == []
 
+    @pytest.mark.parametrize(
+        "command",
+        [
+            'CMD ["-m", "a.gguf" "--port", "8080"]',
+            'CMD ["-m", "a.gguf", "--port", "8080",]',
+            "CMD ['-m', 'a.gguf', '--port', '8080']",
+        ],
+    )
+    def test_a_list_that_is_not_json_starts_nothing(self, command: str) -> None:
+        (launch,) = launches_in(f"FROM ghcr.io/ggml-org/llama.cpp:server-cuda-b5583\n{command}\n", "Dockerfile")
+        assert (launch.started, [one.kind for one in launch.mishaps]) == (False, ["not-json"])
+        assert argv(launch)[-2:] == ["--port", "8080"]
+
+    def test_brackets_of_a_shell_are_not_a_list(self) -> None:
+        found = launches_in('FROM vllm/vllm-openai:v0.33.0\nENTRYPOINT [ -f /m ] && exec vllm serve "m"\n', "Dockerfile")
+        assert all(not launch.mishaps for launch in found)
+
 
 class TestStages:
     TEXT = """

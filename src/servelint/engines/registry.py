@@ -378,6 +378,8 @@ class Engine:
     """What the value of a variable makes of a flag."""
     negating_variables: str = ""
     """Prefix of variables that switch a flag off, whatever their value."""
+    numbers_converted: bool = False
+    """Whether the parser ends at a variable of an option whose text is not the number that the option takes."""
     argument_variables: tuple[str, ...] = ()
     """Words in the names of variables that hold its arguments: `VLLM`, as in `VLLM_ARGS`."""
     device_variables: tuple[str, ...] = ()

@@ -29,8 +29,10 @@ def not_started(launch: Launch) -> list[Violation]:
             advice = 'write each word as a separate item, or run it through a shell: ["sh", "-c", "..."]'
             label = "one word"
         elif mishap.kind == "not-json":
-            message = f"a list needs double quotes: Docker passes {shown!r} to a shell unchanged, and {engine} is not started"
-            advice = "write double quotes"
+            quotes = "'" in shown and '"' not in shown
+            needs = "a list needs double quotes" if quotes else "this list is not valid JSON"
+            message = f"{needs}: Docker passes {shown!r} to a shell unchanged, and {engine} is not started"
+            advice = "write double quotes" if quotes else "write one comma between two words, and none after the last one"
             label = "not JSON"
         elif mishap.kind == "no-program":
             message = f"{shown!r} is started as a program, because the image has no entrypoint: {engine} is not started"

@@ -222,7 +222,8 @@ def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: Trace
             "missing-value", setting.word.site, message, f"write {setting.spelling} {choices[0]}", "without a value"
         )
     message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}'
-    runs = [run for run in view.catalog.spelled(setting.spelling) if run[2].choices is not None]
+    spelled = view.catalog.spelled(setting.spelling)
+    runs = [run for run in spelled if run[2].choices is not None]
     known = [
         run
         for run in runs
@@ -230,8 +231,14 @@ def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: Trace
         and run[2].name == setting.name
         and not {"none"} & {*run[2].types} & {text.flat.lower()}
     ]
-    if known:
-        life = view.life(known)
+    life = view.life(known)
+    # a release between the two whose choices are not in the catalog may have it as well
+    ends = (life.before, view.index), (view.index, life.after)
+    open_runs = [
+        run for run in view.catalog.spelled(setting.spelling) if run[2].choices is None and run[2].name == setting.name
+    ]
+    hidden = any(a is not None and b is not None and a < run[0] <= run[1] < b for a, b in ends for run in open_runs)
+    if known and not hidden:
         advice = f"choose from {listed(choices)}, or use {life.use(view.name)}"
         message = f"{message}; it {life.written(view.name)}"
         return Violation("invalid-choice", place, message, advice, "not a choice of this release")
