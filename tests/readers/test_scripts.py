@@ -952,3 +952,48 @@ def test_a_module_reads_the_file_that_an_option_names(command: str, read: bool) 
     launch = launches_in(f"cat > x.yaml <<'EOF'\nport: 1\nEOF\n{command}\n", "run.sh")[-1]
     opened = launch.open(launch.argv[-1].text) if launch.open is not None else None
     assert (opened is not None) == read
+
+
+class TestScriptsWithVariablesInFront:
+    @pytest.mark.parametrize(
+        ("line", "words"),
+        [
+            ("PORT=1 bash serve.sh", ["m", "--port", "1"]),
+            ("MODEL=x PORT=1 ./serve.sh", ["x", "--port", "1"]),
+            ("A=\"b c\" \\\n  MODEL='x' nohup bash serve.sh", ["x", "--port", "8000"]),
+            ("nlprun -q a -g 8 'bash serve.sh m'", ["m", "--port", "8000"]),
+            ("tmux new-session -d -s llm 'bash serve.sh m'", ["m", "--port", "8000"]),
+            ('R=${1:-bsub}; "$R" -n 8 "bash serve.sh m"', ["m", "--port", "8000"]),
+        ],
+    )
+    def test_followed(self, tmp_path: Path, line: str, words: list[str]) -> None:
+        (tmp_path / "serve.sh").write_text('vllm serve "${MODEL:-m}" --port "${PORT:-8000}"\n')
+        launch = script(line + "\n", tmp_path)
+        assert argv(launch) == words
+        assert launch.site.source.path == "run.sh"
+
+    @pytest.mark.parametrize("line", ["bash serve.sh", "OTHER=1 bash serve.sh", "ssh host 'bash serve.sh m'"])
+    def test_found_where_the_script_is_read(self, tmp_path: Path, line: str) -> None:
+        (tmp_path / "serve.sh").write_text('vllm serve "${MODEL:-m}" --port "${PORT:-8000}"\n')
+        assert launches_in(line + "\n", "run.sh", tmp_path) == []
+
+
+class TestBlocksThatEndEarly:
+    TEXT = """\
+        @echo off
+        set "BIN=llama-server.exe"
+        if not exist "%BIN%" (
+            dir /b models || echo (empty or not found)
+            exit /b 1
+        )
+        "%BIN%" --model m.gguf
+        """
+
+    def test_told(self) -> None:
+        launch = launch_in(self.TEXT, "start.bat")
+        assert (launch.started, [(one.kind, one.span.line) for one in launch.mishaps]) == (False, [("block-closed", 4)])
+
+    @pytest.mark.parametrize("echo", ["echo ^(empty^)", 'echo "(empty)"', "echo empty", "(echo empty)"])
+    def test_not_where_it_ends_as_it_looks(self, echo: str) -> None:
+        launch = launch_in(self.TEXT.replace("echo (empty or not found)", echo), "start.bat")
+        assert (launch.started, launch.mishaps) == (True, [])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from servelint.core import bounds
-from servelint.core.launch import Launch, ReleaseClaim, Variable
+from servelint.core.launch import Launch, Mishap, ReleaseClaim, Variable
 from servelint.core.problem import Problem
 from servelint.core.run import current
-from servelint.core.source import Source
+from servelint.core.source import Source, Span
 from servelint.core.text import HOLE, TracedText
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs
@@ -173,7 +173,15 @@ def read_batch(source: Source, neighbours: Neighbours) -> list[Launch]:
         beside = neighbours.read(name) if name and HOLE not in name and ":" not in name else None
         return TracedText.at(beside, 0, len(beside.text)) if beside is not None else None
 
-    sourced = evaluate(in_command(TracedText.at(source, 0, len(source.text))), on_command, called)
+    text = in_command(TracedText.at(source, 0, len(source.text)))
+    closed: list[Span] = []
+    sourced = evaluate(text, on_command, called, closed=closed)
+    if closed and not found:
+        claims.clear()
+        evaluate(text, on_command, called, paired=True)
+        for launch in found:
+            launch.mishaps = [Mishap("block-closed", closed[0], ")")]
+            launch.fragment, launch.started = True, False
     for launch in found:
         launch.open_env = launch.open_env or (sourced and launch.container is None)
     return found

@@ -1,0 +1,22 @@
+"""Examples as commands that a Python script starts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.wrapping import IMAGED, PACKAGES, container
+
+
+def python(engine: str, example: dict[str, Any]) -> str:
+    lines = ["import os", "import subprocess", ""]
+    command = example["run"]
+    if "image" in example or ("version" in example and engine in IMAGED):
+        command = container(engine, example)
+    else:
+        if "version" in example:
+            lines.append(f"subprocess.run({PACKAGES[engine].format(example['version'])!r}, shell=True)")
+        lines += [f'os.environ["{name}"] = {value!r}' for name, value in example.get("env", {}).items()]
+    return "\n".join([*lines, f"subprocess.Popen(r'''{command} ''', shell=True)", ""])
+
+
+WRAPPERS = {"python": ("serve.py", python)}
