@@ -11,7 +11,7 @@ from servelint.engines.config import Config, given_object
 from servelint.engines.sglang.facts import CONTEXT_PARALLEL
 from servelint.engines.vllm.facts import refused_number
 from servelint.judge.checks import whole
-from servelint.judge.parser.view import misspelt
+from servelint.judge.parser.view import listed, misspelt
 from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, UNKNOWN, WORD, JsonNode
 
 # -- numbers
@@ -291,6 +291,53 @@ def manager_settings(config: Config) -> dict[str, str] | None:
     """Settings in manager_config of --ec-manager-config; an empty object has none."""
     given = given_object(config, "ec-manager-config")
     return {} if given is not None and given.get("manager_config") else None
+
+
+def online_name(config: Config) -> dict[str, str] | None:
+    """A name in --quantization-config that is not one of online quantization.
+
+    Source: QuantizationConfigArgs in vllm-0.33.0 vllm/config/quantization.py:143-200.
+    """
+    node, short, keys = (
+        config.reading.parsed("quantization-config"), config.names("online-quantization"), config.names("quantization-keys"),
+    )  # fmt: skip
+    if node is None or node.kind != OBJECT or short is None or keys is None:
+        return None
+    for part in ("linear", "moe"):
+        value = node.members[part][1] if part in node.members else None
+        if value is not None and value.kind == STRING and value.value is not None:
+            known = config.named("online-quantization", str(value.value))
+            if part == "linear" and known is not None and known.here and "without-linear" in known.body:
+                return {"name": str(value.value), "key": part, "names": listed([one for one in keys if one != value.value])}
+            if value.value not in (*short, *keys):
+                return {"name": str(value.value), "key": part, "names": listed(keys)}
+        for key, (_, inner) in value.members.items() if value is not None and value.kind == OBJECT else ():
+            if key in ("weight", "activation") and isinstance(inner.value, str) and inner.value not in keys:
+                return {"name": str(inner.value), "key": f"{part}.{key}", "names": listed(keys)}
+    targets = node.members["targets"][1] if "targets" in node.members else None
+    for pattern, (_, value) in targets.members.items() if targets is not None else ():
+        unknown = value.kind == UNKNOWN or (value.kind == STRING and value.value is None)
+        if not unknown and (value.kind != STRING or value.value not in short):
+            return {"name": value.content.shown or "an empty text", "key": f"targets[{pattern}]", "names": listed(short)}
+    return None
+
+
+def backend_per_kind(config: Config) -> dict[str, str] | None:
+    """A kind of KV cache groups, or a backend, in backend_per_kind that the release does not have.
+
+    Source: AttentionConfig.validate_backend_per_kind_before in vllm-0.33.0 vllm/config/attention.py:240-265.
+    """
+    node, kinds, backends = (
+        config.reading.parsed("attention-config"), config.names("kv-cache-kinds"), config.names("attention-backends"),
+    )  # fmt: skip
+    if node is None or node.kind != OBJECT or kinds is None or backends is None or "backend_per_kind" not in node.members:
+        return None
+    for kind, (_, value) in node.members["backend_per_kind"][1].members.items():
+        if kind not in kinds:
+            return {"name": kind, "what": "a kind of KV cache groups", "names": listed(kinds)}
+        if isinstance(value.value, str) and value.value.upper() not in backends:
+            return {"name": str(value.value), "what": "an attention backend", "names": listed(backends)}
+    return None
 
 
 def media_limit(config: Config) -> dict[str, str] | None:
