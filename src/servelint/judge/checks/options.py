@@ -275,14 +275,19 @@ def override_shape(config: Config) -> dict[str, str] | None:
     if node is None or node.kind == UNKNOWN:
         return None
     if node.kind != OBJECT:
-        return {"reason": "is a list, not an object"} if node.kind == ARRAY and node.items else None
+        empty = (node.kind == ARRAY and not node.items) or (node.kind == WORD and node.value is None)
+        return {"reason": "is a list, not an object" if node.kind == ARRAY else "is not an object"} if not empty else None
+    flat = config.operand("model.multimodal").value is False  # no inner config: these are the keys that count
     for key, (_, value) in node.members.items():
         null = value.kind == WORD and value.value is None
         if key == "text_config" and value.kind not in (OBJECT, UNKNOWN) and not null:
             return {"reason": "gives text_config a value that is not an object"}
-        if key == "max_position_embeddings" and value.kind in (OBJECT, ARRAY):
+        if key == "text_config" and flat and value.kind == OBJECT and not value.open and "num_attention_heads" not in value.members:
+            return {"reason": "gives a config without text_config one that lacks num_attention_heads"}
+        if key == "max_position_embeddings" and flat and value.kind in (OBJECT, ARRAY):
             return {"reason": "gives max_position_embeddings a value that is not a number"}
-        if key == "rope_scaling" and value.kind == STRING and value.value and config.at_least("0.5.10") is False:
+        single = value.kind in (STRING, NUMBER, WORD) and value.value
+        if key == "rope_scaling" and flat and single and config.at_least("0.5.10") is False:
             return {"reason": "gives rope_scaling a value that is not an object"}
     return None
 
