@@ -282,7 +282,13 @@ def override_shape(config: Config) -> dict[str, str] | None:
         null = value.kind == WORD and value.value is None
         if key == "text_config" and value.kind not in (OBJECT, UNKNOWN) and not null:
             return {"reason": "gives text_config a value that is not an object"}
-        if key == "text_config" and flat and value.kind == OBJECT and not value.open and "num_attention_heads" not in value.members:
+        if (
+            key == "text_config"
+            and flat
+            and value.kind == OBJECT
+            and not value.open
+            and "num_attention_heads" not in value.members
+        ):
             return {"reason": "gives a config without text_config one that lacks num_attention_heads"}
         if key == "max_position_embeddings" and flat and value.kind in (OBJECT, ARRAY):
             return {"reason": "gives max_position_embeddings a value that is not a number"}
