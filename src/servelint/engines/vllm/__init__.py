@@ -263,6 +263,7 @@ class VLLM(Engine):
     object_rules = (
         *("vllm/ec-connector-without-role", "vllm/kv-connector-without-role", "vllm/kv-role-without-connector"),
         *("vllm/profiler-directory", "vllm/proton-profiler", "vllm/torch-profiler-options", "vllm/logit-sigma-zero"),
+        "vllm/pooling-types-twice",
         *("vllm/custom-ops-contradict", "vllm/custom-ops-syntax", "vllm/online-targets-beside-layers"),
         *("vllm/online-name-unknown", "vllm/backend-per-kind-unknown"),
     )
