@@ -268,7 +268,7 @@ REPLACED = """m --kv-transfer-config '{"kv_connector":"NixlConnector"}' --kv-tra
         ("""m --pooler-config '{"logit_sigma":0}' --pooler-config.use_activation true""", ["vllm/logit-sigma-zero"]),
         ("""m -cc '{"custom_ops":["all","none"]}' -cc '{"mode":0}'""", ["vllm/custom-ops-contradict"]),
         (
-            """m --kv-transfer-config '{"kv_connector":"Own","kv_role":"kv_both"}' --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'""",
+            """m --kv-transfer-config '{"kv_connector":"Own","kv_role":"kv_both"}' --kv-transfer-config '{"kv_role":null}'""",
             [],
         ),
     ],
