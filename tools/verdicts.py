@@ -102,6 +102,9 @@ OF_PLUGINS = r"[Pp]arser '?\w+'? not found|invalid (?:tool call|reasoning) parse
 BY_GPUS = frozenset(("vllm/world-size-above-gpus",))
 """Rules that count GPUs, of which an oracle may find as few without looking at them before its workers start."""
 
+BY_SERVER = frozenset(("vllm/fault-tolerance-one-api-server",))
+"""Rules about numbers that the command of the server sets in the configuration, which an oracle makes without it."""
+
 OTHER_DTYPE = r"torch\.bfloat16 is not supported for quantization method (?:awq|gptq)\b"
 """What an oracle says of a checkpoint whose configuration it has in bfloat16: published ones of AWQ and GPTQ are in float16."""
 
@@ -936,6 +939,9 @@ def compare(pairs: Iterable[tuple[Case, Case]], gpu: str, gpus: int, tally: Tall
         errors = judged(case, gpu, gpus)
         if verdict["ok"] and any(one.rule in BY_GPUS for one in errors):
             tally.apart["host"] += 1
+            continue
+        if verdict["ok"] and any(one.rule in BY_SERVER for one in errors):
+            tally.apart["harness"] += 1
             continue
         row = case | {
             "error": verdict.get("error"),

@@ -111,8 +111,14 @@ class Reading:
         return None
 
     def json_of(self, name: str) -> json.JsonNode | json.JsonFault | None:
-        """An option's value as JSON, or why it is not valid JSON; None if no value is given."""
-        if name not in self.json:
+        """An option's value as JSON, or why it is not valid JSON; None if no value is given.
+
+        Of an option that single keys set, it is the object that they make, which replaces one that is given beside them.
+        """
+        if name not in self.json and name in self.by_keys:
+            keys = [one for path, one in self.arguments.settings.items() if path.startswith(name + ".")]
+            self.json[name] = object_of_keys(keys)
+        elif name not in self.json:
             setting = self.arguments.settings.get(name)
             value = setting.value if setting is not None else None
             self.json[name] = json.parsed(value) if value is not None else None
@@ -131,6 +137,35 @@ class Reading:
         """An option's value as JSON; None if it is not given, not known or not valid."""
         node = self.json_of(name)
         return node if isinstance(node, json.JsonNode) else None
+
+
+def object_of_keys(settings: list[Setting]) -> json.JsonNode:
+    """The JSON object that single keys make (`--option.key value`); `--option.key+ item` adds to a list that is not known."""
+    whole = json.JsonNode(json.OBJECT, settings[0].word.text)
+    whole.open = True
+    for setting in settings:
+        word, inner = setting.word.text, whole
+        path = setting.spelling.partition(".")[2].rstrip("+")
+        at = word.flat.find(".") + 1
+        for key in path.split("."):
+            written = word.cut(at, at + len(key))
+            at += len(key) + 1
+            holder, name = inner, json.JsonNode(json.STRING, written, key)
+            inner = holder.members[key][1] if key in holder.members else json.JsonNode(json.OBJECT, word)
+            holder.members[key] = name, inner
+        holder.members[key] = name, _keyed_value(setting)
+    return whole
+
+
+def _keyed_value(setting: Setting) -> json.JsonNode:
+    """The value of a single key: JSON, or else a text."""
+    text = setting.value
+    if text is None or not text.known or setting.spelling.endswith("+"):
+        return json.JsonNode(json.UNKNOWN, text if text is not None else setting.word.text)
+    node = json.parse(text)
+    if isinstance(node, json.JsonNode):
+        return node
+    return json.JsonNode(json.STRING, text if text.flat else setting.word.text, text.flat, text)
 
 
 def _family_in_folder(launch: Launch, model: TracedText) -> models.Family | None:
@@ -420,6 +455,18 @@ class Config:
     def setting(self, name: str) -> Setting | None:
         """An option as the launch sets it, by its canonical name; None if it does not, or if that is not known."""
         return self.reading.arguments.settings.get(name)
+
+    def replaced(self) -> list[Config]:
+        """The launch with each JSON object of an option that a later one replaces in the place of that one."""
+        arguments, found = self.reading.arguments, []
+        for setting in arguments.every:
+            counts = arguments.settings.get(setting.name) is setting and setting.name not in self.reading.by_keys
+            if setting.option is not None and setting.option.json and "." not in setting.name and not counts:
+                changed, below = copy(arguments), setting.name + "."
+                others = {name: one for name, one in arguments.settings.items() if not name.startswith(below)}
+                changed.settings = others | {setting.name: setting}
+                found.append(Config(Reading(self.launch, changed), self.release, self.catalog, self.index))
+        return found
 
     def unwritten(self, option: str) -> Operand:
         """The operand of an option that is not written: ABSENT only if no unknown word of the launch may be the option."""

@@ -350,6 +350,8 @@ class Engine:
     """Options among these whose members must all be of one kind: a kind of servelint.syntax.json."""
     late_objects: tuple[str, ...] = ()
     """JSON options whose fields are checked after the parser, so that a value that another one replaces does not matter."""
+    object_rules: tuple[str, ...] = ()
+    """Rules about a JSON object of an option that its parser checks, also in one that a later one replaces."""
     overwritten: tuple[str, ...] = ()
     """Options whose last value alone counts where one is given twice; () if that holds for all others but lists."""
     fields_checked_since: str = ""

@@ -114,6 +114,7 @@ def _judged(launch: Launch, settings: Settings, index: RuleIndex, every_rule: bo
             findings.append(_finding(rule, launch, configs[-1], releases, fields))
     if as_one is not None:
         findings += _of_plan(index, launch, as_one, releases, there)
+    findings += _of_replaced(index, launch, configs, releases, {one.rule for one in findings})
     findings += _of_parser(index, launch, configs, releases, findings)
     if releases.exact:
         _note_refusals(findings, index, configs[-1])
@@ -244,6 +245,20 @@ def _of_plan(index: RuleIndex, launch: Launch, planned: Config, releases: Releas
     rules = [rule for rule in index.candidates((planned.key,), there) if rule.check in OF_THE_PLAN]
     found = [(rule, _holds(rule, [planned])) for rule in rules]
     return [_finding(rule, launch, planned, releases, fields) for rule, fields in found if fields is not None]
+
+
+def _of_replaced(index: RuleIndex, launch: Launch, configs: list[Config], releases: Releases, found: set[str]) -> list[Finding]:
+    """What the rules of one JSON object say of those that a later object replaces. found: rules that hold already"""
+    named = [name for name in ENGINES[launch.engine].object_rules if name in index.by_id and name not in found]
+    each = [config.replaced() for config in configs] if named else []
+    findings: dict[str, Finding] = {}
+    for alike in zip(*each, strict=False):
+        for rule in [index.by_id[name] for name in named]:
+            inside = rule.id not in findings and all(ranges.contains(rule.bounds, config.key) for config in alike)
+            fields = _holds(rule, [*alike]) if inside else None
+            if fields is not None:
+                findings[rule.id] = _finding(rule, launch, alike[-1], releases, fields)
+    return list(findings.values())
 
 
 def _of_parser(
