@@ -23,8 +23,8 @@ from servelint.harvest.sources import Tree
 SAME, MOVED, CHANGED, GONE = "unchanged", "moved", "changed", "gone"
 ALIKE = 0.55
 """Statements with fewer of their words in common are not taken for two forms of one."""
-_EQUAL = 0.3
-"""As ALIKE, for statements that decide the same for a rule and name all of it."""
+_SEVERAL = 2
+"""A statement that decides the same is known by so many names of the rule, where its text is another."""
 MOST = 4
 """The most statements that one citation stands for."""
 
@@ -879,10 +879,12 @@ def look_up(anchor: Statement, source: Source, of: Subject = ANY, before: Source
 
     def alike(found: Iterable[Statement]) -> list[Statement]:
         scored = [(one, _likeness(anchor, one)) for one in found if one.kind == anchor.kind]
-        # of another text, but with all that the rule names in it
-        equal = [one for one, likeness in scored if likeness >= (_EQUAL if named and named <= one.words else ALIKE)]
         near = [one for one, likeness in scored if likeness >= ALIKE]
-        return [one for one in equal if same(one)] or near
+        equal = [one for one in near if same(one)]
+        if not equal and len(named) >= _SEVERAL:  # of another text, but with all that the rule names in it
+            equal = [one for one, _ in scored if named <= one.words and same(one)]
+            equal = equal if len(equal) == 1 else []
+        return equal or near
 
     best = _nearest(anchor, alike(one for one in here if one.function.rpartition(".")[2] == function), of)
     if best is not None and same(best):
