@@ -103,7 +103,8 @@ def read_gguf(path: str) -> dict[str, Any]:
     config = checkpoint.gguf_config(headers)
     if config is None:
         kind = str(headers[0].keys.get("general.architecture", ""))[:80]
-        raise ValueError(f"{path} is of the architecture {kind!r}, whose header does not describe its layers: add its config.json")
+        why = f"{path} is of the architecture {kind!r}, whose header does not describe its layers"
+        raise ValueError(f"{why}: add its config.json")
     config["quantization_config"] = {"quant_method": "gguf"}
     size = sum(header.bytes for header in headers)
     return {"config": config, "bytes": size, "sources": dict.fromkeys(("config", "bytes"), f"{name} (header)")}
