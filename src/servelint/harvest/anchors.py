@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from servelint.harvest.sources import Tree
@@ -162,7 +162,7 @@ def _functions(module: ast.Module, read: Callable[[str], str | None]) -> Express
             own.update({f"{node.name}.{name}": one for name, one in _returning(node.body).items()})
     own.update(_returning(module.body))
 
-    @lru_cache(maxsize=None)  # a module calls the same functions again and again, and each reading unpacks a file
+    @cache  # a module calls the same functions again and again, and each reading unpacks a file
     def found(name: str) -> tuple[list[str], ast.expr] | None:
         if name not in own and name in imported:
             path = imported[name].replace(".", "/")

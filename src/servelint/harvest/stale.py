@@ -184,18 +184,24 @@ def compare(
 def _settle(verdicts: list[Verdict], before: Source, after: Source) -> None:
     """Take for moved what a rename changes: in the conditions of several functions one name replaces another."""
     changed = [(one, at) for one in verdicts for at in range(len(one.found)) if one.found[at][1].state == CHANGED]
-    often: dict[tuple[str, str], set[str]] = {}
+    often: dict[tuple[str, str], list[str]] = {}
     for path in sorted({one.found[at][0].path for one, at in changed}):
         functions = [_by_function(source.module(path)) for source in (before, after)]
         for name in sorted(functions[0].keys() & functions[1].keys()):
             for pair in _replaced(functions[0][name], functions[1][name])[0]:
-                often.setdefault(pair, set()).add(f"{path} {name}")
+                often.setdefault(pair, []).append(path)
+
+    def everywhere(pair: tuple[str, str]) -> bool:
+        paths = often.get(pair, [])
+        left = len({*paths}) == 1 and any(pair[0] in one.words for one in after.module(paths[0]))
+        return len(paths) >= _OFTEN and not left  # in one file only: another condition, if it still has the name
+
     for one, at in changed:
         old, found = one.found[at]
         if found.statement is None:
             continue
         pairs, only = _replaced({*old.restricted(RAW)}, {*found.statement.restricted(RAW)})
-        if only and all(len(often.get(pair, ())) >= _OFTEN for pair in pairs):
+        if only and all(map(everywhere, pairs)):
             one.found[at] = old, Found(MOVED, found.statement)
             one.renames += [" -> ".join(pair) for pair in sorted(pairs)]
 
