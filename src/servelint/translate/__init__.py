@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import operator
-import os
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 
+from servelint.core.data import data_path
 from servelint.core.finding import Finding
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.settings import Settings
@@ -132,7 +132,7 @@ def translate(launch: Launch, engine: str, release: str, settings: Settings) -> 
 @lru_cache(maxsize=1)
 def table() -> dict[str, Any]:
     """The table of concepts."""
-    with open(os.path.join(os.path.dirname(__file__), "concepts.json"), encoding="utf-8") as file:
+    with open(data_path("translate/concepts.json"), encoding="utf-8") as file:
         found: dict[str, Any] = json.load(file)
     return found
 
