@@ -54,10 +54,9 @@ class Reading:
         by_keys: JSON options that the launch sets by single keys (`--option.key value`).
         json: option -> its value as JSON, or why it is not valid JSON.
         model: the model as the launch names it; None if it does not.
-        first: the reading that it is made from where only what options accept differs; itself elsewhere.
     """
 
-    __slots__ = ("_family", "arguments", "by_keys", "first", "json", "launch", "model")
+    __slots__ = ("_family", "_first", "arguments", "by_keys", "json", "launch", "model")
 
     def __init__(self, launch: Launch, arguments: Arguments) -> None:
         self.launch = launch
@@ -65,7 +64,7 @@ class Reading:
         self.by_keys = {name.partition(".")[0] for name in arguments.settings if "." in name}
         self.json: dict[str, json.JsonNode | json.JsonFault | None] = {}
         self.model = self._model()
-        self.first = self
+        self._first: Reading | None = None  # not itself: only the garbage collector frees what holds itself
         self._family: list[tuple[models.Family | None, bool]] = []
 
     def rebound(self, table: Table) -> Reading | None:
@@ -75,7 +74,13 @@ class Reading:
             return None
         new = copy(self)  # which shares what does not depend on the options: JSON, the model and its family
         new.arguments = arguments
+        new._first = self.first
         return new
+
+    @property
+    def first(self) -> Reading:
+        """The reading that it is made from where only what options accept differs; itself elsewhere."""
+        return self if self._first is None else self._first
 
     @property
     def family(self) -> models.Family | None:
