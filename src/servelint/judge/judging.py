@@ -413,9 +413,9 @@ def _holds(rule: Rule, configs: list[Config]) -> dict[str, Any] | None:
     """The extra fields of a rule's message if the rule is certainly true on every release; None if it is not."""
     fields: dict[str, Any] = {}
     for config in configs:
-        if evaluate(rule.when, config) is not True:
+        if rule.holds(config) is not True:
             return None
-        if rule.unless is not None and evaluate(rule.unless, config, closed=True) is not False:
+        if rule.exempts is not None and rule.exempts(config) is not False:
             return None
         found = _fields(rule, config)
         if found is None:
