@@ -55,10 +55,9 @@ class Reading:
         by_keys: JSON options that the launch sets by single keys (`--option.key value`).
         json: option -> its value as JSON, or why it is not valid JSON.
         model: the model as the launch names it; None if it does not.
-        first: the reading that it is made from where only what options accept differs; itself elsewhere.
     """
 
-    __slots__ = ("_family", "arguments", "by_keys", "first", "json", "launch", "model")
+    __slots__ = ("_family", "_first", "arguments", "by_keys", "json", "launch", "model")
 
     def __init__(self, launch: Launch, arguments: Arguments) -> None:
         self.launch = launch
@@ -66,7 +65,7 @@ class Reading:
         self.by_keys = {name.partition(".")[0] for name in arguments.settings if "." in name}
         self.json: dict[str, json.JsonNode | json.JsonFault | None] = {}
         self.model = self._model()
-        self.first = self
+        self._first: Reading | None = None  # not itself: only the garbage collector frees what holds itself
         self._family: list[tuple[models.Family | None, bool]] = []
 
     def rebound(self, table: Table) -> Reading | None:
@@ -76,7 +75,13 @@ class Reading:
             return None
         new = copy(self)  # which shares what does not depend on the options: JSON, the model and its family
         new.arguments = arguments
+        new._first = self.first
         return new
+
+    @property
+    def first(self) -> Reading:
+        """The reading that it is made from where only what options accept differs; itself elsewhere."""
+        return self if self._first is None else self._first
 
     @property
     def family(self) -> models.Family | None:
@@ -124,14 +129,12 @@ class Reading:
             self.json[name] = json.parsed(value) if value is not None else None
         return self.json[name]
 
-    def may_have(self, name: str) -> bool:
-        """Whether a key of a JSON option (`option.key`) may be given; a dash in it may count as an underscore."""
-        option, _, path = name.partition(".")
+    def keys(self, option: str) -> frozenset[str] | None:
+        """The keys of a JSON option, with underscores for dashes; None if it may have any."""
         node = self.parsed(option) if option not in self.by_keys else None
         if node is None or node.kind != json.OBJECT or node.open:
-            return True
-        key = path.partition(".")[0].replace("-", "_")
-        return any(written.replace("-", "_") == key for written in node.members)
+            return None
+        return frozenset([written.replace("-", "_") for written in node.members])
 
     def parsed(self, name: str) -> json.JsonNode | None:
         """An option's value as JSON; None if it is not given, not known or not valid."""
@@ -375,6 +378,7 @@ def _config(release: str | None, catalog: Catalog | None, readings: Readings) ->
     exact = catalog.index(release) if catalog is not None and release is not None else None
     index = exact if exact is not None or catalog is None else catalog.nearest(release)
     config = Config(readings.of(index), release, catalog, exact)
+    config._readings = readings
     around = catalog.around(release) if catalog is not None and exact is None and release is not None else None
     if around is not None and catalog is not None:
         known = [Config(readings.of(one), catalog.releases[one], catalog, one) for one in around]
@@ -399,7 +403,8 @@ class Config:
     """
 
     __slots__ = (
-        "__weakref__", "_operands", "_variables", "around", "catalog", "index", "key", "launch", "reading", "release", "shown",
+        "__weakref__", "_operands", "_readings", "_variables",
+        "around", "catalog", "index", "key", "launch", "reading", "release", "shown",
     )  # fmt: skip
 
     def __init__(self, reading: Reading, release: str | None, catalog: Catalog | None, index: int | None) -> None:
@@ -413,6 +418,11 @@ class Config:
         self.key = release_key(release) if release is not None else None
         self._operands: dict[str, Operand] = {}
         self._variables: dict[str, str] | None = None
+        self._readings: Readings | None = None
+
+    def under(self, release: str) -> Config:
+        """The launch under another release, with the same reading where both parse it alike."""
+        return _config(release, self.catalog, self._readings or Readings(self.launch, self.catalog))
 
     def at_least(self, release: str) -> bool | None:
         """Whether the release is the given one or later; None if it is not known."""

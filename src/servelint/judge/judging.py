@@ -144,8 +144,7 @@ def _note_refusals(findings: list[Finding], index: RuleIndex, config: Config) ->
             if config.catalog is None or config.catalog.index(release) is None:
                 continue
             if release not in refused:
-                there = configs_of(config.launch, [release])[0]
-                refused[release] = _refused_words(index, config, there, {one.rule for one in findings})
+                refused[release] = _refused_words(index, config, config.under(release), {one.rule for one in findings})
             if refused[release]:
                 words = listed(refused[release], 3)
                 finding.advice += f"; {ENGINES[config.launch.engine].name} {release} refuses {words} as written here"
@@ -153,8 +152,9 @@ def _note_refusals(findings: list[Finding], index: RuleIndex, config: Config) ->
 
 def _refused_words(index: RuleIndex, config: Config, there: Config, had_rules: set[str]) -> list[str]:
     """The words of a launch that another release refuses. had_rules: of the findings under its own release."""
-    had = {one.span for one in violations(config) if one.refused}
-    spans = [one.span for one in violations(there) if one.refused and not one.new and one.span not in had]
+    refused, had_refused = verdicts([there, config])
+    had = {one.span for one in had_refused if one.refused}
+    spans = [one.span for one in refused if one.refused and not one.new and one.span not in had]
     launch = config.launch
     for rule in index.candidates((there.key,), _there(launch, [there], index)):
         crashes = rule.impact_on(there.key) in ("crash-at-start", "crash-at-load") and rule.severity == "error"
@@ -228,8 +228,9 @@ def _there(launch: Launch, configs: list[Config], index: RuleIndex) -> set[str]:
     found = {name.partition(".")[0] for reading in readings for name in reading.arguments.settings}
     if ENGINES[launch.engine].option_variables:
         found |= {name for config in configs for name in config.by_variable}
-    for option in [name for name in found if name in index.keys]:
-        found |= {name for reading in readings for name in index.keys[option] if reading.may_have(name)}
+    for option in found & index.keys.keys():
+        for keys in [reading.keys(option) for reading in readings]:
+            found.update(*[names for key, names in index.keys[option].items() if keys is None or key in keys])
     found |= {"env." + name for name in launch.env}
     if configs[-1].family is not None or (configs[-1].reading.model is not None and found & _ASK_FOR_THE_MODEL):
         found.add("model.")
@@ -333,7 +334,7 @@ def _removed_later(
     if after is None or (releases.exact and not _loses(configs[-1], after)):
         return []
     known = {config.release: config for config in configs}
-    each = [violations(known.get(one) or configs_of(launch, [one])[0]) for one in dict.fromkeys((after, latest))]
+    each = [violations(known.get(one) or configs[-1].under(one)) for one in dict.fromkeys((after, latest))]
     still = {(one.rule, one.span) for one in each[-1]}
     found = {finding.span for finding in others}
     gone = [one for one in each[0] if one.rule in _TAKEN_AWAY and not one.new and (one.rule, one.span) in still]
@@ -431,9 +432,9 @@ def _holds(rule: Rule, configs: list[Config]) -> dict[str, Any] | None:
     """The extra fields of a rule's message if the rule is certainly true on every release; None if it is not."""
     fields: dict[str, Any] = {}
     for config in configs:
-        if evaluate(rule.when, config) is not True:
+        if rule.holds(config) is not True:
             return None
-        if rule.unless is not None and evaluate(rule.unless, config, closed=True) is not False:
+        if rule.exempts is not None and rule.exempts(config) is not False:
             return None
         found = _fields(rule, config)
         if found is None:

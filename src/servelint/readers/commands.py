@@ -16,6 +16,7 @@ from servelint.syntax.placeholders import in_command
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.syntax.shell.evaluate import Invocation
+    from servelint.syntax.shell.syntax import Script
 
 WRAPPERS = frozenset((
     "accelerate", "aws-vault", "bash-preexec", "catchsegv", "catatonit", "chpst", "chroot", "chrt", "compute-sanitizer",
@@ -429,6 +430,7 @@ def script_launches(
     environment = {name: variable.value for name, variable in context.env.items() if variable.value is not None}
     found = Alternatives()
     called: set[str] = set()
+    parsed: list[Script] = []
     texts: dict[tuple[Span | None, str], tuple[str, TracedText]] = {}
 
     def wrote(path: TracedText, text: TracedText) -> None:
@@ -495,6 +497,7 @@ def script_launches(
             world=world,
             wrote=wrote if world is None else None,
             called=called,
+            parsed=parsed,
         )
 
     budget, context.budget = context.budget, context.budget or Budget()

@@ -95,6 +95,8 @@ def _not_expanded(config: Config) -> list[Violation]:
 def _references(text: TracedText) -> list[tuple[TracedText, str]]:
     """The plain references in a word, as known characters or as unknown pieces, with the variables' names."""
     found: list[tuple[TracedText, str]] = []
+    if text.known and "$" not in text.flat:
+        return found
     for start, piece in zip(text.starts, text.pieces, strict=True):
         if piece.expression is not None:
             match = re.fullmatch(_REFERENCE, piece.expression)
