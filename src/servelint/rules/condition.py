@@ -193,7 +193,7 @@ def _needed(amount: Any) -> list[list[str]]:
         return [need for parts in amount.values() for part in parts for need in _needed(part)]
     name = amount["operand"]
     head, dot, _ = name.partition(".")
-    if head in ("effective", "container", "draft") or name in ("model", "model.repository"):
+    if head in ("effective", "container", "draft", "prefill") or name in ("model", "model.repository"):
         return []
     return [[head + "." if dot and head in ("model", "gpu") else name]]
 
@@ -422,7 +422,7 @@ def numeric(name: str, value: Any) -> Any:
 
 def _amount(name: str, value: Any) -> Any:
     """An operand's value as an amount: an option of an engine that declares no types has its number as a text."""
-    fact = name.startswith(("model.", "draft.", "gpu.", "container.", "effective."))
+    fact = name.removeprefix("prefill.").startswith(("model.", "draft.", "gpu.", "container.", "effective."))
     return int(value) if not fact and isinstance(value, str) and is_whole(value) else value
 
 
