@@ -272,11 +272,17 @@ def join(launches: list[Launch]) -> None:
 
 _OF_ROLES = ("disaggregation", "kv-transfer-config", "kv_transfer_config", "kv_connector")
 """Words of the options that give a launch one of the roles: to prefill or to decode."""
+_ROLES = ("prefill", "decode")
 
 
 def pair(launches: list[Launch]) -> None:
     """Tell launches of one file that have a role, to prefill or to decode, of each other."""
-    apart = [one for one in launches if any(part in word.text.flat for word in one.argv for part in _OF_ROLES)]
+    apart = [
+        one
+        for one in launches
+        if any(part in one.name.lower() for part in _ROLES)
+        or any(part in word.text.flat for word in one.argv for part in _OF_ROLES)
+    ]
     if len(apart) > 1:
         for launch in apart:
             launch.beside = tuple([one for one in apart if one is not launch and one.engine == launch.engine])
@@ -391,9 +397,9 @@ class Launch(_Cached):
     """
 
     __slots__ = (
-        "argv", "beside", "branches", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count", "gpu_site", "judged",
-        "later", "launcher", "likely", "mishaps", "models", "name", "nodes", "open", "open_env", "others", "owner", "release",
-        "secrets", "site", "source", "started", "verb",
+        "argv", "beside", "branches", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count", "gpu_site",
+        "judged", "later", "launcher", "likely", "mishaps", "models", "name", "nodes", "open", "open_env", "others", "owner",
+        "release", "secrets", "site", "source", "started", "verb",
     )  # fmt: skip
 
     def __init__(

@@ -58,7 +58,9 @@ def _written(engines: tuple[str, ...]) -> list[Described]:
         Described("OPTION.KEY", "any", "a key of a JSON option: speculative-config.method", engines),
         Described("env.NAME", "text", "an environment variable of the launch", engines),
         Described("model", *_MODEL, engines),
-        Described("prefill.OPERAND", "any", "an operand of the launch in the same file that prefills for this one", _with_roles()),
+        Described(
+            "prefill.OPTION", "any", "any operand of the launch in the same file that prefills for this one", _with_roles()
+        ),
     ]
 
 

@@ -421,7 +421,7 @@ class Engine:
     node_options: Mapping[str, int | None] = {}
     """Operands that must be the same on all nodes of a launch -> what they are where they are not given, None if not known."""
     roles: tuple[str, Mapping[str, str]] = ("", {})
-    """The operand that says whether a launch prefills or decodes, and what each value of it is: "prefill", "decode", "by name"."""
+    """The operand that says whether a launch prefills or decodes; each value of it -> "prefill", "decode" or "by name"."""
     needs_gpu: bool = False
     """Whether its developers' images need an NVIDIA GPU; otherwise those do whose names have a word of `gpu_images`."""
     cpu_operands: tuple[tuple[str, str], ...] = ()
