@@ -29,7 +29,7 @@ from tests.wrappers import WRAPPERS
 pytestmark = pytest.mark.book
 
 FOLLOWED = 0.80
-"""The share of rules whose advice is exact enough to be followed, or has a fix. Others say what to measure, to install or to move."""
+"""The share of rules whose advice is exact enough to follow, or has a fix. Others say what to measure, install or move."""
 EVERYWHERE = "SERVELINT_ALL_RELEASES" in os.environ
 
 
