@@ -1,6 +1,6 @@
 """The attention backends that the engines' own start-up code chose without an option, on GPUs of several generations.
 
-`attention_backends.jsonl` has SGLang's resolved server arguments and what vLLM's attention selector answered, by release and GPU.
+`attention_backends.jsonl` has SGLang's resolved server arguments and the answers of vLLM's attention selector.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def test_is_that_of_the_engine_or_not_known(one: dict[str, object]) -> None:
         ("python -m sglang.launch_server --model-path Qwen/Qwen3-8B --decode-attention-backend fa3", "0.5.23", "b200"),
         ("python -m sglang.launch_server --model-path Qwen/Qwen3-8B --enable-deterministic-inference", "0.5.23", "b200"),
         ("python -m sglang.launch_server --model-path Qwen/Qwen3.6-27B", "0.5.23", "b200"),
-        ("python -m sglang.launch_server --model-path Qwen/Qwen3-8B", "0.5.23", "mi300x"),
+        ("python -m sglang.launch_server --model-path openai/gpt-oss-20b", "0.5.23", "mi300x"),
     ],
 )
 def test_is_not_known(command: str, release: str, gpu: str | None) -> None:
@@ -71,6 +71,7 @@ def test_is_not_known(command: str, release: str, gpu: str | None) -> None:
         ("python -m sglang.launch_server --model-path Qwen/Qwen3-8B", "0.5.23", "h100", "fa3"),
         ("python -m sglang.launch_server --model-path Qwen/Qwen3-8B", "0.5.23", "b300", "trtllm_mha"),
         ("python -m sglang.launch_server --model-path Qwen/Qwen3-8B", "0.5.23", "gb10", "flashinfer"),
+        ("python -m sglang.launch_server --model-path Qwen/Qwen3-8B", "0.5.23", "mi300x", "aiter"),
         ("python -m sglang.launch_server --model-path Qwen/Qwen3-8B --attention-backend triton", "0.5.23", None, "triton"),
     ],
 )

@@ -137,7 +137,7 @@ _PLAIN = _FA3_ON_HOPPER & {
     "MixtralForCausalLM", "OPTForCausalLM", "Phi3ForCausalLM", "Qwen2ForCausalLM", "Qwen2_5_VLForConditionalGeneration",
     "Qwen3ForCausalLM", "Qwen3MoeForCausalLM", "Qwen3VLForConditionalGeneration",
 }  # fmt: skip
-"""The architectures whose default was looked at on other GPUs: 0.5.10 and 0.5.23 as B200, L4 and RTX 5090 (run)."""
+"""The architectures whose default was looked at on other GPUs: 0.5.10 and 0.5.23 as B200 and L4, 0.5.23 as T4 and RTX 5090 (run)."""
 _CHOOSE_A_BACKEND = (
     "enable-deterministic-inference", "kv-cache-dtype", "page-size", "dllm-algorithm", "enable-hisparse", "dcp-size",
     "attn-cp-size", "rl-on-policy-target", "enable-page-major-kv-layout", "enable-unified-memory", "device",
@@ -150,15 +150,15 @@ def attention_backend(config: Config) -> Operand:
 
     Source: _get_default_attn_backend in srt/server_args.py (0.5.10 line 2217, 0.5.18 line 5870), get_default_attn_backend in
     srt/arg_groups/model_override_base.py (0.5.19 line 273, 0.5.23 line 277): fa3 on Hopper, trtllm_mha on compute capability
-    10, else FlashInfer, which SGLang installs. Before 0.5.10 only Hopper was looked at.
+    10, aiter with ROCm, else FlashInfer, which SGLang installs. Before 0.5.10 only Hopper was looked at.
     """
     capability = config.operand("gpu.capability").value
     hopper = hopper_attention_backend(config)
     if hopper is not UNKNOWN and hopper.text is not None:
         return hopper  # the option's
-    if not isinstance(capability, int | float) or any(config.operand(one).present is not False for one in _CHOOSE_A_BACKEND):
+    if any(config.operand(one).present is not False for one in _CHOOSE_A_BACKEND):
         return UNKNOWN
-    if 9 <= capability < 10:
+    if isinstance(capability, int | float) and 9 <= capability < 10:
         return hopper
     options = ("attention-backend", "prefill-attention-backend", "decode-attention-backend", "speculative-algorithm")
     if any(config.operand(one).present is not False for one in options) or says_other_device(config).value is not False:
@@ -166,9 +166,13 @@ def attention_backend(config: Config) -> Operand:
     known = config.operand("model.architecture").value in _PLAIN and model_overridden(config).value is False
     if not known or not config.at_least("0.5.10"):
         return UNKNOWN
+    if config.operand("gpu.vendor").value == "amd":
+        return Operand(True, "aiter")
+    if not isinstance(capability, int | float):
+        return UNKNOWN
     if 10 <= capability < 11:
         return Operand(True, "trtllm_mha")
-    return Operand(True, "flashinfer") if 8 <= capability < 9 or 12 <= capability < 13 else UNKNOWN
+    return Operand(True, "flashinfer") if 7.5 <= capability < 9 or 12 <= capability < 13 else UNKNOWN
 
 
 def command(config: Config) -> Operand:

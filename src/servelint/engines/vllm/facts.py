@@ -375,7 +375,7 @@ _PLAIN = frozenset((
     "Glm4MoeForCausalLM", "LlamaForCausalLM", "MistralForCausalLM", "MixtralForCausalLM", "OPTForCausalLM", "Qwen2ForCausalLM",
     "Qwen2_5_VLForConditionalGeneration", "Qwen3ForCausalLM", "Qwen3MoeForCausalLM", "Qwen3VLForConditionalGeneration",
 ))  # fmt: skip
-"""Architectures of causal attention whose default was looked at: 0.23.0 as T4, 0.33.0 as T4, L4 and B200 (run)."""
+"""Architectures of causal attention whose default was looked at: 0.23.0 as T4, 0.33.0 as T4, L4, B200 and RTX 5090 (run)."""
 _ALWAYS_128 = frozenset(("Glm4MoeForCausalLM", "Qwen3ForCausalLM", "Qwen3MoeForCausalLM", "Qwen3VLForConditionalGeneration"))
 """Those whose heads have 128 dimensions, whatever the hidden size is."""
 _CHOOSE_A_BACKEND = (
