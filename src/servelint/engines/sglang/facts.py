@@ -137,7 +137,7 @@ _PLAIN = _FA3_ON_HOPPER & {
     "MixtralForCausalLM", "OPTForCausalLM", "Phi3ForCausalLM", "Qwen2ForCausalLM", "Qwen2_5_VLForConditionalGeneration",
     "Qwen3ForCausalLM", "Qwen3MoeForCausalLM", "Qwen3VLForConditionalGeneration",
 }  # fmt: skip
-"""The architectures whose default was looked at on other GPUs: 0.5.10 and 0.5.23 as B200 and L4, 0.5.23 as T4 and RTX 5090 (run)."""
+"""Those whose default was looked at on other GPUs: 0.5.10 and 0.5.23 as B200 and L4, 0.5.23 as T4 and RTX 5090 (run)."""
 _CHOOSE_A_BACKEND = (
     "enable-deterministic-inference", "kv-cache-dtype", "page-size", "dllm-algorithm", "enable-hisparse", "dcp-size",
     "attn-cp-size", "rl-on-policy-target", "enable-page-major-kv-layout", "enable-unified-memory", "device",
