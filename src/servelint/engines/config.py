@@ -2,7 +2,7 @@
 
 Operand names: an option's canonical name (`kv-cache-dtype`), a key of a JSON option (`speculative-config.method`), `env.NAME`,
 `model.<fact>`, `draft.<fact>` (of the draft model), `gpu.<fact>`, `effective.<fact>` (what the engine makes of the settings),
-`container.<setting>`. servelint.engines.operands lists them.
+`container.<setting>`, `prefill.<operand>` (of the launch that prefills for this one). servelint.engines.operands lists them.
 
 This is what rules, checks, memory plans and the editor ask about a launch. From a launch to an answer:
 
@@ -388,6 +388,10 @@ def _config(release: str | None, catalog: Catalog | None, readings: Readings) ->
     return config
 
 
+BY_NAME = "by name"
+"""The role of a launch that its words leave open: that in its name."""
+
+
 class Config:
     """A launch under one release of its engine.
 
@@ -514,6 +518,8 @@ class Config:
                 return fact.compute(self) if fact is not None else UNKNOWN
             if head == "container":
                 return self._container(rest)
+            if head == "prefill":
+                return self._of_prefill(rest)
         if name == "model":
             model = self.reading.model
             given = self._settings.get(name)
@@ -722,6 +728,46 @@ class Config:
         if not counts:
             return UNKNOWN
         return Operand(True, min(counts), site=site if known[-1] == min(counts) else None)
+
+    @property
+    def role(self) -> str:
+        """What the launch does of a request: "prefill", "decode", "" for both or where it is not known."""
+        name, roles = ENGINES[self.launch.engine].roles
+        given = self.operand(name).value if name else None
+        role = roles.get(given, "") if isinstance(given, str) else ""
+        if role != BY_NAME:
+            return role
+        named = [one for one in ("prefill", "decode") if one in self.launch.name.lower()]
+        return named[0] if len(named) == 1 else ""
+
+    @property
+    def prefills(self) -> list[Config]:
+        """The launches of the file that may prefill for this one, as the same release reads them.
+
+        Those with the same model; all of them where no launch of the file that decodes has the model of one that prefills.
+        """
+        if not self.launch.beside or self.role != "decode":
+            return []
+        releases = [self.release] if self.release is not None else []
+        every = [configs(one, releases)[0] for main in self.launch.beside for one in (main, *main.alternatives)]
+        sides = {side: [one for one in every if one.role == side] for side in ("prefill", "decode")}
+        models = {one.model_text for one in sides["prefill"]}
+        same = [one for one in sides["prefill"] if one.model_text == self.model_text]
+        apart = not any(one.model_text in models for one in sides["decode"])
+        return same or (sides["prefill"] if apart and len(models) == 1 else [])
+
+    @property
+    def model_text(self) -> str | None:
+        """The model as it is written, with what is not known of it."""
+        model = self.reading.model
+        return model.shown if model is not None else None
+
+    def _of_prefill(self, name: str) -> Operand:
+        """An operand of the launches that prefill for this one; UNKNOWN where they differ, or where there is none."""
+        found = [one.operand(name) for one in self.prefills]
+        first = found[0] if found else UNKNOWN
+        alike = all((one.present, one.value) == (first.present, first.value) for one in found)
+        return first if alike else UNKNOWN
 
     def _container(self, name: str) -> Operand:
         container = self.launch.container

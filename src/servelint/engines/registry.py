@@ -435,6 +435,8 @@ class Engine:
     """Whether `--nnodes` spreads it across several nodes."""
     node_options: Mapping[str, int | None] = {}
     """Operands that must be the same on all nodes of a launch -> what they are where they are not given, None if not known."""
+    roles: tuple[str, Mapping[str, str]] = ("", {})
+    """The operand that says whether a launch prefills or decodes; each value of it -> "prefill", "decode" or "by name"."""
     needs_gpu: bool = False
     """Whether its developers' images need an NVIDIA GPU; otherwise those do whose names have a word of `gpu_images`."""
     cpu_operands: tuple[tuple[str, str], ...] = ()

@@ -302,13 +302,22 @@ def _model(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
         lines += ["", ", ".join(known) + "."]
     else:
         lines += ["", "servelint does not know a model of this name."]
+    lines += _attention(view)
     return [*lines, *memory_lines(view, analysis.settings), *_problems(found, view, analysis, ["model"])]
+
+
+def _attention(view: LaunchView) -> list[str]:
+    """The attention backend that the release chooses on the launch's GPU."""
+    backend, gpu = view.config.operand("effective.attention-backend"), view.config.operand("gpu.name").value
+    if backend.value is None or backend.text is not None or gpu is None:
+        return []
+    return ["", f"Attention backend on {gpu}: {code(str(backend.value))}, unless --attention-backend is given."]
 
 
 def _launch(view: LaunchView, analysis: Analysis) -> list[str]:
     launch = view.launch
     name = f" · {code(launch.name)}" if launch.name else ""
-    lines = [f"**{view.shown}**{name}", *memory_lines(view, analysis.settings)]
+    lines = [f"**{view.shown}**{name}", *_attention(view), *memory_lines(view, analysis.settings)]
     own = [one for one in analysis.findings if one.launch is launch]
     return [*lines, *_listed([], own, view)]
 

@@ -197,7 +197,7 @@ def _needed(amount: Any) -> list[list[str]]:
         return [need for parts in amount.values() for part in parts for need in _needed(part)]
     name = amount["operand"]
     head, dot, _ = name.partition(".")
-    if head in ("effective", "container", "draft") or name in ("model", "model.repository"):
+    if head in ("effective", "container", "draft", "prefill") or name in ("model", "model.repository"):
         return []
     return [[head + "." if dot and head in ("model", "gpu") else name]]
 
@@ -529,8 +529,8 @@ def _amount_of_operand(name: str, default: Amount) -> Amount:
 
 
 def _is_written(name: str) -> bool:
-    """Whether an operand is what the launch writes: an engine that declares no types has the number of an option as a text."""
-    return not name.startswith(("model.", "draft.", "gpu.", "container.", "effective."))
+    """Whether an operand is what a launch writes: an engine that declares no types has the number of an option as a text."""
+    return not name.removeprefix("prefill.").startswith(("model.", "draft.", "gpu.", "container.", "effective."))
 
 
 def _computed(form: str, numbers: list[int]) -> int | None:

@@ -294,6 +294,7 @@ class VLLM(Engine):
         "data-parallel-size": 1, "nnodes": 1, "master-port": 29501, "dtype": None, "quantization": None, "kv-cache-dtype": None,
         "max-model-len": None, "block-size": None,
     }  # fmt: skip
+    roles = ("kv-transfer-config.kv_role", {"kv_producer": "prefill", "kv_consumer": "decode", "kv_both": "by name"})
     starts_slowly = True
     model_cache = "/root/.cache/huggingface"
     needs_gpu = True

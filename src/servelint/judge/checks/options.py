@@ -31,6 +31,17 @@ def _described(bounds: dict[str, float]) -> str:
     return "a number " + " and ".join([f"{words[name]} {bound:g}" for name, bound in bounds.items()])
 
 
+# -- prefill and decode
+
+
+def prefills_elsewhere(config: Config) -> dict[str, str] | None:
+    """The release that prefills for a launch, where both files name one and it is not that which decodes."""
+    own = config.launch.release.release
+    others = {one.launch.release.release for one in config.prefills}
+    other = others.pop() if len(others) == 1 else None
+    return {"other": other} if own is not None and other is not None and own != other else None
+
+
 # -- CUDA graphs
 
 _CERTAIN = 512
