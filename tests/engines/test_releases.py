@@ -21,6 +21,7 @@ from servelint.engines.releases import (
     normalize,
     place,
     release_key,
+    requested,
     sort_key,
     unlisted_note,
 )

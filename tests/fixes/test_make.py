@@ -86,6 +86,19 @@ def test_delete(text: str, names: list[str], title: str, after: str) -> None:
     assert fixed(text + "\n", {"delete": names}) == (title, after + "\n")
 
 
+@pytest.mark.parametrize(
+    ("at", "after"),
+    [
+        ("port", "vllm serve m --port 1 --max-num-seqs 8 --enable-prefix-caching --seed 2"),
+        ("effective.prefix-caching", "vllm serve m --port 1 --enable-prefix-caching --max-num-seqs 8 --seed 2"),
+        ("kv-cache-dtype", "vllm serve m --port 1 --enable-prefix-caching --seed 2 --max-num-seqs 8"),
+    ],
+)
+def test_an_option_is_added_behind_the_one_that_the_rule_is_about(at: str, after: str) -> None:
+    text = "vllm serve m --port 1 --enable-prefix-caching --seed 2\n"
+    assert fixed(text, {"set": {"max-num-seqs": "8"}}, at) == ("add --max-num-seqs 8", after + "\n")
+
+
 def test_nothing_to_delete() -> None:
     assert fixed("A=1 vllm serve m --port 1\n", {"delete": ["env.B"]}) is None
 

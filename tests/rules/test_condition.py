@@ -17,6 +17,7 @@ from servelint.rules.condition import (
     evaluate,
     every_operand,
     filled,
+    lacking,
     needs,
     operands,
     same,
@@ -398,6 +399,26 @@ def test_operands_of_a_comparison_are_not_tested() -> None:
     tree = {"a": {"above": {"operand": "b"}}, "versions": ">=0.1"}
     assert operands(compile_condition(tree)) == ["a"]
     assert operands(compile_condition({"versions": ">=0.1"})) == []
+    total = {"total": compile_amount({"sum": ["c", 1]}, {})}
+    assert operands(compile_condition({"total": {"above": 2}, "a": 1}, total)) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("tree", "names"),
+    [
+        ({"seed": 1}, ["seed"]),
+        ({"not": {"seed": 1}}, ["seed"]),
+        ({"all": [{"port": 8000}, {"seed": {"in": [1, 2]}}]}, ["seed"]),
+        ({"port": {"above": {"sum": ["seed", 1]}}}, ["seed"]),
+        ({"total": {"above": 8000}}, ["seed"]),
+        ({"port": {"in": [{"operand": "seed"}, 1]}}, ["seed"]),
+        ({"seed": {"set": True}}, []),
+        ({"port": 1, "seed": 1}, []),
+    ],
+)
+def test_what_leaves_a_condition_unknown(tree: dict[str, Any], names: list[str]) -> None:
+    total = {"total": compile_amount({"sum": ["seed", 1]}, {})}
+    assert lacking(compile_condition(tree, total), config()) == names
 
 
 def test_options_are_filled_in_everywhere() -> None:
