@@ -71,6 +71,9 @@ class TestConversions:
             ("llama.cpp", ["addresses"], " ::1,", " ::1,"),
             ("llama.cpp", ["stof"], " 0.5x", "0.5"),
             ("llama.cpp", ["stof"], "-inf", "-inf"),
+            ("tgi", ["u16"], "+65535", 65535),
+            ("tgi", ["usize-list"], "1,2", "1,2"),
+            ("tgi", ["f32"], "-.5e1", -5.0),
             # a conversion that is unknown to servelint takes every text
             ("sglang", ["somebody_elses_function"], "x", "x"),
             ("llama.cpp", ["human_readable_int"], "8k", "8k"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -57,6 +58,12 @@ def order(one: Any, other: Any) -> int:
 @given(PEP_440, PEP_440)
 def test_generated_releases_are_ordered_as_packaging_orders_them(one: str, other: str) -> None:
     assert order(release_key(one), release_key(other)) == order(Version(one), Version(other))
+
+
+def test_stages_of_one_release_are_in_the_order_of_their_publication() -> None:
+    stages = ["1.0.dev1", "1.0a1.dev1", "1.0a1", "1.0b1", "1.0rc1", "1.0", "1.0.post1"]
+    assert sorted(stages, key=sort_key) == stages
+    assert len({release_key(one) for one in stages}) == len(stages)
 
 
 @given(st.sampled_from(RELEASES), PEP_440)
@@ -135,6 +142,33 @@ def test_a_release_that_a_person_writes(engine: str, written: str, release: str)
 def test_what_a_person_writes_that_is_no_release(engine: str, written: str) -> None:
     with pytest.raises(ValueError, match=f"{written!r} is not a release"):
         normalize(engine, written)
+
+
+@pytest.mark.parametrize(
+    ("engine", "written", "release"),
+    [
+        ("vllm", "v0.20.0", "0.20.0"),
+        ("vllm", "1.0.0", "1.0.0"),
+        ("ollama", "0.12.3", "0.12.3"),
+        ("llama.cpp", "b9180", "b9180"),
+    ],
+)
+def test_a_release_that_a_person_names(engine: str, written: str, release: str) -> None:
+    assert requested(engine, written) == release
+
+
+@pytest.mark.parametrize(
+    ("engine", "written", "message"),
+    [
+        ("vllm", "latest", '"latest" is not a release of vLLM; releases look like 0.19.1'),
+        ("llama.cpp", "new", '"new" is not a release of llama.cpp; releases look like b9180'),
+        ("vllm", "0.231.0", '"0.231.0" is not a release of vLLM; did you mean 0.23.0 or 0.33.0?'),
+        ("sglang", "5.23", '"5.23" is not a release of SGLang; did you mean 0.5.23?'),
+    ],
+)
+def test_no_release_that_a_person_could_mean(engine: str, written: str, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        requested(engine, written)
 
 
 @given(PEP_440)
