@@ -175,6 +175,8 @@ o\\p
 G
 H=
 I=a'b
+K=a\\b  \t
+L= "c"\t
 J="never closed
 """
 
@@ -188,6 +190,8 @@ def test_an_environment_file() -> None:
         ("F", "nop"),
         ("H", ""),
         ("I", "a'b"),
+        ("K", "ab"),
+        ("L", "c"),
         ("J", "never closed\n"),
     ]
     for one in found:
