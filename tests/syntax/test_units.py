@@ -76,6 +76,7 @@ def test_plain_words_are_those_between_blanks() -> None:
         (r"\\ \" \'", ["\\", '"', "'"]),
         (r"\x41\u00e9\U0001F600\101", ["A\u00e9\U0001f600A"]),
         (r"\x7f\x01", ["\x7f\x01"]),
+        (r"\ud7ff\ue000", ["\ud7ff\ue000"]),
         (r"a\qb", [r"a\qb"]),
         ("'a b'\"c d\"e", ["a bc de"]),
         ("'a\"b' \"c'd\"", ['a"b', "c'd"]),
@@ -199,3 +200,8 @@ def test_an_environment_file() -> None:
         for piece in one.value.pieces:
             assert piece.span is not None
             assert not piece.verbatim or piece.span.text == piece.text
+
+
+@pytest.mark.parametrize("end", ["# the end", "; the end", "no assignment"])
+def test_an_environment_file_without_a_last_line_end(end: str) -> None:
+    assert [one.name for one in file(Source("x.env", f"A=1\n{end}"))] == ["A"]
