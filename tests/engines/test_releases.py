@@ -292,7 +292,7 @@ def test_the_newest_transformers_beside_a_release(release: str, image: bool, tra
 
 
 def test_transformers_that_know_a_model() -> None:
-    assert [knows(one, "4.57.2") for one in ("4.56.9", "4.57.0", "5.0")] == [False, True, True]
+    assert [knows(one, "4.57.2") for one in ("4.56.9", "4.57.0", "5.0", "5.0.0rc1")] == [False, True, True, True]
 
 
 def test_a_number_of_any_length_has_a_key() -> None:
