@@ -352,18 +352,7 @@ def _normal(node: ast.AST | None, words: frozenset[str] | None = None) -> str:
     if isinstance(node, ast.Compare):
         return _compared(node, words)
     if isinstance(node, ast.Call):
-        name = _normal(node.func, words)
-        if name == "getattr" and len(node.args) >= 2 and isinstance(node.args[1], ast.Constant):
-            return str(node.args[1].value)
-        if (
-            name in ("set", "frozenset", "list", "tuple", "sorted", "bool", "cast")
-            and len(node.args) >= 1
-            and not node.keywords
-        ):
-            return _normal(node.args[-1], words)
-        arguments = [_normal(one, words) for one in node.args]
-        arguments += sorted([f"{one.arg}={_normal(one.value, words)}" for one in node.keywords])
-        return f"{name}({', '.join(arguments)})"
+        return _call(node, words)
     if isinstance(node, ast.Subscript):
         return f"{_normal(node.value, words)}[{_normal(node.slice, words)}]"
     if isinstance(node, ast.BinOp):
@@ -377,6 +366,18 @@ def _normal(node: ast.AST | None, words: frozenset[str] | None = None) -> str:
     if isinstance(node, (ast.Starred, ast.Await)):
         return _normal(node.value, words)
     return " ".join([type(node).__name__, *[_normal(one, words) for one in ast.iter_child_nodes(node)]])
+
+
+def _call(node: ast.Call, words: frozenset[str] | None) -> str:
+    """A call: `getattr` is the attribute, and a conversion is what it converts."""
+    name = _normal(node.func, words)
+    if name == "getattr" and len(node.args) >= 2 and isinstance(node.args[1], ast.Constant):
+        return str(node.args[1].value)
+    if name in ("set", "frozenset", "list", "tuple", "sorted", "bool", "cast") and node.args and not node.keywords:
+        return _normal(node.args[-1], words)
+    arguments = [_normal(one, words) for one in node.args]
+    arguments += sorted([f"{one.arg}={_normal(one.value, words)}" for one in node.keywords])
+    return f"{name}({', '.join(arguments)})"
 
 
 def _kept(nodes: list[ast.expr], words: frozenset[str] | None) -> list[ast.expr]:
