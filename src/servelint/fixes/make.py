@@ -115,7 +115,7 @@ class _Maker:
             self._value(operand.text.written, shown, entries.node(self.config.reading, name))
         elif (operand.present is not False and setting is None and name != "env" and operand.text is not None) or head == "env":
             raise _Refused
-        elif dot and head != "effective" and entries.node(self.config.reading, head) is not None:
+        elif dot and entries.node(self.config.reading, head) is not None:
             self.titles[-1] = self.titles[-1].replace("write ", "add ", 1)
             self._add_member(head, rest, value)
         elif dot or setting is not None:
