@@ -14,17 +14,18 @@ from tests.launching import launch_in
 SPEC = 'vllm serve m --speculative-config \'{"method": "mtp"}\''
 
 
-def fixed(text: str, change: dict[str, Any], at: str = "port") -> tuple[str, str] | None:
+def fixed(text: str, change: dict[str, Any], at: str = "port", path: str = "run.sh") -> tuple[str, str] | None:
     """The title of a fix, and the text after it; None if there is no fix. The text has the launch that the fix expects."""
-    config = configs(launch_in(text, "run.sh"), ["0.27.1"])[0]
+    config = configs(launch_in(text, path), ["0.27.1"])[0]
     fix = fix_for({"safe": True, **change}, config, [at], str)
     if fix is None:
         return None
     for edit in sorted(fix.edits, key=lambda one: one.span.start, reverse=True):
         text = text[: edit.span.start] + edit.text + text[edit.span.end :]
     assert fix.effect is not None
-    assert fix.effect.holds(launch_in(text, "run.sh"))
-    assert not fix.effect.holds(launch_in(text.replace("vllm serve", "vllm serve --headless"), "run.sh"))
+    assert fix.effect.holds(launch_in(text, path))
+    other = text.replace("vllm serve", "vllm serve --headless").replace("model:", "headless: true\nmodel:")
+    assert not fix.effect.holds(launch_in(other, path))
     return fix.title, text
 
 
@@ -97,6 +98,12 @@ def test_delete(text: str, names: list[str], title: str, after: str) -> None:
 def test_an_option_is_added_behind_the_one_that_the_rule_is_about(at: str, after: str) -> None:
     text = "vllm serve m --port 1 --enable-prefix-caching --seed 2\n"
     assert fixed(text, {"set": {"max-num-seqs": "8"}}, at) == ("add --max-num-seqs 8", after + "\n")
+
+
+def test_delete_a_key_of_a_file_of_options() -> None:
+    text = "model: m\nport: 1\nmax-model-len: 8192\ntensor-parallel-size: 2\nseed: 3\n"
+    for name, line in (("seed", "seed: 3\n"), ("max-model-len", "max-model-len: 8192\n")):
+        assert fixed(text, {"delete": [name]}, path="vllm.yaml") == (f"delete --{name}", text.replace(line, ""))
 
 
 def test_nothing_to_delete() -> None:
