@@ -227,6 +227,7 @@ def test_what_is_no_release(text: str) -> None:
         ("llama.cpp", "b11500", "newer", ["b11434"]),
         ("llama.cpp", "b114340", "never", ["b11434"]),
         ("llama.cpp", "b1", "older", ["b3889"]),
+        ("llama.cpp", "11434.1", "newer", ["b11434"]),
     ],
 )
 def test_where_a_release_stands(engine: str, release: str, kind: str, near: list[str]) -> None:

@@ -110,6 +110,13 @@ def test_nothing_to_delete() -> None:
     assert fixed("A=1 vllm serve m --port 1\n", {"delete": ["env.B"]}) is None
 
 
+def test_add_an_option_where_no_release_is_known() -> None:
+    config = configs(launch_in("vllm serve m --port 1\n", "run.sh"), [])[0]
+    fix = fix_for({"safe": True, "set": {"seed": "1"}}, config, ["port"], str)
+    assert fix is not None
+    assert (fix.title, [edit.text for edit in fix.edits]) == ("add --seed 1", [" --seed 1"])
+
+
 def test_rename_a_variable() -> None:
     assert fixed("A=1 vllm serve m\n", {"rename": {"env.A": "B"}}) == ("write B for A", "B=1 vllm serve m\n")
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from servelint.core.launch import Word
 from servelint.core.source import Source
 from servelint.core.text import HOLE, TracedText, unknown
-from servelint.syntax.units import assignments, commands, expanded, file, specified, split, substituted
+from servelint.syntax.units import assignments, commands, expanded, file, parse, specified, split, substituted
 
 LINES = st.text("ab '\"\\\t;$%{}n0x", max_size=60)
 
@@ -205,3 +205,10 @@ def test_an_environment_file() -> None:
 @pytest.mark.parametrize("end", ["# the end", "; the end", "no assignment"])
 def test_an_environment_file_without_a_last_line_end(end: str) -> None:
     assert [one.name for one in file(Source("x.env", f"A=1\n{end}"))] == ["A"]
+
+
+def test_a_line_that_goes_on_has_a_blank_for_its_backslash() -> None:
+    (_, service) = parse(Source("x.service", '[Service]\nExecStart=a "b\\\n c"\n'))
+    (setting,) = service.settings
+    assert setting.value.flat == 'a "b c"'
+    assert [piece.span.text for piece in setting.value.pieces if piece.span is not None] == ['a "b', "\\", 'c"']
