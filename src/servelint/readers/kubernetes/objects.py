@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+from functools import lru_cache
+from typing import Any
 
 from servelint.core import bounds
 from servelint.core.source import Source
@@ -20,6 +24,18 @@ _VISITS_AT_MOST = 200_000
 _TIMES_AT_MOST = 16
 _DEPTH = 8
 _SCALAR_AT_MOST = 1 << 20
+
+
+@lru_cache(maxsize=1)
+def option_tables() -> dict[str, Any]:
+    """What the controllers of platforms pass on as options: platform -> a table of keys of its objects and options.
+
+    LLMKube: https://github.com/defilantech/LLMKube internal/controller, runtime_llamacpp_args.go and its likes. The part of the
+    object is "" for `spec` itself.
+    """
+    with open(os.path.join(os.path.dirname(__file__), "platforms.json"), encoding="utf-8") as file:
+        found: dict[str, Any] = json.load(file)
+    return found
 
 
 class Object:
