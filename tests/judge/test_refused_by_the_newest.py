@@ -1,9 +1,10 @@
-"""Without a named release: what the newest one refuses and older ones take, and what none has, is told as a warning."""
+"""Without a named release: what the newest one refuses and older ones take, and what none has, is a warning."""
 
 from __future__ import annotations
 
 import pytest
 
+from servelint.report.formats.text import judged_by
 from tests.reporting import findings_in
 
 
@@ -23,6 +24,13 @@ from tests.reporting import findings_in
 )
 def test_it_is_a_warning(line: str, rule: str) -> None:
     assert [(one.rule, one.severity) for one in findings_in(line + "\n") if one.launch is not None] == [(rule, "warning")]
+
+
+@pytest.mark.parametrize("line", ["vllm serve m --swap-space 4", "llama-server -m m.gguf --draft-max 8"])
+def test_what_only_newer_releases_refuse_says_which_release_was_judged(line: str) -> None:
+    (found,) = [one for one in findings_in(line + "\n") if one.rule.endswith("/removed-later")]
+    assert judged_by(found).startswith("judged as ")
+    assert "the newest known version" in judged_by(found)
 
 
 def test_one_refused_option_hides_no_other() -> None:

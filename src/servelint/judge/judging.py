@@ -329,7 +329,10 @@ def _removed_later(
     if not newest(launch.engine):  # not every build is known: what none takes may be another program's
         gone = [one for one in gone if not one.new and _taken_before(one, launch, catalog)]
     # what repairs it under the newer release may not exist in this one
-    return [_violated(rule, one.without_fix(), configs[-1], releases) for one in gone if one.span not in found]
+    losses = [_violated(rule, one.without_fix(), configs[-1], releases) for one in gone if one.span not in found]
+    for loss in losses:
+        loss.release = loss.release or latest
+    return losses
 
 
 def _taken_before(violation: Violation, launch: Launch, catalog: Catalog | None) -> bool:
