@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 
 from servelint.advise import commands
+from servelint.core.data import read_json
 from servelint.engines.registry import ENGINES
 from servelint.speculation.cases import ADVISED, BLOCK, EAGLE, MTP, Case, accepted_of, method_of
 from servelint.speculation.gains import Crossover, Gain, curve, gain_of
@@ -71,9 +71,8 @@ class Load:
 
 @lru_cache(maxsize=1)
 def _data() -> dict[str, Any]:
-    with open(os.path.join(os.path.dirname(__file__), "data", "profiles.json"), encoding="utf-8") as file:
-        data: dict[str, Any] = json.load(file)
-        return data
+    data: dict[str, Any] = read_json(os.path.join(os.path.dirname(__file__), "data", "profiles.json"))
+    return data
 
 
 def load_of(use_case: UseCase) -> Load:

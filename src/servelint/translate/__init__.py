@@ -6,12 +6,12 @@ these a release has: a word that the target release lacks, or whose value it doe
 
 from __future__ import annotations
 
-import json
 import operator
 import os
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from servelint.core.data import read_json
 from servelint.core.finding import Finding
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.settings import Settings
@@ -127,8 +127,7 @@ def translate(launch: Launch, engine: str, release: str, settings: Settings) -> 
 @lru_cache(maxsize=1)
 def table() -> dict[str, Any]:
     """The table of concepts."""
-    with open(os.path.join(os.path.dirname(__file__), "concepts.json"), encoding="utf-8") as file:
-        found: dict[str, Any] = json.load(file)
+    found: dict[str, Any] = read_json(os.path.join(os.path.dirname(__file__), "concepts.json"))
     return found
 
 

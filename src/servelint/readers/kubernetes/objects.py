@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from functools import lru_cache
 from typing import Any
 
 from servelint.core import bounds
+from servelint.core.data import read_json
 from servelint.core.source import Source
 from servelint.core.text import TracedText
 from servelint.files.siblings import Neighbours
@@ -33,8 +33,7 @@ def option_tables() -> dict[str, Any]:
     LLMKube: https://github.com/defilantech/LLMKube internal/controller, runtime_llamacpp_args.go and its likes. The part of the
     object is "" for `spec` itself.
     """
-    with open(os.path.join(os.path.dirname(__file__), "platforms.json"), encoding="utf-8") as file:
-        found: dict[str, Any] = json.load(file)
+    found: dict[str, Any] = read_json(os.path.join(os.path.dirname(__file__), "platforms.json"))
     return found
 
 
