@@ -117,6 +117,14 @@ def test_add_an_option_where_no_release_is_known() -> None:
     assert (fix.title, [edit.text for edit in fix.edits]) == ("add --seed 1", [" --seed 1"])
 
 
+def test_a_note_goes_with_a_fix() -> None:
+    config = configs(launch_in("vllm serve m --port 1\n", "run.sh"), ["0.27.1"])[0]
+    for note in ("needs more memory", ""):
+        fix = fix_for({"safe": False, "set": {"seed": "1"}, **({"note": note} if note else {})}, config, ["port"], str)
+        assert fix is not None
+        assert (fix.note, fix.safe) == (note, False)
+
+
 def test_rename_a_variable() -> None:
     assert fixed("A=1 vllm serve m\n", {"rename": {"env.A": "B"}}) == ("write B for A", "B=1 vllm serve m\n")
 
