@@ -182,6 +182,10 @@ def test_no_value_to_move(text: str) -> None:
     assert fixed(text + "\n", {"positional": "model"}) is None
 
 
+def test_several_values_are_not_moved() -> None:
+    assert fixed("vllm serve --port 1 --served-model-name a b\n", {"positional": "served-model-name"}) is None
+
+
 @pytest.mark.parametrize(
     ("change", "title", "after"),
     [

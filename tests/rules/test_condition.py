@@ -427,6 +427,12 @@ def test_what_leaves_a_condition_unknown(tree: dict[str, Any], names: list[str])
     assert lacking(compile_condition(tree, total), config()) == names
 
 
+def test_what_a_condition_lacks_where_no_release_is_known() -> None:
+    bare = configs(launch_in(WRITTEN, "run.sh"), [])[0]
+    tree = compile_condition({"versions": ">=0.1", "port": 8000, "seed": 1})
+    assert lacking(tree, bare) == ["release", "seed"]
+
+
 def test_options_are_filled_in_everywhere() -> None:
     tree = {
         "versions": ">=0.1",
