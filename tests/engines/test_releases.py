@@ -217,6 +217,7 @@ def test_what_is_no_release(text: str) -> None:
         ("vllm", "0.19.1rc1.dev328", "between", ["0.19.0", "0.19.1"]),
         ("sglang", "0.523", "never", ["0.5.23"]),
         ("sglang", "5.23", "never", ["0.5.23"]),
+        ("sglang", "5.13", "never", ["0.5.13.post1", "0.5.23"]),
         ("sglang", "0.5.230", "never", ["0.5.23"]),
         ("sglang", "0.99", "newer", ["0.5.23"]),
         ("sglang", "0.5.13.post9", "between", ["0.5.13.post1", "0.5.14"]),

@@ -227,6 +227,11 @@ def test_how_amounts_are_printed(value: object, grouped: bool, text: str) -> Non
     assert shown(value, grouped) == text
 
 
+def test_a_default_may_be_an_amount() -> None:
+    written = {"operand": "swap-space", "default": {"sum": ["max-num-seqs", 1]}}
+    assert value_of(compile_amount(written, {}), config(SIZES)) == 9
+
+
 def test_nothing_is_a_multiple_of_zero() -> None:
     for test in ("divisible-by", "not-divisible-by"):
         assert truth({"port": {test: 0}}) is None

@@ -201,7 +201,7 @@ def test_an_environment_file() -> None:
             assert piece.span is not None
             assert not piece.verbatim or piece.span.text == piece.text
     sites = {one.name: one.site.text for one in found if one.site is not None}
-    assert (sites["H"], sites["I"], sites["E"]) == ("H", "a'b", "l\"\nm")
+    assert (sites["H"], sites["I"], sites["E"]) == ("H", "a'b", 'l"\nm')
 
 
 @pytest.mark.parametrize("end", ["# the end", "; the end", "no assignment"])

@@ -43,7 +43,7 @@ def split_quoted(text: TracedText, plain: re.Pattern[str], escaped: Escape) -> t
 
     Args:
         text: what is split.
-        plain: what a word has outside of quotes. Another character, which is no quote or backslash, ends the words.
+        plain: what a word has outside of quotes. Any other character but a quote or a backslash ends the words.
         escaped: reads a backslash.
 
     Returns:
