@@ -47,7 +47,7 @@ MADE = {
     "readers/discover.py": "made from the records of engines, escaped",
     "judge/checks/modelfile.py": "constants of the module, in a table",
     "judge/extent.py": "constants of the module, in a table",
-    "syntax/go_templates.py": "a text that is replaced, escaped",
+    "syntax/go_functions.py": "a text that is replaced, escaped",
     "syntax/placeholders.py": "constants of the module, handed to a function",
     "readers/commands.py": "the name of a variable, escaped",
     "readers/dockerfile_stages.py": "the escape character and the name of a here-document, escaped",

@@ -49,6 +49,7 @@ class TestBounds:
             "a.sh:2:1: not read: more than 1 thing",
             "b.sh:1:1: not read: more than 1 thing",
         ]
+        assert all(problem.limit for problem in run.problems)
 
     def test_without_a_place_the_file_is_said(self) -> None:
         with Run("a.sh") as run:

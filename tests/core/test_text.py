@@ -91,6 +91,13 @@ def test_placing_changes_only_the_place(text: TracedText) -> None:
     assert placed.assumed == bool(placed.pieces)
 
 
+def test_a_placed_text_keeps_where_it_came_from() -> None:
+    text = TracedText.at(SOURCE, 7, 9)
+    assert text.origin is None
+    placed = TracedText.join((TracedText.of("a"), text.placed(Span(SOURCE, 3, 5))))
+    assert placed.origin == Span(SOURCE, 7, 9)
+
+
 @given(texts())
 def test_softened_keeps_places(text: TracedText) -> None:
     soft = text.softened()

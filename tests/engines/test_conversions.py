@@ -71,6 +71,9 @@ class TestConversions:
             ("llama.cpp", ["addresses"], " ::1,", " ::1,"),
             ("llama.cpp", ["stof"], " 0.5x", "0.5"),
             ("llama.cpp", ["stof"], "-inf", "-inf"),
+            ("tgi", ["u16"], "+65535", 65535),
+            ("tgi", ["usize-list"], "1,2", "1,2"),
+            ("tgi", ["f32"], "-.5e1", -5.0),
             # a conversion that is unknown to servelint takes every text
             ("sglang", ["somebody_elses_function"], "x", "x"),
             ("llama.cpp", ["human_readable_int"], "8k", "8k"),
@@ -118,6 +121,29 @@ class TestConversions:
         with pytest.raises(Refused) as refused:
             convert(engine, types, text)
         assert expected in str(refused.value)
+
+    @pytest.mark.parametrize(
+        ("kind", "texts", "expected"),
+        [
+            ("usize", ["-1", "", "1.0", " 1", str(2**64)], "a whole number without a sign"),
+            ("u64", ["-1", str(2**64)], "a whole number without a sign"),
+            ("u32", ["-1", "4294967296"], "a whole number from 0 to 4294967295"),
+            ("u16", ["x", "65536"], "a whole number from 0 to 65535"),
+            ("usize-list", ["1,-2", "1, 2", "1,,2"], "whole numbers with commas between them, without blanks"),
+            ("f32", ["x", "1_0", ""], "a number"),
+        ],
+    )
+    def test_numbers_of_rust_are_not_those_of_python(self, kind: str, texts: list[str], expected: str) -> None:
+        for text in texts:
+            with pytest.raises(Refused) as refused:
+                convert("tgi", [kind], text)
+            assert str(refused.value) == expected
+
+    @pytest.mark.parametrize(
+        ("kind", "most"), [("usize", 2**64 - 1), ("u64", 2**64 - 1), ("u32", 2**32 - 1), ("u16", 2**16 - 1)]
+    )
+    def test_the_largest_numbers_of_rust(self, kind: str, most: int) -> None:
+        assert convert("tgi", [kind], str(most)) == most
 
     @pytest.mark.parametrize("text", ["9" * 5000, "1e999", "[" * 100_000, "\ud800", "\0", "٣"])
     @pytest.mark.parametrize("types", [["int"], ["float"], ["json"], ["human_readable_int"], ["stoi"], ["none", "json"]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -21,6 +22,7 @@ from servelint.engines.releases import (
     normalize,
     place,
     release_key,
+    requested,
     sort_key,
     unlisted_note,
 )
@@ -56,6 +58,12 @@ def order(one: Any, other: Any) -> int:
 @given(PEP_440, PEP_440)
 def test_generated_releases_are_ordered_as_packaging_orders_them(one: str, other: str) -> None:
     assert order(release_key(one), release_key(other)) == order(Version(one), Version(other))
+
+
+def test_stages_of_one_release_are_in_the_order_of_their_publication() -> None:
+    stages = ["1.0.dev1", "1.0a1.dev1", "1.0a1", "1.0b1", "1.0rc1", "1.0", "1.0.post1"]
+    assert sorted(stages, key=sort_key) == stages
+    assert len({release_key(one) for one in stages}) == len(stages)
 
 
 @given(st.sampled_from(RELEASES), PEP_440)
@@ -136,6 +144,33 @@ def test_what_a_person_writes_that_is_no_release(engine: str, written: str) -> N
         normalize(engine, written)
 
 
+@pytest.mark.parametrize(
+    ("engine", "written", "release"),
+    [
+        ("vllm", "v0.20.0", "0.20.0"),
+        ("vllm", "1.0.0", "1.0.0"),
+        ("ollama", "0.12.3", "0.12.3"),
+        ("llama.cpp", "b9180", "b9180"),
+    ],
+)
+def test_a_release_that_a_person_names(engine: str, written: str, release: str) -> None:
+    assert requested(engine, written) == release
+
+
+@pytest.mark.parametrize(
+    ("engine", "written", "message"),
+    [
+        ("vllm", "latest", '"latest" is not a release of vLLM; releases look like 0.19.1'),
+        ("llama.cpp", "new", '"new" is not a release of llama.cpp; releases look like b9180'),
+        ("vllm", "0.231.0", '"0.231.0" is not a release of vLLM; did you mean 0.23.0 or 0.33.0?'),
+        ("sglang", "5.23", '"5.23" is not a release of SGLang; did you mean 0.5.23?'),
+    ],
+)
+def test_no_release_that_a_person_could_mean(engine: str, written: str, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        requested(engine, written)
+
+
 @given(PEP_440)
 def test_a_release_and_its_normal_form_have_one_key(written: str) -> None:
     assert release_key(normalize("vllm", written)) == release_key(written)
@@ -182,6 +217,7 @@ def test_what_is_no_release(text: str) -> None:
         ("vllm", "0.19.1rc1.dev328", "between", ["0.19.0", "0.19.1"]),
         ("sglang", "0.523", "never", ["0.5.23"]),
         ("sglang", "5.23", "never", ["0.5.23"]),
+        ("sglang", "5.13", "never", ["0.5.13.post1", "0.5.23"]),
         ("sglang", "0.5.230", "never", ["0.5.23"]),
         ("sglang", "0.99", "newer", ["0.5.23"]),
         ("sglang", "0.5.13.post9", "between", ["0.5.13.post1", "0.5.14"]),
@@ -192,6 +228,7 @@ def test_what_is_no_release(text: str) -> None:
         ("llama.cpp", "b11500", "newer", ["b11434"]),
         ("llama.cpp", "b114340", "never", ["b11434"]),
         ("llama.cpp", "b1", "older", ["b3889"]),
+        ("llama.cpp", "11434.1", "newer", ["b11434"]),
     ],
 )
 def test_where_a_release_stands(engine: str, release: str, kind: str, near: list[str]) -> None:
@@ -257,7 +294,7 @@ def test_the_newest_transformers_beside_a_release(release: str, image: bool, tra
 
 
 def test_transformers_that_know_a_model() -> None:
-    assert [knows(one, "4.57.2") for one in ("4.56.9", "4.57.0", "5.0")] == [False, True, True]
+    assert [knows(one, "4.57.2") for one in ("4.56.9", "4.57.0", "5.0", "5.0.0rc1")] == [False, True, True, True]
 
 
 def test_a_number_of_any_length_has_a_key() -> None:

@@ -14,17 +14,18 @@ from tests.launching import launch_in
 SPEC = 'vllm serve m --speculative-config \'{"method": "mtp"}\''
 
 
-def fixed(text: str, change: dict[str, Any], at: str = "port") -> tuple[str, str] | None:
+def fixed(text: str, change: dict[str, Any], at: str = "port", path: str = "run.sh") -> tuple[str, str] | None:
     """The title of a fix, and the text after it; None if there is no fix. The text has the launch that the fix expects."""
-    config = configs(launch_in(text, "run.sh"), ["0.27.1"])[0]
+    config = configs(launch_in(text, path), ["0.27.1"])[0]
     fix = fix_for({"safe": True, **change}, config, [at], str)
     if fix is None:
         return None
     for edit in sorted(fix.edits, key=lambda one: one.span.start, reverse=True):
         text = text[: edit.span.start] + edit.text + text[edit.span.end :]
     assert fix.effect is not None
-    assert fix.effect.holds(launch_in(text, "run.sh"))
-    assert not fix.effect.holds(launch_in(text.replace("vllm serve", "vllm serve --headless"), "run.sh"))
+    assert fix.effect.holds(launch_in(text, path))
+    other = text.replace("vllm serve", "vllm serve --headless").replace("model:", "headless: true\nmodel:")
+    assert not fix.effect.holds(launch_in(other, path))
     return fix.title, text
 
 
@@ -86,8 +87,42 @@ def test_delete(text: str, names: list[str], title: str, after: str) -> None:
     assert fixed(text + "\n", {"delete": names}) == (title, after + "\n")
 
 
+@pytest.mark.parametrize(
+    ("at", "after"),
+    [
+        ("port", "vllm serve m --port 1 --max-num-seqs 8 --enable-prefix-caching --seed 2"),
+        ("effective.prefix-caching", "vllm serve m --port 1 --enable-prefix-caching --max-num-seqs 8 --seed 2"),
+        ("kv-cache-dtype", "vllm serve m --port 1 --enable-prefix-caching --seed 2 --max-num-seqs 8"),
+    ],
+)
+def test_an_option_is_added_behind_the_one_that_the_rule_is_about(at: str, after: str) -> None:
+    text = "vllm serve m --port 1 --enable-prefix-caching --seed 2\n"
+    assert fixed(text, {"set": {"max-num-seqs": "8"}}, at) == ("add --max-num-seqs 8", after + "\n")
+
+
+def test_delete_a_key_of_a_file_of_options() -> None:
+    text = "model: m\nport: 1\nmax-model-len: 8192\ntensor-parallel-size: 2\nseed: 3\n"
+    for name, line in (("seed", "seed: 3\n"), ("max-model-len", "max-model-len: 8192\n")):
+        assert fixed(text, {"delete": [name]}, path="vllm.yaml") == (f"delete --{name}", text.replace(line, ""))
+
+
 def test_nothing_to_delete() -> None:
     assert fixed("A=1 vllm serve m --port 1\n", {"delete": ["env.B"]}) is None
+
+
+def test_add_an_option_where_no_release_is_known() -> None:
+    config = configs(launch_in("vllm serve m --port 1\n", "run.sh"), [])[0]
+    fix = fix_for({"safe": True, "set": {"seed": "1"}}, config, ["port"], str)
+    assert fix is not None
+    assert (fix.title, [edit.text for edit in fix.edits]) == ("add --seed 1", [" --seed 1"])
+
+
+def test_a_note_goes_with_a_fix() -> None:
+    config = configs(launch_in("vllm serve m --port 1\n", "run.sh"), ["0.27.1"])[0]
+    for note in ("needs more memory", ""):
+        fix = fix_for({"safe": False, "set": {"seed": "1"}, **({"note": note} if note else {})}, config, ["port"], str)
+        assert fix is not None
+        assert (fix.note, fix.safe) == (note, False)
 
 
 def test_rename_a_variable() -> None:
@@ -145,6 +180,10 @@ def test_a_value_that_becomes_the_first_word(text: str, after: str) -> None:
 @pytest.mark.parametrize("text", ["vllm serve --port 1", "vllm serve --port 1 $ARGS"])
 def test_no_value_to_move(text: str) -> None:
     assert fixed(text + "\n", {"positional": "model"}) is None
+
+
+def test_several_values_are_not_moved() -> None:
+    assert fixed("vllm serve --port 1 --served-model-name a b\n", {"positional": "served-model-name"}) is None
 
 
 @pytest.mark.parametrize(

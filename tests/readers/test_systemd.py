@@ -486,9 +486,10 @@ def test_the_image_of_another_unit(tmp_path: Path) -> None:
     assert release(container("Image=llm.build\nExec=vllm serve m\n", tmp_path)) == (None, None)
 
 
-def test_lines_that_are_lost() -> None:
+@pytest.mark.parametrize("comment", ["", "# the port\n", "; the port\n", "\n"])
+def test_lines_that_are_lost(comment: str) -> None:
     launch, marks = marked_launch(
-        "[Container]\nImage=docker.io/vllm/vllm-openai:v0.20.0\nExec=--model m\n  ⟦--port 80⟧\n", "llm.container"
+        f"[Container]\nImage=docker.io/vllm/vllm-openai:v0.20.0\nExec=--model m\n{comment}  ⟦--port 80⟧\n", "llm.container"
     )
     assert argv(launch) == ["--model", "m"]
     assert launch.cut == marks[0]

@@ -17,6 +17,7 @@ from servelint.rules.condition import (
     evaluate,
     every_operand,
     filled,
+    lacking,
     needs,
     operands,
     same,
@@ -226,6 +227,11 @@ def test_how_amounts_are_printed(value: object, grouped: bool, text: str) -> Non
     assert shown(value, grouped) == text
 
 
+def test_a_default_may_be_an_amount() -> None:
+    written = {"operand": "swap-space", "default": {"sum": ["max-num-seqs", 1]}}
+    assert value_of(compile_amount(written, {}), config(SIZES)) == 9
+
+
 def test_nothing_is_a_multiple_of_zero() -> None:
     for test in ("divisible-by", "not-divisible-by"):
         assert truth({"port": {test: 0}}) is None
@@ -355,15 +361,21 @@ def test_compiled(tree: dict[str, Any], compiled: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("tree", "message"),
     [
-        ({}, "a condition is a mapping"),
-        (None, "a condition is a mapping"),
-        ([{"a": 1}], "a condition is a mapping"),
+        ({}, "a condition is a mapping with at least one key"),
+        (None, "a condition is a mapping with at least one key"),
+        ([{"a": 1}], "a condition is a mapping with at least one key"),
         ({"any": []}, "any takes a list of conditions"),
         ({"all": {"a": 1}}, "all takes a list of conditions"),
-        ({"not": []}, "a condition is a mapping"),
-        ({"port": {}}, "port has no operator; use one of set, is"),
-        ({"port": {"above": "max-num-seqs"}}, r"port: above: 'max-num-seqs' is not a number; write \{operand: NAME\}"),
-        ({"port": {"above": {"operands": "a"}}}, "port: above: operands is not an amount; use one of operand, option"),
+        ({"not": []}, "a condition is a mapping with at least one key"),
+        ({"port": {}}, "port has no operator; use one of set, is, .*, not-divisible-by"),
+        (
+            {"port": {"above": "max-num-seqs"}},
+            r"port: above: 'max-num-seqs' is not a number; write \{operand: NAME\} for the value of an operand",
+        ),
+        (
+            {"port": {"above": {"operands": "a"}}},
+            "port: above: operands is not an amount; use one of operand, option, .*, largest-divisor",
+        ),
         ({"port": {"above": {"operand": ""}}}, "port: above: operand takes a name"),
         ({"port": {"above": {"operand": "a", "plus": 1}}}, "port: above: operand does not take plus, only default"),
         ({"port": {"above": {"product": ["a"]}}}, "port: above: product takes a list of two or more amounts"),
@@ -378,14 +390,14 @@ def test_compiled(tree: dict[str, Any], compiled: list[Any]) -> None:
         ({"port": {"prefix": {"operand": "a"}}}, r"port: prefix: takes a text or \{option: NAME\}"),
         ({"port": {"contains": 8}}, "port: contains: 8 is not a text"),
         ({"versions": [1]}, 'versions takes a range such as ">=0.26,<0.30"$'),
-        ({"versions": ">=x"}, "'>=x' is not a release bound"),
-        ({"port": {"matches": "x"}}, "port: matches is not an operator; use one of set, is"),
-        ({"port": [1, 2]}, r"port: write \{in: \[...\]\}"),
-        ({"port": None}, r"port: write \{in: \[...\]\}"),
+        ({"versions": ">=x"}, "'>=x' is not a release bound such as >=0.19"),
+        ({"port": {"matches": "x"}}, "port: matches is not an operator; use one of set, is, .*, not-divisible-by"),
+        ({"port": [1, 2]}, r"port: write \{in: \[...\]\} for a list of values"),
+        ({"port": None}, r"port: write \{in: \[...\]\} for a list of values"),
     ],
 )
 def test_what_is_no_condition(tree: object, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=f"(?:{message})$"):
         compile_condition(tree)
 
 
@@ -398,6 +410,32 @@ def test_operands_of_a_comparison_are_not_tested() -> None:
     tree = {"a": {"above": {"operand": "b"}}, "versions": ">=0.1"}
     assert operands(compile_condition(tree)) == ["a"]
     assert operands(compile_condition({"versions": ">=0.1"})) == []
+    total = {"total": compile_amount({"sum": ["c", 1]}, {})}
+    assert operands(compile_condition({"total": {"above": 2}, "a": 1}, total)) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("tree", "names"),
+    [
+        ({"seed": 1}, ["seed"]),
+        ({"not": {"seed": 1}}, ["seed"]),
+        ({"all": [{"port": 8000}, {"seed": {"in": [1, 2]}}]}, ["seed"]),
+        ({"port": {"above": {"sum": ["seed", 1]}}}, ["seed"]),
+        ({"total": {"above": 8000}}, ["seed"]),
+        ({"port": {"in": [{"operand": "seed"}, 1]}}, ["seed"]),
+        ({"seed": {"set": True}}, []),
+        ({"port": 1, "seed": 1}, []),
+    ],
+)
+def test_what_leaves_a_condition_unknown(tree: dict[str, Any], names: list[str]) -> None:
+    total = {"total": compile_amount({"sum": ["seed", 1]}, {})}
+    assert lacking(compile_condition(tree, total), config()) == names
+
+
+def test_what_a_condition_lacks_where_no_release_is_known() -> None:
+    bare = configs(launch_in(WRITTEN, "run.sh"), [])[0]
+    tree = compile_condition({"versions": ">=0.1", "port": 8000, "seed": 1})
+    assert lacking(tree, bare) == ["release", "seed"]
 
 
 def test_options_are_filled_in_everywhere() -> None:

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from servelint.cache.context import program_contents
 from servelint.core.settings import Settings
 from servelint.readers import discover
+from servelint.rules import folder as rule_folder
 from servelint.scan import cache as caches
 from servelint.scan import job, repository
 from servelint.scan.job import GIT, TAR, Done, Job, Unit
@@ -167,43 +169,76 @@ def test_another_servelint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("servelint.cache.context.program_folders", lambda: [str(tmp_path)])
 
     def context() -> str:
-        job._program.cache_clear()  # as a new process
+        program_contents.cache_clear()  # as a new process
         return job.context(ONE_RULE, ())
 
     try:
         first = context()
         with monkeypatch.context() as patch:
-            patch.setattr(job, "__version__", "99.0")
+            patch.setattr(job, "VERSION", "99.0")
             assert context() != first
         assert context() == first
         code.write_text("one = 2\n")
         assert context() != first
     finally:
-        job._program.cache_clear()
+        program_contents.cache_clear()
+
+
+POLICY = """\
+id: policy/no-remote-code
+title: Code of a model repository is not run here
+severity: warning
+confidence: high
+impact: security
+engine: vllm
+versions: ">=0.6"
+when:
+  trust-remote-code: true
+at: trust-remote-code
+message: "--trust-remote-code runs whatever the repository holds"
+advice: leave it out
+why: The cluster runs with credentials that a model of its own code must never see, so nothing that contains code is loaded.
+evidence:
+  - {url: "https://example.invalid/policy", says: so it was decided}
+examples:
+  bad:
+    - {version: 0.27.1, run: "vllm serve Qwen/Qwen3-8B ⟦--trust-remote-code⟧"}
+  good:
+    - {version: 0.27.1, run: "vllm serve Qwen/Qwen3-8B"}
+"""
 
 
 def test_other_rules(tmp_path: Path) -> None:
-    folder = tmp_path / "policy"
-    folder.mkdir()
-    (folder / "one.yaml").write_text("id: one\n")
-    settings = Settings(rules=(str(folder),))
+    rule = tmp_path / "rules/policy/no-remote-code.yaml"
+    rule.parent.mkdir(parents=True)
+    rule.write_text(POLICY)
+    settings = Settings(rules=(str(tmp_path / "rules"),))
+    assert [str(one) for one in rule_folder.load(settings.rules[0]).problems] == []
     first = job.context(settings, ())
     assert first == job.context(settings, ()) != job.context(Settings(), ())
-    (folder / "one.yaml").write_text("id: two\n")
+    rule.write_text(POLICY.replace("warning", "error"))
+    rule_folder.forget()  # as a new process
     assert job.context(settings, ()) not in (first, job.context(Settings(), ()))
     assert job.context(settings, ("vendor",)) != job.context(settings, ())
 
 
-def test_servelints_own_rules_and_code_count(tmp_path: Path) -> None:
-    (tmp_path / "rules").mkdir()
+def test_what_is_made_of_servelints_files_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "code.py").write_text("one = 1\n")
-    first = job._of_folder(str(tmp_path))
-    (tmp_path / "rules/book.json").write_text("made of the rules")
+    (tmp_path / "vllm.json").write_text("{}")
+    monkeypatch.setattr("servelint.cache.context.program_folders", lambda: [str(tmp_path)])
+    first = program_contents.__wrapped__()
     (tmp_path / "__pycache__").mkdir()
     (tmp_path / "__pycache__/code.pyc").write_text("made of the code")
-    assert job._of_folder(str(tmp_path)) == first
+    (tmp_path / "vllm.catalog").write_text("made of the data")
+    assert program_contents.__wrapped__() == first
     (tmp_path / "code.py").write_text("one = 2\n")
-    assert job._of_folder(str(tmp_path)) != first
+    assert program_contents.__wrapped__() != first
+
+
+def test_a_program_in_one_file_has_no_contents_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "servelint.pyz").write_text("packed")
+    monkeypatch.setattr("servelint.cache.context.program_folders", lambda: [str(tmp_path / "servelint.pyz")])
+    assert program_contents.__wrapped__() == ""
 
 
 def test_equal_files_of_several_repositories_are_linted_once(watched: Watched, tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from servelint.core.source import Source
 from servelint.syntax import yaml
-from servelint.syntax.go_templates import Renderer, Template, Unknown, loaded
+from servelint.syntax.go_functions import Unknown, loaded
+from servelint.syntax.go_templates import Renderer, Template
 
 VALUES = """\
 model: org/m

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from servelint.core.launch import Word
 from servelint.core.source import Source
 from servelint.core.text import HOLE, TracedText, unknown
-from servelint.syntax.units import assignments, commands, expanded, file, specified, split, substituted
+from servelint.syntax.units import assignments, commands, expanded, file, parse, specified, split, substituted
 
 LINES = st.text("ab '\"\\\t;$%{}n0x", max_size=60)
 
@@ -76,6 +76,7 @@ def test_plain_words_are_those_between_blanks() -> None:
         (r"\\ \" \'", ["\\", '"', "'"]),
         (r"\x41\u00e9\U0001F600\101", ["A\u00e9\U0001f600A"]),
         (r"\x7f\x01", ["\x7f\x01"]),
+        (r"\ud7ff\ue000", ["\ud7ff\ue000"]),
         (r"a\qb", [r"a\qb"]),
         ("'a b'\"c d\"e", ["a bc de"]),
         ("'a\"b' \"c'd\"", ['a"b', "c'd"]),
@@ -175,6 +176,8 @@ o\\p
 G
 H=
 I=a'b
+K=a\\b  \t
+L= "c"\t
 J="never closed
 """
 
@@ -188,6 +191,8 @@ def test_an_environment_file() -> None:
         ("F", "nop"),
         ("H", ""),
         ("I", "a'b"),
+        ("K", "ab"),
+        ("L", "c"),
         ("J", "never closed\n"),
     ]
     for one in found:
@@ -195,3 +200,17 @@ def test_an_environment_file() -> None:
         for piece in one.value.pieces:
             assert piece.span is not None
             assert not piece.verbatim or piece.span.text == piece.text
+    sites = {one.name: one.site.text for one in found if one.site is not None}
+    assert (sites["H"], sites["I"], sites["E"]) == ("H", "a'b", 'l"\nm')
+
+
+@pytest.mark.parametrize("end", ["# the end", "; the end", "no assignment"])
+def test_an_environment_file_without_a_last_line_end(end: str) -> None:
+    assert [one.name for one in file(Source("x.env", f"A=1\n{end}"))] == ["A"]
+
+
+def test_a_line_that_goes_on_has_a_blank_for_its_backslash() -> None:
+    (_, service) = parse(Source("x.service", '[Service]\nExecStart=a "b\\\n c"\n'))
+    (setting,) = service.settings
+    assert setting.value.flat == 'a "b c"'
+    assert [piece.span.text for piece in setting.value.pieces if piece.span is not None] == ['a "b', "\\", 'c"']

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     Send = Callable[[dict[str, Any]], Awaitable[None]]
     Ask = Callable[[str, bytes, float], Awaitable[Answer]]
 
-RESULTS = ("allowed", "warned", "denied", "nothing", "exempt", "owned", "failed-open", "failed-closed", "refused")
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 
 from servelint.advise import commands
-from servelint.core.data import data_path
+from servelint.core.data import load_data
 from servelint.engines.registry import ENGINES
 from servelint.speculation.cases import ADVISED, BLOCK, EAGLE, MTP, Case, accepted_of, method_of
 from servelint.speculation.gains import Crossover, Gain, curve, gain_of
@@ -71,9 +70,8 @@ class Load:
 
 @lru_cache(maxsize=1)
 def _data() -> dict[str, Any]:
-    with open(data_path("advise/data/profiles.json"), encoding="utf-8") as file:
-        data: dict[str, Any] = json.load(file)
-        return data
+    data: dict[str, Any] = load_data("advise/data/profiles.json")
+    return data
 
 
 def load_of(use_case: UseCase) -> Load:

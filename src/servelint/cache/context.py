@@ -89,6 +89,15 @@ def program() -> str:
     return _digest([path for path, _ in files], about)
 
 
+@lru_cache(maxsize=1)
+def program_contents() -> str:
+    """Return a digest of the files of servelint, its rules and catalogs; "" for a program that is packed into one file."""
+    try:
+        return _digest([path for folder in program_folders() for path, _ in _walk(folder)], [])
+    except OSError:
+        return ""
+
+
 def _digest(paths: list[str], about: list[object]) -> str:
     parts = [json.dumps(about).encode()]
     every = set(paths)

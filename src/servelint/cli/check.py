@@ -8,7 +8,7 @@ import time
 from servelint.cli import options, output
 from servelint.cli.command import Options, command, fail, flag, option
 from servelint.cli.options import CacheOptions, ExitStatus, Hardware, Inputs, Rules, SettingsOptions
-from servelint.cli.output import ReportStyle, plural, print_problems, print_stderr, write_json, write_stdout
+from servelint.cli.output import plural, print_problems, print_stderr, write_json, write_stdout
 from servelint.core.result import Report
 from servelint.core.settings import FORMATS
 from servelint.core.trust import EVERYTHING, Trust
@@ -139,6 +139,8 @@ def _check(
     required: str | None,
     caching: CacheOptions,
 ) -> int:
+    from servelint.report.formats import RenderOptions
+
     started = time.perf_counter()
     try:
         path, others = output.destinations(writing.output)
@@ -159,7 +161,7 @@ def _check(
     report = options.lint(inputs, settings_files, words=words, undecided=undecided, quiet=writing.quiet, cache=cache)
     if settings_files.problems:
         for other, file in others if kind == "text" else [(kind, path), *others]:
-            output.write_report(report, other, file, ReportStyle(), settings_files)
+            output.write_report(report, other, file, RenderOptions(settings=settings_files))
         return options.report_problems(settings_files.problems)
     if gating.write_baseline:
         return _write_baseline(report, settings_files, quiet=writing.quiet)
@@ -169,21 +171,20 @@ def _check(
     if fixing.wanted:
         report, fixed = _fix(report, inputs, fixing, settings_files, gate, undecided, quiet=writing.quiet)
     milliseconds = (time.perf_counter() - started) * 1000
-    style = ReportStyle(milliseconds, quiet=writing.quiet, color=writing.color, verbose=writing.verbose)
-    style.paths = (
-        list(inputs.paths) or ["."] if inputs.are_files else ["standard input" if inputs.command is None else "a command"]
-    )
+    style = RenderOptions(milliseconds, quiet=writing.quiet, settings=settings_files, verbose=writing.verbose)
+    style.paths = list(inputs.paths) or ["."]
+    if not inputs.are_files:
+        style.paths = ["standard input" if inputs.command is None else "a command"]
     if gating.show_suppressed:
         from servelint.filters import suppressions
 
         style.suppressions = suppressions.every(report, gate.known if gate is not None else [], settings_files)
-    good = [output.write_report(report, other, file, style, settings_files) for other, file in others]
-    style.statistics = writing.statistics
+    good = [output.write_report(report, other, file, style) for other, file in others]
     if fixing.diff and path is None:  # standard output is the patch's
         print_problems(report.errors)
         good.append(True)
     else:
-        good.append(output.write_report(report, kind, path, style, settings_files))
+        good.append(output.write_report(report, kind, path, style, writing.color, statistics=writing.statistics))
     if not all(good):
         return 2
     if not writing.quiet:

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     from servelint.core.problem import Problem
     from servelint.core.result import Report
-    from servelint.filters.suppressions import Suppression
-    from servelint.settings.files import SettingsFiles
+    from servelint.report.formats import RenderOptions
 
 AUTO, ALWAYS, NEVER = "auto", "always", "never"
 COLORS = (AUTO, ALWAYS, NEVER)
@@ -134,33 +133,6 @@ def use_color(stream: TextIO, choice: str = AUTO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-class ReportStyle:
-    """How a report is rendered.
-
-    Attributes:
-        milliseconds: how long the check took; None leaves it out.
-        quiet: leave out everything but findings.
-        color: the value of `--color`.
-        statistics: count the findings of each rule instead of printing them.
-        suppressions: the suppressions in force, where they are listed.
-        verbose: list what was not judged.
-        paths: what was checked, for a format that states it.
-    """
-
-    __slots__ = ("color", "milliseconds", "paths", "quiet", "statistics", "suppressions", "verbose")
-
-    def __init__(
-        self, milliseconds: float | None = None, *, quiet: bool = False, color: str = AUTO, verbose: bool = False
-    ) -> None:
-        self.verbose = verbose
-        self.milliseconds = milliseconds
-        self.quiet = quiet
-        self.color = color
-        self.statistics = False
-        self.suppressions: list[Suppression] | None = None
-        self.paths: list[str] | None = None
-
-
 def destinations(given: Sequence[str]) -> tuple[str | None, list[tuple[str, str | None]]]:
     """Read the values of `--output`.
 
@@ -189,32 +161,35 @@ def destinations(given: Sequence[str]) -> tuple[str | None, list[tuple[str, str 
     return (files[0] if files else None), others
 
 
-def write_report(report: Report, kind: str, path: str | None, style: ReportStyle, settings_files: SettingsFiles) -> bool:
-    """Write a report in a format to a file, to standard output where path is None. Returns whether that worked."""
-    problem = write_text(_render(report, kind, path, style, settings_files), path)
+def write_report(
+    report: Report, kind: str, path: str | None, style: RenderOptions, color: str = AUTO, *, statistics: bool = False
+) -> bool:
+    """Write a report in a format to a file, to standard output where path is None.
+
+    Args:
+        report: what is written.
+        kind: the format.
+        path: the file.
+        style: how it is rendered; its colour is set here.
+        color: the value of `--color`.
+        statistics: count the findings of each rule instead of printing them.
+
+    Returns:
+        Whether that worked.
+    """
+    style.color = path is None and use_color(sys.stdout, color)
+    if statistics:
+        from servelint.report import statistics as counts
+
+        text = counts.render(report, kind == "json", style.milliseconds, quiet=style.quiet)
+    else:
+        from servelint.report import formats
+
+        text = formats.find(kind).render(report, style)
+    problem = write_text(text, path)
     if problem is not None:
         print_stderr(f"servelint: {path}: {problem}")
     return problem is None
-
-
-def _render(report: Report, kind: str, path: str | None, style: ReportStyle, settings_files: SettingsFiles) -> str:
-    if style.statistics:
-        from servelint.report import statistics
-
-        return statistics.render(report, kind == "json", style.milliseconds, quiet=style.quiet)
-    from servelint.report import formats
-
-    color = path is None and use_color(sys.stdout, style.color)
-    options = formats.RenderOptions(
-        style.milliseconds,
-        quiet=style.quiet,
-        color=color,
-        suppressions=style.suppressions,
-        settings=settings_files,
-        verbose=style.verbose,
-        paths=style.paths,
-    )
-    return formats.find(kind).render(report, options)
 
 
 _BAR_AFTER = 2.0

@@ -132,6 +132,17 @@ def data_path(name: str) -> str:
     return os.path.join(found.folder if found is not None else PACKAGE, *name.split("/"))
 
 
+def read_json(path: str) -> Any:
+    """Return what a JSON file holds."""
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def load_data(name: str) -> Any:
+    """Return what a JSON file of data holds, by its name below the package."""
+    return read_json(data_path(name))
+
+
 def compiled_path(path: str) -> str:
     """Return where the compiled form of a path is kept: there, or by the version of servelint for a bundle."""
     found = active()
@@ -143,8 +154,7 @@ def compiled_path(path: str) -> str:
 @lru_cache(maxsize=1)
 def package_date() -> str:
     """Return the day of the data of the package, as "2026-11-21"."""
-    with open(os.path.join(PACKAGE, *RELEASES.split("/")), encoding="utf-8") as file:
-        return str(json.load(file)["date"])
+    return str(read_json(os.path.join(PACKAGE, *RELEASES.split("/")))["date"])
 
 
 def date() -> str:

@@ -224,6 +224,11 @@ class Option:
         """Whether the option takes a value, or may take one."""
         return self.kind not in (FLAG, TOGGLE)
 
+    @property
+    def long_name(self) -> str:
+        """The first spelling with two dashes, else the first one."""
+        return next((name for name in self.names if name.startswith("--")), self.names[0])
+
     def polarity(self, spelling: str) -> bool | None:
         """What a spelling of a flag or toggle sets; None for an option that takes a value."""
         if self.takes_value:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import lru_cache
 
-from servelint.core.data import data_path
+from servelint.core.data import load_data
 from servelint.core.launch import ReleaseClaim
 from servelint.core.text import HOLE, TracedText
 from servelint.engines.registry import ENGINES, Engine, EntryPoint, ImageFamily, derived
@@ -188,8 +187,7 @@ def _newest_of(engine: str, minor: str) -> str | None:
 @lru_cache(maxsize=1)
 def _tables() -> dict[str, dict[str, dict[str, str]]]:
     """Repository -> its source and the engine's release of each tag. A tag with a variant behind it is the same release."""
-    with open(data_path("engines/data/images.json"), encoding="utf-8") as file:
-        tables: dict[str, dict[str, dict[str, str]]] = json.load(file)
+    tables: dict[str, dict[str, dict[str, str]]] = load_data("engines/data/images.json")
     return tables
 
 

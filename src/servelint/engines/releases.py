@@ -6,11 +6,10 @@ normalize(), and in servelint.rules.ranges. Tests hold the order of the keys aga
 
 from __future__ import annotations
 
-import json
 import re
 from functools import lru_cache
 
-from servelint.core.data import RELEASES, data_path
+from servelint.core.data import RELEASES, load_data
 from servelint.engines.registry import ENGINES
 
 TYPE_CHECKING = False
@@ -92,8 +91,7 @@ def normalize(engine: str, written: str) -> str:
 
 @lru_cache(maxsize=1)
 def _published() -> dict[str, list[str]]:
-    with open(data_path(RELEASES), encoding="utf-8") as file:
-        published: dict[str, list[str]] = json.load(file)["engines"]
+    published: dict[str, list[str]] = load_data(RELEASES)["engines"]
     return published
 
 
@@ -234,8 +232,7 @@ def _meant(numbers: tuple[int, ...], known: list[str], keys: list[ReleaseKey]) -
 
 @lru_cache(maxsize=1)
 def _transformers() -> dict[str, Any]:
-    with open(data_path("engines/data/transformers.json"), encoding="utf-8") as file:
-        data: dict[str, Any] = json.load(file)
+    data: dict[str, Any] = load_data("engines/data/transformers.json")
     return data
 
 

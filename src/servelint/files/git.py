@@ -102,10 +102,7 @@ def since(revision: str, folder: str = ".") -> Changes:
     head = _git(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     if head.returncode != 0 and revision == "HEAD":
         return _untracked(Changes(top, None), tracked=True)  # before the first commit all is new
-    why = f"git knows no revision {revision!r}; a shallow clone has only the last ones (fetch-depth: 0 fetches all)"
-    if revision.startswith("-"):
-        raise GitError(why)
-    commit = _line_of(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", why=why)
+    commit = _commit(revision, folder)
     why = f"HEAD and {revision!r} have no merge base; a shallow clone lacks it (fetch-depth: 0 fetches all)"
     base = _line_of(folder, "merge-base", commit, "HEAD", why=why)
     return against(top, base)
@@ -118,19 +115,15 @@ def against(top: str, base: str) -> Changes:
     safe = {"GIT_ATTR_SOURCE": base}
     filters = _no_filters(top)
     given = ["--no-ext-diff", "--no-textconv", "--ignore-submodules", "--no-relative"]
-    ran = _git(
+    lines = _output(
         top, *filters, "diff", *given, "--no-color", "--unified=0", "--find-renames", "--src-prefix=a/", "--dst-prefix=b/",
         "--inter-hunk-context=0", "--no-indent-heuristic", "--diff-algorithm=myers", base, "--", environment=safe,
     )  # fmt: skip
-    if ran.returncode != 0:
-        raise GitError(_error_of(ran))
-    _parse(ran.stdout, found)
-    raw = _git(
+    _parse(lines, found)
+    names = _output(
         top, *filters, "diff", *given, "--no-renames", "--name-only", "--diff-filter=d", "-z", base, "--", environment=safe
     )
-    if raw.returncode != 0:
-        raise GitError(_error_of(raw))
-    for name in raw.stdout.split(b"\0"):
+    for name in names.split(b"\0"):
         if name and os.fsdecode(name) not in found.files:
             found.files[os.fsdecode(name)] = FileChange(None)  # binary, or marked as such: its changed lines are not known
     return _untracked(found)
@@ -177,19 +170,20 @@ def _lines(path: str) -> list[str]:
 def commit(revision: str, folder: str = ".") -> tuple[str, str]:
     """The top of the repository of a folder, and the name of a revision's commit. Raises GitError."""
     top = _line_of(folder, "rev-parse", "--show-toplevel", why="this folder is not in a git repository")
+    return top, _commit(revision, folder)
+
+
+def _commit(revision: str, folder: str) -> str:
     why = f"git knows no revision {revision!r}; a shallow clone has only the last ones (fetch-depth: 0 fetches all)"
     if revision.startswith("-"):
         raise GitError(why)
-    return top, _line_of(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", why=why)
+    return _line_of(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", why=why)
 
 
 def tree(top: str, commit: str) -> dict[str, tuple[str, str]]:
     """The files of a commit: path from the top to mode and object name. Raises GitError."""
-    ran = _git(top, "ls-tree", "-r", "-z", "--full-tree", commit)
-    if ran.returncode != 0:
-        raise GitError(_error_of(ran))
     found: dict[str, tuple[str, str]] = {}
-    for line in ran.stdout.split(b"\0"):
+    for line in _output(top, "ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0"):
         head, _, path = line.partition(b"\t")
         if path:
             mode, _, name = head.decode("ascii").split(" ")
@@ -199,18 +193,12 @@ def tree(top: str, commit: str) -> dict[str, tuple[str, str]]:
 
 def tags(folder: str) -> list[str]:
     """The tags of the repository of a folder. Raises GitError."""
-    ran = _git(folder, "tag", "--list")
-    if ran.returncode != 0:
-        raise GitError(_error_of(ran))
-    return ran.stdout.decode("utf-8", "replace").split()
+    return _output(folder, "tag", "--list").decode("utf-8", "replace").split()
 
 
 def blob(top: str, name: str) -> bytes:
     """What an object holds. Raises GitError."""
-    ran = _git(top, "cat-file", "blob", name)
-    if ran.returncode != 0:
-        raise GitError(_error_of(ran))
-    return ran.stdout
+    return _output(top, "cat-file", "blob", name)
 
 
 def _no_filters(top: str) -> list[str]:
@@ -222,10 +210,8 @@ def _no_filters(top: str) -> list[str]:
 
 def _untracked(found: Changes, *, tracked: bool = False) -> Changes:
     top = found.full("")
-    ran = _git(top, "ls-files", "-z", "--others", "--exclude-standard", *(["--cached"] if tracked else []))
-    if ran.returncode != 0:
-        raise GitError(_error_of(ran))
-    for name in ran.stdout.split(b"\0"):
+    names = _output(top, "ls-files", "-z", "--others", "--exclude-standard", *(["--cached"] if tracked else []))
+    for name in names.split(b"\0"):
         if name:
             found.files[os.fsdecode(name)] = FileChange(None)
     return found
@@ -301,9 +287,13 @@ def _line_of(folder: str, *args: str, why: str) -> str:
     raise GitError(own[0] if strange else why)
 
 
-def _error_of(ran: subprocess.CompletedProcess[bytes]) -> str:
-    lines = ran.stderr.decode("utf-8", "replace").strip().splitlines()
-    return lines[0] if lines else f"git ended with status {ran.returncode}"
+def _output(folder: str, *args: str, environment: dict[str, str] | None = None) -> bytes:
+    """What git prints. Raises GitError if it fails."""
+    ran = _git(folder, *args, environment=environment)
+    if ran.returncode != 0:
+        lines = ran.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise GitError(lines[0] if lines else f"git ended with status {ran.returncode}")
+    return ran.stdout
 
 
 def _git(folder: str, *args: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:

@@ -115,7 +115,7 @@ class _Maker:
             self._value(operand.text.written, shown, entries.node(self.config.reading, name))
         elif (operand.present is not False and setting is None and name != "env" and operand.text is not None) or head == "env":
             raise _Refused
-        elif dot and head != "effective" and entries.node(self.config.reading, head) is not None:
+        elif dot and entries.node(self.config.reading, head) is not None:
             self.titles[-1] = self.titles[-1].replace("write ", "add ", 1)
             self._add_member(head, rest, value)
         elif dot or setting is not None:
@@ -340,15 +340,9 @@ class _Maker:
         found = self.config.setting(name)
         if found is not None or not name.startswith("effective."):
             return found
-        operand = self.config.operand(name)
-        if operand.text is None and operand.site is None:
-            return None
-        for setting in self.config.reading.arguments.every:
-            if setting.value is not None and setting.value is operand.text:
-                return setting
-            if setting.word.site is not None and setting.word.site == operand.site and operand.text is None:
-                return setting
-        return None
+        text = self.config.operand(name).text
+        every = self.config.reading.arguments.every if text is not None else []
+        return next((setting for setting in every if text is setting.value or text is setting.word.text), None)
 
 
 def _shown_of(value: str | bool) -> str:

@@ -107,10 +107,9 @@ def addition(command: Command, anchor: list[Word], texts: list[str]) -> tuple[Ed
     if found is None:
         return None
     first, last, outer, inner, quote = found
-    written = [as_written(text, quote, first) for text in texts]
-    if any(text is None for text in written):
+    line = _line(texts, inner, quote, first)
+    if line is None:
         return None
-    line = inner.join([text for text in written if text is not None])
     source = command.launch.source
     if re.match(_NOTE, _rest(source, last.end)):  # a comment belongs to what stands before it
         return Edit(Span(source, first.start, first.start), line + outer), True
@@ -132,10 +131,15 @@ def exchange(command: Command, words: list[Word], texts: list[str]) -> Edit | No
     if found is None:
         return None
     first, last, _, inner, quote = found
-    written = [as_written(text, quote, first) for text in texts]
-    if any(text is None for text in written):
-        return None
-    return Edit(Span(command.launch.source, first.start, last.end), inner.join([text for text in written if text is not None]))
+    line = _line(texts, inner, quote, first)
+    return Edit(Span(command.launch.source, first.start, last.end), line) if line is not None else None
+
+
+def _line(texts: list[str], between: str, quote: str, place: Span) -> str | None:
+    """Words as they are written one after the other; None if one of them needs more care."""
+    written = [as_written(text, quote, place) for text in texts]
+    known = [text for text in written if text is not None]
+    return between.join(known) if len(known) == len(written) else None
 
 
 def _style(command: Command, anchor: list[Word]) -> tuple[Span, Span, str, str, str] | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import lru_cache
 
-from servelint.core.data import data_path
+from servelint.core.data import load_data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,8 +86,7 @@ class _Table:
 
 @lru_cache(maxsize=1)
 def _table() -> _Table:
-    with open(data_path("hardware/gpus.json"), encoding="utf-8") as file:
-        return _Table(json.load(file))
+    return _Table(load_data("hardware/gpus.json"))
 
 
 @lru_cache(maxsize=64)
@@ -184,8 +182,7 @@ def _gpu(family: dict[str, Any], gpu: dict[str, Any], more: str, part: bool) -> 
 
 def of_machine(type_: str) -> str | None:
     """The GPU of a cloud's machine type (`p5.48xlarge`, `a3-highgpu-8g`), None if it is not known."""
-    with open(data_path("hardware/machines.json"), encoding="utf-8") as file:
-        types = json.load(file)["types"]
+    types = load_data("hardware/machines.json")["types"]
     return next((gpu for pattern, gpu, _ in types if re.fullmatch(pattern, type_.strip().lower())), None)
 
 

@@ -553,18 +553,7 @@ def _normal(node: ast.AST | None, of: Subject = ANY) -> str:
     if isinstance(node, ast.Compare):
         return _compared(node, of)
     if isinstance(node, ast.Call):
-        name = _normal(node.func, of)
-        if name == "getattr" and len(node.args) >= 2 and isinstance(node.args[1], ast.Constant):
-            return str(node.args[1].value)
-        if (
-            name in ("set", "frozenset", "list", "tuple", "sorted", "bool", "cast")
-            and len(node.args) >= 1
-            and not node.keywords
-        ):
-            return _normal(node.args[-1], of)
-        arguments = [_normal(one, of) for one in node.args]
-        arguments += sorted([f"{one.arg}={_normal(one.value, of)}" for one in node.keywords])
-        return f"{name}({', '.join(arguments)})"
+        return _call(node, of)
     if isinstance(node, ast.Subscript):
         return f"{_normal(node.value, of)}[{_normal(node.slice, of)}]"
     if isinstance(node, ast.BinOp):
@@ -578,6 +567,18 @@ def _normal(node: ast.AST | None, of: Subject = ANY) -> str:
     if isinstance(node, (ast.Starred, ast.Await)):
         return _normal(node.value, of)
     return " ".join([type(node).__name__, *[_normal(one, of) for one in ast.iter_child_nodes(node)]])
+
+
+def _call(node: ast.Call, of: Subject) -> str:
+    """A call: `getattr` is the attribute, and a conversion is what it converts."""
+    name = _normal(node.func, of)
+    if name == "getattr" and len(node.args) >= 2 and isinstance(node.args[1], ast.Constant):
+        return str(node.args[1].value)
+    if name in ("set", "frozenset", "list", "tuple", "sorted", "bool", "cast") and node.args and not node.keywords:
+        return _normal(node.args[-1], of)
+    arguments = [_normal(one, of) for one in node.args]
+    arguments += sorted([f"{one.arg}={_normal(one.value, of)}" for one in node.keywords])
+    return f"{name}({', '.join(arguments)})"
 
 
 def _alternatives(node: ast.BoolOp, of: Subject, *, negated: bool = False) -> list[ast.expr]:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
+from servelint.core.data import read_json
 from servelint.engines import ENGINES
 from servelint.engines.catalog import compile_file
 from servelint.engines.releases import LEAST, sort_key
@@ -100,8 +101,7 @@ def new(
         return os.path.join(folder, of + ".json")
 
     def catalog(of: str) -> dict[str, Any]:
-        with open(path(of), encoding="utf-8") as file:
-            found: dict[str, Any] = json.load(file)
+        found: dict[str, Any] = read_json(path(of))
         return found
 
     def source(of: str, release: str) -> Tree:
@@ -146,8 +146,7 @@ def alarm(
     known = _anchors_of(engine)
     old = open_local(engine, base, known["release"]) if base else open_tree(engine, known["release"], progress=_progress)
     tree = open_local(engine, path, release) if path else open_tree(engine, release or "", progress=_progress)
-    with open(os.path.join(DATA, engine + ".json"), encoding="utf-8") as file:
-        catalog = json.load(file)
+    catalog = read_json(os.path.join(DATA, engine + ".json"))
     both = store.snapshot_of(catalog, known["release"]), read(tree)
     verdicts = stale.compare(stale.open_rules(engine), known["rules"], Source(old), Source(tree), both)
     written = stale.markdown(engine, known["release"], tree.release, verdicts, texts=texts)
@@ -166,8 +165,7 @@ def _anchors_of(engine: str) -> dict[str, Any]:
 def rebuild_anchors(engine: str) -> None:
     """Look up the anchors of an engine's rules in the newest release of its catalog, and store them. Raises HarvestError."""
     known = stale.stored() if os.path.exists(stale.FILE) else {}
-    with open(os.path.join(DATA, engine + ".json"), encoding="utf-8") as file:
-        release = json.load(file)["releases"][-1]
+    release = read_json(os.path.join(DATA, engine + ".json"))["releases"][-1]
     known[engine] = {"release": release, "rules": stale.build(stale.open_rules(engine), release, sources(engine))}
     stale.write(known)
 
@@ -209,8 +207,7 @@ def _progress(text: str) -> None:
 
 def patches(engine: str) -> list[dict[str, Any]]:
     """The hand corrections of an engine's snapshots, each with its reason."""
-    with open(os.path.join(DATA, "patches.json"), encoding="utf-8") as file:
-        found: list[dict[str, Any]] = json.load(file)["engines"].get(engine, [])
+    found: list[dict[str, Any]] = read_json(os.path.join(DATA, "patches.json"))["engines"].get(engine, [])
     return found
 
 
@@ -221,8 +218,7 @@ def _add(path: str, engine: str, snapshots: list[dict[str, Any]], *, shown: bool
     """
     known: dict[str, dict[str, Any]] = {}
     if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            catalog = json.load(file)
+        catalog = read_json(path)
         known = {release: store.snapshot_of(catalog, release) for release in catalog["releases"]}
     known.update({snapshot["release"]: snapshot for snapshot in snapshots})
     ordered = sorted(known.values(), key=lambda snapshot: sort_key(snapshot["release"]))
@@ -240,8 +236,7 @@ def _list(path: str, engine: str, releases: list[str]) -> None:
     """Put releases into the list of published ones beside a catalog, if it has the engine, and date that list."""
     if not os.path.exists(path):
         return
-    with open(path, encoding="utf-8") as file:
-        data = json.load(file)
+    data = read_json(path)
     listed = data["engines"].get(engine, [])
     missing = [release for release in releases if release not in listed]
     if not listed or not missing:

@@ -63,6 +63,11 @@ class Program:
             self._modules[dotted] = self._load(dotted)
         return self._modules[dotted]
 
+    def value(self, dotted: str, name: str) -> Any:
+        """What a module binds to a top-level name; None if the tree has no such module, or the module no such name."""
+        module = self.module(dotted)
+        return module.resolve(name) if module is not None and module.defines(name) else None
+
     def _load(self, dotted: str) -> Module | None:
         base = dotted.replace(".", "/")
         for path in (f"{base}.py", f"{base}/__init__.py"):

@@ -229,7 +229,7 @@ def _file_keys(program: Program, serve: str) -> tuple[dict[str, Any], dict[str, 
     entries: dict[str, Any] = {}
     names: dict[str, Any] = {}
     for backend, name in _BACKENDS.items():
-        arguments = module.resolve(name) if module is not None and module.defines(name) else None
+        arguments = program.value(_ARGUMENTS, name)
         if not isinstance(arguments, Class):
             continue
         found = _Fields(program)

@@ -110,7 +110,7 @@ def _switched(typed: Typed, view: LaunchView) -> list[Item]:
     option = view.option(argv[at - 1].text.flat.replace("_", "-")) if at else None
     if option is None or option.takes_value:
         return []
-    entries = [_choice(one, number, f"value of {long_name(option)}") for number, one in enumerate(("true", "false"))]
+    entries = [_choice(one, number, f"value of {option.long_name}") for number, one in enumerate(("true", "false"))]
     return [Item(entry, "value", typed.span, entry.label) for entry in entries]
 
 
@@ -131,7 +131,7 @@ def _options(typed: Typed, view: LaunchView) -> list[Item]:
             continue
         if not mapped:
             items.append(Item(entry, "option", typed.span, typed.before + entry.label + typed.after))
-        elif entry.label == long_name(option):
+        elif entry.label == option.long_name:
             items.append(Item(entry, "option", typed.span, entry.label.lstrip("-") + _sign(typed, ": ")))
     return items
 
@@ -146,7 +146,7 @@ def _values(typed: Typed, view: LaunchView) -> list[Item]:
     for number, choice in enumerate(view.choices(option)):
         written = _written(choice, typed)
         if written is not None:
-            entry = _choice(choice, number, f"value of {long_name(option)}", default=str(option.default) == choice)
+            entry = _choice(choice, number, f"value of {option.long_name}", default=str(option.default) == choice)
             items.append(Item(entry, "value", typed.span, written))
     return items
 
@@ -362,11 +362,6 @@ class Entry:
     deprecated: bool
 
 
-def long_name(option: Option) -> str:
-    """The first long spelling of an option, else its first."""
-    return next((name for name in option.names if name.startswith("--")), option.names[0])
-
-
 @lru_cache(maxsize=16)
 def options_of(engine: str, index: int) -> list[tuple[Entry, Option]]:
     """The spellings of a release's options, those that are deprecated or refused last."""
@@ -375,7 +370,7 @@ def options_of(engine: str, index: int) -> list[tuple[Entry, Option]]:
         return []
     found: list[tuple[Entry, Option]] = []
     for option in [one for one in catalog.table(index).options() if not one.refuses]:
-        first, gone = long_name(option), bool(option.deprecated)
+        first, gone = option.long_name, bool(option.deprecated)
         for spelling in [*option.names, *option.negatives]:
             if spelling != first and not spelling.startswith("--"):
                 continue

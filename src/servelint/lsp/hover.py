@@ -20,7 +20,6 @@ from servelint.files.directives import ignores
 from servelint.judge.parser.view import listed
 from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
-from servelint.lsp.completion import long_name
 from servelint.lsp.cursor import Cursor
 from servelint.lsp.launch_view import LOOKED_UP, METHOD, LaunchView, rules_on
 from servelint.lsp.memory_hover import memory_lines
@@ -204,7 +203,7 @@ def _key(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
     if keys is None:
         return []
     body = keys.get(found.path[-1])
-    lines = [f"**{code(name)}** of {code(long_name(option))} · {view.shown}", ""]
+    lines = [f"**{code(name)}** of {code(option.long_name)} · {view.shown}", ""]
     if body is None:
         what = "refuses the object for it" if keys.extra == "reject" else "ignores it"
         lines.append(f"This release has no such key, and {what}.")

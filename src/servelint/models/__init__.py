@@ -5,12 +5,11 @@ The facts are listed in FACTS. Numbers are known of a known size only, where the
 
 from __future__ import annotations
 
-import json
 import re
 from copy import copy
 from functools import lru_cache
 
-from servelint.core.data import data_path
+from servelint.core.data import load_data
 from servelint.core.text import HOLE, TracedText
 
 TYPE_CHECKING = False
@@ -126,8 +125,7 @@ class FamilyTable:
 
 
 def _data(name: str) -> dict[str, Any]:
-    with open(data_path("models/" + name), encoding="utf-8") as file:
-        data: dict[str, Any] = json.load(file)
+    data: dict[str, Any] = load_data("models/" + name)
     return data
 
 

@@ -7,10 +7,9 @@ anything.
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 
-from servelint.core.data import data_path
+from servelint.core.data import load_data
 from servelint.models.architecture import Architecture, Draft, Experts, Indexer, LowRank, Vision
 from servelint.models.config_layers import V4, attention_of, heads_of, mixers_of, states_of
 from servelint.models.config_values import flag, inner, integer, listed, number, table, word
@@ -36,8 +35,7 @@ _OWN_WIDTH = ("mixtral", "gpt_oss", "minimax", "minimax_m1", "minimax_text_01", 
 @lru_cache(maxsize=1)
 def _traits() -> dict[str, frozenset[str]]:
     """Model type -> the words of traits.json."""
-    with open(data_path("models/traits.json"), encoding="utf-8") as file:
-        return {kind: frozenset(words.split()) for kind, words in json.load(file)["types"].items()}
+    return {kind: frozenset(words.split()) for kind, words in load_data("models/traits.json")["types"].items()}
 
 
 def described(name: str, data: Mapping[str, Any], sources: tuple[str, ...] = ()) -> Architecture | None:

@@ -490,18 +490,18 @@ def _rendered(template: Source, neighbours: Neighbours, chart: str, given: list[
     documents = yaml.documents(beside)[0] if beside is not None and own is not None else []
     if own is None or not (documents or given):
         return None
-    from servelint.syntax import go_templates
+    from servelint.syntax import go_functions, go_templates
 
     try:
-        values = go_templates.loaded(beside, documents[0]) if beside is not None and documents else {}
-        named = go_templates.loaded(*own)
+        values = go_functions.loaded(beside, documents[0]) if beside is not None and documents else {}
+        named = go_functions.loaded(*own)
         read = go_templates.Template(template)
         helpers = dict(read.helpers)
         for name in _HELPERS:
             helper = neighbours.read(f"{chart}templates/{name}")
             if helper is not None and not template.path.endswith(name):
                 helpers.update(go_templates.Template(helper).helpers)
-    except go_templates.Unknown:
+    except go_functions.Unknown:
         return None
     if not isinstance(values, dict) or not isinstance(named, dict):
         return None
@@ -514,13 +514,13 @@ def _rendered(template: Source, neighbours: Neighbours, chart: str, given: list[
 
 def _over(base: Any, more: Any) -> Any:
     """Values with others over them: mappings are merged, anything else is replaced, and null takes a key away."""
-    from servelint.syntax import go_templates
+    from servelint.syntax import go_functions
 
     if not isinstance(base, dict) or not isinstance(more, dict):
         return more
     found = dict(base)
     for key, value in more.items():
-        if isinstance(value, go_templates.Scalar) and value.value is None:
+        if isinstance(value, go_functions.Scalar) and value.value is None:
             found.pop(key, None)
         else:
             found[key] = _over(base[key], value) if key in base else value
@@ -621,18 +621,18 @@ def _application(source: Source, fields: Entries, neighbours: Neighbours, label:
 
 def _parameter(source: Source, fields: Entries) -> list[Any]:
     """The values that one parameter sets: `a.b.c` with a value. One with an index is left out."""
-    from servelint.syntax import go_templates
+    from servelint.syntax import go_functions
 
     name = string(fields, "name") or ""
     if not re.fullmatch(r"[\w-]+(?:\.[\w-]+)*", name) or "value" not in fields:
         return []
-    value = go_templates.loaded(source, fields["value"][1])
+    value = go_functions.loaded(source, fields["value"][1])
     if isinstance(value, TracedText) and string(fields, "forceString") != "true":
         # as `helm --set` reads it
         plain = {"true": True, "false": False}.get(value.flat)
         number = int(value.flat) if re.fullmatch(r"-?(?:0|[1-9]\d{0,17})", value.flat) else None
         if plain is not None or number is not None:
-            value = go_templates.Scalar(plain if plain is not None else number, value)
+            value = go_functions.Scalar(plain if plain is not None else number, value)
     for key in reversed(name.split(".")):
         value = {key: value}
     return [value]
@@ -645,11 +645,11 @@ def _data(source: Source | None) -> list[Any]:
 
 
 def _of_node(source: Source, node: Node) -> list[Any]:
-    from servelint.syntax import go_templates
+    from servelint.syntax import go_functions
 
     try:
-        values = go_templates.loaded(source, node)
-    except go_templates.Unknown:
+        values = go_functions.loaded(source, node)
+    except go_functions.Unknown:
         return []
     return [values] if isinstance(values, dict) else []
 

@@ -11,12 +11,13 @@ import re
 
 from servelint.core.launch import Launch, Variable, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import EMPTY, HOLE, Piece, TracedText
+from servelint.core.text import EMPTY, Piece, TracedText
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches, script_launches, without_shell_text
 from servelint.readers.context import CommandContext, env_file, named
 from servelint.readers.registry import Format
 from servelint.syntax.placeholders import in_command
+from servelint.syntax.shell.words import split_quoted
 
 PROCFILE = Format(
     "procfile",
@@ -81,7 +82,6 @@ _OPTION = re.compile(r"([^\s:=;#][^:=]*?)\s*[:=]\s*")
 _EXPANSION = re.compile(r"%(?:%|\(([^)]*)\)[-#0 +]*\d*[sdi])|\{\{.*?\}\}")
 _PAIR = re.compile(r"([^\s=,]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^,\s]*))")
 _PLAIN = re.compile(r"[^\s'\"\\]+")
-_IN_DOUBLE = re.compile(r'[^"\\]+')
 
 Options = dict[str, TracedText]
 
@@ -188,59 +188,11 @@ def split(text: TracedText) -> list[Word]:
 
     A backslash protects the character after it, a line end too: it does not continue a line.
     """
-    text = in_command(text)
-    flat = text.flat
-    found: list[Word] = []
-    parts: list[TracedText] = []
-    start = at = 0
-    quoted = False
-    while at < len(flat):
-        char = flat[at]
-        if char.isspace():
-            _finish(text, start, at, parts, quoted, found)
-            parts, quoted = [], False
-            at += 1
-            start = at
-        elif char == "'":
-            close = flat.find("'", at + 1)
-            close = len(flat) if close == -1 else close
-            parts.append(text.cut(at + 1, close))
-            quoted = True
-            at = close + 1
-        elif char == '"':
-            at = _double(text, at + 1, parts)
-            quoted = True
-        elif char == "\\":
-            parts.append(text.cut(at + 1, at + 2))
-            at += 2
-        else:
-            match = _PLAIN.match(flat, at)
-            end = match.end() if match else at + 1
-            parts.append(text.cut(at, end))
-            at = end
-    _finish(text, start, at, parts, quoted, found)
-    return found
+    return split_quoted(in_command(text), _PLAIN, _escaped)[0]
 
 
-def _finish(text: TracedText, start: int, end: int, parts: list[TracedText], quoted: bool, found: list[Word]) -> None:
-    word = TracedText.join(parts)
-    if quoted or word.flat:
-        found.append(Word(word, text.extent(start, end), many=not quoted and word.flat == HOLE))
-
-
-def _double(text: TracedText, at: int, parts: list[TracedText]) -> int:
-    """Read a double-quoted part that opened just before an offset; gives the offset after its end."""
-    flat = text.flat
-    while at < len(flat):
-        if flat[at] == '"':
-            return at + 1
-        if flat[at] == "\\":
-            protects = flat[at + 1 : at + 2] in ('"', "\\")
-            parts.append(text.cut(at + protects, at + 2))
-            at += 2
-            continue
-        match = _IN_DOUBLE.match(flat, at)
-        end = match.end() if match else at + 1
-        parts.append(text.cut(at, end))
-        at = end
-    return at
+def _escaped(text: TracedText, at: int, double: bool) -> TracedText | None:
+    """What a backslash and the character behind it give; within double quotes, it protects itself and these alone."""
+    protects = not double or text.flat[at + 1 : at + 2] in ('"', "\\")
+    piece = text.cut(at + protects, at + 2)
+    return piece if piece.flat else None

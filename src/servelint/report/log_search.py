@@ -7,13 +7,12 @@ refusal. The site has the same search in `tools/site/assets/site.js`; a test com
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from servelint.core.data import data_path
+from servelint.core.data import load_data
 from servelint.rules.compile import every_rule
 from servelint.rules.load import rule_folder
 
@@ -84,8 +83,7 @@ class Match:
 
 def entries() -> list[Entry]:
     """Return every rule of the rule book."""
-    with open(data_path("rules/refusals.json"), encoding="utf-8") as file:
-        known: dict[str, list[str]] = json.load(file)["refusals"]
+    known: dict[str, list[str]] = load_data("rules/refusals.json")["refusals"]
     return [_entry(data, known.get(data["id"], ())) for data in every_rule(rule_folder())]
 
 

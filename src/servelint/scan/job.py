@@ -6,17 +6,15 @@ depends on.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
 from collections.abc import Callable
-from functools import lru_cache
 from typing import NamedTuple
 
-from servelint import __version__
+from servelint.core.data import VERSION
+from servelint.core.digest import content_digest
 from servelint.core.settings import Settings
-from servelint.core.trust import folder_path
 
 FOLDER, GIT, TAR, ZIP = "folder", "git", "tar", "zip"
 """How the files of a repository are stored: `Unit.kind`."""
@@ -71,7 +69,6 @@ class Done(NamedTuple):
     counts: Counts
 
 
-_DERIVED = (".pyc", ".catalog", ".tmp")
 _PARSERS = ("ruamel.yaml", "tree-sitter", "tree-sitter-bash")
 
 
@@ -108,39 +105,10 @@ def excludes(patterns: tuple[str, ...]) -> Callable[[str], bool] | None:
 
 def context(settings: Settings, exclude: tuple[str, ...]) -> str:
     """Return a digest of the settings and of the program: servelint, its rules and catalogs, Python and the parsers."""
-    depends = {name: getattr(settings, name) for name in Settings.__slots__ if name not in ("selections", "rules", "trust")}
-    depends["selections"] = [[layer.select, layer.extend_select, layer.ignore] for layer in settings.selections]
-    depends["rules"] = [_of_folder(folder_path(folder)) for folder in settings.rules]
-    depends["exclude"] = exclude
-    whole = hashlib.sha256(_program().encode())
-    whole.update(json.dumps(depends, sort_keys=True).encode())
-    return whole.hexdigest()[:32]
-
-
-@lru_cache(maxsize=1)
-def _program() -> str:
     from importlib.metadata import version
 
-    from servelint.cache.context import program_folders
+    from servelint.cache.context import program_contents, settings_data
 
-    parsers = [version(name) for name in _PARSERS]
-    return json.dumps([__version__, sys.version_info[:2], parsers, [_of_folder(folder) for folder in program_folders()]])
-
-
-def _of_folder(folder: str) -> str:
-    """Return a digest of the files of a folder, without files that are derived from others."""
-    whole = hashlib.sha256()
-    for base, folders, names in os.walk(folder):
-        folders[:] = sorted([name for name in folders if name != "__pycache__"])
-        for name in sorted(names):
-            path = os.path.join(base, name)
-            if name.endswith(_DERIVED) or (name.startswith("book.json") and os.path.basename(base) == "rules"):
-                continue
-            try:
-                with open(path, "rb") as file:
-                    data = file.read()
-            except OSError:
-                continue
-            whole.update(f"{os.path.relpath(path, folder)}\0{len(data)}\0".encode("utf-8", "surrogateescape"))
-            whole.update(data)
-    return whole.hexdigest()
+    program = [VERSION, sys.version_info[:2], [version(name) for name in _PARSERS], program_contents()]
+    depends = [program, settings_data(settings), exclude]
+    return content_digest(json.dumps(depends, sort_keys=True, default=repr).encode())[:32]

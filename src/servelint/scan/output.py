@@ -31,25 +31,15 @@ if TYPE_CHECKING:
     from servelint.scan.job import Job
 
 _NUMBERS = ("line", "column", "end_line", "end_column")
+_TEXTS = (
+    "rule", "severity", "confidence", "impact", "message", "versions", "engine", "release", "release_from", "launch", "source",
+    "blob", "fingerprint", "assumption", "judged",
+)  # fmt: skip
 COLUMNS: dict[str, type] = {
-    name: int if name in (*_NUMBERS, "unresolved") else str
-    for name in (
-        *(
-            "kind",
-            "repository",
-            "revision",
-            "path",
-            *_NUMBERS,
-            "rule",
-            "severity",
-            "confidence",
-            "impact",
-            "message",
-            "versions",
-        ),
-        *("engine", "release", "release_from", "launch", "source", "blob", "fingerprint"),
-        *("assumption", "judged", "unresolved"),
-    )
+    **dict.fromkeys(("kind", "repository", "revision", "path"), str),
+    **dict.fromkeys(_NUMBERS, int),
+    **dict.fromkeys(_TEXTS, str),
+    "unresolved": int,
 }
 """Column to type.
 

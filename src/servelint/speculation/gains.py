@@ -6,12 +6,11 @@ with the covariance below: Rasmussen and Williams, Gaussian Processes for Machin
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
-from servelint.core.data import data_path
+from servelint.core.data import load_data
 from servelint.speculation.cases import ADVISED, BLOCK, TOKENS, Case, accepted_of, method_of
 from servelint.speculation.roofline import Prior, prior
 
@@ -114,8 +113,8 @@ def _whole(data: dict[str, object], key: str) -> int | None:
 @lru_cache(maxsize=1)
 def published() -> tuple[Measurement, ...]:
     """The measurements that servelint ships."""
-    with open(data_path("speculation/data/measurements.json"), encoding="utf-8") as file:
-        return tuple([Measurement(data) for data in json.load(file)["measurements"]])
+    data = load_data("speculation/data/measurements.json")
+    return tuple([Measurement(row) for row in data["measurements"]])
 
 
 @lru_cache(maxsize=1)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from servelint.core import bounds
 from servelint.core.text import EMPTY, Piece, TracedText, unknown
 
-Lookup = Callable[[str], "TracedText | None"]
+Lookup = Callable[[str], TracedText | None]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _BRACES = re.compile(r"\$\$|\$\{|\}")

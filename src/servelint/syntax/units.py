@@ -393,8 +393,6 @@ class _Lines:
                 self.branches = max(self.branches - 1, 0)
 
     def text(self, low: int, high: int) -> TracedText:
-        if low >= high:
-            return EMPTY
         whole = TracedText.at(self.source, low, high)
         if not self.template:
             return whole.sub(_HOLE, whole.unknown)

@@ -6,13 +6,12 @@ these a release has: a word that the target release lacks, or whose value it doe
 
 from __future__ import annotations
 
-import json
 import operator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 
-from servelint.core.data import data_path
+from servelint.core.data import load_data
 from servelint.core.finding import Finding
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.settings import Settings
@@ -118,7 +117,7 @@ def translate(launch: Launch, engine: str, release: str, settings: Settings) -> 
     (config,) = configs(launch, [source] if source else [])
     writer = _Writer(config, engine, catalog, index)
     writer.write()
-    verb = [Word(TracedText.of(word)) for word in ENGINES[engine].command]
+    verb = [as_word(one) for one in ENGINES[engine].command]
     target = Launch(source=launch.source, engine=engine, argv=writer.argv, site=launch.site, verb=tuple(verb), name=launch.name)
     target.release = ReleaseClaim(catalog.releases[index], "settings")
     target.env, target.open_env = writer.env, launch.open_env
@@ -132,8 +131,7 @@ def translate(launch: Launch, engine: str, release: str, settings: Settings) -> 
 @lru_cache(maxsize=1)
 def table() -> dict[str, Any]:
     """The table of concepts."""
-    with open(data_path("translate/concepts.json"), encoding="utf-8") as file:
-        found: dict[str, Any] = json.load(file)
+    found: dict[str, Any] = load_data("translate/concepts.json")
     return found
 
 
@@ -304,7 +302,7 @@ class _Writer:
         for option, name in self.config.by_variable.items():
             variable = self.launch.env[name]
             row = self.rows.get(option)
-            words = [Word(TracedText.of(f"{name}={variable.value.shown if variable.value is not None else ''}"))]
+            words = [as_word(f"{name}={variable.value.shown if variable.value is not None else ''}")]
             if row is None:
                 left.append(Line(UNMAPPED, "", words, [], f"servelint knows no counterpart in {self.names[1]}"))
             elif variable.value is not None:
@@ -351,7 +349,7 @@ class _Writer:
         for name, variable in self.launch.env.items():
             if name in self.config.by_variable.values():
                 continue
-            words = [Word(TracedText.of(f"{name}={variable.value.shown if variable.value is not None else ''}"))]
+            words = [as_word(f"{name}={variable.value.shown if variable.value is not None else ''}")]
             if name in self.variables:
                 row = self.variables[name]
                 side = Side(row[self.launch.engine])
@@ -410,8 +408,8 @@ class _Writer:
         option = self.option(target.options or target.names)
         if option is None:
             return self.note(NO_COUNTERPART, given, self.lacks(target))
-        means = self._meanings(Side(given.row[self.launch.engine]), target, [Word(TracedText.of(spelling(option)))])
-        nearest = f"{spelling(option)} is the nearest"
+        means = self._meanings(Side(given.row[self.launch.engine]), target, [as_word(option.long_name)])
+        nearest = f"{option.long_name} is the nearest"
         self.note(LEFT_OUT, given, "; ".join(text for text in (nearest, means, given.row.get("why", "")) if text))
         return None
 
@@ -435,8 +433,8 @@ class _Writer:
         option = self.option([flag]) if flag else None
         if option is None or any(one.name == flag for one in self.given):
             return
-        if spelling(option) not in [word.shown for word in self.argv]:
-            self.add(ADDED, None, [Word(TracedText.of(spelling(option)))], f"{words[0].shown} needs it", row["id"])
+        if option.long_name not in [word.shown for word in self.argv]:
+            self.add(ADDED, None, [as_word(option.long_name)], f"{words[0].shown} needs it", row["id"])
 
     # -- words of the target
 
@@ -461,7 +459,7 @@ class _Writer:
         option = self.option(side.options)
         if option is None:
             return self.lacks(side)
-        head = Word(TracedText.of(spelling(option)))
+        head = as_word(option.long_name)
         if side.values is not None or Side(given.row[self.launch.engine]).values is not None:
             if not given.known:
                 return "its value is unknown"
@@ -471,7 +469,7 @@ class _Writer:
             if given.row.get("all"):
                 return str(given.row["why"])
             rest = ", ".join(text.shown for text in texts[1:])
-            self.note(LEFT_OUT, given, f"{spelling(option)} takes one value; not written: {rest}")
+            self.note(LEFT_OUT, given, f"{option.long_name} takes one value; not written: {rest}")
             texts = texts[:1]
         if not texts:
             return "its value is unknown"
@@ -494,14 +492,14 @@ class _Writer:
         values = side.values if side.values is not None else {}
         shown = given.texts[0].shown if given.texts else ""
         if given.value is None:
-            return f"no value of {spelling(option)} is known to mean {shown}" + _because(given.row)
+            return f"no value of {option.long_name} is known to mean {shown}" + _because(given.row)
         found = [name for name, common in values.items() if common == given.value and type(common) is type(given.value)]
         found.sort(key=lambda name: name != shown)  # the same word, where it means the same
         refused = [self.refuses(option, name) for name in found]
         for name, reason in zip(found, refused, strict=True):
             if not reason:
-                return [Word(TracedText.of(spelling(option))), Word(TracedText.of(name))]
-        return refused[0] if refused else f"no value of {spelling(option)} means {shown}" + _because(given.row)
+                return [as_word(option.long_name), as_word(name)]
+        return refused[0] if refused else f"no value of {option.long_name} means {shown}" + _because(given.row)
 
     def switch(self, side: Side, given: Given) -> list[Word] | str:
         """The words that switch something on or off, or why there are none; no words if the target does so anyway."""
@@ -513,15 +511,15 @@ class _Writer:
             if all(option is not None and not option.refuses for option in options):
                 found: list[Word] = []
                 for option, (_, _, value) in zip(options, parts, strict=True):
-                    shown = [spelling(option) if option is not None else "", *([value] if value else [])]
-                    found += [Word(TracedText.of(text)) for text in shown]
+                    shown = [option.long_name if option is not None else "", *([value] if value else [])]
+                    found += [as_word(text) for text in shown]
                 return found
         on = self.option([side.on]) if side.on else None
         if on is not None and (given.value or on.kind == TOGGLE):
-            return [Word(TracedText.of(spelling(on) if given.value else next(one for one in on.negatives if one[:2] == "--")))]
+            return [as_word(on.long_name if given.value else next(one for one in on.negatives if one[:2] == "--"))]
         off = self.option([side.off]) if side.off else None
         if off is not None and not given.value:
-            return [Word(TracedText.of(spelling(off)))]
+            return [as_word(off.long_name)]
         if (given.value and side.off and not side.on) or (not given.value and (side.words or on is not None)):
             return []
         return self.lacks(side)
@@ -529,7 +527,7 @@ class _Writer:
     def refuses(self, option: Option, text: str) -> str:
         """Why the target release refuses a value, as its parser or its list of names says; "" if it does not."""
         engine = ENGINES[self.engine]
-        sentence = f"{self.shown} does not accept {text} for {spelling(option)}"
+        sentence = f"{self.shown} does not accept {text} for {option.long_name}"
         try:
             value = convert(self.engine, option.types, text)
         except Refused:
@@ -566,9 +564,9 @@ def _because(row: dict[str, Any]) -> str:
     return f"; {row['why']}" if row.get("why") else ""
 
 
-def spelling(option: Option) -> str:
-    """The long name of an option."""
-    return next((name for name in option.names if name.startswith("--")), option.names[0])
+def as_word(text: object) -> Word:
+    """A word of the translation."""
+    return Word(TracedText.of(str(text)))
 
 
 def in_makers_image(launch: Launch) -> bool:

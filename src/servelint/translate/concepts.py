@@ -21,9 +21,9 @@ from servelint.translate import (
     Given,
     Line,
     Side,
+    as_word,
     in_makers_image,
     row_of,
-    spelling,
 )  # fmt: skip
 
 TYPE_CHECKING = False
@@ -35,11 +35,6 @@ if TYPE_CHECKING:
 
 
 EVERY_INTERFACE = "0.0.0.0"  # noqa: S104 - what a launch says, not what is bound here
-
-
-def word(text: object) -> Word:
-    """A word of the translation."""
-    return Word(TracedText.of(str(text)))
 
 
 def model(writer: _Writer) -> None:
@@ -58,10 +53,10 @@ def model(writer: _Writer) -> None:
     if flat and (ENGINES[writer.launch.engine].id == "llama.cpp" or flat.endswith(".gguf")):
         says = "a GGUF file; name the repository of the checkpoint that it was made from"
     option = Side(Side({"option": [ENGINES[writer.engine].model_option or "model-path"]}).body).options[0]
-    head = [] if ENGINES[writer.engine].dialect.model_first else [word("--" + option)]
+    head = [] if ENGINES[writer.engine].dialect.model_first else [as_word("--" + option)]
     if says or found is None:
-        writer.argv += [*head, word(MODEL)]
-        writer.lines.append(Line(LEFT_OUT, "model", words, [*head, word(MODEL)], says))
+        writer.argv += [*head, as_word(MODEL)]
+        writer.lines.append(Line(LEFT_OUT, "model", words, [*head, as_word(MODEL)], says))
     else:
         writer.argv += [*head, Word(found)]
         writer.lines.append(Line(SAME, "model", words, [*head, Word(found)]))
@@ -81,8 +76,8 @@ def context(writer: _Writer, every: list[Given]) -> None:
             given.texts = [TracedText.of(str(given.value))]
             option = writer.option(Side(given.row[writer.engine]).options)
             if option is not None:
-                says = f"llama.cpp divides {value} among {slots} slots; {spelling(option)} counts for each request"
-                writer.add(CHANGED, given, [word(spelling(option)), word(given.value)], says)
+                says = f"llama.cpp divides {value} among {slots} slots; {option.long_name} counts for each request"
+                writer.add(CHANGED, given, [as_word(option.long_name), as_word(given.value)], says)
             return None
         if slots != 1 and unified.value is not True:
             return writer.note(LEFT_OUT, given, "llama.cpp divides it among slots whose number is unknown")
@@ -104,14 +99,14 @@ def prefill(writer: _Writer, every: list[Given]) -> None:
         off = given.value is False or given.value == -1
         if writer.engine == "sglang" and isinstance(given.value, bool):
             if off:
-                writer.add(SAME, given, [word("--chunked-prefill-size"), word(-1)])
+                writer.add(SAME, given, [as_word("--chunked-prefill-size"), as_word(-1)])
             else:
                 writer.note(IMPLIED, given, f"{writer.names[1]} does so by default")
         elif writer.engine == "vllm" and off and size:
             option = writer.option(["enable-chunked-prefill"])
             negative = option.negatives[:1] if option is not None else []
             if negative:
-                writer.add(SAME, given, [word(next(one for one in option.negatives if one[:2] == "--"))] if option else [])
+                writer.add(SAME, given, [as_word(next(one for one in option.negatives if one[:2] == "--"))] if option else [])
             else:
                 writer.note(NO_COUNTERPART, given, f"{writer.shown} cannot switch chunks off")
         else:
@@ -132,10 +127,10 @@ def experts(writer: _Writer, every: list[Given]) -> None:
         return writer.note(LEFT_OUT, given, "the number of ranks is not known, or data parallel ranks take part")
     if writer.engine == "vllm":
         if value == ranks and ranks > 1:
-            return writer.add(SAME, given, [word(spelling(option))])
-        return writer.note(LEFT_OUT, given, f"{spelling(option)} spreads the experts over all {ranks} ranks, not over {value}")
+            return writer.add(SAME, given, [as_word(option.long_name)])
+        return writer.note(LEFT_OUT, given, f"{option.long_name} spreads the experts over all {ranks} ranks, not over {value}")
     size = ranks if value is True else value
-    return writer.add(SAME, given, [word(spelling(option)), word(size)])
+    return writer.add(SAME, given, [as_word(option.long_name), as_word(size)])
 
 
 def _ranks(writer: _Writer) -> int | None:
@@ -166,13 +161,13 @@ def rendezvous(writer: _Writer, every: list[Given]) -> None:
         host, port = texts.get("master-addr"), texts.get("master-port")
         if host is None or not host.known or (port is not None and not port.known):
             return writer.note(LEFT_OUT, every[0], "--dist-init-addr takes HOST:PORT, of which a part is unknown")
-        found = [word("--dist-init-addr"), word(f"{host.flat}:{port.flat if port is not None else 29501}")]
+        found = [as_word("--dist-init-addr"), as_word(f"{host.flat}:{port.flat if port is not None else 29501}")]
     else:
         address = next(iter(texts.values()), None)
         host_text, _, port_text = (address.flat if address is not None and address.known else "").rpartition(":")
         if not host_text or not port_text.isdigit() or writer.option(["master-addr"]) is None:
             return writer.note(LEFT_OUT, every[0], "--master-addr and --master-port take the two parts of the address")
-        found = [word("--master-addr"), word(host_text), word("--master-port"), word(port_text)]
+        found = [as_word("--master-addr"), as_word(host_text), as_word("--master-port"), as_word(port_text)]
     writer.argv += found
     writer.lines.append(Line(SAME, "rendezvous", words, found))
     return None
@@ -195,8 +190,8 @@ def adapters(writer: _Writer, every: list[Given]) -> None:
     if option is None:
         return writer.note(NO_COUNTERPART, given, writer.lacks(Side(given.row[writer.engine])))
     if writer.launch.engine == "tgi" and any(not text.known for text in given.texts):
-        return writer.note(LEFT_OUT, given, f"its value is unknown; {spelling(option)} takes NAME=PATH")
-    return writer.add(SAME, given, [word(spelling(option)), *[Word(text) for text in pairs]])
+        return writer.note(LEFT_OUT, given, f"its value is unknown; {option.long_name} takes NAME=PATH")
+    return writer.add(SAME, given, [as_word(option.long_name), *[Word(text) for text in pairs]])
 
 
 def address(writer: _Writer, every: list[Given]) -> None:
@@ -208,8 +203,8 @@ def address(writer: _Writer, every: list[Given]) -> None:
     match = re.fullmatch(r"(?:https?://)?(?P<host>[^:/\[\]]*)(?::(?P<port>\d+))?/?", text.flat) if text.known else None
     if match is None:
         return writer.note(LEFT_OUT, given, "an interface and a port are not both known here")
-    found = [word("--host"), word(match["host"] or EVERY_INTERFACE)]
-    writer.add(SAME, given, [*found, word("--port"), word(match["port"] or ENGINES["ollama"].port)])
+    found = [as_word("--host"), as_word(match["host"] or EVERY_INTERFACE)]
+    writer.add(SAME, given, [*found, as_word("--port"), as_word(match["port"] or ENGINES["ollama"].port)])
     return None
 
 
@@ -235,14 +230,14 @@ def complete(writer: _Writer) -> None:
         if unwritten:  # an unknown word may be the option
             writer.lines.append(Line(DEFAULT, name, [], [], f"{name}: {says}; --{name} {value} does so"))
         else:
-            writer.add(ADDED, None, [word("--" + name), word(value)], says, name)
+            writer.add(ADDED, None, [as_word("--" + name), as_word(value)], says, name)
     devices = writer.config.operand("env.CUDA_VISIBLE_DEVICES")
     if source.id == "tgi" and "tensor-parallel" not in set_by and "sharded" not in set_by and isinstance(devices.value, str):
         count = len([one for one in devices.value.split(",") if one.strip()])
         option = writer.option(Side(row_of("tensor-parallel")[writer.engine]).options)
         if count > 1 and option is not None:
             says = "TGI uses every device of CUDA_VISIBLE_DEVICES"
-            writer.add(ADDED, None, [word(spelling(option)), word(count)], says, "tensor-parallel")
+            writer.add(ADDED, None, [as_word(option.long_name), as_word(count)], says, "tensor-parallel")
 
 
 # -- speculative decoding
@@ -281,19 +276,19 @@ def speculation(writer: _Writer, every: list[Given]) -> None:
         option = writer.option(["speculative-config"])
         if option is None:
             return leave_out(f"{writer.shown} has no --speculative-config")
-        target = [word(spelling(option)), word(json.dumps(body))]
+        target = [as_word(option.long_name), as_word(json.dumps(body))]
     else:
         algorithm = _ALGORITHMS.get(method, "")
         if algorithm not in _names(writer, "sglang", "speculative-methods"):
             return leave_out(f"{writer.shown} has no counterpart of the method {method}")
-        target = [word("--speculative-algorithm"), word(algorithm)]
+        target = [as_word("--speculative-algorithm"), as_word(algorithm)]
         if draft is not None:
-            target += [word("--speculative-draft-model-path"), word(draft)]
+            target += [as_word("--speculative-draft-model-path"), as_word(draft)]
         if method == "ngram":
             said += f"; SGLang drafts a tree of n-grams of its own size instead of {tokens} tokens"
         else:
-            target += [word("--speculative-num-steps"), word(tokens), word("--speculative-eagle-topk"), word(1)]
-            target += [word("--speculative-num-draft-tokens"), word(tokens + 1)]
+            target += [as_word("--speculative-num-steps"), as_word(tokens), as_word("--speculative-eagle-topk"), as_word(1)]
+            target += [as_word("--speculative-num-draft-tokens"), as_word(tokens + 1)]
     writer.argv += target
     writer.lines.append(Line(CHANGED if said else SAME, "speculation", words, target, said.removeprefix("; ")))
     return None

@@ -244,8 +244,7 @@ def _capabilities(program: Program, methods: list[str]) -> dict[str, dict[str, i
     externals = {f"{place}.{name}": Native(name, lambda: False) for place in _PLACES for name in _OTHER_DEVICES}
     externals.update({f"{place}.is_cuda": Native("is_cuda", lambda: True) for place in _PLACES})
     program = Program(program.tree, externals)
-    module = program.module(_QUANTIZATION)
-    tables = [module.resolve(name) for name in _METHODS if module.defines(name)] if module is not None else []
+    tables = [program.value(_QUANTIZATION, name) for name in _METHODS]
     classes = {method: cls for table in tables if isinstance(table, dict) for method, cls in table.items()}
     found: dict[str, dict[str, int]] = {method: {} for method in methods}
     for method, cls in classes.items():
@@ -257,8 +256,7 @@ def _capabilities(program: Program, methods: list[str]) -> dict[str, dict[str, i
 
 def _adaptive_steps(program: Program) -> list[str]:
     """The steps that adaptive speculative decoding chooses among by default, whatever the batch."""
-    module = program.module(_ADAPTIVE)
-    table = module.resolve(_ADAPTIVE_TABLE) if module is not None and module.defines(_ADAPTIVE_TABLE) else None
+    table = program.value(_ADAPTIVE, _ADAPTIVE_TABLE)
     sizes = list(table.values()) if isinstance(table, dict) else []
     steps = {step for size in sizes if isinstance(size, dict) for step in size.get("candidate_steps", [])}
     return [str(step) for step in sorted(step for step in steps if isinstance(step, int))]
@@ -325,8 +323,7 @@ def _algorithms(program: Program, option: dict[str, Any] | None) -> dict[str, di
     if option is None or module is None or not isinstance(declared, Class):
         return {}
     members = [member.name for member in program.members(declared) if member.name != "NONE"] or _registered(module)
-    registry = program.module(_REGISTRY)
-    reserved = registry.resolve("_RESERVED_ALIASES") if registry is not None and registry.defines("_RESERVED_ALIASES") else ()
+    reserved = program.value(_REGISTRY, "_RESERVED_ALIASES")
     aliases = sorted(reserved) if isinstance(reserved, (set, frozenset, tuple, list)) else []
     aliases = aliases or sorted(_compared(program) - {*members, "NONE"})
     taken = option.get("choices") or [*members, *aliases]

@@ -166,8 +166,7 @@ def _cuda_graph(program: Program) -> dict[str, Any]:
 
 def _kv_events(program: Program) -> dict[str, Any]:
     """A pydantic model, which passes over keys that it does not know."""
-    module = program.module(_EVENTS)
-    model = module.resolve("KVEventsConfig") if module is not None and module.defines("KVEventsConfig") else None
+    model = program.value(_EVENTS, "KVEventsConfig")
     return {"extra": "ignore", "keys": _keys(program, program.fields(model))} if isinstance(model, Class) else {}
 
 

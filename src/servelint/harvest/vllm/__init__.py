@@ -81,8 +81,7 @@ def inverse(program: Program) -> Callable[[str], list[str]]:
     """The spelling besides `--no-` with which this release's toggles negate an `--enable-x` or `--disable-x`."""
     prefixes: Any = UNKNOWN
     for name in _ARGPARSE:
-        module = program.module(name)
-        action = module.resolve("EnableDisableAction") if module is not None and module.defines("EnableDisableAction") else None
+        action = program.value(name, "EnableDisableAction")
         if isinstance(action, Class):
             prefixes = program.attribute(action, "_inverse_prefixes")
 
@@ -131,8 +130,7 @@ def _platform(program: Program) -> Any:
         attributes[f"is_{name}"] = Native(f"is_{name}", lambda: True)
     for name in ("rocm", "cpu", "tpu", "xpu", "hpu", "neuron", "openvino", "out_of_tree", "unspecified"):
         attributes[f"is_{name}"] = Native(f"is_{name}", lambda: False)
-    module = program.module("vllm.platforms.cuda")
-    cls = module.resolve("NvmlCudaPlatform") if module is not None and module.defines("NvmlCudaPlatform") else None
+    cls = program.value("vllm.platforms.cuda", "NvmlCudaPlatform")
     return Instance(cls, attributes) if isinstance(cls, Class) else Record("Platform", attributes)
 
 

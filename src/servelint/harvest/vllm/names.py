@@ -219,8 +219,7 @@ def names(program: Program, options: dict[str, dict[str, Any]]) -> dict[str, Any
 def _literal(program: Program, name: str) -> list[Any]:
     """The values of a Literal of the config modules, flat; nothing where the release has none of that name."""
     for dotted in _CONFIGS:
-        module = program.module(dotted)
-        value = module.resolve(name) if module is not None and module.defines(name) else None
+        value = program.value(dotted, name)
         if isinstance(value, Generic) and isinstance(value.origin, External) and value.origin.name == "typing.Literal":
             return list(value.args)
     return []
@@ -240,9 +239,8 @@ def _rewrites(program: Program) -> bool:
 
 
 def _quantization(program: Program) -> list[str]:
-    module = program.module(_QUANTIZATION)
     for name in ("QuantizationMethods", "QUANTIZATION_METHODS"):
-        value = module.resolve(name) if module is not None and module.defines(name) else UNKNOWN
+        value = program.value(_QUANTIZATION, name)
         value = value.args if isinstance(value, Generic) else value
         literal = plain(list(value)) if isinstance(value, (dict, list, tuple)) else UNKNOWN
         if isinstance(literal, list):
@@ -257,8 +255,7 @@ def _capabilities(program: Program, methods: list[str]) -> dict[str, dict[str, i
     """
     module = program.module(_QUANTIZATION)
     find = module.resolve("get_quantization_config") if module is not None else UNKNOWN
-    online = program.module(_ONLINE)
-    short = online.resolve("_ONLINE_SHORTHANDS") if online is not None and online.defines("_ONLINE_SHORTHANDS") else ()
+    short = program.value(_ONLINE, "_ONLINE_SHORTHANDS")
     online_least = (
         capability(program, program.call(find, ["online"])) if isinstance(short, (dict, list, tuple)) and short else None
     )
@@ -297,8 +294,7 @@ def _defaults(program: Program, cls: Class) -> dict[str, Any]:
 
 def _listed(program: Program, dotted: str, name: str) -> list[Any]:
     """The items of a module's list, as plain values."""
-    module = program.module(dotted)
-    value = module.resolve(name) if module is not None and module.defines(name) else None
+    value = program.value(dotted, name)
     literal = plain(list(value)) if isinstance(value, (list, tuple, set, frozenset)) else UNKNOWN
     return literal if isinstance(literal, list) else []
 
@@ -398,8 +394,7 @@ def _words(node: ast.AST) -> list[str]:
 def _architectures(program: Program) -> list[str]:
     """The architectures of the model registry, the Transformers backend's own stand-ins among them."""
     for dotted, name in _MODELS:
-        module = program.module(dotted)
-        value = module.resolve(name) if module is not None and module.defines(name) else None
+        value = program.value(dotted, name)
         if isinstance(value, dict):
             return sorted(key for key in value if isinstance(key, str))
     return []
@@ -407,8 +402,7 @@ def _architectures(program: Program) -> list[str]:
 
 def _backends(program: Program) -> list[str]:
     for dotted, name in _BACKENDS:
-        module = program.module(dotted)
-        value = module.resolve(name) if module is not None and module.defines(name) else None
+        value = program.value(dotted, name)
         members = program.members(value) if isinstance(value, Class) else []
         if members:
             return [member.name for member in members]

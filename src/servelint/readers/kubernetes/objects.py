@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+from functools import lru_cache
+from typing import Any
 
 from servelint.core import bounds
+from servelint.core.data import read_json
 from servelint.core.source import Source
 from servelint.core.text import TracedText
 from servelint.files.siblings import Neighbours
@@ -20,6 +24,17 @@ _VISITS_AT_MOST = 200_000
 _TIMES_AT_MOST = 16
 _DEPTH = 8
 _SCALAR_AT_MOST = 1 << 20
+
+
+@lru_cache(maxsize=1)
+def option_tables() -> dict[str, Any]:
+    """What the controllers of platforms pass on as options: platform -> a table of keys of its objects and options.
+
+    LLMKube: https://github.com/defilantech/LLMKube internal/controller, runtime_llamacpp_args.go and its likes. The part of the
+    object is "" for `spec` itself.
+    """
+    found: dict[str, Any] = read_json(os.path.join(os.path.dirname(__file__), "platforms.json"))
+    return found
 
 
 class Object:

@@ -25,6 +25,7 @@ from servelint.readers.kubernetes.objects import (
     joined_lists,
     kustomized,
     listed,
+    option_tables,
     section,
     string,
 )
@@ -508,20 +509,6 @@ def _env_vars(source: Source, fields: Entries) -> dict[str, Variable]:
     return found
 
 
-_FLAGS = (
-    ("vllmConfig", "port", "--port"),
-    ("model", "enableLoRA", "--enable-lora"),
-    ("model", "enableTool", "--enable-auto-tool-choice"),
-    ("model", "toolCallParser", "--tool-call-parser"),
-    ("vllmConfig", "enableChunkedPrefill", "--enable-chunked-prefill"),
-    ("vllmConfig", "enablePrefixCaching", "--enable-prefix-caching"),
-    ("model", "maxModelLen", "--max-model-len"),
-    ("model", "dtype", "--dtype"),
-    ("vllmConfig", "tensorParallelSize", "--tensor-parallel-size"),
-    ("model", "maxNumSeqs", "--max-num-seqs"),
-    ("vllmConfig", "gpuMemoryUtilization", "--gpu_memory_utilization"),
-    ("vllmConfig", "maxLoras", "--max_loras"),
-)
 _BOTH_WAYS = frozenset(("enableChunkedPrefill", "enablePrefixCaching"))
 """Switches that the controller passes on as `--no-...` where they are off, and where they are not given."""
 
@@ -550,7 +537,7 @@ def _runtime_words(file: File, spec: Entries) -> list[Word]:
     node = spec["model"][1]
     url = section(spec, "model")["modelURL"][1]
     words = [Word(yaml.text(source, url), yaml.span(source, url))]
-    for part, key, flag in _FLAGS:
+    for part, key, flag in option_tables()["production-stack"]:
         fields = section(spec, part)
         off = string(fields, key) in (None, "", "0")
         if key in _BOTH_WAYS and off:

@@ -10,7 +10,7 @@ from servelint.engines.registry import Engine, called, started_by
 from servelint.readers.containers import identified
 from servelint.readers.context import CommandContext
 from servelint.readers.kubernetes import environment, pods
-from servelint.readers.kubernetes.objects import File, Object, Overrides, joined_lists, listed, section, string
+from servelint.readers.kubernetes.objects import File, Object, Overrides, joined_lists, listed, option_tables, section, string
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Entries, Node
 
@@ -128,34 +128,6 @@ def _model(file: File, engine: Engine, entry: tuple[Node, Node] | None) -> list[
     return [*option, Word(text.cut(scheme.end()) if scheme is not None else text, site)]
 
 
-_LLMKUBE = {
-    "": (
-        ("contextSize", "--ctx-size"), ("parallelSlots", "--parallel"), ("flashAttention", "--flash-attn on"),
-        ("jinja", "--jinja"), ("cacheTypeK", "--cache-type-k"), ("cacheTypeV", "--cache-type-v"),
-        ("moeCPUOffload", "--cpu-moe"), ("moeCPULayers", "--n-cpu-moe"), ("noKvOffload", "--no-kv-offload"),
-        ("batchSize", "--batch-size"), ("uBatchSize", "--ubatch-size"), ("noWarmup", "--no-warmup"),
-        ("reasoningBudget", "--reasoning-budget"),
-    ),
-    "vllmConfig": (
-        ("tensorParallelSize", "--tensor-parallel-size"), ("maxModelLen", "--max-model-len"),
-        ("quantization", "--quantization"), ("dtype", "--dtype"), ("kvCacheDtype", "--kv-cache-dtype"),
-        ("enablePrefixCaching", "--enable-prefix-caching"), ("enableChunkedPrefill", "--enable-chunked-prefill"),
-        ("attentionBackend", "--attention-backend"), ("enableExpertParallel", "--enable-expert-parallel"),
-        ("maxNumBatchedTokens", "--max-num-batched-tokens"), ("gpuMemoryUtilization", "--gpu-memory-utilization"),
-        ("cpuOffloadGB", "--cpu-offload-gb"),
-    ),
-    "sglangConfig": (
-        ("tensorParallelSize", "--tp"), ("quantization", "--quantization"), ("kvCacheDtype", "--kv-cache-dtype"),
-        ("attentionBackend", "--attention-backend"), ("toolCallParser", "--tool-call-parser"),
-        ("reasoningParser", "--reasoning-parser"),
-    ),
-}  # fmt: skip
-"""Where an InferenceService of LLMKube has settings -> (key, option) of each, as its controller passes them.
-
-https://github.com/defilantech/LLMKube internal/controller: runtime_llamacpp_args.go and its likes for the other runtimes
-"""
-
-
 def llmkube(file: File, one: Object, images: Overrides | None) -> list[Launch]:
     """The launch of an InferenceService of LLMKube, which is llama.cpp's where no other runtime is named."""
     spec = section(one.fields, "spec")
@@ -171,7 +143,7 @@ def llmkube(file: File, one: Object, images: Overrides | None) -> list[Launch]:
     where = "" if engine.platforms["llmkube"] == "llamacpp" else f"{string(spec, 'runtime')}Config"
     given = section(spec, where) if where else spec
     words: list[Word] = []
-    for key, option in _LLMKUBE.get(where, ()):
+    for key, option in option_tables()["llmkube"].get(where, {}).items():
         value = string(given, key)
         if value in (None, "", "false"):
             continue

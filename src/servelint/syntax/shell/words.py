@@ -7,6 +7,7 @@ splitter that compose uses (go-shellwords): what follows never reaches the conta
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from servelint.core.launch import Word
 from servelint.core.text import EMPTY, HOLE, TracedText
@@ -16,21 +17,38 @@ _PLAIN = re.compile(r"[^\s'\"\\;&|<>]+")
 _IN_DOUBLE = re.compile(r'[^"\\]+')
 _SPACE = re.compile(r"\s+")
 
+Escape = Callable[[TracedText, int, bool], "TracedText | None"]
+"""What a backslash at an offset and the character behind it give; the flag is for double quotes. None for no text."""
+
 
 def split(text: TracedText) -> list[Word]:
     """The words of a command string. A quote that is never closed ends with the text."""
-    return _split(in_command(text))[0]
+    return split_quoted(in_command(text), _PLAIN, _escaped)[0]
 
 
 def dropped(text: TracedText) -> TracedText | None:
     """What the splitter leaves out: an operator that is not quoted, and all behind it. None if that is nothing."""
     text = in_command(text)
-    end = _split(text)[1]
+    end = split_quoted(text, _PLAIN, _escaped)[1]
     return text.cut(end).strip() if end < len(text.flat.rstrip()) else None
 
 
-def _split(text: TracedText) -> tuple[list[Word], int]:
-    """The words, and the offset at which the splitter stops."""
+def _escaped(text: TracedText, at: int, _double: bool) -> TracedText | None:
+    following = text.flat[at + 1 : at + 2]
+    return TracedText.of(following, text.span(at, at + 2)) if following != "\n" else None
+
+
+def split_quoted(text: TracedText, plain: re.Pattern[str], escaped: Escape) -> tuple[list[Word], int]:
+    """Split a text at white space outside of quotes.
+
+    Args:
+        text: what is split.
+        plain: what a word has outside of quotes. Any other character but a quote or a backslash ends the words.
+        escaped: reads a backslash.
+
+    Returns:
+        The words, and the offset at which they end.
+    """
     flat = text.flat
     words: list[Word] = []
     parts: list[TracedText] = []
@@ -62,21 +80,19 @@ def _split(text: TracedText) -> tuple[list[Word], int]:
             quoted = True
             at = close + 1
         elif char == '"':
-            at = _double(text, at + 1, parts)
+            at = _double(text, at + 1, parts, escaped)
             quoted = True
         elif char == "\\":
-            if flat[at + 1 : at + 2] != "\n":
-                parts.append(TracedText.of(flat[at + 1 : at + 2], text.span(at, at + 2)))
+            piece = escaped(text, at, False)
+            parts += [piece] if piece is not None else []
             at += 2
-        elif char in ";&|<>":
-            if char == ">" and not quoted and flat[start:at].isdigit():
-                return words, start  # `2>`: the number goes with it
-            break
+        elif (match := plain.match(flat, at)) is not None:
+            parts.append(text.cut(at, match.end()))
+            at = match.end()
+        elif char == ">" and not quoted and flat[start:at].isdigit():
+            return words, start  # `2>`: the number goes with it
         else:
-            match = _PLAIN.match(flat, at)
-            end = match.end() if match else at + 1
-            parts.append(text.cut(at, end))
-            at = end
+            break
     finish(at)
     return words, at
 
@@ -91,15 +107,15 @@ def gaps(text: TracedText) -> list[int]:
     return [start for start, piece in zip(text.starts, text.pieces, strict=True) if not piece.text and piece.assumed]
 
 
-def _double(text: TracedText, at: int, parts: list[TracedText]) -> int:
+def _double(text: TracedText, at: int, parts: list[TracedText], escaped: Escape) -> int:
     """Read a double-quoted part that opened just before an offset; gives the offset after its end."""
     flat = text.flat
     while at < len(flat):
         if flat[at] == '"':
             return at + 1
         if flat[at] == "\\":
-            if flat[at + 1 : at + 2] != "\n":
-                parts.append(TracedText.of(flat[at + 1 : at + 2], text.span(at, at + 2)))
+            piece = escaped(text, at, True)
+            parts += [piece] if piece is not None else []
             at += 2
             continue
         match = _IN_DOUBLE.match(flat, at)
