@@ -53,7 +53,8 @@ _NOT_VALUES = frozenset((*_WORDS.split(), *_VERBS))
 _COUNTED = re.compile(r"one|two|three|both|all|none|either")
 _NAMED = rf"(?:{OPTION}|{VARIABLE}|[a-z]+(?:_[a-z]+)+)(?:=\w+)?"
 _REASON = re.compile(
-    r"[:,]| (?:where|if|on|unless|for|which|as|so|before|to say|by|too|here|alone|of the release|in its place|instead)\b"
+    r"[:,]| (?:in)?to (?:the speculative config|the override|--hf-overrides)$"
+    r"| (?:where|if|on|unless|for|which|as|so|before|to say|by|too|here|alone|of the release|in its place|instead)\b"
 )
 _STEP = re.compile(
     rf"(?P<option>{OPTION})|(?P<variable>{VARIABLE})=(?P<given>\{{[a-z][\w.-]*\}}|[\w.]+(?:[:/]\w[\w.]*)*)"
@@ -63,6 +64,8 @@ _SINCE = re.compile(
     rf"(?:from|since) (?:\w+(?:\.\w+)? )?({RELEASE})|\b({RELEASE}) (?:or|and) later|^on ({RELEASE})|\bbuild ({RELEASE})"
 )
 _BEFORE = re.compile(rf"before (?:\w+ )?({RELEASE})|({RELEASE}) or earlier")
+_RELEASES_ONLY = "use a release"
+"""The verb after a way that is not exact: another way may still be a release."""
 _OF_CONTAINERS = frozenset(("--gpus", "--device", "--ipc", "--shm-size", "-c"))
 """Options of a container tool or a shell, which an advice may name beside those of the engine."""
 _RENAMES = frozenset(
@@ -170,7 +173,8 @@ def ways(advice: str) -> list[Way]:
     )
     text = re.sub(r"\s*\([^()]*\)", "", text)
     text = re.sub(r" or (?:more|less|larger|smaller)\b", "", text)
-    return [way for part in text.split("; ") if re.match(rf"(?:{_VERB})\b", part) for way in _sentence(part)]
+    text = re.sub(rf"^(--[\w-]+ {_NUMBER}) (?:leaves|frees) .*", r"write \1", text)
+    return [way for part in text.split("; ") for way in _sentence(part)]
 
 
 def _sentence(sentence: str) -> Iterator[Way]:
@@ -191,7 +195,8 @@ def _sentence(sentence: str) -> Iterator[Way]:
         since = re.search(f"\x05({RELEASE})", part)
         way = _way(verb, re.sub(f"\x05(?:{RELEASE})", "", part)) if verb else None
         if way is None:
-            verb = ""  # what follows belongs to it
+            # what follows belongs to it, but for a release
+            verb = "" if verb not in ("use", _RELEASES_ONLY) else _RELEASES_ONLY
             continue
         option = way.steps[-1].name if way.steps and way.steps[-1].value is not None else ""
         yield way._replace(since=since[1]) if since is not None else way
@@ -200,14 +205,21 @@ def _sentence(sentence: str) -> Iterator[Way]:
 def _way(verb: str, part: str) -> Way | None:
     """The way that a verb and its object are; None where the object is not exact."""
     release = re.match(rf"(?:[\w.]+ )?({RELEASE}) (?:later|earlier)", part)
+    if verb == _RELEASES_ONLY and release is None:
+        return None
     if release is not None:
         more = part[release.end() :]
         beside = _way("add", more.removeprefix(" with ")) if more.startswith(" with -") else None
         return Way(beside.steps if beside is not None else (), verb, release[1]) if not more or beside is not None else None
     if verb in _GOING:
         return _gone(verb, part)
+    if re.match(r"one of (?:the two|them)$|the value that you want in one place$", part) and verb in ("keep", "give", "write"):
+        return Way((Step(True, ""),), verb)
     if verb in ("keep", "give", "raise", "lower"):
         return None
+    bound = _bound(part) if verb in ("write", "use", "set") else None
+    if bound is not None:
+        return Way((Step(False, "", bound),), verb)
     steps: list[Step] = []
     rest: str = part
     while (one := _STEP.match(rest)) is not None:
@@ -241,10 +253,32 @@ def _way(verb: str, part: str) -> Way | None:
     return Way((Step(False, "", bare[1].strip("'")),), verb)
 
 
+_AMOUNT = r"(?:an? )?(?:whole )?(?:number|share|length|port|size|value|multiple|divisor|fraction of the GPU's memory|duration)"
+_NUMBER = r"\d+(?:\.\d+)?"
+_BOUNDS = (
+    rf"(?:{_AMOUNT} )?(?:from )?({_NUMBER}) to {_NUMBER}",
+    rf"(?:{_AMOUNT} )?(?:of )?at (?:least|most) ({_NUMBER})",
+    rf"{_AMOUNT} (?:above \d+ and )?up to ({_NUMBER})",
+    rf"{_AMOUNT} from ({_NUMBER}) up",
+    rf"(?:a|the) (?:multiple|divisor) of ({_NUMBER})",
+    rf"{_AMOUNT} such as ({_NUMBER}\w*)",
+    rf"a tensor parallel size of ({_NUMBER})",
+)
+
+
+def _bound(part: str) -> str | None:
+    """A value within the bounds that an advice names, as near to them as it can be."""
+    for pattern in _BOUNDS:
+        found = re.match(rf"{pattern}(?!\w)", part)
+        if found is not None and _is_said(part[found.end() :]):
+            return found[1]
+    return "1" if part == "a whole number" else None
+
+
 def _gone(verb: str, part: str) -> Way | None:
     part = part.removesuffix(" out") if verb == "leave" else part
     if re.match(
-        r"(?:it|the option|the variable|them|one of (?:them|the two))"
+        r"(?:it|the option|the variable|the attention backend|them|one of (?:them|the two))"
         r"(?:$|,|:| (?:before|outside|unless|until|with|where|when|to|from|if)\b)",
         part,
     ):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from servelint.core.source import Span
-from servelint.engines.config import ABSENT, UNWRITTEN, Config, Operand, Scalar, configs
-from tests.launching import launch_in, marked_launch
+from servelint.engines.config import ABSENT, UNWRITTEN, Config, Operand, Reading, Scalar, configs
+from tests.launching import launch_in, launches_in, marked_launch
 
 
 def config(text: str, release: str | None = None, filename: str = "run.sh") -> Config:
@@ -337,3 +339,127 @@ class TestFragment:
     @pytest.mark.parametrize("name", ["port", "model", "env.A", "container.ipc"])
     def test_the_rest_is_not(self, name: str) -> None:
         assert config(self.TEXT, filename="spec.json").operand(name) is UNWRITTEN
+
+
+def test_is_freed_without_the_garbage_collector() -> None:
+    """Editors and runs over many files make thousands: a cycle in each keeps them until a long collection."""
+    gc.collect()
+    gc.disable()
+    try:
+        made = configs(launch_in("vllm serve m --port 8000", "run.sh"), ["0.27.1", "0.28.0"])
+        known = made[-1].operand("port").value, made[-1].reading.first is made[0].reading
+        launch = id(made[0].launch)
+        del made
+        left = [one for one in gc.get_objects() if isinstance(one, Reading) and id(one.launch) == launch]
+    finally:
+        gc.enable()
+    assert known == (8000, True)
+    assert not left
+
+
+BOTH = """--kv-transfer-config, '{"kv_connector": "NixlConnector", "kv_role": "kv_both"}'"""
+KV = """--kv-transfer-config '{"kv_connector": "NixlConnector", "kv_role": "%s"}'"""
+GRAPH = """
+    apiVersion: nvidia.com/v1alpha1
+    kind: DynamoGraphDeployment
+    metadata: {name: llm}
+    spec:
+      services:
+        %sWorker:
+          componentType: worker
+          extraPodSpec:
+            mainContainer:
+              image: nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.0.0
+              command: [python3, -m, dynamo.vllm]
+              args: [--model, m, --block-size, "64", BOTH]
+        %sWorker:
+          componentType: worker
+          extraPodSpec:
+            mainContainer:
+              image: nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.0.0
+              command: [python3, -m, dynamo.vllm]
+              args: [--model, m, BOTH]
+    """
+CHART = """
+    prefill:
+      containers:
+        - image: vllm/vllm-openai:v0.33.0
+          args: [--model, m, --block-size, "64", BOTH]
+    decode:
+      containers:
+        - image: vllm/vllm-openai:v0.33.0
+          args: [--model, m, BOTH]
+    """
+SET = """
+    apiVersion: leaderworkerset.x-k8s.io/v1
+    kind: LeaderWorkerSet
+    metadata: {name: %s}
+    spec:
+      leaderWorkerTemplate:
+        size: 1
+        workerTemplate:
+          spec:
+            containers:
+              - name: llm
+                image: lmsysorg/sglang:v0.5.23
+                command: [python3, -m, sglang.launch_server, --model-path, m, --disaggregation-mode, %s, --page-size, "64"]
+    """
+
+
+def prefill(text: str, operand: str, filename: str = "run.sh") -> tuple[bool | None, Scalar | None]:
+    """An operand of the launch that prefills, as the last launch of a text that decodes has it."""
+    last = [
+        one
+        for launch in launches_in(text.replace("BOTH", BOTH), filename)
+        if (one := configs(launch, ["0.30.0"])[0]).role == "decode"
+    ][-1]
+    found = last.operand(f"prefill.{operand}")
+    return found.present, found.value
+
+
+class TestPrefill:
+    @pytest.mark.parametrize(
+        ("words", "expected"),
+        [
+            (["m --block-size 64 P", "m D"], (True, 64)),
+            (["m P", "m D"], (False, None)),
+            (["m --block-size $SIZE P", "m D"], (True, None)),
+            (["m --block-size 64 P", "m --block-size 64 P", "m D"], (True, 64)),
+            (["m --block-size 64 P", "m --block-size 32 P", "m D"], (None, None)),  # which of them it is
+            (["m --block-size 64 P", "n --block-size 32 P", "m D"], (True, 64)),
+            (["m --block-size 64 P", "n D"], (True, 64)),
+            (["m --block-size 64 P", "m D", "n D"], (None, None)),
+            (["$MODEL --block-size 64 P", "$MODEL D"], (True, 64)),
+            (["m --block-size 64", "m D"], (None, None)),
+            (["m D"], (None, None)),
+        ],
+    )
+    def test_of_a_script(self, words: list[str], expected: tuple[bool | None, Scalar | None]) -> None:
+        lines = [
+            "vllm serve " + one.replace(" P", " " + KV % "kv_producer").replace(" D", " " + KV % "kv_consumer") for one in words
+        ]
+        assert prefill(" &\n".join(lines), "block-size") == expected
+
+    @pytest.mark.parametrize(
+        ("text", "operand"),
+        [
+            (GRAPH % ("VllmPrefill", "VllmDecode"), "block-size"),
+            (CHART, "block-size"),
+            (SET % ("a", "prefill") + "---" + SET % ("b", "decode"), "page-size"),
+        ],
+        ids=["dynamo", "helm", "lws"],
+    )
+    def test_of_a_manifest(self, text: str, operand: str) -> None:
+        assert prefill(text, operand, "values.yaml") == (True, 64)
+
+    def test_of_a_branch(self) -> None:
+        text = f"""
+            if [ -n "$BIG" ]; then size=64; else size=32; fi
+            vllm serve m --block-size $size {KV % "kv_producer"} &
+            vllm serve m {KV % "kv_consumer"}
+            """
+        assert prefill(text, "block-size") == (None, None)
+
+    def test_a_name_with_both_roles_says_neither(self) -> None:
+        found = launches_in((GRAPH % ("Prefill", "PrefillDecode")).replace("BOTH", BOTH), "graph.yaml")
+        assert [configs(one, [])[0].role for one in found] == ["prefill", ""]

@@ -240,6 +240,12 @@ class TestModel:
         told = shown("compose.yml", compose(" --model Qwen/‸Qwen3-8B"))
         assert "Architecture Qwen3ForCausalLM, in vLLM since 0.8.4" in told
 
+    def test_the_attention_backend_on_the_gpu(self) -> None:
+        text = compose(" --model Qwen/‸Qwen3-8B", image="vllm/vllm-openai:v0.33.0")
+        assert "Attention backend on b200: `FLASHINFER`" in shown("compose.yml", text, Settings(gpu="b200"))
+        assert "Attention backend on l4: `FLASH_ATTN`" in shown("compose.yml", text, Settings(gpu="l4"))
+        assert "Attention backend" not in shown("compose.yml", text)
+
     def test_of_which_nothing_is_known(self) -> None:
         assert "servelint does not know a model of this name." in shown("compose.yml", compose(" --model acme/‸secret"))
 

@@ -17,6 +17,7 @@ from servelint.lint import beside
 from servelint.lsp import launch_cache
 from servelint.lsp.analysis import Analysis, analyse
 from servelint.lsp.launch_cache import LaunchCache, LaunchKey
+from servelint.readers import read
 from tests.lsp import scripting
 from tests.lsp.editing import NAMES, TEXTS, edits, originals
 
@@ -286,3 +287,12 @@ def test_every_field_of_a_launch_is_in_its_key() -> None:
         assert (LaunchKey(launch).value != same) is (before != value), name
         setattr(launch, name, before)
     assert LaunchKey(launch).value == same
+
+
+def test_a_launch_that_prefills_is_part_of_the_key_of_one_that_decodes() -> None:
+    text = "python -m sglang.launch_server --model-path m --disaggregation-mode {} --page-size {}\n"
+    keys = [
+        LaunchKey(read(Source("run.sh", text.format("prefill", size) + text.format("decode", 64))).launches[1]).value
+        for size in (64, 32, 64)
+    ]
+    assert keys[0] == keys[2] != keys[1]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 
 from servelint.advise import commands
+from servelint.core.data import data_path
 from servelint.engines.registry import ENGINES
 from servelint.speculation.cases import ADVISED, BLOCK, EAGLE, MTP, Case, accepted_of, method_of
 from servelint.speculation.gains import Crossover, Gain, curve, gain_of
@@ -71,7 +71,7 @@ class Load:
 
 @lru_cache(maxsize=1)
 def _data() -> dict[str, Any]:
-    with open(os.path.join(os.path.dirname(__file__), "data", "profiles.json"), encoding="utf-8") as file:
+    with open(data_path("advise/data/profiles.json"), encoding="utf-8") as file:
         data: dict[str, Any] = json.load(file)
         return data
 

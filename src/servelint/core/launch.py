@@ -270,6 +270,24 @@ def join(launches: list[Launch]) -> None:
             launch.nodes = nodes
 
 
+_OF_ROLES = ("disaggregation", "kv-transfer-config", "kv_transfer_config", "kv_connector")
+"""Words of the options that give a launch one of the roles: to prefill or to decode."""
+_ROLES = ("prefill", "decode")
+
+
+def pair(launches: list[Launch]) -> None:
+    """Tell launches of one file that have a role, to prefill or to decode, of each other."""
+    apart = [
+        one
+        for one in launches
+        if any(part in one.name.lower() for part in _ROLES)
+        or any(part in word.text.flat for word in one.argv for part in _OF_ROLES)
+    ]
+    if len(apart) > 1:
+        for launch in apart:
+            launch.beside = tuple([one for one in apart if one is not launch and one.engine == launch.engine])
+
+
 class OpenedFile:
     """A file that a launch or a script names.
 
@@ -297,6 +315,7 @@ class Mishap:
             "no-shell": words that only a shell understands are started as a program.
             "no-program": options of the engine are started as a program, as the image has no entrypoint.
             "one-word": a whole command line is taken for the name of a program.
+            "block-closed": a parenthesis in a command of a batch file ends the block around it, and the script with it.
             "not-json": a list of words is not JSON, and is given to a shell as it stands.
         "dropped": the end of a command string never reaches the container.
             "expanded-early": a variable in a script is replaced when the script is written.
@@ -372,15 +391,16 @@ class Launch(_Cached):
         started: Whether anything starts it. One that nothing starts is a fragment, and has a mishap that says why.
         cut: Words that look like the command's but never reach the engine: the line before them is not continued.
         nodes: What runs it together with other launches; None if nothing does.
+        beside: The other launches of its file that may prefill for it or decode after it.
         others: The alternatives that are known.
         later: Finds the alternatives when they are asked for; None if they are known.
         branches: Those outcomes, of an alternative.
     """
 
     __slots__ = (
-        "argv", "branches", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count", "gpu_site", "judged",
-        "later", "launcher", "likely", "mishaps", "models", "name", "nodes", "open", "open_env", "others", "owner", "release",
-        "secrets", "site", "source", "started", "verb",
+        "argv", "beside", "branches", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count", "gpu_site",
+        "judged", "later", "launcher", "likely", "mishaps", "models", "name", "nodes", "open", "open_env", "others", "owner",
+        "release", "secrets", "site", "source", "started", "verb",
     )  # fmt: skip
 
     def __init__(
@@ -424,6 +444,7 @@ class Launch(_Cached):
         self.secrets: tuple[tuple[str, TracedText], ...] = ()
         self.cut: Span | None = None
         self.nodes: Nodes | None = None
+        self.beside: tuple[Launch, ...] = ()
         self.others: list[Launch] = []
         self.later: Callable[[], None] | None = None
         self.branches: tuple[Branch, ...] = ()

@@ -59,6 +59,12 @@ class LlamaCpp(Engine):
     }
 
     variables = ("LLAMA_", "GGML_")
+    option_variables = True
+    flag_values = {  # common/arg.cpp: is_truthy and is_falsey
+        **dict.fromkeys(("on", "enabled", "true", "1"), True),
+        **dict.fromkeys(("off", "disabled", "false", "0"), False),
+    }
+    negating_variables = "LLAMA_ARG_NO_"
     argument_variables = ("LLAMA_CPP", "LLAMACPP", "LLAMA_SERVER", "LLAMASERVER")
 
     port = 8080  # common/common.h

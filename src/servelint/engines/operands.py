@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from servelint import hardware, models
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines import catalog as catalogs
 from servelint.engines.config import CONTAINER, facts_of
 
@@ -58,12 +58,21 @@ def _written(engines: tuple[str, ...]) -> list[Described]:
         Described("OPTION.KEY", "any", "a key of a JSON option: speculative-config.method", engines),
         Described("env.NAME", "text", "an environment variable of the launch", engines),
         Described("model", *_MODEL, engines),
+        Described(
+            "prefill.OPTION", "any", "any operand of the launch in the same file that prefills for this one", _with_roles()
+        ),
     ]
+
+
+def _with_roles() -> tuple[str, ...]:
+    return tuple(name for name, engine in ENGINES.items() if engine.roles[0])
 
 
 def fault(engine: str, name: str) -> str | None:
     """Why a rule of an engine cannot ask for an operand; None if it can."""
     head, dot, rest = name.partition(".")
+    if head == "prefill" and dot and engine in _with_roles():
+        return fault(engine, rest)
     if head == "effective" and dot:
         if rest in facts_of(engine):
             return None

@@ -48,7 +48,12 @@ def ignores(source: Source) -> list[Ignore]:
 
 
 def name_gpus(launch: Launch, settings: Settings) -> None:
-    """Set the GPUs of a launch where its file does not: from comments, or else from the settings."""
+    """Set the GPUs of a launch, and of those that it is compared with, where their file does not: from comments or settings."""
+    for one in (launch, *launch.beside):
+        _name_gpus(one, settings)
+
+
+def _name_gpus(launch: Launch, settings: Settings) -> None:
     launch.gpu, launch.gpu_count, launch.gpu_site = settings.gpu, settings.gpu_count, None
     for comment in speaking_for(launch):
         if comment.gpu is not None:  # the settings' number is that of other GPUs

@@ -27,7 +27,6 @@ from servelint.lsp.memory_hover import memory_lines
 from servelint.report import reference
 from servelint.report.clean import code, link, plain
 from servelint.report.places import address
-from servelint.rules.condition import evaluate
 from servelint.rules.pages import impacts
 from servelint.rules.ranges import describe
 from servelint.rules.rule import Rule
@@ -303,13 +302,22 @@ def _model(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
         lines += ["", ", ".join(known) + "."]
     else:
         lines += ["", "servelint does not know a model of this name."]
+    lines += _attention(view)
     return [*lines, *memory_lines(view, analysis.settings), *_problems(found, view, analysis, ["model"])]
+
+
+def _attention(view: LaunchView) -> list[str]:
+    """The attention backend that the release chooses on the launch's GPU."""
+    backend, gpu = view.config.operand("effective.attention-backend"), view.config.operand("gpu.name").value
+    if backend.value is None or backend.text is not None or gpu is None:
+        return []
+    return ["", f"Attention backend on {gpu}: {code(str(backend.value))}, unless --attention-backend is given."]
 
 
 def _launch(view: LaunchView, analysis: Analysis) -> list[str]:
     launch = view.launch
     name = f" · {code(launch.name)}" if launch.name else ""
-    lines = [f"**{view.shown}**{name}", *memory_lines(view, analysis.settings)]
+    lines = [f"**{view.shown}**{name}", *_attention(view), *memory_lines(view, analysis.settings)]
     own = [one for one in analysis.findings if one.launch is launch]
     return [*lines, *_listed([], own, view)]
 
@@ -333,7 +341,7 @@ def _problems(found: Cursor, view: LaunchView, analysis: Analysis, names: list[s
     firing = [one for one in analysis.findings if one.launch is view.launch and (one.rule in ids or _touches(one, found))]
     listed_already = {one.rule for one in firing}
     if near:
-        rules = [rule for rule in rules if evaluate(rule.when, view.config) is not False]
+        rules = [rule for rule in rules if rule.holds(view.config) is not False]
     return _listed([rule for rule in rules if rule.id not in listed_already], firing, view)
 
 
@@ -350,9 +358,7 @@ def _listed(rules: list[Rule], firing: list[Finding], view: LaunchView) -> list[
     """Findings and rules as a list in Markdown, the worst first."""
     firing = sorted(firing, key=lambda one: -SEVERITIES.index(one.severity))
     lines = [f"- **{one.severity}** here: {plain(one.sentence)}{_link(one.evidence)}" for one in firing]
-    others = sorted(
-        rules, key=lambda rule: (evaluate(rule.when, view.config) is False, -SEVERITIES.index(rule.severity), rule.id)
-    )
+    others = sorted(rules, key=lambda rule: (rule.holds(view.config) is False, -SEVERITIES.index(rule.severity), rule.id))
     lines += [
         f"- {rule.severity}: {plain(rule.title)} ({describe(rule.versions)}), {code(rule.id)}{_link(rule.evidence)}"
         for rule in others

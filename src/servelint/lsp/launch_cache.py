@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _UNUSED_AT_MOST = 16
 """Texts for which an entry is kept that none of them uses: what is typed is often deleted again."""
-_NOT_COMPARED = ("files", "later", "nodes", "open", "source")
+_NOT_COMPARED = ("beside", "files", "later", "nodes", "open", "source")
 """Fields that open files, which a key opens itself, that find what no finding needs, and the
 file of a launch, which is that of its places."""
 _HERE = object()
@@ -62,6 +62,7 @@ class LaunchKey:
         if launch.nodes is not None:
             self._add([launch.nodes.kind, launch.nodes.size, launch.nodes.site, launch.nodes.gpus])
             self._add([[other is launch or other, count] for other, count in launch.nodes.parts])
+        self._add(launch.beside)
         for path in files:
             self._values.append(path)
             self._add(launch.open(TracedText.of(path)) if launch.open is not None else None)

@@ -38,6 +38,7 @@ _STANDS_FOR = {
     "effective.speculative-tokens": ("speculative-config.num_speculative_tokens", "spec-tokens"),
     "effective.prefix-caching": ("enable-prefix-caching",),
     "effective.async-scheduling": ("async-scheduling",),
+    "effective.attention-backend": ("attention-backend",),
     "effective.mamba-strategy": ("mamba-scheduler-strategy",),
     "effective.dp-attention": ("enable-dp-attention",),
     "effective.pp-size": ("pp-size", "pipeline-parallel-size"),

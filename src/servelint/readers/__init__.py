@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.core import bounds
-from servelint.core.launch import Launch
+from servelint.core.launch import Launch, pair
 from servelint.core.problem import Problem
 from servelint.core.run import Run, current
 from servelint.core.source import Source
@@ -86,6 +86,7 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
         found.launches = _within(found.launches)
         for launch in found.launches:
             placeholders.fill(launch)
+    pair(found.launches)
     found.problems += run.problems
     return found
 

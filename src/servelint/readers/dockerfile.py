@@ -48,7 +48,36 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
         if site is not None and (site.start, site.end) not in seen:
             seen.add((site.start, site.end))
             started[:0] = _started(one, site, found, source, neighbours, "" if one is found[-1] else one.name)
-    return started or (_not_run(found[-1], source) if found else [])
+    return started or (_supervised(found[-1], source) or _not_run(found[-1], source) if found else [])
+
+
+def _supervised(stage: Stage, source: Source) -> list[Launch]:
+    """The launches of the programs of supervisord, where the image starts it and a step writes its file."""
+    from servelint.readers import embedded
+    from servelint.syntax.shell.evaluate import evaluate
+
+    words = [*(stage.entrypoint.words if stage.entrypoint else ()), *(stage.cmd.words if stage.cmd else ())]
+    if not any(re.search(r"(?:^|[/\s])supervisord(?:\s|$)", word.text.flat) for word in words):
+        return []
+    found: list[Launch] = []
+
+    def wrote(path: TracedText, text: TracedText) -> None:
+        found.extend(embedded.of_written(posixpath.basename(path.flat), text, source))
+
+    for step in stage.steps:
+        instruction = step.instruction
+        if instruction.keyword == "RUN":
+            if entry.mentions(instruction.raw.flat):
+                evaluate(instruction.raw, lambda _: {}, wrote=wrote)
+            continue
+        target = (instruction.text.flat.split() or [""])[-1]
+        for one in instruction.heredocs:
+            wrote(TracedText.of(one.name if target.endswith("/") else target), one.text)
+    for launch in found:
+        launch.container = Container(None if _builds(stage) else stage.reference, open=True)
+        launch.env = {**stage.env, **launch.env}
+        launch.release = stage.claims.get(launch.engine, launch.release)
+    return found
 
 
 def _not_run(stage: Stage, source: Source) -> list[Launch]:

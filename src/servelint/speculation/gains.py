@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
+from servelint.core.data import data_path
 from servelint.speculation.cases import ADVISED, BLOCK, TOKENS, Case, accepted_of, method_of
 from servelint.speculation.roofline import Prior, prior
 
@@ -114,7 +114,7 @@ def _whole(data: dict[str, object], key: str) -> int | None:
 @lru_cache(maxsize=1)
 def published() -> tuple[Measurement, ...]:
     """The measurements that servelint ships."""
-    with open(os.path.join(os.path.dirname(__file__), "data", "measurements.json"), encoding="utf-8") as file:
+    with open(data_path("speculation/data/measurements.json"), encoding="utf-8") as file:
         return tuple([Measurement(data) for data in json.load(file)["measurements"]])
 
 

@@ -135,6 +135,7 @@ class SGLang(Engine):
         "model-path": None, "effective.tp-size": 1, "effective.pp-size": 1, "effective.dp-size": 1, "nnodes": 1, "dtype": None,
         "quantization": None, "kv-cache-dtype": None, "context-length": None, "page-size": None,
     }  # fmt: skip
+    roles = ("disaggregation-mode", {"prefill": "prefill", "decode": "decode"})
     starts_slowly = True
     model_cache = "/root/.cache/huggingface"
     needs_gpu = True

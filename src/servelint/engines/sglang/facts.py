@@ -132,6 +132,49 @@ def hopper_attention_backend(config: Config) -> Operand:
     return Operand(True, "fa3") if plain and known and config.at_least("0.5.9") else UNKNOWN
 
 
+_PLAIN = _FA3_ON_HOPPER & {
+    "Gemma2ForCausalLM", "Gemma3ForConditionalGeneration", "Glm4MoeForCausalLM", "LlamaForCausalLM", "MistralForCausalLM",
+    "MixtralForCausalLM", "OPTForCausalLM", "Phi3ForCausalLM", "Qwen2ForCausalLM", "Qwen2_5_VLForConditionalGeneration",
+    "Qwen3ForCausalLM", "Qwen3MoeForCausalLM", "Qwen3VLForConditionalGeneration",
+}  # fmt: skip
+"""Those whose default was looked at on other GPUs: 0.5.10 and 0.5.23 as B200 and L4, 0.5.23 as T4 and RTX 5090 (run)."""
+_CHOOSE_A_BACKEND = (
+    "enable-deterministic-inference", "kv-cache-dtype", "page-size", "dllm-algorithm", "enable-hisparse", "dcp-size",
+    "attn-cp-size", "rl-on-policy-target", "enable-page-major-kv-layout", "enable-unified-memory", "device",
+)  # fmt: skip
+"""Options beside which another backend may be chosen."""
+
+
+def attention_backend(config: Config) -> Operand:
+    """The backend of all attention: the option's, or what is chosen on the GPU that is known.
+
+    Source: _get_default_attn_backend in srt/server_args.py (0.5.10 line 2217, 0.5.18 line 5870), get_default_attn_backend in
+    srt/arg_groups/model_override_base.py (0.5.19 line 273, 0.5.23 line 277): fa3 on Hopper, trtllm_mha on compute capability
+    10, aiter with ROCm, else FlashInfer, which SGLang installs. Before 0.5.10 only Hopper was looked at.
+    """
+    capability = config.operand("gpu.capability").value
+    hopper = hopper_attention_backend(config)
+    if hopper is not UNKNOWN and hopper.text is not None:
+        return hopper  # the option's
+    if any(config.operand(one).present is not False for one in _CHOOSE_A_BACKEND):
+        return UNKNOWN
+    if isinstance(capability, int | float) and 9 <= capability < 10:
+        return hopper
+    options = ("attention-backend", "prefill-attention-backend", "decode-attention-backend", "speculative-algorithm")
+    if any(config.operand(one).present is not False for one in options) or says_other_device(config).value is not False:
+        return UNKNOWN
+    known = config.operand("model.architecture").value in _PLAIN and model_overridden(config).value is False
+    if not known or not config.at_least("0.5.10"):
+        return UNKNOWN
+    if config.operand("gpu.vendor").value == "amd":
+        return Operand(True, "aiter")
+    if not isinstance(capability, int | float):
+        return UNKNOWN
+    if 10 <= capability < 11:
+        return Operand(True, "trtllm_mha")
+    return Operand(True, "flashinfer") if 7.5 <= capability < 9 or 12 <= capability < 13 else UNKNOWN
+
+
 def command(config: Config) -> Operand:
     """Which program starts the server: `serve` for `sglang serve`, `launch_server` for the module."""
     for word in reversed(config.launch.verb):
@@ -291,6 +334,7 @@ FACTS = {
     "hopper-attention-backend": Fact(
         hopper_attention_backend, "text", "the attention backend on a Hopper GPU: the option's, or the default"
     ),
+    "attention-backend": Fact(attention_backend, "text", "the attention backend: the option's, or the default on the GPU"),
     "spec-v2": Fact(spec_v2, "bool", "SGLANG_ENABLE_SPEC_V2 as SGLang reads it"),
     "mamba-strategy": Fact(mamba_strategy, "text", "the radix cache strategy of hybrid models"),
     "says-rocm": Fact(says_rocm, "bool", "the launch selects ROCm"),

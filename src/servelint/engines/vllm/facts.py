@@ -371,6 +371,62 @@ def scheme_capability(config: Config) -> Operand:
     return Operand(True, max(found.value, least), site=found.span)
 
 
+_PLAIN = frozenset((
+    "Glm4MoeForCausalLM", "LlamaForCausalLM", "MistralForCausalLM", "MixtralForCausalLM", "OPTForCausalLM", "Qwen2ForCausalLM",
+    "Qwen2_5_VLForConditionalGeneration", "Qwen3ForCausalLM", "Qwen3MoeForCausalLM", "Qwen3VLForConditionalGeneration",
+))  # fmt: skip
+"""Architectures of causal attention whose default was looked at: 0.23.0 as T4, 0.33.0 as T4, L4, B200 and RTX 5090 (run)."""
+_ALWAYS_128 = frozenset(("Glm4MoeForCausalLM", "Qwen3ForCausalLM", "Qwen3MoeForCausalLM", "Qwen3VLForConditionalGeneration"))
+"""Those whose heads have 128 dimensions, whatever the hidden size is."""
+_CHOOSE_A_BACKEND = (
+    "kv-cache-dtype", "block-size", "attention-config", "decode-context-parallel-size", "dcp-kv-cache-interleave-size",
+    "runner", "task", "convert", "model-impl", "env.VLLM_ATTENTION_BACKEND", "env.VLLM_BATCH_INVARIANT", "env.VLLM_USE_V1",
+)  # fmt: skip
+"""Settings beside which another backend may be chosen."""
+
+
+def attention_backend(config: Config) -> Operand:
+    """The attention backend: the option's, or what is chosen on the NVIDIA GPU that is known.
+
+    Source: _get_backend_priorities in vllm/platforms/cuda.py (0.11.1 line 46, 0.33.0 line 84), supports_compute_capability in
+    vllm/v1/attention/backends/flash_attn.py (from 8.0) and flashinfer.py (from 7.5 up to 0.23.0, from 8.0 since 0.24.0).
+    A KV cache of 16 bits is needed for it, so that checkpoints that may have scales for the cache are left out.
+    """
+    given = config.operand("attention-backend")
+    if given.present is not False:
+        return given if given.value not in (None, "auto") else UNKNOWN
+    capability, vendor = config.operand("gpu.capability").value, config.operand("gpu.vendor").value
+    if any(config.operand(one).present is not False for one in _CHOOSE_A_BACKEND) or vendor != "nvidia":
+        return UNKNOWN
+    plain = config.operand("model.architecture").value in _PLAIN and model_overridden(config).value is False
+    sixteen = config.operand("dtype").present is False or config.operand("dtype").value in (
+        "auto",
+        "bfloat16",
+        "float16",
+        "half",
+    )
+    without_scales = config.operand("model.quant-method").value in ("fp8", "awq", "gptq")
+    without_scales |= config.operand("model.quantization").value == "none"
+    known = plain and sixteen and without_scales and speculation(config).present is False
+    if not known or not config.at_least("0.11.1") or not isinstance(capability, int | float):
+        return UNKNOWN
+    if capability >= 8 and not 10 <= capability < 11:
+        return Operand(True, "FLASH_ATTN")
+    if not _heads_of_flashinfer(config):
+        return UNKNOWN
+    if 10 <= capability < 11:
+        return Operand(True, "FLASHINFER")
+    return Operand(True, "TRITON_ATTN" if config.at_least("0.24") else "FLASHINFER") if capability == 7.5 else UNKNOWN
+
+
+def _heads_of_flashinfer(config: Config) -> bool:
+    """Whether the heads have 64, 128 or 256 dimensions."""
+    hidden, heads = config.operand("model.hidden-size").value, config.operand("model.heads").value
+    if config.operand("model.architecture").value in _ALWAYS_128:
+        return True
+    return isinstance(hidden, int) and isinstance(heads, int) and heads > 0 and hidden / heads in (64, 128, 256)
+
+
 def model_overridden(config: Config) -> Operand:
     """Whether --hf-overrides may change more of the model than its context."""
     return overridden_model(config, "hf-overrides")
@@ -379,6 +435,7 @@ def model_overridden(config: Config) -> Operand:
 FACTS = {
     "quantization": Fact(quantization_method, "text", "the quantization method: the option's, or that of the checkpoint"),
     "least-capability": Fact(scheme_capability, "number", "the compute capability that the quantization method needs"),
+    "attention-backend": Fact(attention_backend, "text", "the attention backend: the option's, or the default on the GPU"),
     "speculation": Fact(speculation, "bool", "speculative decoding is on"),
     "speculative-method": Fact(speculative_method, "text", "the speculative method under its current name"),
     "speculative-alias": Fact(speculative_alias, "text", "the current name of a speculative method with a deprecated name"),
