@@ -95,7 +95,7 @@ class TestFolders:
         write(name)
         assert listed(".") == ([name], [])
 
-    @pytest.mark.parametrize("name", ["main.py", "notes.txt", "a.yml.orig", "envoy.rs", "model.safetensors", ".bashrc"])
+    @pytest.mark.parametrize("name", ["main.rb", "notes.txt", "a.yml.orig", "envoy.rs", "model.safetensors", ".bashrc"])
     def test_files_of_another_kind(self, name: str) -> None:
         write(name)
         assert listed(".") == ([], [])

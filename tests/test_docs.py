@@ -6,6 +6,7 @@ import doctest
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -14,6 +15,7 @@ from servelint.cli import root
 from servelint.cli.command import Group
 from servelint.rules.compile import compile_rule, faults, find_rule, read_rules
 from tests.running import Workspace
+from tests.syntax import yaml_texts
 
 DOCS = Path(__file__).parent.parent / "docs"
 RULES = DOCS.parent / "rules"
@@ -76,16 +78,21 @@ def shown(page: Path, program: str) -> list[list[str]]:
     return [shlex.split(re.split(r" +# |\s*(?:&&|[|;>])\s| <", line)[0])[1:] for line in typed]
 
 
+def accepted(words: list[str]) -> None:
+    """Parse the words of a command of servelint. Raises a usage error."""
+    one: click.Command = root()
+    while isinstance(one, Group) and words and words[0] in one.subcommands:
+        found = one.get_command(click.Context(one), words.pop(0))
+        assert found is not None
+        one = found
+    if not isinstance(one, Group):
+        one.make_context("servelint", words)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 def test_commands_are_accepted(page: Path) -> None:
     for words in shown(page, "servelint"):
-        one: click.Command = root()
-        while isinstance(one, Group) and words and words[0] in one.subcommands:
-            found = one.get_command(click.Context(one), words.pop(0))
-            assert found is not None
-            one = found
-        if not isinstance(one, Group):
-            one.make_context("servelint", words)  # raises a usage error
+        accepted(words)
     for words in shown(page, "python"):
         if words[0] != "-m":
             assert (DOCS.parent / words[0]).is_file()
@@ -94,6 +101,35 @@ def test_commands_are_accepted(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 def test_every_page_has_an_example(page: Path) -> None:
     assert shown(page, "servelint") + shown(page, "python") or page.name in ("api.md", "writing-rules.md", "operands.md")
+
+
+WORKFLOWS = sorted((DOCS.parent / ".github" / "workflows").glob("*.yml"))
+
+
+def steps(workflow: Path) -> list[dict[str, Any]]:
+    return [step for job in yaml_texts.load(workflow.read_text())["jobs"].values() for step in job["steps"]]
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=[one.name for one in WORKFLOWS])
+class TestWorkflows:
+    def test_commands_are_accepted(self, workflow: Path) -> None:
+        text = "\n".join(str(step.get("run", "")) for step in steps(workflow)).replace("\\\n", " ")
+        for line in re.findall(r"(?m)(?:^|[|;&({]|xargs \S+)\s*(servelint .*)$", text):
+            accepted(shlex.split(re.split(r"\s*(?:&&|\|\||[|;>])\s", line)[0])[1:])
+        for script in re.findall(r"python (?!-)(\S+\.py)", text):
+            assert (DOCS.parent / script.removeprefix("../base/")).is_file()
+
+    def test_actions_are_pinned_and_rights_are_few(self, workflow: Path) -> None:
+        text = workflow.read_text()
+        assert re.search(r"^permissions: (?:\{\}|read-all)$|^permissions:\n  contents: read$", text, re.MULTILINE)
+        uses = re.findall(r"uses: (\S+)(.*)", text)
+        for action, version in uses:
+            assert action.startswith("./") or re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action), action
+            assert action.startswith("./") or re.fullmatch(r" # v[\d.]+", version), action
+
+    def test_no_expression_is_put_into_a_script(self, workflow: Path) -> None:
+        for step in steps(workflow):
+            assert "${{" not in str(step.get("run", ""))
 
 
 class TestTutorial:

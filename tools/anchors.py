@@ -19,6 +19,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import permutations
 from typing import Any
 
 from packaging.version import Version
@@ -32,11 +33,11 @@ from servelint.harvest.anchors import (
     Statement,
     citations,
     cited,
-    facts,
     look_up,
+    lost,
     refusals,
-    rule_words,
     search,
+    subject,
     unique,
 )
 from servelint.harvest.command import DATA, new
@@ -98,10 +99,9 @@ def measure(engine: str, since: str, *, rows: bool) -> int:
     count: Counter[str] = Counter()
     for rule in rules:
         within = inside(str(rule["versions"]), releases)
-        stated = [facts(rule, one) for one in snapshots]
         for at in range(1, len(releases)):
             states = sorted(rung[rule["id"]].get(releases[at], set()))
-            states += ["options"] * (stated[at] != stated[at - 1])
+            states += ["options"] * any(lost(rule, *both) for both in permutations(snapshots[at - 1 : at + 1]))
             if within[at] != within[at - 1]:
                 kind = "upper" if within[at - 1] else "lower"
                 count[kind] += 1
@@ -127,7 +127,7 @@ def measure(engine: str, since: str, *, rows: bool) -> int:
 def followed(rules: list[Rule], releases: list[str], since: str) -> dict[str, dict[str, set[str]]]:
     """In which releases the statements of each rule change: rule -> the later release of a step -> states."""
     rung: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    words = {rule["id"]: rule_words(rule) for rule in rules}
+    words = {rule["id"]: subject(rule) for rule in rules}
     engine = rules[0]["engine"]
     opened = lru_cache(maxsize=3)(lambda release: Source(open_tree(engine, release)))
     refused = stale.known_refusals()
@@ -202,7 +202,7 @@ def rehearse(cuts: dict[str, str], folder: str) -> int:
         store.write(
             os.path.join(work, engine + ".json"), store.merge(engine, [store.snapshot_of(today, one) for one in then], [])
         )
-        opened = lru_cache(maxsize=6)(lambda release, engine=engine: Source(open_tree(engine, release)))
+        opened = lru_cache(maxsize=40)(lambda release, engine=engine: Source(open_tree(engine, release)))
         anchors = os.path.join(work, "anchors.json")
         stale.write({engine: {"release": cut, "rules": stale.build(cut_rules(engine, cut), cut, opened)}}, anchors)
         expected, rung, known, base = set(), set(), {rule["id"] for rule in cut_rules(engine, cut)}, cut

@@ -33,7 +33,7 @@ _LANGUAGES = {"text": (), "yaml": ("yaml",), "json": ("json", "jsonc")}
 _PLAIN = "plaintext"
 """The language that VS Code gives to a file that it does not know."""
 _TABLE = re.compile(r"(?<=<!-- formats -->\n).*?(?=<!-- /formats -->)", re.DOTALL)
-_RUN_TIME = ("syntax", "shape", "any_name", "unnamed", "words", "lists", "bounded", "is_mine", "read")
+_RUN_TIME = ("syntax", "shape", "any_name", "unnamed", "words", "needs", "lists", "bounded", "is_mine", "read")
 
 
 def load() -> dict[str, list[Format]]:

@@ -3,6 +3,7 @@
     python tools/upstream.py                        print the addresses, one a line
     python tools/upstream.py STATES.json            print the rules that may end, given the states of today
     python tools/upstream.py STATES.json --write    and note these states in tools/upstream.json
+    python tools/upstream.py STATES.json --write --source TEXT      with where they were read
 
 STATES.json has address -> state: "open", "closed" or "merged", or an object as the GitHub API answers (`state`, `state_reason`,
 `merged`, `merged_at`), which may say `released_in`. Nothing is fetched here.
@@ -86,14 +87,16 @@ def _ends(rule: dict[str, Any]) -> bool:
     return "<" in str(rule["versions"])
 
 
-def write(states: dict[str, Any]) -> None:
-    """Note states in tools/upstream.json; a thread of which nothing is given keeps its own."""
+def write(states: dict[str, Any], source: str = "") -> None:
+    """Note states in tools/upstream.json, and where they were read; a thread of which nothing is given keeps its own."""
     today = time.strftime("%Y-%m-%d")
     before = noted()
     threads: dict[str, dict[str, str]] = {}
     for address in cited():
         now = state_of(states.get(address, "unknown"))[0]
-        threads[address] = before.get(address, {"state": "unknown"}) if now == "unknown" else {"state": now, "read": today}
+        threads[address] = before.get(address, {"state": "unknown"})
+        if now != "unknown":
+            threads[address] = {"state": now, "read": today} | ({"source": source} if source else {})
     about = json.loads(NOTED.read_text(encoding="utf-8"))["about"]
     rows = ",\n".join([f"  {json.dumps(address)}: {json.dumps(one)}" for address, one in threads.items()])
     NOTED.write_text(f'{{\n "about": {json.dumps(about)},\n "threads": {{\n{rows}\n }}\n}}\n', encoding="utf-8")
@@ -101,7 +104,8 @@ def write(states: dict[str, Any]) -> None:
 
 def main(argv: list[str]) -> int:
     """Run the tool."""
-    paths = [one for one in argv if one != "--write"]
+    source = argv[argv.index("--source") + 1 : argv.index("--source") + 2] if "--source" in argv else []
+    paths = [one for one in argv if one not in ("--write", "--source", *source)]
     if not paths:
         print("\n".join(cited()))
         return 0
@@ -114,7 +118,7 @@ def main(argv: list[str]) -> int:
         print(f"tools/upstream.py: {paths[0]}: {error}", file=sys.stderr)
         return 2
     if "--write" in argv:
-        write(states)
+        write(states, *source)
     return 0
 
 

@@ -3,7 +3,8 @@
     python tools/verdicts.py run --oracle ~/oracle/oracle.py --engine vllm --releases 0.19.1,0.33.0 --folder out
 
 `write` makes the cases, `compare` reads the oracle's results, `run` does both with the oracle between them. The same seed
-makes the same cases from the same checkout. docs/verdicts.md says what the oracle is and what the figures mean.
+makes the same cases from the same checkout. `examples` asks about the examples of rules, on a release and on the one before.
+docs/verdicts.md says what the oracle is and what the figures mean.
 """
 
 from __future__ import annotations
@@ -24,15 +25,18 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import servelint
+from servelint.core.launch import Launch
 from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.engines import ENGINES, catalog
 from servelint.engines.catalog import Catalog, Option, Table
+from servelint.engines.releases import release_key
 from servelint.readers import read
 from servelint.readers.discover import files, read_file
 from servelint.rule_examples import example_text, unmarked
 from servelint.rules.compile import expand, read_rules, rule_files
 from servelint.rules.load import rules
+from servelint.rules.ranges import compile_range, contains, loaded
 
 ROOT = Path(__file__).resolve().parent.parent
 GPUS = {"H100": "h100-80gb", "H200": "h200", "B200": "b200", "A100": "a100-80gb", "L4": "l4", "4090": "rtx-4090", "T4": "t4"}
@@ -102,6 +106,9 @@ OF_PLUGINS = r"[Pp]arser '?\w+'? not found|invalid (?:tool call|reasoning) parse
 BY_GPUS = frozenset(("vllm/world-size-above-gpus",))
 """Rules that count GPUs, of which an oracle may find as few without looking at them before its workers start."""
 
+BY_SERVER = frozenset(("vllm/fault-tolerance-one-api-server",))
+"""Rules about numbers that the command of the server sets in the configuration, which an oracle makes without it."""
+
 OTHER_DTYPE = r"torch\.bfloat16 is not supported for quantization method (?:awq|gptq)\b"
 """What an oracle says of a checkpoint whose configuration it has in bfloat16: published ones of AWQ and GPTQ are in float16."""
 
@@ -150,10 +157,9 @@ def seeds(engine: str, folders: Iterable[str] = ()) -> list[Seed]:
 
     def add_text(source: Source) -> None:
         for launch in read(source).launches:
-            words = [word.text for word in launch.argv]
-            if launch.engine == engine and words and all(text.known for text in words) and not any(w.many for w in launch.argv):
-                names = {name: one.value.flat for name, one in launch.env.items() if one.value is not None and one.value.known}
-                add([text.flat for text in words], {k: v for k, v in names.items() if k.startswith(("VLLM_", "SGLANG_"))})
+            words = _plain(launch)
+            if launch.engine == engine and words is not None:
+                add(*words)
 
     book = str(ROOT / "rules")
     for path in rule_files(book):
@@ -170,6 +176,15 @@ def seeds(engine: str, folders: Iterable[str] = ()) -> list[Seed]:
         if isinstance(source, Source):
             add_text(source)
     return [one for _, one in sorted(found.items())]
+
+
+def _plain(launch: Launch) -> tuple[list[str], dict[str, str]] | None:
+    """The argv of a launch and the variables of its engine; None where words have no value."""
+    words = [word.text for word in launch.argv]
+    if not words or any(one.many for one in launch.argv) or not all(text.known for text in words):
+        return None
+    names = {name: one.value.flat for name, one in launch.env.items() if one.value is not None and one.value.known}
+    return [text.flat for text in words], {k: v for k, v in names.items() if k.startswith(("VLLM_", "SGLANG_"))}
 
 
 # -- one launch of one release
@@ -937,6 +952,9 @@ def compare(pairs: Iterable[tuple[Case, Case]], gpu: str, gpus: int, tally: Tall
         if verdict["ok"] and any(one.rule in BY_GPUS for one in errors):
             tally.apart["host"] += 1
             continue
+        if verdict["ok"] and any(one.rule in BY_SERVER for one in errors):
+            tally.apart["harness"] += 1
+            continue
         row = case | {
             "error": verdict.get("error"),
             "found": sorted({one.rule for one in errors}),
@@ -1046,38 +1064,110 @@ def _run(options: argparse.Namespace) -> Tally:
             compare(_pairs(stem + ".cases.jsonl", stem + ".verdicts.jsonl"), GPUS[options.gpu], options.gpus, tally)
             continue
         _write(stem + ".cases.jsonl", made)
-        asked = [
-            sys.executable,
-            options.oracle,
-            "--engine",
-            options.engine,
-            "--version",
-            release,
-            "--batch",
-            stem + ".cases.jsonl",
-        ]
-        asked += [
-            "--out",
-            stem + ".verdicts.jsonl",
-            "--gpu",
-            options.gpu,
-            "--gpus",
-            str(options.gpus),
-            "--timeout",
-            "60",
-            "--jobs",
-            str(options.jobs),
-        ]
-        subprocess.run(asked, check=True)
+        _ask(options, release, stem, options.gpu, options.gpus)
         compare(_pairs(stem + ".cases.jsonl", stem + ".verdicts.jsonl"), GPUS[options.gpu], options.gpus, tally)
     return tally
+
+
+def _ask(options: argparse.Namespace, release: str, stem: str, gpu: str, gpus: int) -> None:
+    """Ask the oracle about a file of cases."""
+    asked = {"--engine": options.engine, "--version": release, "--batch": stem + ".cases.jsonl"}
+    asked |= {"--out": stem + ".verdicts.jsonl", "--gpu": gpu, "--gpus": str(gpus), "--timeout": "60"}
+    words = [word for pair in {**asked, "--jobs": str(options.jobs)}.items() for word in pair]
+    subprocess.run([sys.executable, options.oracle, *words], check=True)
+
+
+# -- the examples of rules
+
+
+def example_cases(engine: str, base: str, each: int = 99) -> Iterator[Case]:
+    """The examples of the rules for refusals that hold in a release and that servelint judges so there.
+
+    each: how many good and how many bad ones of a rule
+    """
+    book = str(ROOT / "rules")
+    machines = {known: name for name, known in GPUS.items()}
+    for rule in (one for path in rule_files(book) for data in read_rules(path, book) for one in expand(data)):
+        if (rule["engine"], rule["severity"], rule["impact"]) != (engine, "error", "crash-at-start"):
+            continue
+        if not contains(loaded(compile_range(str(rule["versions"]))), release_key(base)):
+            continue
+        for kind in ("bad", "good"):
+            taken = 0
+            for number, example in enumerate(rule["examples"][kind], start=1):
+                launches = read(unmarked(*example_text(example))[0]).launches
+                words = _plain(launches[0]) if len(launches) == 1 and launches[0].engine == engine else None
+                gpu, gpus = str(example.get("gpu", "h100-80gb")), int(example.get("gpus", 8))
+                gpu = {"h100": "h100-80gb", "a100": "a100-80gb"}.get(gpu, gpu)
+                if words is None or gpu not in machines or taken >= each:
+                    continue
+                case: Case = {"id": f"{rule['id']} {kind} {number}", "engine": engine, "release": base, "argv": words[0]}
+                case |= {"env": words[1], "gpu": machines[gpu], "gpus": gpus}
+                found = {one.rule for one in judged(case, gpu, gpus)}
+                if (rule["id"] in found) if kind == "bad" else not found:
+                    taken += 1
+                    yield case
+
+
+def confirmations(cases: list[Case], before: dict[str, Case], after: dict[str, Case]) -> dict[str, list[str]]:
+    """Of each rule that the oracle can decide, what it decides otherwise on the later release.
+
+    before, after: the verdicts of both releases, by the ids of the cases
+    """
+    found: dict[str, list[str]] = {}
+    for case in cases:
+        one, other = before.get(case["id"]), after.get(case["id"])
+        rule, kind, number = case["id"].rsplit(" ", 2)
+        if one is None or other is None or any(apart(verdict, case["argv"], case["env"]) for verdict in (one, other)):
+            continue
+        if one["ok"] is (kind == "bad"):
+            continue  # the oracle does not see what the rule is about
+        said = found.setdefault(rule, [])
+        if other["ok"] and not one["ok"]:
+            said.append(f"{kind} {number} starts; before: {shortened(one['error'])}")
+        elif not other["ok"] and (one["ok"] or shortened(one["error"]) != shortened(other["error"])):
+            said.append(f"{kind} {number} is refused: {shortened(other['error'])}")
+    return found
+
+
+def confirmed_table(engine: str, base: str, release: str, found: dict[str, list[str]]) -> str:
+    """The rules that the engine decided, as Markdown: first those that it decides otherwise."""
+    other = {rule: said for rule, said in sorted(found.items()) if said}
+    same = [f"`{rule}`" for rule in sorted(found.keys() - other.keys())]
+    lines = [f"### Rules asked: {ENGINES[engine].name} {base} -> {release}", ""]
+    lines += [f"{len(found)} rules decided: {len(same)} as before, {len(other)} otherwise.", ""]
+    if other:
+        lines += ["| rule | what the engine says |", "|---|---|"]
+        lines += [f"| `{rule}` | {'; '.join(said).replace('|', chr(92) + '|')} |" for rule, said in other.items()]
+        lines.append("")
+    return "\n".join([*lines, "<details><summary>as before</summary>", "", ", ".join(same), "", "</details>", ""])
+
+
+def _examples(options: argparse.Namespace) -> str:
+    """Ask the oracle about the examples on both releases."""
+    os.makedirs(options.folder, exist_ok=True)
+    made = list(example_cases(options.engine, options.base, options.each))
+    verdicts: dict[str, dict[str, Case]] = {options.base: {}, options.release: {}}
+    for gpu, gpus in sorted({(case["gpu"], case["gpus"]) for case in made}):
+        chosen = [case for case in made if (case["gpu"], case["gpus"]) == (gpu, gpus)]
+        for release, known in verdicts.items():
+            stem = os.path.join(options.folder, f"{options.engine}-{release}-{gpu}-{gpus}")
+            _write(stem + ".cases.jsonl", [case | {"release": release} for case in chosen])
+            _ask(options, release, stem, gpu, gpus)
+            known.update({row["id"]: row for row in _rows(stem + ".verdicts.jsonl")})
+    found = confirmations(made, verdicts[options.base], verdicts[options.release])
+    return confirmed_table(options.engine, options.base, options.release, found)
 
 
 def main(argv: list[str] | None = None) -> int:
     """0: the figures reach the limits; 1: they do not; 2: wrong usage."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(dest="verb", required=True)
-    write, weigh, run = (verbs.add_parser(name) for name in ("write", "compare", "run"))
+    write, weigh, run, asking = (verbs.add_parser(name) for name in ("write", "compare", "run", "examples"))
+    asking.add_argument("--engine", choices=("vllm", "sglang"), required=True)
+    asking.add_argument("--base", required=True, help="the release before, whose verdicts are compared")
+    asking.add_argument("--release", required=True)
+    asking.add_argument("--each", type=int, default=99, help="good and bad examples of each rule that are asked")
     for one in (write, run):
         one.add_argument("--engine", choices=("vllm", "sglang"), required=True)
         one.add_argument("--count", type=int, default=1000, help="cases for each release")
@@ -1088,10 +1178,11 @@ def main(argv: list[str] | None = None) -> int:
     write.add_argument("--release", required=True)
     write.add_argument("--out", required=True)
     weigh.add_argument("files", nargs="+", metavar="CASES VERDICTS | FOLDER")
-    run.add_argument("--oracle", required=True, help="path of oracle.py")
     run.add_argument("--releases", required=True, help="with commas between")
-    run.add_argument("--folder", required=True, help="where cases and verdicts are written")
-    run.add_argument("--jobs", type=int, default=2)
+    for one in (run, asking):
+        one.add_argument("--oracle", required=True, help="path of oracle.py")
+        one.add_argument("--folder", required=True, help="where cases and verdicts are written")
+        one.add_argument("--jobs", type=int, default=2)
     for one in (weigh, run):
         one.add_argument("--gpu", choices=sorted(GPUS), default="H100")
         one.add_argument("--gpus", type=int, default=8)
@@ -1103,6 +1194,9 @@ def main(argv: list[str] | None = None) -> int:
     if options.verb == "write":
         started = seeds(options.engine, options.seeds)
         _write(options.out, cases(options.engine, options.release, options.count, options.seed, started))
+        return 0
+    if options.verb == "examples":
+        print(_examples(options))
         return 0
     if options.verb == "run":
         tally = _run(options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,28 @@ CONFIG: dict[str, Any] = {
     "vocab_size": 151936,
     "max_position_embeddings": 40960,
 }
+OTHER_KIND = "is of the architecture 'mamba2', whose header does not describe its layers"
 COMPOSE = """\
 services:
   llm:
     image: vllm/vllm-openai:v0.27.1
     command: --model acme/My-8B --max-model-len 100000
 """
+
+
+def gguf(kind: str, *, tensors: bool = True) -> bytes:
+    """A GGUF file without weights."""
+
+    def text(value: str) -> bytes:
+        return struct.pack("<Q", len(value)) + value.encode()
+
+    numbers = {"block_count": 36, "embedding_length": 4096, "feed_forward_length": 12288, "attention.head_count": 32}
+    numbers |= {"attention.head_count_kv": 8, "attention.key_length": 128, "context_length": 40960}
+    keys = [text("general.architecture") + struct.pack("<I", 8) + text(kind)]
+    keys += [text(f"{kind}.{name}") + struct.pack("<II", 4, value) for name, value in numbers.items()]
+    shapes = {"token_embd.weight": (4096, 151936), "output.weight": (4096, 151936)} if tensors else {}
+    rows = [text(name) + struct.pack("<IQQIQ", 2, *shape, 12, 0) for name, shape in shapes.items()]
+    return b"GGUF" + struct.pack("<IQQ", 3, len(rows), len(keys)) + b"".join(keys + rows)
 
 
 def rules(workspace: Workspace) -> set[str]:
@@ -111,6 +128,7 @@ class TestShow:
             (["show", "acme/unknown"], "servelint: nothing is known of acme/unknown\n"),
             (["show", "--gpu", "gpu9000"], "servelint: nothing is known of gpu9000\n"),
             (["add"], "servelint models add: error: missing argument: PATH\n"),
+            (["add", "nowhere.gguf"], "servelint: nowhere.gguf: no such file\n"),
             (["add", "nowhere"], "servelint: there is no config.json of at most 1 MiB in nowhere\n"),
         ],
     )
@@ -216,3 +234,40 @@ def test_the_files_that_it_stands_for() -> None:
     found = described_files(text)
     assert list(found) == ["a/b/config.json", "a/b/model.safetensors.index.json"]
     assert json.loads(found["a/b/config.json"]) == CONFIG
+
+
+class TestAddGguf:
+    def add(self, workspace: Workspace, content: bytes) -> tuple[int, str, str]:
+        (workspace.folder / "own-Q4_K_M.gguf").write_bytes(content)
+        ran = workspace.run("models", "add", "own-Q4_K_M.gguf")
+        return ran.status, ran.out, ran.err
+
+    def test_its_header_describes_it(self, workspace: Workspace) -> None:
+        status, out, err = self.add(workspace, gguf("qwen3"))
+        assert status == 0
+        assert err.startswith("servelint: own-Q4_K_M is in servelint-models.json")
+        found = json.loads((workspace.folder / "servelint-models.json").read_text())
+        Draft202012Validator(SCHEMA).validate(found)
+        entry = found["models"]["own-Q4_K_M"]
+        described = {name: value for name, value in entry["config"].items() if name in CONFIG}
+        assert described == CONFIG
+        assert entry["config"]["quantization_config"] == {"quant_method": "gguf"}
+        assert entry["bytes"] == 2 * 4096 * 151936 * 144 // 256
+        assert set(entry["sources"].values()) == {"own-Q4_K_M.gguf (header)"}
+        assert out.splitlines()[0].split()[:2] == ["architecture", "Qwen3ForCausalLM"]
+
+    @pytest.mark.parametrize(
+        ("content", "said"),
+        [
+            (b"", "servelint: own-Q4_K_M.gguf: it ends within its header\n"),
+            (b"GGML" + bytes(60), "servelint: own-Q4_K_M.gguf: it is not GGUF\n"),
+            (gguf("qwen3")[:-30], "servelint: own-Q4_K_M.gguf: it ends within its header\n"),
+            (
+                gguf("mamba2"),
+                f"servelint: own-Q4_K_M.gguf {OTHER_KIND}: add its config.json\n",
+            ),
+        ],
+    )
+    def test_what_cannot_be_read(self, content: bytes, said: str, workspace: Workspace) -> None:
+        assert self.add(workspace, content) == (2, "", said)
+        assert not (workspace.folder / "servelint-models.json").exists()

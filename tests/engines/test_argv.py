@@ -369,3 +369,21 @@ def test_clap_takes_no_word_with_a_dash_for_a_value() -> None:
 def test_lmdeploy_takes_underscores_for_dashes() -> None:
     assert faults("a/b --model_format awq", "lmdeploy", "0.18.0") == []
     assert faults("a/b --model_formats awq", "lmdeploy", "0.18.0") == [("unknown-option", "--model-formats")]
+    assert faults("a/b --model_format awq", "lmdeploy", "0.9.2") == []
+    assert faults("a/b --model_format awq", "lmdeploy", "0.9.1")[0] == ("unknown-option", "--model_format")
+
+
+def test_lmdeploy_takes_keys_of_json_options() -> None:
+    words = "a/b --hf-overrides.rope_scaling.factor 2.0 --hf_overrides.max_position_embeddings=8 --tp 2"
+    assert faults(words, "lmdeploy", "0.18.0") == []
+    assert list(settings(words, "lmdeploy", "0.18.0")) == [
+        "hf-overrides.rope_scaling.factor", "hf-overrides.max_position_embeddings", "tp",
+    ]  # fmt: skip
+    assert faults(words, "lmdeploy", "0.9.1")[0] == ("unknown-option", "--hf-overrides.rope_scaling.factor")
+    assert faults("a/b --session-len -0.5", "lmdeploy", "0.18.0") == []
+
+
+def test_one_launch_is_read_as_each_release_of_lmdeploy_reads_it() -> None:
+    launch = launch_in("lmdeploy serve api_server a/b --model_format awq", "run.sh")
+    old, new = configs(launch, ["0.9.1", "0.9.2"])
+    assert [one.operand("model-format").value for one in (old, new)] == [None, "awq"]

@@ -225,6 +225,18 @@ class TestSignature:
                 found = reading(words, catalog, index)
                 assert shared.setdefault(Signatures(catalog, words).of(index), found) == found, (spelling, index)
 
+    @pytest.mark.parametrize(
+        "words", ["-O3", "-O 3", "-O=3", "-O.level=3", "-O.mode 3", "-qfp8", "-q fp8", "-tp8", "-cc.mode=3"]
+    )
+    def test_words_that_name_an_option_by_their_first_letters(self, words: str) -> None:
+        catalog = catalogs.load("vllm")
+        assert catalog is not None
+        shared: dict[object, object] = {}
+        for index in range(len(catalog.releases)):
+            every = ["m", *words.split()]
+            found = reading(every, catalog, index)
+            assert shared.setdefault(Signatures(catalog, every).of(index), found) == found, catalog.releases[index]
+
     def test_those_of_releases_that_differ_are_few(self) -> None:
         signatures = {Signatures(CATALOG, ["--port", "1"]).of(index) for index in range(1, 5)}
         assert len(signatures) == 2

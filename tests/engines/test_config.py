@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from servelint.core.source import Span
-from servelint.engines.config import ABSENT, UNWRITTEN, Config, Operand, Scalar, configs
+from servelint.engines.config import ABSENT, UNWRITTEN, Config, Operand, Reading, Scalar, configs
 from tests.launching import launch_in, marked_launch
 
 
@@ -337,3 +339,19 @@ class TestFragment:
     @pytest.mark.parametrize("name", ["port", "model", "env.A", "container.ipc"])
     def test_the_rest_is_not(self, name: str) -> None:
         assert config(self.TEXT, filename="spec.json").operand(name) is UNWRITTEN
+
+
+def test_is_freed_without_the_garbage_collector() -> None:
+    """Editors and runs over many files make thousands: a cycle in each keeps them until a long collection."""
+    gc.collect()
+    gc.disable()
+    try:
+        made = configs(launch_in("vllm serve m --port 8000", "run.sh"), ["0.27.1", "0.28.0"])
+        known = made[-1].operand("port").value, made[-1].reading.first is made[0].reading
+        launch = id(made[0].launch)
+        del made
+        left = [one for one in gc.get_objects() if isinstance(one, Reading) and id(one.launch) == launch]
+    finally:
+        gc.enable()
+    assert known == (8000, True)
+    assert not left

@@ -1,4 +1,4 @@
-"""Options that variables set, as TGI reads them."""
+"""Options that variables set, as TGI and llama.cpp read them."""
 
 from __future__ import annotations
 
@@ -29,6 +29,22 @@ def test_a_variable_sets_its_option(variables: str, option: str, value: object) 
     assert (found.present, found.value) == (True, value)
     assert found.text is not None
     assert found.span is not None
+
+
+@pytest.mark.parametrize(
+    ("variable", "option", "value"),
+    [
+        ("LLAMA_ARG_CTX_SIZE=8192", "ctx-size", "8192"),
+        ("LLAMA_ARG_CACHE_TYPE_V=q8_0", "cache-type-v", "q8_0"),
+        ("LLAMA_ARG_CONT_BATCHING=on", "cont-batching", True),
+        ("LLAMA_ARG_CONT_BATCHING=0", "cont-batching", False),
+        ("LLAMA_ARG_NO_CONT_BATCHING=1", "cont-batching", False),
+        ("LLAMA_ARG_CONT_BATCHING=yes", "cont-batching", None),
+    ],
+)
+def test_a_variable_of_llamacpp_sets_its_option(variable: str, option: str, value: object) -> None:
+    launch = launch_in(f"{variable} llama-server -m a.gguf", "run.sh")
+    assert configs(launch, ["b11434"])[0].operand(option).value == value
 
 
 def test_a_word_comes_before_the_variable() -> None:

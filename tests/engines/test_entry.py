@@ -148,6 +148,8 @@ def test_a_program_that_a_substitution_looks_for(asked: str) -> None:
     [
         ("vllm", "m --omni --usp 8", "omni"),
         ("vllm", "m --omnivore", ""),
+        ("tgi", "--model-name=/mnt/models/", "tgis"),
+        ("tgi", "--model-id m --port 8080", ""),
         ("sglang", "--model-path m --dit-cpu-offload", "multimodal_gen"),
         ("sglang", "--model-path m --num-gpus=2", "multimodal_gen"),
         ("sglang", "--model-path m --tp 2", ""),

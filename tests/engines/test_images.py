@@ -278,6 +278,8 @@ def test_a_tag_whose_release_the_publisher_names(name: str, release: str) -> Non
         ("nvcr.io/nvidia/ai-dynamo/sglang-runtime:0.9.0", "sglang", "0.5.8"),
         ("nvcr.io/nvidia/ai-dynamo/tensorrtllm-runtime:1.1.0", "trtllm", "1.3.0rc11"),
         ("nvcr.io/nvidia/tritonserver:25.08-trtllm-python-py3", "trtllm", "0.21.0"),
+        ("ghcr.io/huggingface/tgi-gaudi:2.0.5", "tgi", "2.0.4"),
+        ("ghcr.io/huggingface/neuronx-tgi:0.0.28", "tgi", "3.0.0"),
         ("intel/vllm:0.10.2-xpu", "vllm", "0.10.2"),
         ("scitrera/dgx-spark-vllm:0.14.0-t5", "vllm", "0.14.0"),
         ("docker.io/scitrera/dgx-spark-vllm:0.16.0rc2-t4", "vllm", "0.16.0rc2"),

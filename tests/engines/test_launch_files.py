@@ -88,7 +88,9 @@ def test_an_empty_file(text: str, folder: Path) -> None:
     assert [rule for rule, _ in found(["--config", "serve.yaml"], "sglang", "0.5.12")] == ["sglang/missing-argument"]
 
 
-@pytest.mark.parametrize("text", ["just text\n", "- port: 9000\n"])
+@pytest.mark.parametrize(
+    "text", ["just text\n", "- port: 9000\n", "port: 1\n---\nport: 2\n", "port: 1\n---\n", "---\n---\nport: 1\n"]
+)
 @pytest.mark.parametrize(("engine", "version", "model"), [("vllm", "0.27.1", "--model"), ("sglang", "0.5.12", "--model-path")])
 def test_a_file_that_is_not_a_mapping(engine: str, version: str, model: str, text: str, folder: Path) -> None:
     (folder / "serve.yaml").write_text(text)

@@ -16,8 +16,8 @@ from servelint.harvest.anchors import (
     Statement,
     citations,
     cited,
-    facts,
     look_up,
+    lost,
     statements,
 )
 from servelint.harvest.sources import Tree
@@ -51,7 +51,7 @@ def raised(text: str) -> Statement:
 def after(text: str, path: str = PATH) -> str:
     before = source(CHECK)
     (one,) = cited(citations(RULE)[0], RULE, before)
-    return look_up(one, source(text, path), anchors.rule_words(RULE), before).state
+    return look_up(one, source(text, path), anchors.subject(RULE), before).state
 
 
 def test_a_citation_names_release_file_and_lines() -> None:
@@ -115,7 +115,7 @@ def test_what_was_elsewhere_before_has_not_moved() -> None:
     twin = "vllm/other.py"
     before = Source(Tree("vllm", "0.33.0", {PATH: CHECK, twin: CHECK}))
     (one,) = cited(citations(RULE)[0], RULE, before)
-    assert look_up(one, source(CHECK, twin), frozenset(), before).state == GONE
+    assert look_up(one, source(CHECK, twin), anchors.ANY, before).state == GONE
 
 
 def test_an_assertion_is_a_refusal() -> None:
@@ -146,20 +146,127 @@ def test_text_that_is_not_python_has_no_statements(text: str) -> None:
     assert all(one.kind == "assign" for one in statements("a.py", text))
 
 
-def test_what_catalogs_say_of_a_rule() -> None:
-    rule = {"when": {"kv-cache-dtype": {"in": ["fp8", "nvfp4"]}, "env.VLLM_X": "1", "speculative-config.method": "mtp"}}
-    snapshot: dict[str, Any] = {
-        "options": {"kv-cache-dtype": {"choices": ["auto", "fp8"]}},
-        "env": {"VLLM_X": {}},
-        "json": {"speculative-config": {"keys": {"method": {}}}},
-        "names": {"quantization": {"fp8": {}}},
+ACCESSOR = '''
+def drafts_of(cfg):
+    """Text."""
+    return cfg.speculative_config.method in ("eagle", "mtp")
+
+
+class Config:
+    @property
+    def pipelined(self):
+        return self.parallel_config.pipeline_parallel_size > 1
+
+    def verify(self):
+        if self.pipelined and drafts_of(self):
+            raise ValueError("pipelines do not take eagle")
+'''
+
+
+def test_a_function_that_only_returns_an_expression_is_that_expression() -> None:
+    assert raised(ACCESSOR).fingerprint == raised(CHECK).fingerprint
+    assert after(ACCESSOR) == SAME
+    assert after(ACCESSOR.replace("size > 1", "size > 2")) == CHANGED
+    module, _, check = ACCESSOR.partition("\n\nclass Config")
+    text = "from vllm.config.accessors import drafts_of\n\n\nclass Config" + check
+    files = {PATH: text, "vllm/config/accessors.py": module}
+    (one,) = [one for one in Source(Tree("vllm", "0.34.0", files)).module(PATH) if one.kind == "raise"]
+    assert one.fingerprint == raised(CHECK).fingerprint
+    assert raised(text).fingerprint != raised(CHECK).fingerprint  # the other file is not there
+
+
+def test_a_function_that_calls_itself_ends() -> None:
+    assert raised("def f(a):\n    return f(a) or a.b\n\n\ndef g(c):\n    assert f(c)\n").guards
+
+
+VALUES: dict[str, Any] = {
+    "when": {"quantization": {"in": ["awq", "gptq"]}, "moe-backend": "x"},
+    "why": "",
+    "evidence": [{"source": "vllm-0.33.0 vllm/config/vllm.py:4", "says": "the error"}],
+}
+MEMBERS = """
+def verify(cfg):
+    if cfg.moe_backend == "x" and cfg.quantization not in ("fp8", "mxfp8"):
+        raise ValueError("the backend x does not take this quantization")
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "state"),
+    [
+        (MEMBERS.replace('"mxfp8"', '"mxfp8", "nvfp4"'), SAME),
+        (MEMBERS.replace('"mxfp8"', '"mxfp8", "awq"'), CHANGED),
+        (MEMBERS.replace("not in (", "not in (None, "), SAME),
+        (MEMBERS.replace('"mxfp8"):', '"mxfp8") and not (cfg.moe_backend == "y" and cfg.extra):'), SAME),
+        (MEMBERS.replace('"mxfp8"):', '"mxfp8") and not (cfg.moe_backend == "x" and cfg.extra):'), CHANGED),
+    ],
+)
+def test_values_that_a_rule_does_not_name_do_not_count(other: str, state: str) -> None:
+    before = source(MEMBERS)
+    (one,) = cited(citations(VALUES)[0], VALUES, before)
+    assert look_up(one, source(other), anchors.subject(VALUES), before).state == state
+
+
+def test_the_values_that_a_rule_is_limited_to() -> None:
+    when = {
+        "effective.speculative-algorithm": {"in": ["EAGLE", "NGRAM"]},
+        "page-size": {"above": 1},
+        "any": [{"quantization": "awq"}, {"quantization": {"set": False}}],
+        "model.architecture": "LlamaForCausalLM",
     }
-    found = facts(rule, snapshot)
-    assert found == {
-        "kv-cache-dtype": ["nvfp4"],
-        "VLLM_X": True,
-        "speculative-config.method": [],
-        "quantization fp8": {},
-    }
-    more = {**snapshot, "options": {"kv-cache-dtype": {"choices": ["auto", "fp8", "other"]}}}
-    assert facts(rule, more) == found
+    found = anchors.subject({"when": when}).values
+    assert found["speculative_algorithm"] == {"EAGLE", "NGRAM"}
+    assert found["quantization"] == {"awq", None}
+    assert found["model_arch"] == {"LlamaForCausalLM"}
+    assert "page_size" not in found
+    assert anchors.subject({"when": {"any": [{"quantization": "awq"}, {"seed": "1"}]}}).values == {}
+
+
+def test_a_check_that_becomes_a_function_of_its_own() -> None:
+    check = "        if spec.method in ('eagle', 'mtp'):\n            raise ValueError('pipelines do not take drafts')\n"
+    text = "class Config:\n    def verify(self):\n        spec = self.speculative_config\n"
+    text += "        if self.parallel_config.pipeline_parallel_size > 1:\n            self.check_drafts(spec)\n\n"
+    text += "    def check_drafts(self, spec):\n" + check
+    assert after(text) == MOVED
+    assert after(text.replace("size > 1", "size > 2")) == CHANGED
+
+
+def test_decorators_are_a_statement() -> None:
+    text = '@app.post("/load")\nasync def load(request):\n    return await manager.load(request)\n'
+    rule = {**RULE, "evidence": [{"source": "vllm-0.33.0 vllm/config/vllm.py:1", "says": "no level"}]}
+    (one,) = cited(citations(rule)[0], rule, source(text))
+    assert one.kind == "decorators"
+    assert look_up(one, source("\n" + text)).state == SAME
+    assert look_up(one, source(text.replace("async", "@level(ADMIN)\nasync"))).state == CHANGED
+
+
+SNAPSHOT: dict[str, Any] = {
+    "options": {"kv-cache-dtype": {"choices": ["auto", "fp8", "nvfp4"]}, "seed": {}},
+    "env": {"VLLM_X": {}},
+    "json": {"speculative-config": {"keys": {"method": {}}}},
+    "names": {"quantization": {"awq": {}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("when", "after", "found"),
+    [
+        ({"seed": 1}, {"options": {}}, ["seed: known -> missing"]),
+        ({"env.VLLM_X": "1"}, {"env": {}}, ["env.VLLM_X: known -> missing"]),
+        ({"speculative-config.method": "mtp"}, {"json": {}}, ["speculative-config.method: known -> missing"]),
+        ({"kv-cache-dtype": "fp8"}, {"options": {"kv-cache-dtype": {"choices": ["auto"]}}}, ["kv-cache-dtype: without fp8"]),
+        ({"kv-cache-dtype": {"in": ["fp8", "nvfp4"]}}, {"options": {"kv-cache-dtype": {"choices": ["fp8"]}}}, []),
+        ({"kv-cache-dtype": "fp8"}, {"options": {"kv-cache-dtype": {"choices": ["fp8", "other"]}}}, []),
+        ({"quantization": "awq"}, {"names": {}}, ["quantization: without awq"]),
+        ({"quantization": "awq"}, {"names": {"quantization": {"awq": {"gpu": 8}}}}, ["quantization awq: {} -> {'gpu': 8}"]),
+        ({"any": [{"seed": 1}, {"env.VLLM_X": "1"}]}, {"options": {}}, []),
+        (
+            {"any": [{"seed": 1}, {"env.VLLM_X": "1"}]},
+            {"options": {}, "env": {}},
+            ["env.VLLM_X: known -> missing", "seed: known -> missing"],
+        ),
+    ],
+)
+def test_what_a_rule_needs_and_a_release_lacks(when: dict[str, Any], after: dict[str, Any], found: list[str]) -> None:
+    assert lost({"when": when}, SNAPSHOT, {**SNAPSHOT, **after}) == found
+    assert lost({"when": when}, SNAPSHOT, SNAPSHOT) == []

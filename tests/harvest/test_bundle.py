@@ -194,6 +194,19 @@ class TestContent:
         maker.contents[name] = b"columns: ["
         assert refusal(maker.zip(maker.parts()), maker.key).startswith("servelint 0.1.0 cannot load its data: ")
 
+    @pytest.mark.parametrize(
+        ("name", "content"),
+        [
+            ("translate/concepts.json", b'{"targets": [], "concepts": [{}]}'),
+            ("speculation/data/measurements.json", b'{"measurements": [{"engine": "vllm"}]}'),
+            ("advise/data/profiles.json", b"{}"),
+        ],
+    )
+    def test_tables_of_commands(self, name: str, content: bytes, maker: Maker) -> None:
+        assert name in maker.contents
+        maker.contents[name] = content
+        assert refusal(maker.zip(maker.parts()), maker.key).startswith("servelint 0.1.0 cannot load its data: ")
+
 
 class TestManifest:
     def test_format(self, maker: Maker) -> None:

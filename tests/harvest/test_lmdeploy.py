@@ -130,6 +130,18 @@ class ReasoningParser:
 class QwenParser:
     pass
 """,
+    "lmdeploy/turbomind/supported_models.py": """
+SUPPORTED_ARCHS = dict(
+    LlamaForCausalLM='llama',
+    ChatGLMModel='glm4',
+)
+
+def is_supported(model_path):
+    arch, cfg = get_model_arch(model_path)
+    if arch in SUPPORTED_ARCHS:
+        return cfg.num_layers == 40 if arch == 'ChatGLMModel' else True
+    return False
+""",
     "lmdeploy/pytorch/envs.py": """
 import os
 from os import getenv
@@ -196,6 +208,7 @@ def test_names_that_the_release_knows() -> None:
             "8": {"alias_of": "int8"},
             "16": {"alias_of": "fp8"},
         },
+        "turbomind-architectures": {"ChatGLMModel": {"conditional": True}, "LlamaForCausalLM": {}},
     }
 
 

@@ -148,3 +148,21 @@ def test_stored_anchors_are_rebuilt(engine: str) -> None:
         pytest.skip(f"{engine} {known['release']} is neither on the package index nor in the cache: {error}")
     assert stale.build(stale.open_rules(engine), known["release"], opener) == known["rules"]
     assert os.path.exists(stale.FILE)
+
+
+def test_two_names_that_change_everywhere() -> None:
+    check = (
+        "def f{0}(cfg):\n    if cfg.enable_dp and cfg.tp % cfg.dp_size != 0 and cfg.size{0} > 1:\n"
+        '        raise ValueError("no attention replicas{0}")\n'
+    )
+    text = "".join([check.format(number) for number in range(3)])
+    rules = [rule(f"r{number}", 3 * number + 3, f"size{number}") for number in range(3)]
+    anchors = stale.build(rules, "0.33.0", lambda _: source(text))
+    accessor = "def dp_enabled_of(c):\n    return c.attn_dp > 1 or c.joins\n\n\n"
+    other = accessor + text.replace("cfg.enable_dp", "dp_enabled_of(cfg)").replace("dp_size", "attn_dp")
+    verdicts = stale.compare(rules, anchors, source(text), source(other))
+    assert [one.state for one in verdicts] == [MOVED] * 3
+    shown = stale.markdown("vllm", "0.33.0", "0.34.0", verdicts)
+    assert "- renamed in the conditions of 3 rules: `enable_dp -> dp_enabled_of`" in shown
+    assert "- renamed in the conditions of 3 rules: `dp_size -> attn_dp`" in shown
+    assert "3 moved" in shown

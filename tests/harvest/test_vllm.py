@@ -408,6 +408,19 @@ def test_names_that_start_up_code_compares_others_with() -> None:
                         if hf_config.model_type == "d_type":
                             hf_config.model_type = "e_type"
             """,
+            "vllm/v1/kv_cache_interface.py": """
+                import enum
+                class KVCacheSpecKind(str, enum.Enum):
+                    FULL = "full_attention"
+                    MAMBA = "mamba"
+            """,
+            "vllm/config/quantization.py": """
+                from vllm.quant import kFp8
+                class Args:
+                    pass
+                QUANT_KEY_NAMES: dict[str, object] = {"fp8_static": kFp8}
+                _ONLINE_SHORTHANDS: dict[str, Args] = {"fp8": Args(linear=1, moe=1), "int8": Args(moe=1)}
+            """,
             "vllm/v1/metrics/buckets.py": 'BUCKET_FAMILY_KEYS = frozenset(("b", "a"))\n',
         }
     )
@@ -415,6 +428,9 @@ def test_names_that_start_up_code_compares_others_with() -> None:
     assert names["hidden-state-targets"] == ["llama", "qwen"]
     assert names["mtp-models"] == {"CModel": {}, "a_type": {}, "b_type": {}}
     assert names["histogram-families"] == ["a", "b"]
+    assert names["kv-cache-kinds"] == ["full_attention", "mamba"]
+    assert names["quantization-keys"] == ["fp8_static"]
+    assert names["online-quantization"] == {"fp8": {}, "int8": {"without-linear": True}}
 
 
 def test_the_one_model_type_that_takes_drafts_on_hidden_states() -> None:

@@ -57,6 +57,8 @@ def family(name: str) -> Family | None:
         ("huihui-ai/Huihui-Qwen3.6-27B-abliterated", "qwen3.5"),
         ("~/.cache/huggingface/hub/models--Qwen--Qwen3-8B/snapshots/b968826d9c46dd6066d109eabc6255188de91218", "qwen3"),
         ("house/Qwen3-8B-tuned-for-us", "qwen3"),
+        ("/cache/Qwen/Qwen3-0___6B", "qwen3"),
+        ("Qwen/Qwen2.5-Omni-7B", "qwen2.5-omni"),
     ],
 )
 def test_a_family_is_known_by_the_last_part_of_the_name(model: str, name: str) -> None:

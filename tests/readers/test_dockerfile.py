@@ -121,6 +121,23 @@ class TestCommand:
     def test_what_starts_nothing(self, text: str) -> None:
         assert launches_in(text, "Dockerfile") == []
 
+    @pytest.mark.parametrize(
+        "command",
+        [
+            'CMD ["-m", "a.gguf" "--port", "8080"]',
+            'CMD ["-m", "a.gguf", "--port", "8080",]',
+            "CMD ['-m', 'a.gguf', '--port', '8080']",
+        ],
+    )
+    def test_a_list_that_is_not_json_starts_nothing(self, command: str) -> None:
+        (launch,) = launches_in(f"FROM ghcr.io/ggml-org/llama.cpp:server-cuda-b5583\n{command}\n", "Dockerfile")
+        assert (launch.started, [one.kind for one in launch.mishaps]) == (False, ["not-json"])
+        assert argv(launch)[-2:] == ["--port", "8080"]
+
+    def test_brackets_of_a_shell_are_not_a_list(self) -> None:
+        found = launches_in('FROM vllm/vllm-openai:v0.33.0\nENTRYPOINT [ -f /m ] && exec vllm serve "m"\n', "Dockerfile")
+        assert all(not launch.mishaps for launch in found)
+
 
 class TestStages:
     TEXT = """
@@ -349,3 +366,38 @@ class TestWhatIsBuilt:
         assert environment(launch)["OLLAMA_NUM_PARALLEL"] == "2"
         assert launches_in('FROM ollama/ollama:0.12.3\nENTRYPOINT ["./start.sh"]\n', "Dockerfile") == []
         assert launches_in('FROM ollama/ollama:0.12.3\nCMD ["pull", "m"]\n', "Dockerfile") == []
+
+
+class TestSupervisord:
+    TEXT = """\
+        FROM vllm/vllm-openai:v0.11.0
+        ENV VLLM_LOGGING_LEVEL=DEBUG
+        RUN cat > /etc/supervisor/conf.d/llm.conf <<'EOF'
+        [program:llm]
+        command=vllm serve m --port ⟦8000⟧
+        EOF
+        ENTRYPOINT ["/usr/bin/supervisord", "-n"]
+        """
+
+    def test_programs_of_a_file_that_a_step_writes(self) -> None:
+        launch, spans = marked_launch(self.TEXT, "Dockerfile")
+        assert argv(launch) == ["m", "--port", "8000"]
+        assert [launch.argv[2].text.span()] == spans
+        assert release(launch)[0] == "0.11.0"
+        assert environment(launch)["VLLM_LOGGING_LEVEL"] == "DEBUG"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            TEXT.replace("RUN cat > /etc/supervisor/conf.d/llm.conf", "COPY").replace(
+                "'EOF'", "'EOF' /etc/supervisor/conf.d/llm.conf"
+            ),
+            TEXT.replace('ENTRYPOINT ["/usr/bin/supervisord", "-n"]', "ENTRYPOINT exec supervisord -c /etc/supervisord.conf"),
+        ],
+    )
+    def test_other_ways(self, text: str) -> None:
+        assert argv(marked_launch(text, "Dockerfile")[0]) == ["m", "--port", "8000"]
+
+    def test_without_supervisord(self) -> None:
+        text = self.TEXT.replace("⟦", "").replace("⟧", "").replace("/usr/bin/supervisord", "/usr/bin/top")
+        assert [one.started for one in launches_in(text, "Dockerfile")] in ([], [False])

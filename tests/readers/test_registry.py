@@ -39,7 +39,8 @@ from tests.launching import shown
         ("compose", "services:\n", "yaml"),
         (".env", "VLLM=1", "env"),
         ("README.md", "services:\n", "markdown"),
-        ("main.py", "import vllm", None),
+        ("main.py", "import vllm", "python"),
+        ("main.rb", "require vllm", None),
         ("", "", None),
     ],
 )

@@ -344,7 +344,7 @@ def test_an_escaped_backslash_that_ends_the_file() -> None:
 
 @pytest.mark.parametrize("broken", ["if true; then vllm serve m", "vllm serve m )"])
 def test_a_broken_script_is_read_as_far_as_it_goes(broken: str) -> None:
-    assert argv(script(broken)) == ["m"]
+    assert argv(read(Source("run.sh", broken)).launches[0]) == ["m"]
 
 
 class TestUnclosed:
@@ -952,3 +952,123 @@ def test_a_module_reads_the_file_that_an_option_names(command: str, read: bool) 
     launch = launches_in(f"cat > x.yaml <<'EOF'\nport: 1\nEOF\n{command}\n", "run.sh")[-1]
     opened = launch.open(launch.argv[-1].text) if launch.open is not None else None
     assert (opened is not None) == read
+
+
+class TestScriptsWithVariablesInFront:
+    @pytest.mark.parametrize(
+        ("line", "words"),
+        [
+            ("PORT=1 bash serve.sh", ["m", "--port", "1"]),
+            ("MODEL=x PORT=1 ./serve.sh", ["x", "--port", "1"]),
+            ("A=\"b c\" \\\n  MODEL='x' nohup bash serve.sh", ["x", "--port", "8000"]),
+            ("nlprun -q a -g 8 'bash serve.sh m'", ["m", "--port", "8000"]),
+            ("tmux new-session -d -s llm 'bash serve.sh m'", ["m", "--port", "8000"]),
+            ('R=${1:-bsub}; "$R" -n 8 "bash serve.sh m"', ["m", "--port", "8000"]),
+        ],
+    )
+    def test_followed(self, tmp_path: Path, line: str, words: list[str]) -> None:
+        (tmp_path / "serve.sh").write_text('vllm serve "${MODEL:-m}" --port "${PORT:-8000}"\n')
+        launch = script(line + "\n", tmp_path)
+        assert argv(launch) == words
+        assert launch.site.source.path == "run.sh"
+
+    @pytest.mark.parametrize("line", ["bash serve.sh", "OTHER=1 bash serve.sh", "ssh host 'bash serve.sh m'"])
+    def test_found_where_the_script_is_read(self, tmp_path: Path, line: str) -> None:
+        (tmp_path / "serve.sh").write_text('vllm serve "${MODEL:-m}" --port "${PORT:-8000}"\n')
+        assert launches_in(line + "\n", "run.sh", tmp_path) == []
+
+
+class TestBlocksThatEndEarly:
+    TEXT = """\
+        @echo off
+        set "BIN=llama-server.exe"
+        if not exist "%BIN%" (
+            dir /b models || echo (empty or not found)
+            exit /b 1
+        )
+        "%BIN%" --model m.gguf
+        """
+
+    def test_told(self) -> None:
+        launch = launch_in(self.TEXT, "start.bat")
+        assert (launch.started, [(one.kind, one.span.line) for one in launch.mishaps]) == (False, [("block-closed", 4)])
+
+    @pytest.mark.parametrize("echo", ["echo ^(empty^)", 'echo "(empty)"', "echo empty", "(echo empty)"])
+    def test_not_where_it_ends_as_it_looks(self, echo: str) -> None:
+        launch = launch_in(self.TEXT.replace("echo (empty or not found)", echo), "start.bat")
+        assert (launch.started, launch.mishaps) == (True, [])
+
+
+class TestMismatch:
+    """What `bash -n` calls "syntax error near unexpected token" or "unexpected end of file"."""
+
+    @pytest.mark.parametrize(
+        ("text", "line", "column", "message"),
+        [
+            ("if a; then\n  vllm serve m\n", 3, 1, "unexpected end of file: the if at line 1 is never closed by fi"),
+            ("if a; then\n  vllm serve m", 3, 1, "unexpected end of file: the if at line 1 is never closed by fi"),
+            ("for i in 1 2; do\n  vllm serve m\n", 3, 1, "unexpected end of file: the for at line 1 is never closed by done"),
+            ("while :\ndo vllm serve m\n", 3, 1, "unexpected end of file: the while at line 1 is never closed by done"),
+            ("case $1 in\n  a) vllm serve m ;;\n", 3, 1, "unexpected end of file: the case at line 1 is never closed by esac"),
+            ("f() {\n  vllm serve m\n", 3, 1, "unexpected end of file: the { at line 1 is never closed by }"),
+            ("(\n  vllm serve m\n", 3, 1, "unexpected end of file: the ( at line 1 is never closed by )"),
+            ("vllm serve m\nfi\n", 2, 1, "unexpected fi"),
+            ("vllm serve m\n}\n", 2, 1, "unexpected }"),
+            ("vllm serve m ;;\n", 1, 14, "unexpected ;;"),
+            ("vllm serve m )\n", 1, 14, "unexpected )"),
+            ("vllm serve m\n  done # x\n", 2, 3, "unexpected done"),
+            ("if a; then\n  vllm serve m\ndone\n", 3, 1, "unexpected done in the if at line 1"),
+            ("for i in 1; do\n  if a; then vllm serve m\ndone\n", 3, 1, "unexpected done in the if at line 2"),
+            ("for i in 1 2\n  vllm serve m\ndone\n", 2, 3, "unexpected vllm in the for at line 1"),
+            ("if a\n  vllm serve m\nfi\n", 3, 1, "unexpected fi in the if at line 1"),
+            ("else vllm serve m\n", 1, 1, "unexpected else"),
+            (
+                "cat <<A <<-'B'\nif\nA\n\tdone\n\tB\nwhile a; do vllm serve m\n",
+                7,
+                1,
+                "unexpected end of file: the while at line 6 is never closed by done",
+            ),
+        ],
+    )
+    def test_is_a_problem(self, text: str, line: int, column: int, message: str, tmp_path: Path) -> None:
+        (problem,) = read(Source("run.sh", text)).problems
+        assert (problem.line, problem.column, problem.message) == (line, column, f"not valid shell: {message}")
+        (tmp_path / "run.sh").write_text(text)
+        judge = subprocess.run(["bash", "-n", str(tmp_path / "run.sh")], capture_output=True, text=True)
+        assert f"line {line}: syntax error" in judge.stderr
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "if a; then vllm serve m; elif b; then :; else :; fi > log 2>&1 && echo done\n",
+            "for ((i = 0; i < 2; i++)); do vllm serve m; done\n",
+            "for i\ndo vllm serve m; done | tee log\n",
+            "for f in *.gguf; { vllm serve m; }\n",
+            "case $1 in (a|b) vllm serve m;; esac) :;; *) ;; esac\n".replace("esac) :;; ", ""),
+            "case $1 in\n  'a b'|\"c)\") vllm serve m ;&\n  (x|y) : ;;& # )\n  *) : \nesac\n",
+            "function f { vllm serve m; }; g () ( vllm serve m ); f\n",
+            "[[ $a =~ ^(x|y)$ && ( -n $b ) ]] && { vllm serve m; } || exit 1\n",
+            'A=(if then fi) B[1]=done declare -a C=( "}" )\nvllm serve m\n',
+            "echo if then fi } done; echo {a,b} ; vllm serve m # fi\n",
+            "coproc LLM { vllm serve m; }\n",
+            "while read -r a; do vllm serve $a; done < <(cat list) <<< done\n",
+            "cat <<EOF | while read x; do\nif\nEOF\n  vllm serve $x\ndone\n",
+            "select x in a b; do vllm serve $x; break; done\n",
+            "if ! ((a > 1)); then vllm serve m; fi\n",
+            "time -p vllm serve m; ! { a; }\n",
+            "A=$(case x in a) echo done ;; esac) vllm serve m\n",
+            "exit 0\nif a; then vllm serve m\n",
+            "#!/bin/zsh\nif a { vllm serve m }\n",
+            "{% if a %}\nif b; then\n{% endif %}\nvllm serve m\n",
+            "{{ start }}\nvllm serve m\nfi\n",
+            "if a; then vllm serve m; fi;\r\nfor i in a; do\r\n vllm serve m\r\ndone\r\n",
+        ],
+    )
+    def test_what_bash_takes_or_is_not_read(self, text: str, tmp_path: Path) -> None:
+        assert read(Source("run.sh", text)).problems == []
+        (tmp_path / "run.sh").write_text(text.replace("\r", ""))
+        judge = subprocess.run(["bash", "-n", str(tmp_path / "run.sh")], capture_output=True, text=True)
+        assert judge.stderr == "" or text.startswith(("#!/bin/zsh", "{", "exit"))
+
+    def test_the_commands_before_it_are_kept(self) -> None:
+        assert argv(read(Source("run.sh", "vllm serve m\nif a; then\n")).launches[0]) == ["m"]

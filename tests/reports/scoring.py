@@ -24,12 +24,13 @@ _COMMANDS = {
     "lmdeploy": ("lmdeploy", "lmdeploy serve api_server"),
     "trtllm": ("trtllm", "trtllm-serve"),
     "tgi": ("tgi", "text-generation-launcher"),
+    "ollama": ("ollama", "ollama serve"),
 }
 _MODULE = "python3 -m vllm.entrypoints.openai.api_server"
 
 
 class Case:
-    """A report: the launch as it is written in the thread, where it ran, and what a finding must match.
+    """A report: the launch of a thread, or a file of it in `files/`, where it ran, and what a finding must match.
 
     Attributes:
         id, engine, kind, predictable: As in the file.
@@ -53,7 +54,11 @@ class Case:
             gpu=row["gpu"],
             gpu_count=row["gpu_count"] if row["gpu"] else None,
         )
-        source = Source("run.sh", self.command + "\n")
+        name, text = "run.sh", self.command + "\n"
+        if row["file"]:
+            name, text = row["file"], (FOLDER / "files" / row["file"]).read_text(encoding="utf-8")
+            self.command = text
+        source = Source(name, text)
         found = check_launches(source, read(source, Neighbours(None)).launches, settings)
         self.findings = [(finding.severity, f"{finding.rule} {finding.message}") for finding in found]
         self.errors = [text for severity, text in self.findings if severity == "error"]

@@ -147,6 +147,15 @@ class TestEachRule:
             assert rule["severity"] == "error"
 
 
+@pytest.mark.parametrize(
+    ("engine", "least"), [("trtllm", 40), ("tgi", 40), ("llama.cpp", 40), ("lmdeploy", 40), ("ollama", 20)]
+)
+def test_each_engine_has_rules_of_its_own(engine: str, least: int) -> None:
+    """Counts rules with evidence; TestEachRule holds that examples stand on both sides of each of their bounds."""
+    own = [rule for rule in DATA if rule["engine"] == engine]
+    assert len([rule for rule in own if rule["evidence"]]) >= least
+
+
 class TestEachRuleOfTheCatalog:
     """One test a rule."""
 

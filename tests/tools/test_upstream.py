@@ -73,6 +73,9 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert upstream.main([str(states), "--write"]) == 0
     assert upstream.noted()[ISSUE]["state"] == "closed"
     assert [one for one in upstream.noted() if one != ISSUE and upstream.noted()[one]["state"] == "closed"]
+    assert "source" not in upstream.noted()[ISSUE]
+    assert upstream.main([str(states), "--write", "--source", "the API"]) == 0
+    assert upstream.noted()[ISSUE]["source"] == "the API"
     capsys.readouterr()
     assert upstream.main([str(states)]) == 0
     assert capsys.readouterr().out == "no rule may end\n"

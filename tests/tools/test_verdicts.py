@@ -175,3 +175,44 @@ def test_names_of_plugins_that_the_oracle_lacks() -> None:
         verdicts.apart(verdict(1, ok=False, error="Unknown speculative algorithm name: OURS"), [], {"SGLANG_PLUGINS": "x"})
         == "host"
     )
+
+
+def test_the_examples_of_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    made = list(verdicts.example_cases("vllm", "0.33.0", 1))
+    rules = {one["id"].split()[0] for one in made}
+    assert len(rules) > 100
+    assert "vllm/model-len-above-model" in rules
+    chosen = [one for one in made if one["id"].split()[0] in sorted(rules)[:3]]
+    monkeypatch.setattr(verdicts, "example_cases", lambda *_: iter(chosen))
+    oracle = tmp_path / "oracle.py"
+    oracle.write_text(
+        "import json, sys\n"
+        "asked = dict(zip(sys.argv[1::2], sys.argv[2::2]))\n"
+        "with open(asked['--out'], 'w') as out:\n"
+        "    for row in map(json.loads, open(asked['--batch'])):\n"
+        f"        new = asked['--version'] == '0.34.0' and row['id'].startswith({sorted(rules)[0]!r})\n"
+        "        ok = ' good ' in row['id'] or new\n"
+        "        said = {'id': row['id'], 'ok': ok, 'stage': 'config', 'error': None if ok else 'no 5'}\n"
+        "        out.write(json.dumps(said) + '\\n')\n"
+    )
+    options = ["--engine", "vllm", "--base", "0.33.0", "--release", "0.34.0", "--folder", str(tmp_path / "out"), "--each", "1"]
+    assert verdicts.main(["examples", "--oracle", str(oracle), *options]) == 0
+    text = capsys.readouterr().out
+    assert "### Rules asked: vLLM 0.33.0 -> 0.34.0" in text
+    assert "3 rules decided: 2 as before, 1 otherwise." in text
+    assert f"| `{sorted(rules)[0]}` | bad 1 starts; before: no N |" in text
+
+
+def test_what_an_oracle_does_not_see_decides_nothing() -> None:
+    bad, good = (case(1, "m") | {"id": f"vllm/x {kind} 1"} for kind in ("bad", "good"))
+    ok, refused = verdict(1), verdict(1, ok=False, error="a reason")
+
+    def found(one: dict[str, Any], before: dict[str, Any], after: dict[str, Any]) -> dict[str, list[str]]:
+        answer: dict[str, list[str]] = verdicts.confirmations([one], {one["id"]: before}, {one["id"]: after})
+        return answer
+
+    assert found(bad, ok, ok) == found(good, refused, ok) == {}
+    assert found(bad, refused, refused) == found(good, ok, ok) == {"vllm/x": []}
+    assert found(bad, refused, verdict(1, ok=False, error="another")) == {"vllm/x": ["bad 1 is refused: another"]}
+    assert found(good, ok, refused) == {"vllm/x": ["good 1 is refused: a reason"]}
+    assert found(bad, refused, verdict(1, ok=False, error="x", harness_suspect=True)) == {}

@@ -129,6 +129,20 @@ def kinds(one: Translation) -> dict[str, str]:
             "--model-path a/b --tp-size 2 --context-length 4096 --port 8000",
         ),
         (
+            "LLAMA_ARG_CTX_SIZE=8192 LLAMA_ARG_N_PARALLEL=4 LLAMA_ARG_PORT=9000 llama-server -m m.gguf",
+            "vllm",
+            "MODEL --max-model-len 2048 --max-num-seqs 4 --port 9000",
+        ),
+        (
+            (
+                "pip install tensorrt_llm==1.3.0rc3\ncat > /tmp/c.yaml <<EOF\nmax_batch_size: 64\ntensor_parallel_size: 2\n"
+                "trust_remote_code: true\nkv_cache_config:\n  dtype: fp8\nEOF\n"
+                "trtllm-serve a/b --max_seq_len 8192 --config /tmp/c.yaml"
+            ),
+            "sglang",
+            ("--model-path a/b --context-length 8192 --max-running-requests 64 --tp-size 2 --trust-remote-code --port 8000"),
+        ),
+        (
             "OLLAMA_HOST=0.0.0.0:80 OLLAMA_NUM_PARALLEL=4 ollama serve",
             "vllm",
             "MODEL --host 0.0.0.0 --port 80 --max-num-seqs 4",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 
 from servelint.advise import commands
-from servelint.core.data import read_json
+from servelint.core.data import load_data
 from servelint.engines.registry import ENGINES
 from servelint.speculation.cases import ADVISED, BLOCK, EAGLE, MTP, Case, accepted_of, method_of
 from servelint.speculation.gains import Crossover, Gain, curve, gain_of
@@ -71,7 +70,7 @@ class Load:
 
 @lru_cache(maxsize=1)
 def _data() -> dict[str, Any]:
-    data: dict[str, Any] = read_json(os.path.join(os.path.dirname(__file__), "data", "profiles.json"))
+    data: dict[str, Any] = load_data("advise/data/profiles.json")
     return data
 
 

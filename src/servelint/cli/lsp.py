@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from servelint.cli import collect_garbage_as_usual
 from servelint.cli.command import Options, address, command, flag, option
 from servelint.cli.output import print_stderr
 
@@ -49,7 +48,6 @@ def run(connection: Connection, log: Logging) -> int:
     from servelint.lsp import transport
     from servelint.lsp.server import Server
 
-    collect_garbage_as_usual()
     if listen is None:
         return transport.serve_pipes(Server())
     try:

@@ -26,7 +26,7 @@ class Shown(Options, title="arguments"):
 class Added(Options, title="arguments"):
     """What is added."""
 
-    path: str = argument("PATH", "a config.json, or the folder that has it", needed=True)
+    path: str = argument("PATH", "a config.json, the folder that has it, or a GGUF file", needed=True)
     name: str | None = option("--name", metavar="NAME", help="the model as launches name it (default: the name of the folder)")
     file: str = option("--file", metavar="FILE", help=f"the models file (default: {FILE})", default=FILE)
 
@@ -66,7 +66,7 @@ def _show(wanted: Shown) -> int:
 @command(
     "add",
     Added,
-    about="Add the facts of your own model, from its config.json, to a models file.",
+    about="Add the facts of your own model, from its config.json or its GGUF file, to a models file.",
     notes='Name the file in the settings: models = "servelint-models.json". servelint then knows the model. The\n'
     "weights are not needed; if their index or headers are there, they give the size.",
     examples=["servelint models add ./my-model --name acme/My-Model-8B", "servelint models add config.json --name acme/M"],
@@ -74,9 +74,11 @@ def _show(wanted: Shown) -> int:
 def _add(wanted: Added) -> int:
     from servelint.models import sources
 
-    name = wanted.name or os.path.basename(os.path.abspath(wanted.path).removesuffix("config.json").rstrip(os.sep))
+    whole = os.path.abspath(wanted.path)
+    name = wanted.name or os.path.basename(whole.removesuffix("config.json").removesuffix(".gguf").rstrip(os.sep))
     try:
-        entry = sources.read_folder(wanted.path)
+        gguf = wanted.path.lower().endswith(".gguf")
+        entry = sources.read_gguf(wanted.path) if gguf else sources.read_folder(wanted.path)
         every = {**_models(wanted.file), name: entry}
     except (ValueError, OSError) as error:
         print_stderr(f"servelint: {_why(error)}")
@@ -121,7 +123,7 @@ def _written(value: object) -> str:
     about="Show which facts of a model or a GPU come from where, or describe a model of your own.",
     subcommands={
         "show": (_show, "show what is known of a model or a GPU, with the source of each fact"),
-        "add": (_add, "describe a model of your own by its config.json"),
+        "add": (_add, "describe a model of your own by its config.json or its GGUF file"),
     },
     usage=["servelint models show NAME", "servelint models add PATH [options]"],
     examples=["servelint models show Qwen/Qwen3-8B", "servelint models add ./my-model --name acme/My-Model-8B"],

@@ -267,12 +267,14 @@ class _Parser:
         return self.dialect.once or (_NUMBER.match(flat) is None and (" " not in flat or HOLE in spelling))
 
     def _is_stray_path(self, flat: str) -> bool:
-        """Whether vLLM takes a word that is not an option for a key of a JSON option: `-0.5`, `--dtype auto.x`.
+        """Whether the parser takes a word that is not an option for a key of a JSON option: `-0.5`, `--dtype auto.x`.
 
-        FlexibleArgumentParser does so with every word that starts with a dash and has a dot before any equals sign.
+        FlexibleArgumentParser does so with every word that starts with a dash (in LMDeploy two) and has a dot before any
+        equals sign.
         """
         head = flat.partition("=")[0]
-        if self.only_arguments or self.table is None or flat[:1] != "-" or "." not in head or HOLE in head or head[:2] == "-O":
+        starts = flat.startswith(self.dialect.json_paths)
+        if self.only_arguments or self.table is None or not starts or "." not in head or HOLE in head or head[:2] == "-O":
             return False
         spelling = self.spelled(head).partition(".")[0]
         return self._declared(spelling) is None and (" " in spelling or re.fullmatch(r"-\d*", spelling) is not None)
@@ -338,7 +340,7 @@ class _Parser:
     def _option(self, at: int) -> int:
         word = self.argv[at]
         flat = word.text.flat
-        if self.dialect.json_paths and flat.startswith("-O") and (len(flat) > 2 or self._declared("-O") is None):
+        if self.dialect.json_paths == "-" and flat.startswith("-O") and (len(flat) > 2 or self._declared("-O") is None):
             return self._level(at)
         spelling = self.spelled(flat)
         if HOLE in spelling:
@@ -464,7 +466,7 @@ class _Parser:
                 unsure = True
                 break
             stops = word.text.flat == "--" or (self.is_option(word) and not word.many)
-            stops = stops or (self.dialect.json_paths and not word.many and self._is_stray_path(word.text.flat))
+            stops = stops or (bool(self.dialect.json_paths) and not word.many and self._is_stray_path(word.text.flat))
             if stops and not (self.dialect.next_word and option is not None and at - start < least):
                 break
             unsure = unsure or word.many

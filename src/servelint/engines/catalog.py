@@ -574,6 +574,17 @@ def freshness() -> dict[str, Any]:
     }
 
 
+def _options_of(word: str) -> list[str]:
+    """The options that a parser may take a word for: itself, `-q` of `-q8`, and each that `-O3` of vLLM may set."""
+    head = word.partition("=")[0]
+    found = [head]
+    if len(head) > 2 and head[1] != "-":
+        found.append(head[:2])
+    if head.startswith("-O"):
+        found += ["--optimization-level", "--compilation-config"]
+    return found
+
+
 class Signatures:
     """Finds the releases whose parsers read the same words alike, so that the words are parsed once for all of them."""
 
@@ -581,7 +592,7 @@ class Signatures:
 
     def __init__(self, catalog: Catalog, words: list[str]) -> None:
         self._catalog = catalog
-        options = [word.partition("=")[0] for word in words if word[:1] == "-" and len(word) > 1]
+        options = [part for word in words if word[:1] == "-" and len(word) > 1 for part in _options_of(word)]
         self._heads = [catalog.head(option.partition(".")[0].replace("_", "-"), option) for option in options]
         self._required = sorted(catalog.required_lines())
 

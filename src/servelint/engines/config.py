@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from servelint import models
     from servelint.core.source import Span
+    from servelint.engines.registry import Dialect
 
 
 # -- arguments
@@ -54,10 +55,9 @@ class Reading:
         by_keys: JSON options that the launch sets by single keys (`--option.key value`).
         json: option -> its value as JSON, or why it is not valid JSON.
         model: the model as the launch names it; None if it does not.
-        first: the reading that it is made from where only what options accept differs; itself elsewhere.
     """
 
-    __slots__ = ("_family", "arguments", "by_keys", "first", "json", "launch", "model")
+    __slots__ = ("_family", "_first", "arguments", "by_keys", "json", "launch", "model")
 
     def __init__(self, launch: Launch, arguments: Arguments) -> None:
         self.launch = launch
@@ -65,7 +65,7 @@ class Reading:
         self.by_keys = {name.partition(".")[0] for name in arguments.settings if "." in name}
         self.json: dict[str, json.JsonNode | json.JsonFault | None] = {}
         self.model = self._model()
-        self.first = self
+        self._first: Reading | None = None  # not itself: only the garbage collector frees what holds itself
         self._family: list[tuple[models.Family | None, bool]] = []
 
     def rebound(self, table: Table) -> Reading | None:
@@ -75,7 +75,13 @@ class Reading:
             return None
         new = copy(self)  # which shares what does not depend on the options: JSON, the model and its family
         new.arguments = arguments
+        new._first = self.first
         return new
+
+    @property
+    def first(self) -> Reading:
+        """The reading that it is made from where only what options accept differs; itself elsewhere."""
+        return self if self._first is None else self._first
 
     @property
     def family(self) -> models.Family | None:
@@ -110,26 +116,59 @@ class Reading:
         return None
 
     def json_of(self, name: str) -> json.JsonNode | json.JsonFault | None:
-        """An option's value as JSON, or why it is not valid JSON; None if no value is given."""
-        if name not in self.json:
+        """An option's value as JSON, or why it is not valid JSON; None if no value is given.
+
+        Of an option that single keys set, it is the object that they make, which replaces one that is given beside them.
+        """
+        if name not in self.json and name in self.by_keys:
+            keys = [one for path, one in self.arguments.settings.items() if path.startswith(name + ".")]
+            self.json[name] = object_of_keys(keys)
+        elif name not in self.json:
             setting = self.arguments.settings.get(name)
             value = setting.value if setting is not None else None
             self.json[name] = json.parsed(value) if value is not None else None
         return self.json[name]
 
-    def may_have(self, name: str) -> bool:
-        """Whether a key of a JSON option (`option.key`) may be given; a dash in it may count as an underscore."""
-        option, _, path = name.partition(".")
+    def keys(self, option: str) -> frozenset[str] | None:
+        """The keys of a JSON option, with underscores for dashes; None if it may have any."""
         node = self.parsed(option) if option not in self.by_keys else None
         if node is None or node.kind != json.OBJECT or node.open:
-            return True
-        key = path.partition(".")[0].replace("-", "_")
-        return any(written.replace("-", "_") == key for written in node.members)
+            return None
+        return frozenset([written.replace("-", "_") for written in node.members])
 
     def parsed(self, name: str) -> json.JsonNode | None:
         """An option's value as JSON; None if it is not given, not known or not valid."""
         node = self.json_of(name)
         return node if isinstance(node, json.JsonNode) else None
+
+
+def object_of_keys(settings: list[Setting]) -> json.JsonNode:
+    """The JSON object that single keys make (`--option.key value`); `--option.key+ item` adds to a list that is not known."""
+    whole = json.JsonNode(json.OBJECT, settings[0].word.text)
+    whole.open = True
+    for setting in settings:
+        word, inner = setting.word.text, whole
+        path = setting.spelling.partition(".")[2].rstrip("+")
+        at = word.flat.find(".") + 1
+        for key in path.split("."):
+            written = word.cut(at, at + len(key))
+            at += len(key) + 1
+            holder, name = inner, json.JsonNode(json.STRING, written, key)
+            inner = holder.members[key][1] if key in holder.members else json.JsonNode(json.OBJECT, word)
+            holder.members[key] = name, inner
+        holder.members[key] = name, _keyed_value(setting)
+    return whole
+
+
+def _keyed_value(setting: Setting) -> json.JsonNode:
+    """The value of a single key: JSON, or else a text."""
+    text = setting.value
+    if text is None or not text.known or setting.spelling.endswith("+"):
+        return json.JsonNode(json.UNKNOWN, text if text is not None else setting.word.text)
+    node = json.parse(text)
+    if isinstance(node, json.JsonNode):
+        return node
+    return json.JsonNode(json.STRING, text if text.flat else setting.word.text, text.flat, text)
 
 
 def _family_in_folder(launch: Launch, model: TracedText) -> models.Family | None:
@@ -186,7 +225,7 @@ def with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
 class Readings:
     """A launch as the releases of a catalog read it; releases whose parsers read it alike share a Reading."""
 
-    __slots__ = ("_alike", "_argv", "_catalog", "_fault", "_known", "_launch", "_model_first", "_signatures")
+    __slots__ = ("_alike", "_argv", "_catalog", "_dialect", "_fault", "_known", "_launch", "_model_first", "_signatures")
 
     def __init__(self, launch: Launch, catalog: Catalog | None) -> None:
         self._launch = launch
@@ -197,26 +236,31 @@ class Readings:
         self._alike: dict[object, Reading] = {}
         known_first = bool(self._argv) and self._argv[0].text.known and not self._argv[0].text.flat.startswith("-")
         self._model_first = entry.model_first(launch.engine, launch.verb) if known_first else ""
+        self._dialect = ENGINES[launch.engine].dialect
 
     def of(self, index: int | None) -> Reading:
         """How the release at a position of the catalog reads the launch; None for no release."""
         alike: object = self._signatures.of(index) if self._signatures is not None and index is not None else None
-        first = bool(self._model_first)
-        if first and self._catalog is not None and index is not None:
-            first = sort_key(self._catalog.releases[index]) >= sort_key(self._model_first)
-            alike = alike, first
+        first, dialect = bool(self._model_first), self._dialect
+        if (first or dialect.since) and self._catalog is not None and index is not None:
+            release = sort_key(self._catalog.releases[index])
+            first = first and release >= sort_key(self._model_first)
+            dialect = dialect if not dialect.since or release >= sort_key(dialect.since) else dialect.before
+            alike = alike, first, dialect
         found = self._known.get(alike)
         if found is None:
             table = self._catalog.table(index) if self._catalog and index is not None else None
-            shape = (self._signatures.shape(index), first) if self._signatures is not None and index is not None else None
+            shape = (
+                (self._signatures.shape(index), first, dialect) if self._signatures is not None and index is not None else None
+            )
             like = self._alike.get(shape)
             found = like.rebound(table) if like is not None and table is not None else None
             if found is None:
-                found = self._alike[shape] = self._read(table, model_first=first)
+                found = self._alike[shape] = self._read(table, dialect, model_first=first)
             self._known[alike] = found
         return found
 
-    def _read(self, table: Table | None, *, model_first: bool) -> Reading:
+    def _read(self, table: Table | None, dialect: Dialect, *, model_first: bool) -> Reading:
         launch = self._launch
         argv = self._argv
         if model_first:
@@ -225,7 +269,7 @@ class Readings:
         arguments = read(
             argv,
             table,
-            ENGINES[launch.engine].dialect,
+            dialect,
             fragment=launch.fragment,
             takes_model=entry.takes_model(launch.engine, launch.verb, entrypoint),
             launcher=ENGINES[launch.engine].launchers.get(launch.launcher),
@@ -334,6 +378,7 @@ def _config(release: str | None, catalog: Catalog | None, readings: Readings) ->
     exact = catalog.index(release) if catalog is not None and release is not None else None
     index = exact if exact is not None or catalog is None else catalog.nearest(release)
     config = Config(readings.of(index), release, catalog, exact)
+    config._readings = readings
     around = catalog.around(release) if catalog is not None and exact is None and release is not None else None
     if around is not None and catalog is not None:
         known = [Config(readings.of(one), catalog.releases[one], catalog, one) for one in around]
@@ -358,7 +403,8 @@ class Config:
     """
 
     __slots__ = (
-        "__weakref__", "_operands", "_variables", "around", "catalog", "index", "key", "launch", "reading", "release", "shown",
+        "__weakref__", "_operands", "_readings", "_variables",
+        "around", "catalog", "index", "key", "launch", "reading", "release", "shown",
     )  # fmt: skip
 
     def __init__(self, reading: Reading, release: str | None, catalog: Catalog | None, index: int | None) -> None:
@@ -372,6 +418,11 @@ class Config:
         self.key = release_key(release) if release is not None else None
         self._operands: dict[str, Operand] = {}
         self._variables: dict[str, str] | None = None
+        self._readings: Readings | None = None
+
+    def under(self, release: str) -> Config:
+        """The launch under another release, with the same reading where both parse it alike."""
+        return _config(release, self.catalog, self._readings or Readings(self.launch, self.catalog))
 
     def at_least(self, release: str) -> bool | None:
         """Whether the release is the given one or later; None if it is not known."""
@@ -414,6 +465,18 @@ class Config:
     def setting(self, name: str) -> Setting | None:
         """An option as the launch sets it, by its canonical name; None if it does not, or if that is not known."""
         return self.reading.arguments.settings.get(name)
+
+    def replaced(self) -> list[Config]:
+        """The launch with each JSON object of an option that a later one replaces in the place of that one."""
+        arguments, found = self.reading.arguments, []
+        for setting in arguments.every:
+            counts = arguments.settings.get(setting.name) is setting and setting.name not in self.reading.by_keys
+            if setting.option is not None and setting.option.json and "." not in setting.name and not counts:
+                changed, below = copy(arguments), setting.name + "."
+                others = {name: one for name, one in arguments.settings.items() if not name.startswith(below)}
+                changed.settings = others | {setting.name: setting}
+                found.append(Config(Reading(self.launch, changed), self.release, self.catalog, self.index))
+        return found
 
     def unwritten(self, option: str) -> Operand:
         """The operand of an option that is not written: ABSENT only if no unknown word of the launch may be the option."""
@@ -477,7 +540,9 @@ class Config:
             return Operand(None, site=variable.site)
         declared = self.catalog.table(self.index).get(option) if self.catalog is not None and self.index is not None else None
         if declared is not None and not declared.takes_value:
-            on = {"true": True, "false": False}.get(variable.text.value or "")
+            record = ENGINES[self.launch.engine]
+            off = bool(record.negating_variables) and name.startswith(record.negating_variables)
+            on = False if off else record.flag_values.get(variable.text.value or "")
             return Operand(None if on is None else True, on, variable.text, variable.site)
         value = _typed(self.launch.engine, variable.text, declared.types if declared is not None else [])
         return Operand(True, value, variable.text, variable.site)

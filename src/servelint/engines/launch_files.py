@@ -130,6 +130,8 @@ def _options(text: TracedText, *, empty_file: bool) -> list[Word]:
     if problem is not None:
         raise Missing(problem.message)
     empty = not nodes or (yaml.is_scalar(nodes[0]) and _loaded(nodes[0]) is None)
+    if len(nodes) > 1:
+        raise Missing("it has several YAML documents")
     if empty and empty_file:
         return []
     if empty or not yaml.is_mapping(nodes[0]):

@@ -59,11 +59,18 @@ class LlamaCpp(Engine):
     }
 
     variables = ("LLAMA_", "GGML_")
+    option_variables = True
+    flag_values = {  # common/arg.cpp: is_truthy and is_falsey
+        **dict.fromkeys(("on", "enabled", "true", "1"), True),
+        **dict.fromkeys(("off", "disabled", "false", "0"), False),
+    }
+    negating_variables = "LLAMA_ARG_NO_"
     argument_variables = ("LLAMA_CPP", "LLAMACPP", "LLAMA_SERVER", "LLAMASERVER")
 
     port = 8080  # common/common.h
     port_variables = ("LLAMA_ARG_PORT",)
     host_variables = ("LLAMA_ARG_HOST",)
+    numbers_converted = True  # common_params_parse_ex in common/arg.cpp: std::stoi of an empty text ends it too
     api_key_operands = ("api-key", "api-key-file", "env.LLAMA_API_KEY")
     open_host_operands = ("host",)
     gpu_images = ("cuda",)

@@ -202,16 +202,19 @@ class Dialect:
         positional: canonical name of the option that a first positional argument stands for, "" if there is none.
         model_first: whether the command takes the model out of the words before the parser sees them.
         underscores: whether `--a_b` is `--a-b`.
-        json_paths: whether `--a.b v` sets a key of a JSON option.
+        json_paths: how a word begins that sets a key of a JSON option (`--a.b v`), "" if there is none: "--", or "-" in vLLM.
         abbreviations: whether a unique prefix stands for an option.
         equals: whether `--a=b` sets an option.
         next_word: whether an option's value is the next word, whatever it looks like.
         attached: whether `-p80` is `-p 80`; argparse, which has abbreviations, takes it as well.
         once: whether an option that is given twice is refused, and a word with a dash in front is never a value.
+        since: the first release whose parser is this one, "" for every release.
+        before: the dialect of older releases.
     """
 
     __slots__ = (
-        "abbreviations", "attached", "equals", "json_paths", "model_first", "next_word", "once", "positional", "underscores",
+        "abbreviations", "attached", "before", "equals", "json_paths", "model_first", "next_word", "once", "positional",
+        "since", "underscores",
     )  # fmt: skip
 
     def __init__(
@@ -220,13 +223,17 @@ class Dialect:
         *,
         model_first: bool = False,
         underscores: bool = False,
-        json_paths: bool = False,
+        json_paths: str = "",
         abbreviations: bool = True,
         equals: bool = True,
         next_word: bool = False,
         attached: bool = False,
         once: bool = False,
+        since: str = "",
+        before: Dialect | None = None,
     ) -> None:
+        self.since = since
+        self.before = before or self
         self.attached = attached
         self.once = once
         self.positional = positional
@@ -343,6 +350,8 @@ class Engine:
     """Options among these whose members must all be of one kind: a kind of servelint.syntax.json."""
     late_objects: tuple[str, ...] = ()
     """JSON options whose fields are checked after the parser, so that a value that another one replaces does not matter."""
+    object_rules: tuple[str, ...] = ()
+    """Rules about a JSON object of an option that its parser checks, also in one that a later one replaces."""
     overwritten: tuple[str, ...] = ()
     """Options whose last value alone counts where one is given twice; () if that holds for all others but lists."""
     fields_checked_since: str = ""
@@ -367,6 +376,12 @@ class Engine:
     """The first release that does not read variables of other engines, "" if no release does."""
     option_variables: bool = False
     """Whether variables of the catalog set options that are not given (`option` in the body of the variable)."""
+    flag_values: Mapping[str, bool] = {"true": True, "false": False}
+    """What the value of a variable makes of a flag."""
+    negating_variables: str = ""
+    """Prefix of variables that switch a flag off, whatever their value."""
+    numbers_converted: bool = False
+    """Whether the parser ends at a variable of an option whose text is not the number that the option takes."""
     argument_variables: tuple[str, ...] = ()
     """Words in the names of variables that hold its arguments: `VLLM`, as in `VLLM_ARGS`."""
     device_variables: tuple[str, ...] = ()

@@ -5,6 +5,19 @@ from __future__ import annotations
 from servelint.engines.registry import Dialect, Engine, EntryPoint, ImageFamily, Launcher, Start
 
 _LAUNCHER = (EntryPoint("text-generation-launcher"),)
+_OF_TGIS = (
+    *(
+        "model-name",
+        "deployment-framework",
+        "dtype-str",
+        "max-sequence-length",
+        "max-new-tokens",
+        "max-batch-weight",
+        "grpc-port",
+    ),
+    *("max-prefill-weight", "max-prefill-padding", "tls-cert-path", "tls-key-path", "tls-client-ca-cert-path"),
+    "default-include-stop-seqs",
+)
 
 
 class TGI(Engine):
@@ -23,6 +36,13 @@ class TGI(Engine):
         Start(programs=("text-generation-router-llamacpp",), launcher="llamacpp"),
     )
     launchers = {
+        # a fork with a program of the same name, in the images of Open Data Hub and OpenShift AI
+        "tgis": Launcher(
+            "https://github.com/IBM/text-generation-inference/blob/main/launcher/src/main.rs",
+            own=_OF_TGIS,
+            switches=("output-special-tokens",),
+            marks=(*_OF_TGIS, "output-special-tokens"),
+        ),
         "llamacpp": Launcher(
             "https://github.com/huggingface/text-generation-inference/blob/v3.3.7/backends/llamacpp/src/main.rs",
             own=(

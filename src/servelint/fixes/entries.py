@@ -207,7 +207,7 @@ _QUOTES = ('\\\\\\"', '\\"', '"')
 def node(reading: Reading, name: str) -> JsonNode | None:
     """The JSON value of an option or of a key of it: `speculative-config.model`."""
     head, _, path = name.partition(".")
-    found = reading.parsed(head)
+    found = reading.parsed(head) if head not in reading.by_keys else None
     for key in path.split(".") if path else []:
         if found is None or found.kind != OBJECT or key not in found.members:
             return None

@@ -39,8 +39,9 @@ _KEY_AT_MOST = 4096
 _KEPT = 3
 """Number of bundles to which a rollback can return."""
 
+_FOLDERS = ("engines/data", "engines/data/purposes", "hardware", "models", "translate", "speculation/data", "advise/data")
 _NAME = re.compile(
-    r"(?:engines/data|engines/data/purposes|hardware|models)/[a-z][a-z0-9_.-]*\.json|rules/refusals\.json"
+    rf"(?:{'|'.join(_FOLDERS)})/[a-z][a-z0-9_.-]*\.json|rules/refusals\.json"
     r"|rules/book/(?:[a-z]+/)?[a-z_][a-z0-9_.-]*\.yaml"
 )
 _TRY_OUT = "import sys; sys.path[:1] == [''] and sys.path.pop(0); from servelint.harvest.bundle import try_out; try_out()"
@@ -218,7 +219,7 @@ def _manifest(written: bytes) -> dict[str, Any]:
 def own_files() -> set[str]:
     """Return the names of the package's own data, without the rules."""
     found = {"rules/refusals.json"}
-    for folder in ("engines/data", "engines/data/purposes", "hardware", "models"):
+    for folder in _FOLDERS:
         names = os.listdir(os.path.join(data.PACKAGE, *folder.split("/")))
         found |= {f"{folder}/{name}" for name in names if name.endswith(".json")}
     return found
@@ -377,11 +378,13 @@ def _tried(id: str) -> None:
 
 def try_out() -> None:
     """Load all data that this process uses; the exception tells what is wrong with them."""
-    from servelint import hardware, models
+    from servelint import hardware, models, translate
+    from servelint.advise import recommendation
     from servelint.core.text import TracedText
     from servelint.engines import ENGINES, catalog, images, releases
     from servelint.models import catalog as checkpoints
     from servelint.rules import load
+    from servelint.speculation import gains
 
     for engine in ENGINES:
         loaded = catalog.load(engine)
@@ -395,3 +398,7 @@ def try_out() -> None:
     images.identify(TracedText.of("vllm/vllm-openai:latest"))
     models.identify(TracedText.of("Qwen/Qwen3-8B"))
     hardware.identify("h100")
+    for row in translate.table()["concepts"]:
+        translate.row_of(row["id"])
+    gains.published()
+    recommendation.load_of(recommendation.UseCase.CHAT)

@@ -21,6 +21,7 @@ _LEVELS = ("CRITICAL", "FATAL", "ERROR", "WARN", "WARNING", "INFO", "DEBUG", "NO
 """The keys of Python's own `logging._nameToLevel`"""
 _MANAGERS = {"ToolParserManager": "tool-call-parsers", "ReasoningParserManager": "reasoning-parsers"}
 _OLDER_REASONING = "LEGACY_REASONING_PARSER_NAMES"
+_SUPPORTED = "SUPPORTED_ARCHS"
 _NAMED_BY = {"speculative-algorithm": "speculative-methods", "model-format": "quantization"}
 """option -> the kind of name that its choices are"""
 
@@ -46,7 +47,12 @@ def snapshot(tree: Tree, report: Callable[[str], None] = lambda _: None) -> dict
         "positionals": positionals,
         "json": {},
         "env": variables_read(tree, "lmdeploy/", _PREFIXES, report),
-        "names": {**named, **_parsers(tree, report), "kv-cache-dtypes": policies},
+        "names": {
+            **named,
+            **_parsers(tree, report),
+            "kv-cache-dtypes": policies,
+            "turbomind-architectures": _architectures(tree, report),
+        },
     }
 
 
@@ -117,6 +123,21 @@ def _parsers(tree: Tree, report: Callable[[str], None]) -> dict[str, dict[str, d
                 except (ValueError, TypeError):
                     report(f"{path}: {_OLDER_REASONING} is not known")
     return {kind: _table(sorted(names)) for kind, names in found.items()}
+
+
+def _architectures(tree: Tree, report: Callable[[str], None]) -> dict[str, dict[str, Any]]:
+    """The architectures that TurboMind supports; conditional where `is_supported` looks at more than the name."""
+    path = "lmdeploy/turbomind/supported_models.py"
+    found: dict[str, dict[str, Any]] = {}
+    conditional: set[str] = set()
+    for node in ast.parse(tree.read(path) or "").body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == _SUPPORTED and isinstance(node.value, ast.Call):
+            found = {keyword.arg: {} for keyword in node.value.keywords if keyword.arg is not None}
+        elif isinstance(node, ast.FunctionDef) and node.name == "is_supported":
+            conditional = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+    if not found:
+        report(f"{path}: {_SUPPORTED} is not known")
+    return {name: {"conditional": True} if name in conditional else {} for name in sorted(found)}
 
 
 def _registers(decorator: ast.expr) -> list[tuple[str, str]]:

@@ -21,17 +21,18 @@ from servelint.harvest.anchors import (
     GONE,
     MOST,
     MOVED,
+    RAW,
     SAME,
     Found,
     Source,
     Statement,
     citations,
     cited,
-    facts,
     look_up,
+    lost,
     refusals,
-    rule_words,
     search,
+    subject,
     unique,
 )
 from servelint.harvest.archives import HarvestError
@@ -44,8 +45,11 @@ _REFUSALS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, 
 _ORDER = (SAME, MOVED, CHANGED, GONE)
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_TOKEN = re.compile(r"\w+|'[^']*'|\S")
 _OFTEN = 3
 """In so many functions one name must replace another to count as a rename."""
+_FEW = 2
+"""The most names that are replaced in one condition."""
 
 Rule = dict[str, Any]
 Row = list[str]
@@ -114,7 +118,7 @@ def anchored(rule: Rule, release: str, source: Opener, texts: list[str]) -> list
                 continue
             statements = cited(place, rule, there, texts)
             if key != wanted:
-                followed = [look_up(one, source(release), rule_words(rule), there).statement for one in statements]
+                followed = [look_up(one, source(release), subject(rule), there).statement for one in statements]
                 statements = [one for one in followed if one is not None]
             found += statements
         if found:
@@ -164,59 +168,71 @@ def compare(
     """
     verdicts: list[Verdict] = []
     for rule in rules:
-        words = rule_words(rule)
+        of = subject(rule)
         verdict = Verdict(rule["id"], str(rule["versions"]))
         for path, function, kind, fingerprint in anchors.get(rule["id"], []):
             known = [one for one in before.module(path) if one.fingerprint == fingerprint and one.function == function]
             for one in [one for one in known if one.kind == kind][:1]:
-                verdict.found.append((one, look_up(one, after, words, before)))
+                verdict.found.append((one, look_up(one, after, of, before)))
         if snapshots is not None:
-            old, new = (facts(rule, one) for one in snapshots)
-            verdict.changes = [
-                f"{name}: {_shown(old, name)} -> {_shown(new, name)}"
-                for name in sorted(old)  # what is new does not end a rule
-                if old[name] != new.get(name, ...)
-            ]
+            verdict.changes = lost(rule, *snapshots)
         verdicts.append(verdict)
-    _settle(verdicts)
+    _settle(verdicts, before, after)
     return verdicts
 
 
-def _settle(verdicts: list[Verdict]) -> None:
+def _settle(verdicts: list[Verdict], before: Source, after: Source) -> None:
     """Take for moved what a rename changes: in the conditions of several functions one name replaces another."""
-    renamed: dict[tuple[frozenset[str], frozenset[str]], set[str]] = {}
-    every = [(one, at) for one in verdicts for at in range(len(one.found)) if one.found[at][1].state == CHANGED]
-    for one, at in every:
-        names = _renamed(*one.found[at])
-        if names is not None:
-            renamed.setdefault(names, set()).add(one.found[at][0].function)
-    for one, at in every:
+    changed = [(one, at) for one in verdicts for at in range(len(one.found)) if one.found[at][1].state == CHANGED]
+    often: dict[tuple[str, str], list[str]] = {}
+    for path in sorted({one.found[at][0].path for one, at in changed}):
+        functions = [_by_function(source.module(path)) for source in (before, after)]
+        for name in sorted(functions[0].keys() & functions[1].keys()):
+            for pair in _replaced(functions[0][name], functions[1][name])[0]:
+                often.setdefault(pair, []).append(path)
+
+    def everywhere(pair: tuple[str, str]) -> bool:
+        paths = often.get(pair, [])
+        left = len({*paths}) == 1 and any(pair[0] in one.words for one in after.module(paths[0]))
+        return len(paths) >= _OFTEN and not left  # in one file only: another condition, if it still has the name
+
+    for one, at in changed:
         old, found = one.found[at]
-        names = _renamed(old, found)
-        if names is not None and len(renamed[names]) >= _OFTEN:
+        if found.statement is None:
+            continue
+        pairs, only = _replaced({*old.restricted(RAW)}, {*found.statement.restricted(RAW)})
+        if only and all(map(everywhere, pairs)):
             one.found[at] = old, Found(MOVED, found.statement)
-            one.renames.append(f"{', '.join(sorted(names[0]))} -> {', '.join(sorted(names[1]))}")
+            one.renames += [" -> ".join(pair) for pair in sorted(pairs)]
 
 
-def _renamed(old: Statement, found: Found) -> tuple[frozenset[str], frozenset[str]] | None:
-    """The names that a statement's conditions lost and got; None where more than names changed."""
-    if found.statement is None or len(old.guards) != len(found.statement.guards) or old.outcome != found.statement.outcome:
-        return None
-    before, after = ({word for guard in one.guards for word in _NAME.findall(guard)} for one in (old, found.statement))
-    lost, got = frozenset(before - after), frozenset(after - before)
-    return (lost, got) if lost and got else None
+def _by_function(statements: list[Statement]) -> dict[str, set[str]]:
+    """What the statements of each function decide."""
+    found: dict[str, set[str]] = {}
+    for one in statements:
+        found.setdefault(one.function, set()).update(one.restricted(RAW))
+    return found
 
 
-def _shown(known: dict[str, Any], name: str) -> str:
-    if name not in known:
-        return "missing"
-    return (
-        "known"
-        if known[name] in ([], {}, True)
-        else f"without {', '.join(known[name])}"
-        if isinstance(known[name], list)
-        else str(known[name])
-    )
+def _replaced(old: set[str], new: set[str]) -> tuple[set[tuple[str, str]], bool]:
+    """The names in some texts that others replace, and whether nothing else differs."""
+    pairs: set[tuple[str, str]] = set()
+    left = {text: _TOKEN.findall(text) for text in sorted(new - old)}
+    only = True
+    for text in sorted(old - new):
+        words = _TOKEN.findall(text)
+        best: tuple[str, set[tuple[str, str]]] | None = None
+        for other, others in left.items():
+            differing = {two for two in zip(words, others, strict=False) if two[0] != two[1]}
+            names = len(words) == len(others) and all(_NAME.fullmatch(name) for two in differing for name in two)
+            if names and (best is None or len(differing) < len(best[1])):
+                best = other, differing
+        if best is None or len(best[1]) > _FEW:
+            only = False
+            continue
+        left.pop(best[0])
+        pairs |= best[1]
+    return pairs, only and not left and bool(pairs)
 
 
 def capped(versions: str, release: str) -> str:

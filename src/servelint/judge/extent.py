@@ -16,7 +16,7 @@ from servelint.engines.releases import newest, place, release_key
 from servelint.files.directives import name_gpus
 from servelint.judge.releases import unlisted
 from servelint.rules import ranges
-from servelint.rules.condition import evaluate, lacking, lacking_value
+from servelint.rules.condition import lacking, lacking_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -184,8 +184,8 @@ def _lacks(rule: Rule, configs: list[Config]) -> list[str]:
         if not ranges.contains(rule.bounds, config.key):
             truths.append(False)
             continue
-        truth = evaluate(rule.when, config)
-        exempt = evaluate(rule.unless, config, closed=True) if rule.unless is not None else False
+        truth = rule.holds(config)
+        exempt = rule.exempts(config) if rule.exempts is not None else False
         if truth is not False and exempt is not True:
             names += lacking(rule.when, config)
             names += lacking(rule.unless, config, closed=True) if rule.unless is not None else []

@@ -114,6 +114,7 @@ def _judged(launch: Launch, settings: Settings, index: RuleIndex, every_rule: bo
             findings.append(_finding(rule, launch, configs[-1], releases, fields))
     if as_one is not None:
         findings += _of_plan(index, launch, as_one, releases, there)
+    findings += _of_replaced(index, launch, configs, releases, {one.rule for one in findings})
     findings += _of_parser(index, launch, configs, releases, findings)
     if releases.exact:
         _note_refusals(findings, index, configs[-1])
@@ -143,8 +144,7 @@ def _note_refusals(findings: list[Finding], index: RuleIndex, config: Config) ->
             if config.catalog is None or config.catalog.index(release) is None:
                 continue
             if release not in refused:
-                there = configs_of(config.launch, [release])[0]
-                refused[release] = _refused_words(index, config, there, {one.rule for one in findings})
+                refused[release] = _refused_words(index, config, config.under(release), {one.rule for one in findings})
             if refused[release]:
                 words = listed(refused[release], 3)
                 finding.advice += f"; {ENGINES[config.launch.engine].name} {release} refuses {words} as written here"
@@ -152,8 +152,9 @@ def _note_refusals(findings: list[Finding], index: RuleIndex, config: Config) ->
 
 def _refused_words(index: RuleIndex, config: Config, there: Config, had_rules: set[str]) -> list[str]:
     """The words of a launch that another release refuses. had_rules: of the findings under its own release."""
-    had = {one.span for one in violations(config) if one.refused}
-    spans = [one.span for one in violations(there) if one.refused and not one.new and one.span not in had]
+    refused, had_refused = verdicts([there, config])
+    had = {one.span for one in had_refused if one.refused}
+    spans = [one.span for one in refused if one.refused and not one.new and one.span not in had]
     launch = config.launch
     for rule in index.candidates((there.key,), _there(launch, [there], index)):
         crashes = rule.impact_on(there.key) in ("crash-at-start", "crash-at-load") and rule.severity == "error"
@@ -227,8 +228,9 @@ def _there(launch: Launch, configs: list[Config], index: RuleIndex) -> set[str]:
     found = {name.partition(".")[0] for reading in readings for name in reading.arguments.settings}
     if ENGINES[launch.engine].option_variables:
         found |= {name for config in configs for name in config.by_variable}
-    for option in [name for name in found if name in index.keys]:
-        found |= {name for reading in readings for name in index.keys[option] if reading.may_have(name)}
+    for option in found & index.keys.keys():
+        for keys in [reading.keys(option) for reading in readings]:
+            found.update(*[names for key, names in index.keys[option].items() if keys is None or key in keys])
     found |= {"env." + name for name in launch.env}
     if configs[-1].family is not None or (configs[-1].reading.model is not None and found & _ASK_FOR_THE_MODEL):
         found.add("model.")
@@ -244,6 +246,20 @@ def _of_plan(index: RuleIndex, launch: Launch, planned: Config, releases: Releas
     rules = [rule for rule in index.candidates((planned.key,), there) if rule.check in OF_THE_PLAN]
     found = [(rule, _holds(rule, [planned])) for rule in rules]
     return [_finding(rule, launch, planned, releases, fields) for rule, fields in found if fields is not None]
+
+
+def _of_replaced(index: RuleIndex, launch: Launch, configs: list[Config], releases: Releases, found: set[str]) -> list[Finding]:
+    """What the rules of one JSON object say of those that a later object replaces. found: rules that hold already"""
+    named = [name for name in ENGINES[launch.engine].object_rules if name in index.by_id and name not in found]
+    each = [config.replaced() for config in configs] if named else []
+    findings: dict[str, Finding] = {}
+    for alike in zip(*each, strict=False):
+        for rule in [index.by_id[name] for name in named]:
+            inside = rule.id not in findings and all(ranges.contains(rule.bounds, config.key) for config in alike)
+            fields = _holds(rule, [*alike]) if inside else None
+            if fields is not None:
+                findings[rule.id] = _finding(rule, launch, alike[-1], releases, fields)
+    return list(findings.values())
 
 
 def _of_parser(
@@ -318,7 +334,7 @@ def _removed_later(
     if after is None or (releases.exact and not _loses(configs[-1], after)):
         return []
     known = {config.release: config for config in configs}
-    each = [violations(known.get(one) or configs_of(launch, [one])[0]) for one in dict.fromkeys((after, latest))]
+    each = [violations(known.get(one) or configs[-1].under(one)) for one in dict.fromkeys((after, latest))]
     still = {(one.rule, one.span) for one in each[-1]}
     found = {finding.span for finding in others}
     gone = [one for one in each[0] if one.rule in _TAKEN_AWAY and not one.new and (one.rule, one.span) in still]
@@ -416,9 +432,9 @@ def _holds(rule: Rule, configs: list[Config]) -> dict[str, Any] | None:
     """The extra fields of a rule's message if the rule is certainly true on every release; None if it is not."""
     fields: dict[str, Any] = {}
     for config in configs:
-        if evaluate(rule.when, config) is not True:
+        if rule.holds(config) is not True:
             return None
-        if rule.unless is not None and evaluate(rule.unless, config, closed=True) is not False:
+        if rule.exempts is not None and rule.exempts(config) is not False:
             return None
         found = _fields(rule, config)
         if found is None:

@@ -26,7 +26,6 @@ from servelint.lsp.memory_hover import memory_lines
 from servelint.report import reference
 from servelint.report.clean import code, link, plain
 from servelint.report.places import address
-from servelint.rules.condition import evaluate
 from servelint.rules.pages import impacts
 from servelint.rules.ranges import describe
 from servelint.rules.rule import Rule
@@ -332,7 +331,7 @@ def _problems(found: Cursor, view: LaunchView, analysis: Analysis, names: list[s
     firing = [one for one in analysis.findings if one.launch is view.launch and (one.rule in ids or _touches(one, found))]
     listed_already = {one.rule for one in firing}
     if near:
-        rules = [rule for rule in rules if evaluate(rule.when, view.config) is not False]
+        rules = [rule for rule in rules if rule.holds(view.config) is not False]
     return _listed([rule for rule in rules if rule.id not in listed_already], firing, view)
 
 
@@ -349,9 +348,7 @@ def _listed(rules: list[Rule], firing: list[Finding], view: LaunchView) -> list[
     """Findings and rules as a list in Markdown, the worst first."""
     firing = sorted(firing, key=lambda one: -SEVERITIES.index(one.severity))
     lines = [f"- **{one.severity}** here: {plain(one.sentence)}{_link(one.evidence)}" for one in firing]
-    others = sorted(
-        rules, key=lambda rule: (evaluate(rule.when, view.config) is False, -SEVERITIES.index(rule.severity), rule.id)
-    )
+    others = sorted(rules, key=lambda rule: (rule.holds(view.config) is False, -SEVERITIES.index(rule.severity), rule.id))
     lines += [
         f"- {rule.severity}: {plain(rule.title)} ({describe(rule.versions)}), {code(rule.id)}{_link(rule.evidence)}"
         for rule in others

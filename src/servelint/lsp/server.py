@@ -36,6 +36,12 @@ _SLOW = 0.15
 _WAIT_AT_MOST = 0.5
 _SETTLED = 3.0
 """Seconds after the first text, when most of what is needed has been imported."""
+_COLLECTED_AT = (50_000, 20, 50)
+"""Thresholds of the garbage collector, which only a text with much garbage reaches between two answers."""
+_LOOSE = 1_000
+"""Objects that are new since the last collection; to look at them takes 1 ms."""
+_PAUSE = 0.005
+"""Seconds after which a text's diagnostics have been sent."""
 _WATCHED = (
     f"**/{{{NAME},{PYPROJECT},*.toml}}",
     f"**/{{{','.join([*GLOBS, *[glob for globs in FILES.values() for glob in globs]])}}}",
@@ -152,11 +158,19 @@ class Server(LanguageServer):
             self.everything()
 
     async def settle(self) -> None:
-        """Hide what the first texts have loaded from the garbage collector: it stays."""
+        """Hide what the first texts have loaded from the garbage collector: it stays.
+
+        A collection before would take as long as ten keystrokes, for a few hundred objects.
+        """
         await asyncio.sleep(_SETTLED)
-        gc.collect()
         gc.freeze()
-        gc.set_threshold(50_000, 20, 50)
+        gc.set_threshold(*_COLLECTED_AT)
+
+    def _tidy(self) -> None:
+        """Collect garbage after an answer, a little at a time, so that a keystroke does not wait for much of it at once."""
+        young, middle, old = gc.get_count()
+        if young >= _LOOSE:
+            gc.collect(2 if old >= _COLLECTED_AT[2] else 1 if middle >= _COLLECTED_AT[1] else 0)
 
     # -- diagnostics
 
@@ -196,6 +210,7 @@ class Server(LanguageServer):
         found = await self.analyses.begin(document, requested=requested).analysis()
         if found is None:
             return None
+        asyncio.get_running_loop().call_later(_PAUSE, self._tidy)
         hints = diagnostics.of_unresolved(found, self.positions) if options.switches["unresolved-words"] else []
         return [*diagnostics.of_text(found, self.analyses.findings(document, found), self.positions, document.uri), *hints]
 

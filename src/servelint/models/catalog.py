@@ -195,10 +195,14 @@ def lookup(name: str) -> Architecture | None:
 def last_part(name: str) -> str:
     """A model's name in lower case without its publisher or folder, for a snapshot in the hub's cache that of its repository.
 
+    ModelScope's cache writes three underscores for a dot in a name.
+
     >>> last_part("unsloth/Qwen3-8B-GGUF:Q4_K_M"), last_part("/m/models--Qwen--Qwen3-8B/snapshots/ab12")
     ('qwen3-8b-gguf:q4_k_m', 'qwen3-8b')
+    >>> last_part("Qwen/Qwen3-0___6B")
+    'qwen3-0.6b'
     """
-    parts = name.lower().replace("\\", "/").rstrip("/").split("/")
+    parts = name.lower().replace("___", ".").replace("\\", "/").rstrip("/").split("/")
     if len(parts) > 2 and parts[-2] == "snapshots":
         return parts[-3].rpartition("--")[2]
     return _PART.sub("", parts[-1].removesuffix(".gguf"))

@@ -27,8 +27,13 @@ QUANTIZATION = "hf_quant_config.json"
 _INDEX_AT_MOST = 1 << 25
 _FILES_AT_MOST = 1000
 _SHARD = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
-_GGUF = {"llama": "llama", "qwen2": "qwen2", "qwen3": "qwen3", "qwen3moe": "qwen3_moe"}
-"""Architectures of llama.cpp with layers of one kind -> their model type."""
+_GGUF = {
+    "llama": ("llama", "LlamaForCausalLM"),
+    "qwen2": ("qwen2", "Qwen2ForCausalLM"),
+    "qwen3": ("qwen3", "Qwen3ForCausalLM"),
+    "qwen3moe": ("qwen3_moe", "Qwen3MoeForCausalLM"),
+}
+"""Architectures of llama.cpp with layers of one kind -> their model type, and its architecture in Transformers."""
 
 
 def read(name: str, opened: Opened, parts: Parts | None = None) -> Architecture | None:
@@ -102,8 +107,8 @@ def _measured(folder: str, parts: Parts) -> int | None:
     return total or None
 
 
-def _of_gguf(name: str, parts: Parts) -> Architecture | None:
-    """The architecture by the header of a GGUF file. Of a file in several parts all have to be there."""
+def gguf_headers(name: str, parts: Parts) -> list[Header] | str:
+    """The header of each part of a GGUF file, or what is wrong with one. All have to be there."""
     shard = _SHARD.search(name)
     count = min(int(shard.group(2)), _FILES_AT_MOST) if shard is not None else 1
     headers: list[Header] = []
@@ -111,13 +116,22 @@ def _of_gguf(name: str, parts: Parts) -> Architecture | None:
         path = f"{name[: shard.start()]}-{number:05}-of-{shard.group(2)}.gguf" if shard is not None else name
         found = read_gguf(partial(parts, path))
         if isinstance(found, str):
-            return None
+            return f"{path}: {found}"
         headers.append(found)
+    return headers
+
+
+def _of_gguf(name: str, parts: Parts) -> Architecture | None:
+    """The architecture by the header of a GGUF file."""
+    headers = gguf_headers(name, parts)
+    if isinstance(headers, str):
+        return None
     weights = sum(elements(tensor.shape) for header in headers for tensor in header.tensors)
     size = sum(header.bytes for header in headers)
     if not weights:
         return None
-    model = _by_keys(name, headers)
+    config = gguf_config(headers)
+    model = described(name, config) if config is not None else None
     if model is None:
         from servelint.models.catalog import lookup
 
@@ -128,8 +142,8 @@ def _of_gguf(name: str, parts: Parts) -> Architecture | None:
     return replace(model, name=name, quantization=quantization, checkpoint=None, sources=(f"{name} (header)",))
 
 
-def _by_keys(name: str, headers: list[Header]) -> Architecture | None:
-    """The architecture by the keys of the header, None for one with several kinds of layers.
+def gguf_config(headers: list[Header]) -> dict[str, Any] | None:
+    """What a config.json would say, by the keys of the header; None for a model with several kinds of layers.
 
     Source: llama.cpp gguf-py gguf/constants.py.
     """
@@ -144,7 +158,8 @@ def _by_keys(name: str, headers: list[Header]) -> Architecture | None:
         return keys.get(f"{kind}.{text}")
 
     config = {
-        "model_type": _GGUF[kind],
+        "architectures": [_GGUF[kind][1]],
+        "model_type": _GGUF[kind][0],
         "num_hidden_layers": key("block_count"),
         "hidden_size": key("embedding_length"),
         "intermediate_size": key("feed_forward_length"),
@@ -158,4 +173,4 @@ def _by_keys(name: str, headers: list[Header]) -> Architecture | None:
         "moe_intermediate_size": key("expert_feed_forward_length"),
         "tie_word_embeddings": "output.weight" not in shapes,
     }
-    return described(name, {one: value for one, value in config.items() if value is not None})
+    return {one: value for one, value in config.items() if value is not None}

@@ -88,5 +88,27 @@ def read_folder(path: str) -> dict[str, Any]:
     return entry
 
 
+def read_gguf(path: str) -> dict[str, Any]:
+    """What a models file has of a GGUF file, by its header.
+
+    Raises:
+        ValueError: the header cannot be read, or not by servelint; the message is one sentence.
+    """
+    if not os.path.exists(path):
+        raise ValueError(f"{path}: no such file")
+    place, name = os.path.split(path)
+    headers = checkpoint.gguf_headers(name, folder.parts_in(place or os.curdir))
+    if isinstance(headers, str):
+        raise ValueError(os.path.join(place, headers))
+    config = checkpoint.gguf_config(headers)
+    if config is None:
+        kind = str(headers[0].keys.get("general.architecture", ""))[:80]
+        why = f"{path} is of the architecture {kind!r}, whose header does not describe its layers"
+        raise ValueError(f"{why}: add its config.json")
+    config["quantization_config"] = {"quant_method": "gguf"}
+    size = sum(header.bytes for header in headers)
+    return {"config": config, "bytes": size, "sources": dict.fromkeys(("config", "bytes"), f"{name} (header)")}
+
+
 def _cited(name: str, text: str) -> str:
     return f"{name} (sha256 {hashlib.sha256(text.encode()).hexdigest()[:16]})"

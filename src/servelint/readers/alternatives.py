@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from servelint.syntax.shell.branches import Decision, World
     from servelint.syntax.shell.evaluate import Invocation
     from servelint.syntax.shell.state import Key
-    from servelint.syntax.shell.syntax import Script
 
     Site = tuple[int, ...]
     Note = Callable[[Invocation, list[Launch]], None]
@@ -93,13 +92,11 @@ class Alternatives:
             launch.later = None
         steps = bounds.STEPS_OF_WORLDS.most
 
-        script: Script | None = None
-
         def run(world: World) -> bool:
-            nonlocal steps, script
-            world.steps, world.script = steps, script
+            nonlocal steps
+            world.steps = steps
             walk(world)
-            steps, script = world.steps, world.script
+            steps = world.steps
             return steps > 0
 
         missed = wanted

@@ -16,6 +16,7 @@ from servelint.syntax.placeholders import in_command
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.syntax.shell.evaluate import Invocation
+    from servelint.syntax.shell.syntax import Script
 
 WRAPPERS = frozenset((
     "accelerate", "aws-vault", "bash-preexec", "catchsegv", "catatonit", "chpst", "chroot", "chrt", "compute-sanitizer",
@@ -120,7 +121,7 @@ _NO_STARTERS = frozenset((
 ))  # fmt: skip
 
 
-def _starts_nothing(name: str) -> bool:
+def starts_nothing(name: str) -> bool:
     """Whether a program or function, by its name, prints, looks for or stops what its words name."""
     lower = name.lower()
     if lower.startswith(_SPEAKING) or lower.endswith(_SPEAKING_ENDS):
@@ -142,7 +143,7 @@ def _passed_on(words: list[Word], context: CommandContext, depth: int) -> list[L
         or name.startswith("python")
         or name in UNHEARD
         or re.match(_ASSIGNMENT, words[0].text.flat) is not None  # where a shell would take it, it has taken it
-        or _starts_nothing(name.removesuffix(".sh"))
+        or starts_nothing(name.removesuffix(".sh"))
     ):
         return []
     # what a script does with its words is read there
@@ -342,9 +343,9 @@ def not_started(kind: str, at: Word, meant: list[Word] | TracedText, context: Co
 
 
 def script_file(path: Word, args: list[Word], context: CommandContext, depth: int) -> list[Launch]:
-    """A shell script that a command runs: one that is written here, or one beside the file that is given arguments.
+    """A shell script that a command runs: one written here, or one beside the file that is given arguments or variables.
 
-    What a script beside the file starts without arguments is found where that script is read.
+    What a script beside the file starts without them is found where that script is read.
     """
     opened = context.open(path.text) if context.open is not None else None
     if opened is None:
@@ -353,7 +354,7 @@ def script_file(path: Word, args: list[Word], context: CommandContext, depth: in
 
     if not is_shell(path.text.flat, opened.text.flat):
         return []
-    if not opened.own and all(word.many for word in args):
+    if not opened.own and all(word.many for word in args) and not _reads(opened.text, context.given):
         return []
     folder = opened.path.rpartition("/")[0]
     opener = opened.files
@@ -361,7 +362,7 @@ def script_file(path: Word, args: list[Word], context: CommandContext, depth: in
     # a script that is written here stands here
     extent = opened.text.extent()
     here = opened.own and extent is not None and extent.source is context.source
-    site = None if here else context.site or span_of([path, *args])
+    site = None if here else context.site or _within_command(span_of([path, *args]), context.anchor)
     context.ran.append(opened.text)
     inner = context.with_(site=site, env=context.env)
     inner.files, inner.stdin = below, None
@@ -370,6 +371,18 @@ def script_file(path: Word, args: list[Word], context: CommandContext, depth: in
     for launch in found:
         launch.mishaps = [*launch.mishaps, *early]
     return found
+
+
+def _within_command(site: Span | None, command: Span | None) -> Span | None:
+    """The place of some words, or the command's if a word is written elsewhere."""
+    if site is None or command is None or site.source is not command.source:
+        return site
+    return site if command.start <= site.start and site.end <= command.end else command
+
+
+def _reads(script: TracedText, names: frozenset[str]) -> bool:
+    """Whether a script reads one of some variables."""
+    return any(re.search(rf"\$\{{?{name}\b", script.flat) is not None for name in names)
 
 
 _SET_HERE = (
@@ -417,6 +430,7 @@ def script_launches(
     environment = {name: variable.value for name, variable in context.env.items() if variable.value is not None}
     found = Alternatives()
     called: set[str] = set()
+    parsed: list[Script] = []
     texts: dict[tuple[Span | None, str], tuple[str, TracedText]] = {}
 
     def wrote(path: TracedText, text: TracedText) -> None:
@@ -436,6 +450,8 @@ def script_launches(
         here = around.with_(site=site, env=env, claims=found_here, open_env=around.open_env or ran.open_env)
         here.anchor = ran.site if ran.site.source is around.source else around.anchor
         here.stdin = ran.stdin
+        in_front = re.match(_IN_FRONT, ran.site.text)
+        here.given = frozenset(re.findall(_ASSIGNMENT, in_front.group())) if in_front is not None else frozenset()
         here.open = lambda path: ran.open(path) or (outside(path) if outside is not None else None)
         new = launches(ran.words, here, depth)
         cut = ran.lost
@@ -481,6 +497,7 @@ def script_launches(
             world=world,
             wrote=wrote if world is None else None,
             called=called,
+            parsed=parsed,
         )
 
     budget, context.budget = context.budget, context.budget or Budget()
@@ -514,6 +531,8 @@ def _takes_manifest(words: list[Word]) -> bool:
     return program in _TAKE_MANIFESTS and not {"-", "-f-"}.isdisjoint(shown) and {"delete", "down"}.isdisjoint(shown)
 
 
+_IN_FRONT = r"(?:[A-Za-z_]\w*=(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s\"'])*(?:[ \t]|\\\n)+)+"
+"""Assignments in front of a command, which only it gets."""
 _BETWEEN = r"(?:\s|\\|#[^\n]*(?:\n|$))*"
 
 
@@ -553,10 +572,12 @@ def _written_at(text: TracedText) -> int:
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ash", "ksh"))
 _SSH_WITH_VALUE = "BbcDEeFIiJLlmOopQRSWw"
 _REMOTE = frozenset(("ssh", "pdsh", "clush", "parallel-ssh", "pssh", "gcloud", "az", "at", "batch"))
-TEXTS = _REMOTE | frozenset((
-    "byobu", "flock", "gnome-terminal", "konsole", "parallel", "runuser", "screen", "script", "sshpass", "su", "tmux", "watch",
-    "wsl", "wsl.exe", "xargs", "xterm",
+_HERE = frozenset((
+    "bsub", "byobu", "condor_run", "flock", "gnome-terminal", "jbsub", "konsole", "nlprun", "oarsub", "parallel", "screen",
+    "script", "tmux", "watch", "xargs", "xterm",
 ))  # fmt: skip
+"""Programs that run a command in the current folder."""
+TEXTS = _REMOTE | _HERE | frozenset(("runuser", "sshpass", "su", "wsl", "wsl.exe"))
 """Programs whose words may hold a whole command."""
 
 
@@ -567,7 +588,8 @@ def text_launches(words: list[Word], context: CommandContext, depth: int) -> lis
     name = words[0].text.flat.rpartition("/")[2]
     env = {} if name in _REMOTE else context.env
     inner = context.with_(site=None, env=env, open_env=True)
-    inner.open = inner.files = None
+    if name not in _HERE:
+        inner.open = inner.files = None
     if name == "sshpass":
         at = next((at for at, word in enumerate(words) if word.value in ("ssh", "scp")), None)
         return text_launches(words[at:], context, depth) if at is not None and words[at].value == "ssh" else []

@@ -33,6 +33,7 @@ class CommandContext:
         files: Opens a file by its path below the folder of the script; None outside of script files.
         open: Opens the file that a word of the command names, if it is known.
         stdin: What the command reads.
+        given: Names of the variables that the command sets for itself, in front of its program.
         ran: The scripts of this file that were run.
         others: The programs that scripts run beside the engines.
         budget: The steps that are left for scripts that a script runs.
@@ -42,8 +43,8 @@ class CommandContext:
     """
 
     __slots__ = (
-        "anchor", "budget", "claims", "container", "env", "env_file", "explores", "files", "name", "open", "open_env", "others",
-        "ran", "runtime", "site", "source", "stdin",
+        "anchor", "budget", "claims", "container", "env", "env_file", "explores", "files", "given", "name", "open", "open_env",
+        "others", "ran", "runtime", "site", "source", "stdin",
     )  # fmt: skip
 
     def __init__(
@@ -63,6 +64,7 @@ class CommandContext:
         self.files = files
         self.open = open
         self.stdin = stdin
+        self.given: frozenset[str] = frozenset()
         self.anchor: Span | None = None
         self.runtime: Callable[[], Runtime | None] | None = None
         self.ran: list[TracedText] = []

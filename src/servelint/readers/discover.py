@@ -17,7 +17,7 @@ from servelint.engines.registry import ENGINES, derived
 from servelint.files.project import Project, folders
 from servelint.files.siblings import decode_text
 from servelint.readers import mentions_engine
-from servelint.readers.registry import CANDIDATE
+from servelint.readers.registry import CANDIDATE, is_worth_reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def decode(path: str, data: bytes) -> Source | Problem | None:
     """The text of a file's bytes (UTF-8, or UTF-16 with a byte order mark); None if it mentions no engine or is binary."""
     wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     plain = data.decode("utf-16", errors="replace").encode("utf-8", "replace") if wide else data
-    return decode_text(path, data) if mentions_engine(plain) else None
+    return decode_text(path, data) if mentions_engine(plain) and is_worth_reading(path, plain) else None
 
 
 def bound(path: str, head: bytes = b"") -> bounds.Bound:

@@ -10,7 +10,7 @@ from servelint.core import bounds
 from servelint.core.launch import Container, Launch, Mishap, OpenedFile, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText, unknown
-from servelint.engines import entry
+from servelint.engines import ENGINES, entry
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches, not_started
 from servelint.readers.containers import in_container
@@ -48,7 +48,36 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
         if site is not None and (site.start, site.end) not in seen:
             seen.add((site.start, site.end))
             started[:0] = _started(one, site, found, source, neighbours, "" if one is found[-1] else one.name)
-    return started or (_not_run(found[-1], source) if found else [])
+    return started or (_supervised(found[-1], source) or _not_run(found[-1], source) if found else [])
+
+
+def _supervised(stage: Stage, source: Source) -> list[Launch]:
+    """The launches of the programs of supervisord, where the image starts it and a step writes its file."""
+    from servelint.readers import embedded
+    from servelint.syntax.shell.evaluate import evaluate
+
+    words = [*(stage.entrypoint.words if stage.entrypoint else ()), *(stage.cmd.words if stage.cmd else ())]
+    if not any(re.search(r"(?:^|[/\s])supervisord(?:\s|$)", word.text.flat) for word in words):
+        return []
+    found: list[Launch] = []
+
+    def wrote(path: TracedText, text: TracedText) -> None:
+        found.extend(embedded.of_written(posixpath.basename(path.flat), text, source))
+
+    for step in stage.steps:
+        instruction = step.instruction
+        if instruction.keyword == "RUN":
+            if entry.mentions(instruction.raw.flat):
+                evaluate(instruction.raw, lambda _: {}, wrote=wrote)
+            continue
+        target = (instruction.text.flat.split() or [""])[-1]
+        for one in instruction.heredocs:
+            wrote(TracedText.of(one.name if target.endswith("/") else target), one.text)
+    for launch in found:
+        launch.container = Container(None if _builds(stage) else stage.reference, open=True)
+        launch.env = {**stage.env, **launch.env}
+        launch.release = stage.claims.get(launch.engine, launch.release)
+    return found
 
 
 def _not_run(stage: Stage, source: Source) -> list[Launch]:
@@ -107,10 +136,10 @@ def _started(
         program = entry.program(command[0]) if command else None
         if program is not None and _PROGRAM.fullmatch(program):
             return launches(_under_own_name(one, command), context)
-        return _single_quoted(cmd, context) or in_container(None, _under_own_name(one, command), one.origin, context)
+        return _not_json(cmd, context, one) or in_container(None, _under_own_name(one, command), one.origin, context)
     words = _under_own_name(one, _unwrapped([*entrypoint.words, *command]))
     found = in_container(words, [], one.origin, context)
-    found = found or _single_quoted(entrypoint, context)
+    found = found or _not_json(entrypoint, context, one)
     if not any(launch.started for launch in found) and cmd is not None and _passes_on(entrypoint):
         found = launches(command, context)
     return found
@@ -145,20 +174,25 @@ def _under_own_name(one: Stage, given: list[Word]) -> list[Word]:
     ]
 
 
-_QUOTED = re.compile(r"'([^']*)'")
+_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 
 
-def _single_quoted(command: Command | None, context: CommandContext) -> list[Launch]:
-    """The launch that a list in single quotes means: it is not JSON, so that Docker hands its text to a shell."""
+def _not_json(command: Command | None, context: CommandContext, stage: Stage) -> list[Launch]:
+    """The launch that a list means which is not JSON, so that Docker hands its text to a shell.
+
+    It has single quotes, or a comma is missing or too many.
+    """
     if command is None or command.exec or command.site is None:
         return []
     start = command.site.text.find("[")
     if start == -1 or command.site.text[:start].strip().upper() not in ("", "CMD", "ENTRYPOINT"):
         return []
     text = TracedText.at(command.site.source, command.site.start + start, command.site.end)
-    if not entry.mentions(text.flat):
+    if not text.flat.rstrip().endswith("]") or not (stage.origin.engine is not None or entry.mentions(text.flat)):
         return []
-    words = [Word(text.cut(*match.span(1))) for match in _QUOTED.finditer(text.flat)]
+    words = [Word(text.cut(*match.span(match.lastindex or 0))) for match in _QUOTED.finditer(text.flat)]
+    if stage.origin.engine is not None and not entry.mentions(text.flat):  # arguments of the image's own server
+        words = [*(Word(TracedText.of(one)) for one in ENGINES[stage.origin.engine].command), *words] if words else []
     return not_started("not-json", Word(text, text.span()), words, context, 0) if words else []
 
 

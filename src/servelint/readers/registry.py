@@ -51,6 +51,8 @@ class Format:
         any_name: Whether the shape counts whatever a file's name ends in.
         unnamed: Regular expression of a text without any name (standard input) that may be of the format, "" for its shape.
         words: Words in lower case that make a file worth reading although it names no engine.
+        needs: Regular expression that finds something in each file that is worth reading, "" where the name says enough.
+            Only for TEXT.
         lists: Whether a YAML document of the format may be a list.
         bounded: Whether a YAML document is offered only if it is not a large table and aliases do not make it much larger.
         languages: Ids of the languages that VS Code gives to its files.
@@ -64,7 +66,7 @@ class Format:
 
     __slots__ = (
         "about", "any_name", "bounded", "fallback", "files", "is_mine", "languages", "lists", "module", "name", "names",
-        "order", "otherwise", "read", "shape", "syntax", "title", "unnamed", "words",
+        "needs", "order", "otherwise", "read", "shape", "syntax", "title", "unnamed", "words",
     )  # fmt: skip
 
     def __init__(
@@ -81,6 +83,7 @@ class Format:
         any_name: bool = False,
         unnamed: str = "",
         words: Sequence[str] = (),
+        needs: str = "",
         lists: bool = True,
         bounded: bool = False,
         languages: tuple[str, ...] = (),
@@ -101,6 +104,7 @@ class Format:
         self.any_name = any_name
         self.unnamed = unnamed
         self.words = words
+        self.needs = needs
         self.lists = lists
         self.bounded = bounded
         self.languages = languages
@@ -129,6 +133,16 @@ GLOBS: list[str] = _index["globs"]
 def named(name: str) -> Format:
     """The format of a name."""
     return next(one for one in FORMATS if one.name == name)
+
+
+def is_worth_reading(path: str, data: bytes) -> bool:
+    """Whether a file that names an engine has what its format needs."""
+    name = path.lower().rpartition("/")[2]
+    return all(
+        re.search(one.needs.encode(), data) is not None
+        for one in FORMATS
+        if one.needs and re.search(one.names, name) is not None
+    )
 
 
 def of_syntax(syntax: str) -> list[Format]:

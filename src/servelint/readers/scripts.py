@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from servelint.core import bounds
-from servelint.core.launch import Launch, ReleaseClaim, Variable
+from servelint.core.launch import Launch, Mishap, ReleaseClaim, Variable
 from servelint.core.problem import Problem
-from servelint.core.run import current
-from servelint.core.source import Source
+from servelint.core.run import Run, current
+from servelint.core.source import Source, Span
 from servelint.core.text import HOLE, TracedText
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs
@@ -56,7 +56,7 @@ def read_shell(source: Source, neighbours: Neighbours) -> list[Launch]:
 
         text = templates.filled(text, script=True)
     else:
-        _report_unclosed(source, text.flat)
+        _report_syntax(source, text.flat)
     return script_launches(text, CommandContext(source, env_file=env_file(neighbours), files=neighbours.read), None)
 
 
@@ -64,19 +64,42 @@ _OPENERS = {"'": "quote", '"': "quote", "`": "backquote", "$": "substitution"}
 _LEAVES = re.compile(r"^(?:exit\b|exec[ \t]+[^\s\d&<>])", re.MULTILINE)
 
 
-def _report_unclosed(source: Source, flat: str) -> None:
-    """Report a quote or substitution that is never closed: a shell refuses what stands behind it."""
+_TEMPLATE_SIGNS = ("{{", "{%", "<%")
+
+
+def _report_syntax(source: Source, flat: str) -> None:
+    """Report a quote, a substitution or a compound command that is never closed: a shell refuses what stands behind it."""
     run = current()
     if run is None or (source.text.startswith("#!") and _POSIX.match(source.text) is None):
         return
     from servelint.syntax.shell import lexer
 
-    at = lexer.unclosed(flat.replace("\r\n", " \n"))
+    flat = flat.replace("\r\n", " \n")
+    at = lexer.unclosed(flat)
+    if at is None and not any(sign in flat for sign in _TEMPLATE_SIGNS) and not source.path.endswith((".zsh", ".ksh")):
+        _report_mismatch(source, flat, run)
     if at is None or _LEAVES.search(flat, 0, flat[:at].replace("\\\n", "  ").rfind("\n") + 1) is not None:
         return  # what stands after `exit` may be data
     opener = flat[at : at + (2 if flat[at] == "$" else 1)]
     line, column = source.position(at)
     run.report(Problem(source.path, f"not valid shell: the {_OPENERS[flat[at]]} {opener} is never closed", line, column))
+
+
+def _report_mismatch(source: Source, flat: str, run: Run) -> None:
+    """Report a compound command that does not end, or an end without a beginning, at the line that `bash -n` names."""
+    from servelint.syntax.shell import blocks
+
+    found = blocks.mismatch(flat)
+    if found is None or _LEAVES.search(flat, 0, found.whole) is not None:
+        return
+    line, column = source.position(found.at)
+    open_since = f"the {found.opened} at line {source.position(found.opened_at)[0]}"
+    if found.word:
+        message = f"unexpected {found.word}" + (f" in {open_since}" if found.opened else "")
+    else:
+        line, column = line + (not flat.endswith("\n")), 1
+        message = f"unexpected end of file: {open_since} is never closed by {found.closing}"
+    run.report(Problem(source.path, f"not valid shell: {message}", line, column))
 
 
 def _has_actions(text: str) -> bool:
@@ -173,7 +196,15 @@ def read_batch(source: Source, neighbours: Neighbours) -> list[Launch]:
         beside = neighbours.read(name) if name and HOLE not in name and ":" not in name else None
         return TracedText.at(beside, 0, len(beside.text)) if beside is not None else None
 
-    sourced = evaluate(in_command(TracedText.at(source, 0, len(source.text))), on_command, called)
+    text = in_command(TracedText.at(source, 0, len(source.text)))
+    closed: list[Span] = []
+    sourced = evaluate(text, on_command, called, closed=closed)
+    if closed and not found:
+        claims.clear()
+        evaluate(text, on_command, called, paired=True)
+        for launch in found:
+            launch.mishaps = [Mishap("block-closed", closed[0], ")")]
+            launch.fragment, launch.started = True, False
     for launch in found:
         launch.open_env = launch.open_env or (sourced and launch.container is None)
     return found

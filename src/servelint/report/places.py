@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from functools import lru_cache
@@ -61,7 +60,11 @@ def numbered(findings: Iterable[Finding]) -> Iterator[tuple[Finding, int]]:
 
 def own(fingerprint: str, number: int) -> str:
     """Return a fingerprint that no other finding of the report has, from the number that `numbered` gives."""
-    return fingerprint if number == 1 else hashlib.sha256(f"{fingerprint}:{number}".encode()).hexdigest()[:16]
+    if number == 1:
+        return fingerprint
+    import hashlib  # it loads OpenSSL
+
+    return hashlib.sha256(f"{fingerprint}:{number}".encode()).hexdigest()[:16]
 
 
 def printable(finding: Finding) -> bool:

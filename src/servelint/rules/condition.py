@@ -47,7 +47,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from servelint.engines.config import Config
+    from servelint.engines.config import Config, Operand
+
+    Predicate = Callable[[Config], "Truth"]
+    Amount = Callable[[Config], Any]
+    Comparison = Callable[[Any, Config], "Truth"]
 
 
 Truth = bool | None
@@ -226,44 +230,92 @@ def evaluate(compiled: Compiled, config: Config, closed: bool = False) -> Truth:
         config: the launch under a release.
         closed: whether an option counts as absent although a word that is not known might add it.
     """
+    return predicate(compiled, closed)(config)
+
+
+def predicate(compiled: Compiled, closed: bool = False) -> Predicate:
+    """A condition as a function, for one that is evaluated again and again. `closed` as in `evaluate`."""
     kind = compiled[0]
     if kind == "test":
-        return _test(compiled, config, closed)
+        return _test(compiled, closed)
     if kind == "not":
-        inner = evaluate(compiled[1], config, closed)
-        return None if inner is None else not inner
+        return _not(predicate(compiled[1], closed))
     if kind == "release":
-        return None if config.key is None else ranges.contains(ranges.loaded(compiled[1]), config.key)
-    decisive = kind == "or"
-    result: Truth = not decisive
-    for part in compiled[1]:
-        truth = _test(part, config, closed) if part[0] == "test" else evaluate(part, config, closed)
-        if truth is decisive:
-            return decisive
-        if truth is None:
-            result = None
-    return result
+        bounds = ranges.loaded(compiled[1])
+        return lambda config: None if config.key is None else ranges.contains(bounds, config.key)
+    return _joined([predicate(part, closed) for part in compiled[1]], decisive=kind == "or")
 
 
-def _test(compiled: Compiled, config: Config, closed: bool) -> Truth:
+def _not(part: Predicate) -> Predicate:
+    def negated(config: Config) -> Truth:
+        inner = part(config)
+        return None if inner is None else not inner
+
+    return negated
+
+
+def _joined(parts: list[Predicate], *, decisive: bool) -> Predicate:
+    def joined(config: Config) -> Truth:
+        result: Truth = not decisive
+        for part in parts:
+            truth = part(config)
+            if truth is decisive:
+                return decisive
+            if truth is None:
+                result = None
+        return result
+
+    return joined
+
+
+def _test(compiled: Compiled, closed: bool) -> Predicate:
     _, left, test, argument = compiled
     if not isinstance(left, str):
-        value = value_of(left, config)
-        return None if value is None else _compared(value, test, argument, config)
-    operand = config.operand(left)
-    present = operand.present
-    if closed and present is None:
-        from servelint.engines.config import UNWRITTEN
-
-        present = False if operand is UNWRITTEN else None
+        return _test_of_amount(_amount(left), _comparison(test, argument))
     if test == "set":
-        return None if present is None else present is argument
-    if present is False:
-        return _ABSENT_IS.get(test, False)
-    if present is None or operand.value is None:
-        return None
-    value = _amount(left, operand.value) if test in _NUMERIC else numeric(left, operand.value)
-    return _compared(value, test, argument, config)
+        return _test_of_presence(left, argument, closed)
+    compared = _comparison(test, argument)
+    absent = _ABSENT_IS.get(test, False)
+    converts = _is_written(left) if test in _NUMERIC else left.startswith("env.")
+
+    def tested(config: Config) -> Truth:
+        operand = config.operand(left)
+        present = operand.present
+        if present:
+            value = operand.value
+            if value is None:
+                return None
+            if converts and isinstance(value, str) and is_whole(value):
+                value = int(value)
+            return compared(value, config)
+        return absent if present is False or (closed and _is_unwritten(operand)) else None
+
+    return tested
+
+
+def _test_of_amount(amount: Amount, compared: Comparison) -> Predicate:
+    def tested(config: Config) -> Truth:
+        value = amount(config)
+        return None if value is None else compared(value, config)
+
+    return tested
+
+
+def _test_of_presence(name: str, wanted: bool, closed: bool) -> Predicate:
+    def tested(config: Config) -> Truth:
+        operand = config.operand(name)
+        present = operand.present
+        if present is None:
+            return not wanted if closed and _is_unwritten(operand) else None
+        return present is wanted
+
+    return tested
+
+
+def _is_unwritten(operand: Operand) -> bool:
+    from servelint.engines.config import UNWRITTEN
+
+    return operand is UNWRITTEN
 
 
 def lacking(compiled: Compiled, config: Config, *, closed: bool = False) -> list[str]:
@@ -287,35 +339,62 @@ def lacking_value(amount: Any, config: Config) -> list[str]:
     return [name for name, one in named.items() if one.present is None or (one.present and one.value is None)]
 
 
-def _compared(value: Any, test: str, argument: Any, config: Config) -> Truth:
-    """Whether a known value satisfies a test."""
+def _comparison(test: str, argument: Any) -> Comparison:
+    """Whether a known value satisfies a test, as a function of the value and the config."""
     if isinstance(argument, dict):
-        argument = value_of(argument, config)
+        return _comparison_with_amount(test, _amount(argument))
+    if test in _NUMERIC:
+        return _ordered(_NUMERIC[test], argument)
+    if test in ("in", "not-in"):
+        return _listed(argument, wanted=test == "in")
+    if test in _DIVIDING:
+        wanted = test == "divisible-by"
+        return lambda value, _: _divided(value, argument, wanted)
+    if test == "prefix":
+        return lambda value, _: str(value).startswith(argument)
+    if test == "contains":
+        return lambda value, _: argument in str(value)
+    equal, wanted = _equal_to(argument), test == "is"
+    return lambda value, _: equal(value) is wanted
+
+
+def _comparison_with_amount(test: str, amount: Amount) -> Comparison:
+    def compared(value: Any, config: Config) -> Truth:
+        argument = amount(config)
         if argument is None or (test in _NUMERIC and (isinstance(value, str) or isinstance(argument, str))):
             return None  # a text that should be a number is what the engine's parser refuses
-    if test in _NUMERIC:
+        return _comparison(test, argument)(value, config)
+
+    return compared
+
+
+def _ordered(order: Callable[[float, float], bool], argument: Any) -> Comparison:
+    def compared(value: Any, _config: Config) -> Truth:
         try:
-            return bool(_NUMERIC[test](float(value), float(argument)))
+            return order(float(value), float(argument))
         except (ValueError, OverflowError):
             return None
-    if test in ("in", "not-in"):
-        return _listed(value, test == "in", argument, config)
-    if test in _DIVIDING:
-        return _divided(value, argument, test == "divisible-by")
-    if test in _TEXTS:
-        return str(value).startswith(argument) if test == "prefix" else argument in str(value)
-    return same(value, argument) is (test == "is")
+
+    return compared
 
 
-def _listed(value: Any, wanted: bool, ones: list[Any], config: Config) -> Truth:
-    unknown = False
-    for one in ones:
-        known = value_of(one, config) if isinstance(one, dict) else one
-        if known is None:
-            unknown = True
-        elif same(value, known):
-            return wanted
-    return None if unknown else not wanted
+def _listed(ones: list[Any], *, wanted: bool) -> Comparison:
+    if all(type(one) is str for one in ones):
+        known, folded = frozenset(ones), frozenset([one.lower() for one in ones])
+        return lambda value, _: (str(value).lower() in folded if isinstance(value, bool) else str(value) in known) is wanted
+    amounts = [_amount(one) for one in ones]
+
+    def compared(value: Any, config: Config) -> Truth:
+        unknown = False
+        for amount in amounts:
+            one = amount(config)
+            if one is None:
+                unknown = True
+            elif same(value, one):
+                return wanted
+        return None if unknown else not wanted
+
+    return compared
 
 
 def _divided(value: Any, by: Any, wanted: bool) -> Truth:
@@ -326,16 +405,29 @@ def _divided(value: Any, by: Any, wanted: bool) -> Truth:
     return None if by < 1 else (value % by == 0) is wanted
 
 
-def same(value: object, wanted: object) -> bool:
+def _equal_to(wanted: object) -> Callable[[object], bool]:
     """Whether an operand has the value that a rule names: numbers are compared as numbers, the rest as text."""
-    if isinstance(wanted, bool) or isinstance(value, bool):
-        return str(value).lower() == str(wanted).lower()
-    if isinstance(wanted, (int, float)):
+    text = str(wanted)
+    folded = text.lower()
+    if isinstance(wanted, bool):
+        return lambda value: str(value).lower() == folded
+    if not isinstance(wanted, (int, float)):
+        return lambda value: str(value).lower() == folded if isinstance(value, bool) else str(value) == text
+
+    def equal(value: object) -> bool:
+        if isinstance(value, bool):
+            return str(value).lower() == folded
         try:
             return float(str(value)) == wanted
         except ValueError:
             return False
-    return str(value) == str(wanted)
+
+    return equal
+
+
+def same(value: object, wanted: object) -> bool:
+    """Whether an operand has the value that a rule names."""
+    return _equal_to(wanted)(value)
 
 
 # -- amounts
@@ -396,34 +488,49 @@ def _compile_listed(part: object, values: dict[str, Any]) -> Any:
 
 def value_of(amount: Any, config: Config) -> Any:
     """The value of an amount for a config: a number, a text, true or false, a list of names; None if it is unknown."""
+    return _amount(amount)(config)
+
+
+def _amount(amount: Any) -> Amount:
+    """An amount as a function of the config."""
     if not isinstance(amount, dict):
-        return amount
+        return lambda _: amount
     if "operand" in amount:
-        operand = config.operand(amount["operand"])
-        if operand.present is False:
-            return value_of(amount["default"], config) if "default" in amount else None
-        return _amount(amount["operand"], operand.value) if operand.present else None
+        return _amount_of_operand(amount["operand"], _amount(amount.get("default")))
     if "names" in amount:
-        return config.names(amount["names"], ever="release" in amount)
+        kind, ever = amount["names"], "release" in amount
+        return lambda config: config.names(kind, ever=ever)
     ((form, parts),) = amount.items()
-    numbers: list[int] = []
-    for part in parts:
-        number = value_of(part, config)
-        if isinstance(number, bool) or not isinstance(number, int):
-            return None
-        numbers.append(number)
-    return _computed(form, numbers)
+    amounts = [_amount(part) for part in parts]
+
+    def computed(config: Config) -> int | None:
+        numbers: list[int] = []
+        for part in amounts:
+            number = part(config)
+            if isinstance(number, bool) or not isinstance(number, int):
+                return None
+            numbers.append(number)
+        return _computed(form, numbers)
+
+    return computed
 
 
-def numeric(name: str, value: Any) -> Any:
-    """An operand's value, of a variable as the whole number that its text is, where it is one."""
-    return int(value) if name.startswith("env.") and isinstance(value, str) and is_whole(value) else value
+def _amount_of_operand(name: str, default: Amount) -> Amount:
+    converts = _is_written(name)
+
+    def amount(config: Config) -> Any:
+        operand = config.operand(name)
+        if operand.present is False:
+            return default(config)
+        value = operand.value if operand.present else None
+        return int(value) if converts and isinstance(value, str) and is_whole(value) else value
+
+    return amount
 
 
-def _amount(name: str, value: Any) -> Any:
-    """An operand's value as an amount: an option of an engine that declares no types has its number as a text."""
-    fact = name.startswith(("model.", "draft.", "gpu.", "container.", "effective."))
-    return int(value) if not fact and isinstance(value, str) and is_whole(value) else value
+def _is_written(name: str) -> bool:
+    """Whether an operand is what the launch writes: an engine that declares no types has the number of an option as a text."""
+    return not name.startswith(("model.", "draft.", "gpu.", "container.", "effective."))
 
 
 def _computed(form: str, numbers: list[int]) -> int | None:

@@ -19,7 +19,7 @@ class RuleIndex:
         by_id: id -> rule.
         parser: violation -> the rule of rules/catalog/ that it belongs to, for the engine of the rules.
         container: violation -> the rule of rules/container/ that it belongs to.
-        keys: JSON option -> its keys that rules need, as they name them (`speculative-config.method`).
+        keys: JSON option -> key, with underscores -> what rules need of it, as they name it (`speculative-config.method`).
     """
 
     __slots__ = ("_covers", "by_id", "container", "keys", "parser", "rules")
@@ -29,11 +29,12 @@ class RuleIndex:
         self.by_id = {rule.id: rule for rule in rules}
         self.parser = {rule.complaint: rule for rule in rules if rule.complaint is not None and rule.engine != ANY}
         self.container = {rule.complaint: rule for rule in rules if rule.complaint is not None and rule.engine == ANY}
-        self.keys: dict[str, set[str]] = {}
+        self.keys: dict[str, dict[str, set[str]]] = {}
         for name in {name for rule in rules for names in rule.needs for name in names}:
-            option, _, key = name.partition(".")
-            if key and option != "env":
-                self.keys.setdefault(option, set()).add(name)
+            option, _, path = name.partition(".")
+            if path and option != "env":
+                key = path.partition(".")[0].replace("-", "_")
+                self.keys.setdefault(option, {}).setdefault(key, set()).add(name)
         self._covers: dict[tuple[ReleaseKey | None, ...], _Cover] = {}
 
     def candidates(self, keys: tuple[ReleaseKey | None, ...], there: set[str]) -> list[Rule]:

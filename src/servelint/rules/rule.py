@@ -6,13 +6,14 @@ import json
 import re
 
 from servelint.rules import ranges
-from servelint.rules.condition import Compiled, filled, filled_amount
+from servelint.rules.condition import Compiled, filled, filled_amount, predicate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from servelint.engines.releases import ReleaseKey
+    from servelint.rules.condition import Predicate
 
 ANY = "any"
 """The engine of a rule that holds for every engine."""
@@ -33,6 +34,9 @@ class Rule:
         values: the named amounts that the rule's texts print.
         shows: the names of those that its message, advice or fix prints.
         cases: of each case its condition, its text and the names of the values that the text prints.
+        holds: its condition `when` as a function of a config, made when it is first asked for.
+        exempts: its condition `unless` as one for which an option counts as absent although a word that is not known might
+            add it; None if it has none.
     """
 
     __slots__ = (
@@ -46,7 +50,9 @@ class Rule:
         "confidence",
         "engine",
         "evidence",
+        "exempts",
         "fix",
+        "holds",
         "id",
         "impact",
         "impacts",
@@ -83,9 +89,14 @@ class Rule:
         self.profile: str = head.get("profile", "default")
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or self._body is None:
+        if name.startswith("_") or (self._body is None and name not in ("holds", "exempts")):
             raise AttributeError(name)
-        self._decode()
+        if self._body is not None:
+            self._decode()
+        elif name == "holds":
+            self.holds: Predicate = predicate(self.when)
+        else:
+            self.exempts: Predicate | None = predicate(self.unless, closed=True) if self.unless is not None else None
         return getattr(self, name)
 
     def _decode(self) -> None:
@@ -144,6 +155,8 @@ class Rule:
         self.unless = filled(data["unless"], self.options) if "unless" in data else None
         self.values = {name: filled_amount(one, self.options) for name, one in data.get("values", {}).items()}
         self.cases = [[filled(when, self.options), *rest] for when, *rest in data.get("cases", [])]
+        self.holds = predicate(self.when)
+        self.exempts = predicate(self.unless, closed=True) if self.unless is not None else None
 
 
 def option_fault(default: Any, value: Any) -> str | None:

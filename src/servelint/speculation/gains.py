@@ -7,11 +7,10 @@ with the covariance below: Rasmussen and Williams, Gaussian Processes for Machin
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
-from servelint.core.data import read_json
+from servelint.core.data import load_data
 from servelint.speculation.cases import ADVISED, BLOCK, TOKENS, Case, accepted_of, method_of
 from servelint.speculation.roofline import Prior, prior
 
@@ -114,8 +113,7 @@ def _whole(data: dict[str, object], key: str) -> int | None:
 @lru_cache(maxsize=1)
 def published() -> tuple[Measurement, ...]:
     """The measurements that servelint ships."""
-    data = read_json(os.path.join(os.path.dirname(__file__), "data", "measurements.json"))
-    return tuple([Measurement(row) for row in data["measurements"]])
+    return tuple([Measurement(row) for row in load_data("speculation/data/measurements.json")["measurements"]])
 
 
 @lru_cache(maxsize=1)

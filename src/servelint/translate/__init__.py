@@ -7,11 +7,11 @@ these a release has: a word that the target release lacks, or whose value it doe
 from __future__ import annotations
 
 import operator
-import os
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 
-from servelint.core.data import read_json
+from servelint.core.data import load_data
 from servelint.core.finding import Finding
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.settings import Settings
@@ -24,10 +24,14 @@ from servelint.engines.conversions import Refused, convert
 from servelint.engines.registry import ENGINE_NAMES, ENGINES
 from servelint.filters.masking import mask
 from servelint.judge.judging import judge
+from servelint.syntax.json import OBJECT, JsonNode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
+
+    from servelint.engines.argv import Setting
 
 SAME, CHANGED, ADDED, IMPLIED = "same", "changed", "added", "implied"
 """How a word carries over: it means the same, it means something else, the target needs it, the target does it anyway."""
@@ -127,7 +131,7 @@ def translate(launch: Launch, engine: str, release: str, settings: Settings) -> 
 @lru_cache(maxsize=1)
 def table() -> dict[str, Any]:
     """The table of concepts."""
-    found: dict[str, Any] = read_json(os.path.join(os.path.dirname(__file__), "concepts.json"))
+    found: dict[str, Any] = load_data("translate/concepts.json")
     return found
 
 
@@ -145,6 +149,16 @@ def row_of(concept: str) -> dict[str, Any]:
 
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _leaves(node: JsonNode, path: str) -> Iterator[tuple[str, JsonNode]]:
+    """The values of an object that are no objects, each with its path: `kv_cache_config.dtype`."""
+    for key, (_, value) in node.members.items():
+        inner = f"{path}.{key}" if path else key
+        if value.kind == OBJECT and value.members:
+            yield from _leaves(value, inner)
+        else:
+            yield inner, value
 
 
 class Side:
@@ -215,6 +229,7 @@ class _Writer:
         self.given: list[Given] = []
         self.rows: dict[str, dict[str, Any]] = {}
         self.variables: dict[str, dict[str, Any]] = {}
+        self.keys: dict[str, str] = {}
         for row in table()["concepts"]:
             if self.launch.engine in row:
                 side = Side(row[self.launch.engine])
@@ -222,6 +237,8 @@ class _Writer:
                     self.rows.setdefault(name, row)
                 for name in side.env:
                     self.variables.setdefault(name, row)
+                for name in side.names:
+                    self.keys.setdefault(side.says("key") or name.replace("-", "_"), name)
 
     @property
     def names(self) -> tuple[str, str]:
@@ -272,6 +289,8 @@ class _Writer:
                     Line(UNMAPPED, "", setting.words, [], f"{self.names[0]} {self.config.release or ''} has no such option")
                 )
                 continue
+            if self._read_file(setting, left):
+                continue
             if row is None:
                 kind = UNMAPPED if head not in self.rows else LEFT_OUT
                 left.append(Line(kind, "", setting.words, [], f"servelint knows no counterpart in {self.names[1]}"))
@@ -290,11 +309,37 @@ class _Writer:
                 side = Side(row[self.launch.engine])
                 self.given.append(Given(row, option, words, [variable.value], self._value(side, option)))
         self._read_variables(left)
+        files = ENGINES[self.launch.engine].object_files
+        named = {id(after) for word, after in pairwise(self.launch.argv) if files is not None and word.value in files[0]}
         for word in self.launch.argv:
-            if id(word) not in seen and (word.shown or not word.many):
+            if id(word) not in seen | named and (word.shown or not word.many):
                 says = "its value is unknown" if not word.text.known else f"{self.names[0]} has no such option"
                 left.append(Line(UNMAPPED, "", [word], [], says))
         return left
+
+    def _read_file(self, setting: Setting, left: list[Line]) -> bool:
+        """Read the keys of a file that the engine takes for an option. Returns whether there are any."""
+        node = self.config.reading.parsed(setting.name) if ENGINES[self.launch.engine].object_files is not None else None
+        if node is None or node.kind != OBJECT or setting.name not in self.rows:
+            return False
+        given = self.config.reading.arguments.settings
+        for path, value in _leaves(node, ""):
+            name = self.keys.get(path, "")
+            words = [Word(TracedText.of(f"{path}: {value.text.shown}"))]
+            row = self.rows.get(name)
+            if row is None:
+                left.append(Line(UNMAPPED, "", words, [], f"servelint knows no counterpart in {self.names[1]}"))
+            elif name in given:
+                left.append(Line(LEFT_OUT, row["id"], words, [], f"{given[name].spelling} is given as well"))
+            else:
+                side = Side(row[self.launch.engine])
+                found = self.config.operand(f"{setting.name}.{path}").value
+                flag = found == (name == side.on) if isinstance(found, bool) else None
+                known = (
+                    flag if name in (side.on, side.off) else side.values.get(str(found)) if side.values is not None else found
+                )
+                self.given.append(Given(row, name, words, [] if name in (side.on, side.off) else [value.text], known))
+        return True
 
     def _read_variables(self, left: list[Line]) -> None:
         """Read the environment: variables with a row, those of the engine alone, and those that all engines share."""

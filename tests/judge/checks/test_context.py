@@ -42,7 +42,7 @@ def longest(engine: str, release: str, model: str, overrides: dict[str, Any]) ->
         ("0.25.1", "openai/gpt-oss-20b", {"max_position_embeddings": 300000}, 131072),
         ("0.33.0", "openai/gpt-oss-20b", {"max_position_embeddings": 300000}, 300000),
         ("0.33.0", "Qwen/Qwen3-8B", {"rope_parameters": LINEAR, "max_position_embeddings": 9000}, 18000),
-        ("0.33.0", "Qwen/Qwen3-8B", {"num_experts": 4}, None),
+        ("0.33.0", "Qwen/Qwen3-8B", {"model_max_length": 4}, None),
         ("0.33.0", "some/unknown-model", {"max_position_embeddings": 300000}, None),
     ],
 )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 import servelint
@@ -253,6 +255,24 @@ def test_numbers_whose_bound_came_later() -> None:
     }
     assert fields("vllm/number-out-of-range", config("m --max-num-scheduled-tokens 0", release="0.31.0")) is None
     assert fields("vllm/number-out-of-range", config("m --max-num-scheduled-tokens 0", release="0.32.0")) is not None
+
+
+REPLACED = """m --kv-transfer-config '{"kv_connector":"NixlConnector"}' --kv-transfer-config """
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        (REPLACED + """'{"kv_connector":"NixlConnector","kv_role":"kv_both"}'""", ["vllm/kv-connector-without-role"]),
+        ("""m --profiler-config '{"profiler":"torch"}' --profiler-config.profiler cuda""", ["vllm/profiler-directory"]),
+        ("""m --pooler-config '{"logit_sigma":0}' --pooler-config.use_activation true""", ["vllm/logit-sigma-zero"]),
+        ("""m -cc '{"custom_ops":["all","none"]}' -cc '{"mode":0}'""", ["vllm/custom-ops-contradict"]),
+        (REPLACED.replace("}'", ',"kv_role":"kv_both"}\'') + """'{"kv_connector":"NixlConnector","kv_role":"kv_both"}'""", []),
+    ],
+)
+def test_an_object_that_a_later_one_replaces_is_judged_as_well(text: str, rules: list[str]) -> None:
+    found = servelint.check_command("vllm", shlex.split(text), version="0.33.0")
+    assert [one.rule for one in found if one.severity == "error"] == rules
 
 
 def test_both_forms_of_an_operation_from_the_release_that_refuses_them() -> None:

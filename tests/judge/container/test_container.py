@@ -362,6 +362,22 @@ def test_what_a_node_gives_a_pod_by_itself(field: str, missing: bool) -> None:
     assert ("container/no-gpu" in rules) is missing
 
 
+@pytest.mark.parametrize(
+    ("annotation", "missing"),
+    [
+        ("cdi.k8s.io/llm: nvidia.com/gpu=0", False),
+        ('nvidia.cdi.k8s.io/container.engine: "nvidia.com/gpu=all"', False),
+        ("io.kubernetes.cri-o.Devices: /dev/nvidia0", False),
+        ("run.oci.handler: nvidia", False),
+        ("prometheus.io/scrape: 'true'", True),
+    ],
+)
+def test_devices_of_an_annotation(annotation: str, missing: bool) -> None:
+    pod = POD.replace("metadata: {{name: llm}}", f"metadata: {{{{name: llm, annotations: {{{{{annotation}}}}}}}}}")
+    rules = [one.rule for one in findings_in(pod.format(field="tty: true"), "pod.yaml")]
+    assert ("container/no-gpu" in rules) is missing
+
+
 def test_a_key_that_an_option_and_its_variable_hold_is_reported_once() -> None:
     text = 'export VLLM_API_KEY="${VLLM_API_KEY:-house-4711-blue}"\nvllm serve m --api-key "$VLLM_API_KEY"\n'
     assert [one.rule for one in findings_in(text, "serve.sh") if "plain-text" in one.rule] == [

@@ -56,6 +56,11 @@ class TestChoices:
         assert finding.advice.endswith("or use vLLM 0.20.0 or later")
         assert finding.fix is None
 
+    def test_name_no_release_where_the_choices_of_those_between_are_not_known(self) -> None:
+        finding = only("vllm", "m --enable-auto-tool-choice --tool-call-parser llama3_json", "0.6.2")
+        assert finding.message.endswith("in vLLM 0.6.2")
+        assert finding.advice == "choose from mistral or hermes"
+
     @pytest.mark.parametrize("text", ["m --kv-cache-dtype turboquant_k8v4", "m --kv-cache-dtype fp8"])
     def test_of_the_release_are_taken(self, text: str) -> None:
         assert kinds("vllm", text, "0.27.1") == []

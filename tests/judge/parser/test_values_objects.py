@@ -6,6 +6,7 @@ import pytest
 
 import servelint
 from servelint.engines.config import configs
+from servelint.syntax.json import UNKNOWN
 from tests.judge.parser import edits, fixed, in_file, is_safe, kinds, kinds_in, only
 
 NEW = """m --speculative-config '{"method":"ngram","num_speculative_tokens":1,"parallel_drafting":true}'"""
@@ -133,6 +134,36 @@ def test_every_object_that_the_parser_makes_a_config_of_counts() -> None:
     assert "unknown-json-key" in kinds("vllm", text, "0.27.1")
 
 
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("--compilation-config.pass_config.foo true", "unknown-json-key"),
+        ("--compilation-config.pass_config.fuse_norm_quant maybe", "invalid-json-value"),
+        ("--compilation-config.max_cudagraph_capture_size ''", "invalid-json-value"),
+        ("""--compilation-config '{"mode": "3"}'""", "invalid-json-value"),
+        ("""--compilation-config '{"cudagraph_mode": "2"}'""", "invalid-json-value"),
+    ],
+)
+def test_a_single_key_is_judged_as_in_an_object(text: str, rule: str) -> None:
+    assert kinds("vllm", f"m {text}", "0.33.0") == [rule]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--compilation-config.pass_config.fuse_norm_quant true",
+        "--compilation-config.backend ''",
+        "--compilation-config.mode 3",
+        "--compilation-config.cudagraph_mode full",
+        "--compilation-config.custom_ops+ +rms_norm",
+        "--attention-config.backend_per_kind.full_attention FLASH_ATTN",
+        """--attention-config '{"backend_per_kind": {"full_attention": "FLASH_ATTN"}}'""",
+    ],
+)
+def test_a_single_key_that_the_release_takes(text: str) -> None:
+    assert kinds("vllm", f"m {text}", "0.33.0") == []
+
+
 def test_an_object_that_single_keys_replace() -> None:
     """FlexibleArgumentParser appends the object of all single keys, and the last object counts."""
     beside = """m --speculative-config '{"zzz": 1}' --speculative-config.method ngram -sc.num_speculative_tokens 2"""
@@ -143,6 +174,17 @@ def test_an_object_that_single_keys_replace() -> None:
     (config,) = configs(lost[0], ["0.27.1"])
     assert config.operand("speculative-config.method").present is False
     assert config.operand("speculative-config.num_speculative_tokens").value == 2
+
+
+def test_the_object_that_single_keys_make() -> None:
+    text = "vllm serve m -cc.pass_config.a 1 --compilation-config.pass_config.b x -cc.custom_ops+ y -cc.mode $MODE"
+    (config,) = configs(servelint.find_launches(text, "run.sh")[0], ["0.33.0"])
+    node = config.reading.parsed("compilation-config")
+    assert node is not None
+    assert node.open
+    inner = node.members["pass_config"][1].members
+    assert {key: value.value for key, (_, value) in inner.items()} == {"a": 1, "b": "x"}
+    assert [node.members[key][1].kind for key in ("custom_ops", "mode")] == [UNKNOWN, UNKNOWN]
 
 
 @pytest.mark.parametrize(

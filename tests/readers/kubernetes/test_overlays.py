@@ -43,7 +43,7 @@ spec:
 """
 
 
-def overlay(folder: Path, text: str, base: str = BASE, **files: str) -> list[Launch]:
+def overlay(folder: Path, text: str, base: str = BASE, head: str = HEAD, **files: str) -> list[Launch]:
     """The launches of an overlay. files: name with _ for a dot -> content, beside the overlay."""
     (folder / "base").mkdir()
     (folder / "base" / "kustomization.yaml").write_text("resources: [deployment.yaml]\n")
@@ -52,7 +52,7 @@ def overlay(folder: Path, text: str, base: str = BASE, **files: str) -> list[Lau
     here.mkdir(parents=True)
     for name, content in files.items():
         (here / name.replace("_", ".")).write_text(content)
-    found = read(Source("kustomization.yaml", HEAD + text), Neighbours(str(here), "overlays/gpu"))
+    found = read(Source("kustomization.yaml", head + text), Neighbours(str(here), "overlays/gpu"))
     assert found.problems == []
     return found.launches
 
@@ -149,3 +149,71 @@ def test_odd_kustomizations(tmp_path: Path, text: str) -> None:
     (tmp_path / "kustomization.yaml").write_text(text)
     found = read(Source("kustomization.yaml", "kind: Kustomization\n" + text), Neighbours(str(tmp_path)))
     assert found.launches == []
+
+
+SETTINGS = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {model: m/other, tag: v0.11.0, image: "vllm/vllm-openai:v0.12.0", port: "9000"}
+"""
+SOURCE = "resources: [../../base, settings.yaml]\nreplacements:\n  - source: {kind: ConfigMap, name: settings, fieldPath: data."
+
+
+def replaced(folder: Path, field: str, target: str) -> Launch:
+    """The launch of an overlay that copies a field of a ConfigMap."""
+    text = f"{SOURCE}{field}}}\n    targets:\n      - select: {{kind: Deployment, name: llm}}\n        fieldPaths: ['{target}"
+    (launch,) = overlay(folder, text, settings_yaml=SETTINGS, head=BARE)
+    return launch
+
+
+BARE = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+
+
+class TestReplacements:
+    @pytest.mark.parametrize(
+        "target",
+        [
+            "spec.template.spec.containers.[name=vllm].args.1']\n",
+            "spec.template.spec.containers.*.args.1']\n",
+            "spec.template.spec.containers.0.args.1']\n",
+        ],
+    )
+    def test_a_word(self, target: str, tmp_path: Path) -> None:
+        launch = replaced(tmp_path, "model", target)
+        assert argv(launch) == ["--model", "m/other", "--port", "8000"]
+        span = launch.argv[1].text.span()
+        assert span is not None
+        assert (span.source.path, span.text) == ("overlays/gpu/settings.yaml", "m/other")
+
+    def test_a_part(self, tmp_path: Path) -> None:
+        target = "spec.template.spec.containers.0.image']\n        options: {delimiter: ':', index: 1}\n"
+        assert release(replaced(tmp_path, "tag", target)) == ("0.11.0", "image")
+
+    def test_a_part_of_the_source(self, tmp_path: Path) -> None:
+        target = "spec.template.spec.containers.0.args.1']\n"
+        launch = replaced(tmp_path, "image, options: {delimiter: ':'}", target)
+        assert argv(launch)[1] == "vllm/vllm-openai"
+
+    @pytest.mark.parametrize(
+        ("field", "target"),
+        [
+            ("model", "spec.template.spec.containers.[name=other].args.1']\n"),
+            ("nothing", "spec.template.spec.containers.0.args.1']\n"),
+            ("model", "spec.template.spec.containers.0.args.1']\n        reject: [{name: llm}]\n"),
+        ],
+    )
+    def test_what_replaces_nothing(self, field: str, target: str, tmp_path: Path) -> None:
+        text = (
+            f"{SOURCE}{field}}}\n    targets:\n      - select: {{kind: Deployment, name: llm}}\n        fieldPaths: ['{target}"
+        )
+        assert overlay(tmp_path, text, settings_yaml=SETTINGS, head=BARE) == []
+
+    def test_variables(self, tmp_path: Path) -> None:
+        text = (
+            "resources: [../../base, settings.yaml]\nvars:\n  - name: PORT\n    objref: {kind: ConfigMap, name: settings}\n"
+            "    fieldref: {fieldpath: data.port}\n"
+        )
+        base = BASE.replace('"8000"', '"$(PORT)"')
+        (launch,) = overlay(tmp_path, text, base, settings_yaml=SETTINGS, head=BARE)
+        assert argv(launch) == ["--model", "m/base", "--port", "9000"]

@@ -235,7 +235,7 @@ class VLLM(Engine):
     }
     identified_by_options = True
 
-    dialect = Dialect("model", model_first=True, underscores=True, json_paths=True)
+    dialect = Dialect("model", model_first=True, underscores=True, json_paths="-")
     config_file = True
     quantization_listed = True
     moved_values = {"attention-backend": ("attention-config", "backend")}
@@ -260,6 +260,13 @@ class VLLM(Engine):
     filled_options = ("served-model-name",)
     object_members = {"media-io-kwargs": "object", "model-class-overrides": "string"}
     late_objects = ("speculative-config",)  # a dictionary to the parser
+    object_rules = (
+        *("vllm/ec-connector-without-role", "vllm/kv-connector-without-role", "vllm/kv-role-without-connector"),
+        *("vllm/profiler-directory", "vllm/proton-profiler", "vllm/torch-profiler-options", "vllm/logit-sigma-zero"),
+        "vllm/pooling-types-twice",
+        *("vllm/custom-ops-contradict", "vllm/custom-ops-syntax", "vllm/online-targets-beside-layers"),
+        *("vllm/online-name-unknown", "vllm/backend-per-kind-unknown"),
+    )
     fields_checked_since = "0.11.1"  # the config classes are pydantic's
     template_option = "chat-template"
 

@@ -207,6 +207,9 @@ def names(program: Program, options: dict[str, dict[str, Any]]) -> dict[str, Any
         "mtp-models": {name: {} for name in _mtp_models(program)},
         "histogram-families": sorted(_listed(program, "vllm.v1.metrics.buckets", "BUCKET_FAMILY_KEYS")),
         "attention-backends": _backends(program),
+        "kv-cache-kinds": _kinds(program),
+        "online-quantization": _online(program),
+        "quantization-keys": _keys(program, _ONLINE, "QUANT_KEY_NAMES"),
         "kv-cache-dtypes": _literal(program, "CacheDType") or options.get("kv-cache-dtype", {}).get("choices", []),
         "architectures": _architectures(program),
     }
@@ -294,6 +297,36 @@ def _listed(program: Program, dotted: str, name: str) -> list[Any]:
     value = program.value(dotted, name)
     literal = plain(list(value)) if isinstance(value, (list, tuple, set, frozenset)) else UNKNOWN
     return literal if isinstance(literal, list) else []
+
+
+def _keys(program: Program, dotted: str, name: str) -> list[str]:
+    """The keys of a module's dictionary."""
+    module = program.module(dotted)
+    value = module.resolve(name) if module is not None and module.defines(name) else None
+    return [key for key in value if isinstance(key, str)] if isinstance(value, dict) else []
+
+
+def _kinds(program: Program) -> list[str]:
+    """The kinds of KV cache groups: the values of KVCacheSpecKind."""
+    module = program.module("vllm.v1.kv_cache_interface")
+    enum = module.resolve("KVCacheSpecKind") if module is not None and module.defines("KVCacheSpecKind") else None
+    values = [member.value for member in program.members(enum)] if isinstance(enum, Class) else []
+    return [value for value in values if isinstance(value, str)]
+
+
+def _online(program: Program) -> dict[str, dict[str, Any]]:
+    """Short names of online quantization; `without-linear` where one has no spec of linear layers."""
+    module = program.module(_ONLINE)
+    node = module.tree if module is not None else ast.Module([], [])
+    assigned = [one for one in node.body if isinstance(one, ast.AnnAssign)]
+    tables = [one.value for one in assigned if ast.unparse(one.target) == "_ONLINE_SHORTHANDS"]
+    return {
+        key.value: {} if any(word.arg == "linear" for word in value.keywords) else {"without-linear": True}
+        for table in tables
+        if isinstance(table, ast.Dict)
+        for key, value in zip(table.keys, table.values, strict=True)
+        if isinstance(key, ast.Constant) and isinstance(key.value, str) and isinstance(value, ast.Call)
+    }
 
 
 def _connectors(program: Program) -> list[str]:

@@ -209,8 +209,9 @@ class JsonOptions:
             for node in self._validators(cls, field.name, "wrap"):
                 if "if value is None:" in ast.unparse(node):
                     _take_null(key)
-            for node in self._validators(cls, field.name, "before"):
-                key.update(self._members(cls, node))
+            if key["type"] != "object":  # what a dictionary's values are looked up in is no choice of the field
+                for node in self._validators(cls, field.name, "before"):
+                    key.update(self._members(cls, node))
         info = field.info.attributes if isinstance(field.info, Record) else {}
         for bound in _BOUNDS:
             if isinstance(info.get(bound), (int, float)):

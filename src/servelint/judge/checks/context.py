@@ -16,8 +16,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_READ = frozenset(("rope_scaling", "rope_parameters", "max_position_embeddings", "rope_theta", "text_config"))
-"""Keys of which it is known what they do to the length."""
+_OTHER_LENGTHS = frozenset((
+    "model_type", "n_positions", "max_seq_len", "seq_length", "model_max_length", "max_target_positions", "max_sequence_length",
+    "max_seq_length", "seq_len", "original_max_position_embeddings", "sliding_window", "rope_type", "auto_map",
+    "llm_config", "language_config", "thinker_config", "value",
+))  # fmt: skip
+"""Keys that may change the length in other ways than those read here."""
 _FLAT_BEFORE = ("qwen2_vl", "qwen2_5_vl")
 """Model types whose config has no inner text_config before Transformers 5."""
 
@@ -93,7 +97,7 @@ def _overridden(config: Config, option: str, nested_since: str) -> tuple[dict[st
     given: dict[str, Any] | None = given_object(config, option)
     base = whole(config, "model.context")
     multimodal = config.operand("model.multimodal")
-    if given is None or not base or multimodal.present is not True or not given.keys() <= _READ:
+    if given is None or not base or multimodal.present is not True or not given.keys().isdisjoint(_OTHER_LENGTHS):
         return None
     if multimodal.value is not False:
         if config.operand("model.type").value in _FLAT_BEFORE and not config.at_least(nested_since):
@@ -101,7 +105,7 @@ def _overridden(config: Config, option: str, nested_since: str) -> tuple[dict[st
         given = given.get("text_config", {}) if isinstance(given.get("text_config", {}), dict) else None
     elif "text_config" in given:
         return None  # refused whatever the length is
-    if given is None or not given.keys() <= _READ or not _number(given.get("max_position_embeddings", base)):
+    if given is None or not given.keys().isdisjoint(_OTHER_LENGTHS) or not _number(given.get("max_position_embeddings", base)):
         return None
     return given, base
 

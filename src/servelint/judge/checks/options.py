@@ -11,7 +11,7 @@ from servelint.engines.config import Config, given_object
 from servelint.engines.sglang.facts import CONTEXT_PARALLEL
 from servelint.engines.vllm.facts import refused_number
 from servelint.judge.checks import whole
-from servelint.judge.parser.view import misspelt
+from servelint.judge.parser.view import listed, misspelt
 from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, UNKNOWN, WORD, JsonNode
 
 # -- numbers
@@ -275,14 +275,25 @@ def override_shape(config: Config) -> dict[str, str] | None:
     if node is None or node.kind == UNKNOWN:
         return None
     if node.kind != OBJECT:
-        return {"reason": "is a list, not an object"} if node.kind == ARRAY and node.items else None
+        empty = (node.kind == ARRAY and not node.items) or (node.kind == WORD and node.value is None)
+        return {"reason": "is a list, not an object" if node.kind == ARRAY else "is not an object"} if not empty else None
+    flat = config.operand("model.multimodal").value is False  # no inner config: these are the keys that count
     for key, (_, value) in node.members.items():
         null = value.kind == WORD and value.value is None
         if key == "text_config" and value.kind not in (OBJECT, UNKNOWN) and not null:
             return {"reason": "gives text_config a value that is not an object"}
-        if key == "max_position_embeddings" and value.kind in (OBJECT, ARRAY):
+        if (
+            key == "text_config"
+            and flat
+            and value.kind == OBJECT
+            and not value.open
+            and "num_attention_heads" not in value.members
+        ):
+            return {"reason": "gives a config without text_config one that lacks num_attention_heads"}
+        if key == "max_position_embeddings" and flat and value.kind in (OBJECT, ARRAY):
             return {"reason": "gives max_position_embeddings a value that is not a number"}
-        if key == "rope_scaling" and value.kind == STRING and value.value and config.at_least("0.5.10") is False:
+        single = value.kind in (STRING, NUMBER, WORD) and value.value
+        if key == "rope_scaling" and flat and single and config.at_least("0.5.10") is False:
             return {"reason": "gives rope_scaling a value that is not an object"}
     return None
 
@@ -291,6 +302,53 @@ def manager_settings(config: Config) -> dict[str, str] | None:
     """Settings in manager_config of --ec-manager-config; an empty object has none."""
     given = given_object(config, "ec-manager-config")
     return {} if given is not None and given.get("manager_config") else None
+
+
+def online_name(config: Config) -> dict[str, str] | None:
+    """A name in --quantization-config that is not one of online quantization.
+
+    Source: QuantizationConfigArgs in vllm-0.33.0 vllm/config/quantization.py:143-200.
+    """
+    node, short, keys = (
+        config.reading.parsed("quantization-config"), config.names("online-quantization"), config.names("quantization-keys"),
+    )  # fmt: skip
+    if node is None or node.kind != OBJECT or short is None or keys is None:
+        return None
+    for part in ("linear", "moe"):
+        value = node.members[part][1] if part in node.members else None
+        if value is not None and value.kind == STRING and value.value is not None:
+            known = config.named("online-quantization", str(value.value))
+            if part == "linear" and known is not None and known.here and "without-linear" in known.body:
+                return {"name": str(value.value), "key": part, "names": listed([one for one in keys if one != value.value])}
+            if value.value not in (*short, *keys):
+                return {"name": str(value.value), "key": part, "names": listed(keys)}
+        for key, (_, inner) in value.members.items() if value is not None and value.kind == OBJECT else ():
+            if key in ("weight", "activation") and isinstance(inner.value, str) and inner.value not in keys:
+                return {"name": str(inner.value), "key": f"{part}.{key}", "names": listed(keys)}
+    targets = node.members["targets"][1] if "targets" in node.members else None
+    for pattern, (_, value) in targets.members.items() if targets is not None else ():
+        unknown = value.kind == UNKNOWN or (value.kind == STRING and value.value is None)
+        if not unknown and (value.kind != STRING or value.value not in short):
+            return {"name": value.content.shown or "an empty text", "key": f"targets[{pattern}]", "names": listed(short)}
+    return None
+
+
+def backend_per_kind(config: Config) -> dict[str, str] | None:
+    """A kind of KV cache groups, or a backend, in backend_per_kind that the release does not have.
+
+    Source: AttentionConfig.validate_backend_per_kind_before in vllm-0.33.0 vllm/config/attention.py:240-265.
+    """
+    node, kinds, backends = (
+        config.reading.parsed("attention-config"), config.names("kv-cache-kinds"), config.names("attention-backends"),
+    )  # fmt: skip
+    if node is None or node.kind != OBJECT or kinds is None or backends is None or "backend_per_kind" not in node.members:
+        return None
+    for kind, (_, value) in node.members["backend_per_kind"][1].members.items():
+        if kind not in kinds:
+            return {"name": kind, "what": "a kind of KV cache groups", "names": listed(kinds)}
+        if isinstance(value.value, str) and value.value.upper() not in backends:
+            return {"name": str(value.value), "what": "an attention backend", "names": listed(backends)}
+    return None
 
 
 def media_limit(config: Config) -> dict[str, str] | None:
@@ -323,3 +381,44 @@ def spec_types(config: Config) -> dict[str, str] | None:
         if part not in known:
             return {"part": part} if part != "mtp" and misspelt(part, known) is None else None
     return None
+
+
+# -- LMDeploy
+
+
+def lmdeploy_capture_sizes(config: Config) -> dict[str, str] | None:
+    """Batch sizes of CUDA graphs that are not positive, or all above --max-batch-size.
+
+    Source: normalize_cudagraph_capture_batch_sizes in lmdeploy-0.18.0 lmdeploy/pytorch/config.py.
+    """
+    sizes, largest = _known_words(config, "cudagraph-capture-batch-sizes"), whole(config, "max-batch-size")
+    if not sizes or not all(re.fullmatch(r"-?\d+", size) for size in sizes):
+        return None
+    if min(map(int, sizes)) < 1:
+        return {"reason": "are positive numbers"}
+    if largest and min(map(int, sizes)) > largest:
+        return {"reason": f"begin at {min(map(int, sizes))}, and --max-batch-size is {largest}"}
+    return None
+
+
+def lmdeploy_adapters(config: Config) -> dict[str, str] | None:
+    """Several adapters of which one has no name, or two have the same.
+
+    Source: get_lora_adapters in lmdeploy-0.18.0 lmdeploy/cli/utils.py.
+    """
+    adapters = _known_words(config, "adapters") or []
+    names = [adapter.strip().partition("=")[0] for adapter in adapters]
+    if len(adapters) < 2:
+        return None
+    bare = next((adapter for adapter in adapters if "=" not in adapter), None)
+    if bare is not None:
+        return {"reason": f"{bare} has no name, and there are {len(adapters)} adapters"}
+    twice = next((name for name in names if names.count(name) > 1), None)
+    return {"reason": f"has two adapters of the name {twice}"} if twice is not None else None
+
+
+def _known_words(config: Config, option: str) -> list[str] | None:
+    """The words of an option with several values; None if one is not known."""
+    setting = config.setting(option)
+    words = setting.values if setting is not None else []
+    return [word.text.flat for word in words] if all(word.text.known and not word.many for word in words) else None

@@ -29,9 +29,15 @@ def not_started(launch: Launch) -> list[Violation]:
             advice = 'write each word as a separate item, or run it through a shell: ["sh", "-c", "..."]'
             label = "one word"
         elif mishap.kind == "not-json":
-            message = f"a list needs double quotes: Docker passes {shown!r} to a shell unchanged, and {engine} is not started"
-            advice = "write double quotes"
+            quotes = "'" in shown and '"' not in shown
+            needs = "a list needs double quotes" if quotes else "this list is not valid JSON"
+            message = f"{needs}: Docker passes {shown!r} to a shell unchanged, and {engine} is not started"
+            advice = "write double quotes" if quotes else "write one comma between two words, and none after the last one"
             label = "not JSON"
+        elif mishap.kind == "block-closed":
+            message = f"cmd.exe ends the block at this parenthesis: what follows in it always runs, and {engine} is not started"
+            advice = "write ^) in a command of a block"
+            label = "the end of the block"
         elif mishap.kind == "no-program":
             message = f"{shown!r} is started as a program, because the image has no entrypoint: {engine} is not started"
             advice = f"write {' '.join(ENGINES[launch.engine].command)} in front of it"
@@ -89,6 +95,8 @@ def _not_expanded(config: Config) -> list[Violation]:
 def _references(text: TracedText) -> list[tuple[TracedText, str]]:
     """The plain references in a word, as known characters or as unknown pieces, with the variables' names."""
     found: list[tuple[TracedText, str]] = []
+    if text.known and "$" not in text.flat:
+        return found
     for start, piece in zip(text.starts, text.pieces, strict=True):
         if piece.expression is not None:
             match = re.fullmatch(_REFERENCE, piece.expression)

@@ -70,7 +70,7 @@ def _verdict(config: Config, alike: dict[int, list[_Found]], parts: dict[int, Sh
     known = alike.setdefault(id(config.reading), [])
     found = next((one for one in known if one.first <= index <= one.last), None)
     if found is None:
-        found = _alike.get(config) or _found(config, parts.setdefault(id(config.reading.first), {}))
+        found = _alike.get(config) or _known.get(config) or _found(config, parts.setdefault(id(config.reading.first), {}))
         known.append(found)
     if config not in _alike:
         _alike[config] = found

@@ -192,7 +192,7 @@ _NOT_READ_AS_TRUE = frozenset(("on", "t", "enable", "enabled"))
 
 def value_violations(view: ReleaseView) -> list[Violation]:
     """The violations in the values of variables, for releases whose way of reading them the catalog has."""
-    if view.record.option_variables:
+    if view.record.option_variables or view.record.numbers_converted:
         return _values_of_options(view)
     since = view.record.values_read_since
     if not since or not view.at_least(since):
@@ -254,6 +254,8 @@ def _values_of_options(view: ReleaseView) -> list[Violation]:
         if option is None or text is None or not text.known or not arguments.complete or option.name in arguments.settings:
             continue
         choices = option.choices if option.takes_value else ["true", "false"]
+        if choices is not None and not view.record.option_variables:
+            continue  # such an engine reads more words of a variable than of the option
         advice, label = "", ""
         if choices is not None and text.flat not in choices:
             lowered = text.flat.strip().lower()

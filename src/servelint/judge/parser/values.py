@@ -11,13 +11,14 @@ from servelint.core.launch import Word
 from servelint.core.text import TracedText
 from servelint.engines.argv import Setting
 from servelint.engines.catalog import LIST, Catalog, Keys, Option
+from servelint.engines.config import object_of_keys
 from servelint.engines.conversions import Refused, convert, is_known
 from servelint.fixes.change import Change, written_at
 from servelint.judge.parser.repairs import instead_of, mended_json, replacement, swallowed, titled
 from servelint.judge.parser.view import ReleaseView, elsewhere, listed, misspelt, similar
 from servelint.judge.parser.violation import Violation
 from servelint.syntax import json
-from servelint.syntax.json import ARRAY, OBJECT, STRING, UNKNOWN, WORD, JsonNode, parse
+from servelint.syntax.json import ARRAY, OBJECT, STRING, UNKNOWN, WORD, JsonNode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -222,7 +223,8 @@ def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: Trace
             "missing-value", setting.word.site, message, f"write {setting.spelling} {choices[0]}", "without a value"
         )
     message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}'
-    runs = [run for run in view.catalog.spelled(setting.spelling) if run[2].choices is not None]
+    spelled = view.catalog.spelled(setting.spelling)
+    runs = [run for run in spelled if run[2].choices is not None]
     known = [
         run
         for run in runs
@@ -230,8 +232,14 @@ def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: Trace
         and run[2].name == setting.name
         and not {"none"} & {*run[2].types} & {text.flat.lower()}
     ]
-    if known:
-        life = view.life(known)
+    life = view.life(known)
+    # a release between the two whose choices are not in the catalog may have it as well
+    ends = (life.before, view.index), (view.index, life.after)
+    open_runs = [
+        run for run in view.catalog.spelled(setting.spelling) if run[2].choices is None and run[2].name == setting.name
+    ]
+    hidden = any(a is not None and b is not None and a < run[0] <= run[1] < b for a, b in ends for run in open_runs)
+    if known and not hidden:
         advice = f"choose from {listed(choices)}, or use {life.use(view.name)}"
         message = f"{message}; it {life.written(view.name)}"
         return Violation("invalid-choice", place, message, advice, "not a choice of this release")
@@ -298,7 +306,8 @@ def _of_object(view: ReleaseView, setting: Setting) -> list[Violation]:
     if option is None or keys is None:
         return []
     if "." in setting.name:
-        return _path(view, setting, keys)
+        spelling = setting.spelling.partition(".")[0]
+        return _object(view, spelling, option.json, keys, object_of_keys([setting]), single=True)
     if arguments.settings.get(setting.name) is setting and setting.name not in replaced:
         node = view.config.reading.parsed(setting.name)
     elif option.name in view.record.late_objects or not view.checks_fields or setting.value is None:
@@ -318,26 +327,19 @@ def _is_null(node: JsonNode) -> bool:
     return node.kind == WORD and node.value is None
 
 
-def _path(view: ReleaseView, setting: Setting, keys: Keys) -> list[Violation]:
-    """A single key, `--option.key value`."""
-    spelling, _, path = setting.spelling.partition(".")
-    key = path.rstrip("+").partition(".")[0]
-    flat = setting.word.text.flat
-    if view.key(keys, key) is None:
-        at = flat.find(".") + 1
-        return [_unknown_key(view, spelling, key, keys, setting.word.text.cut(at, at + len(key)))] if at else []
-    if "." in path or path.endswith("+") or setting.value is None:
-        return []
-    return _single(view, spelling, key, setting.value, keys)
+def _object(
+    view: ReleaseView, spelling: str, name: str, keys: Keys, node: JsonNode, *, single: bool = False
+) -> list[Violation]:
+    """The violations in an object and in those inside it.
 
-
-def _object(view: ReleaseView, spelling: str, name: str, keys: Keys, node: JsonNode) -> list[Violation]:
-    """The violations in an object and in those inside it. `name`: the catalog's, `compilation-config.pass_config`."""
+    name: the catalog's, `compilation-config.pass_config`
+    single: whether a single key makes the object (`--option.key value`)
+    """
     found: list[Violation] = []
     for key, (written, value) in node.members.items():
         body = view.key(keys, key)
         if body is None:
-            found.append(_unknown_key(view, spelling, key, keys, written.content, f"{name}.{key}"))
+            found.append(_unknown_key(view, spelling, key, keys, written.content, "" if single else f"{name}.{key}"))
             continue
         if _is_null(value) and view.checks_fields and not _takes_null(body, key):
             found.append(_no_null(view, spelling, key, value.text))
@@ -350,7 +352,7 @@ def _object(view: ReleaseView, spelling: str, name: str, keys: Keys, node: JsonN
                 found.append(Violation("invalid-json-value", odd.text.span(), message, "write texts", "not a text"))
         inner = view.inner(f"{name}.{key}", body)
         if inner is not None and value.kind == OBJECT:
-            found += _object(view, f"{spelling}.{key}", f"{name}.{key}", inner, value)
+            found += _object(view, f"{spelling}.{key}", f"{name}.{key}", inner, value, single=single)
     return found
 
 
@@ -370,18 +372,6 @@ _SHAPES = {OBJECT: "an object", ARRAY: "a list"}
 _SINGLE = "a single value"
 _SET_BY_ENGINE = ("target_model_config", "target_parallel_config", "draft_model_config", "draft_parallel_config")
 """Fields whose value the engine makes itself, so that a written value does not matter."""
-
-
-def _single(view: ReleaseView, spelling: str, name: str, text: TracedText, keys: Keys) -> list[Violation]:
-    """The value of one key, which is JSON or else a text."""
-    if not text.known or not text.flat or not view.checks_fields:
-        return []
-    node = parse(text)
-    if not isinstance(node, JsonNode):
-        node = JsonNode(STRING, text, text.flat)
-    if text.flat.strip() == "null":
-        return [] if _takes_null(keys.get(name) or {}, name) else [_no_null(view, spelling, name, text)]
-    return _kind(view, spelling, name, node.kind, text, keys) or _field(view, spelling, name, node, keys)
 
 
 def _kind(view: ReleaseView, spelling: str, name: str, kind: str, text: TracedText, keys: Keys) -> list[Violation]:
@@ -510,7 +500,7 @@ def expected_of(body: dict[str, Any], value: str | float | bool) -> str | None:
 def _chosen(choices: list[Any], value: str | float | bool, *, open_ended: bool) -> bool:
     """Whether a value is one of the choices, in any case if a validator reads the enum."""
     if open_ended and isinstance(value, str):
-        return value.lower() in [str(one).lower() for one in choices]
+        return value.lower() in [one.lower() for one in choices if isinstance(one, str)]
     return any(value == one and isinstance(value, str) == isinstance(one, str) for one in choices)
 
 

@@ -76,25 +76,32 @@ class ReleaseView:
         first, last = self.first, self.last
         for key, part in parts:
             runs = shared.setdefault((judge, key), [])
-            run = next((one for one in runs if one[0] <= index <= one[1]), None)
-            if run is None:
+            for run in reversed(runs):  # releases are judged one after the other: it is mostly the last
+                if run[0] <= index <= run[1]:
+                    break
+            else:
                 self.first, self.last = 0, len(self.catalog.releases) - 1
                 ours = judge(self, part)
                 run = self.first, self.last, ours
                 runs.append(run)
-            first, last = max(first, run[0]), min(last, run[1])
-            found += run[2]
+            if run[0] > first:
+                first = run[0]
+            if run[1] < last:
+                last = run[1]
+            if run[2]:
+                found += run[2]
         self.first, self.last = first, last
         return found
 
     def run_of(self, runs: Iterable[Sequence[Any]] | None) -> Sequence[Any] | None:
         """The last of some runs of releases, (first position, last position, ...), that has the release; None if none has."""
-        found = None
+        found, index = None, self._index
         for run in runs or ():
-            if self._index < run[0]:
+            if index < run[0]:
                 self.last = min(self.last, run[0] - 1)
-            elif self._index > run[1]:
-                self.first = max(self.first, run[1] + 1)
+            elif index > run[1]:
+                if run[1] >= self.first:
+                    self.first = run[1] + 1
             else:
                 self.first, self.last = max(self.first, run[0]), min(self.last, run[1])
                 found = run

@@ -267,7 +267,9 @@ def joined_lists(first: Node, second: Node) -> Node:
 def is_kustomization(fields: Entries) -> bool:
     """Whether an object is a kustomization."""
     version = string(fields, "apiVersion") or ""
-    return version.startswith("kustomize.config.k8s.io/") or (not version and any(key in fields for key in PATCHES))
+    return version.startswith("kustomize.config.k8s.io/") or (
+        not version and any(key in fields for key in (*PATCHES, "replacements"))
+    )
 
 
 def is_json_patch(document: Node) -> bool:

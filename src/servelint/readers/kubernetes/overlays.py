@@ -7,6 +7,7 @@ moved back to the characters that they come from. What a plugin or a remote base
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from servelint.core.launch import Launch
 from servelint.core.source import Source
@@ -161,7 +162,11 @@ def launches(source: Source, fields: Entries, neighbours: Neighbours, read: Read
     after = _read(inner, _Kustomized(inner, made, patched=True), layer, read)
     known = {_shown(launch) for launch in before}
     found = embedded.moved([launch for launch in after if _shown(launch) not in known], inner, text, source)
-    keys = [fields[key] for key in (*PATCHES, "images", "configMapGenerator", "resources", "bases") if key in fields]
+    keys = [
+        fields[key]
+        for key in (*PATCHES, "replacements", "vars", "images", "configMapGenerator", "resources", "bases")
+        if key in fields
+    ]
     for launch in found:
         from servelint.readers.kubernetes import pods
 
@@ -211,6 +216,10 @@ class _Kustomized:
         for item in listed(layer.fields, "configMapGenerator"):
             name = string(yaml.entries(item), "name") or ""
             self.generated[name] = {**self.generated.get(name, {}), **generator(layer.source, item, layer.beside)}
+        for item in listed(fields, "replacements"):
+            found = self.replaced(found, yaml.entries(item))
+        for item in listed(fields, "vars"):
+            found = self.filled(found, yaml.entries(item))
         own = {called: image for image in map(yaml.entries, listed(fields, "images")) if (called := string(image, "name"))}
         return found, Overrides(self.source, own, images) if own else images
 
@@ -226,6 +235,82 @@ class _Kustomized:
             for node in found
         ]
 
+    def replaced(self, found: list[Node], replacement: Entries) -> list[Node]:
+        """The objects after one of `replacements`: a field of one object is copied to fields of others."""
+        source = section(replacement, "source")
+        value = self.field(found, source, string(source, "fieldPath") or "metadata.name", section(source, "options"))
+        if value is None:
+            return found
+        for item in listed(replacement, "targets"):
+            target = yaml.entries(item)
+            select = section(target, "select")
+            reject = [yaml.entries(one) for one in listed(target, "reject")]
+            options = section(target, "options")
+            if not select:
+                continue
+            for path in [yaml.scalar(one) or "" for one in listed(target, "fieldPaths")] or ["metadata.name"]:
+                steps = _steps(path)
+                found = [
+                    _at(node, steps, partial(self.part, value, options))
+                    if _targeted(node, select) and not any(_targeted(node, one) for one in reject)
+                    else node
+                    for node in found
+                ]
+        return found
+
+    def field(self, found: list[Node], source: Entries, path: str, options: Entries) -> Node | None:
+        """The scalar that a source names, or the part of it between delimiters."""
+        held: list[Node] = []
+
+        def take(node: Node) -> Node:
+            held.append(node)
+            return node
+
+        for node in found:
+            if _targeted(node, source):
+                _at(node, _steps(path), take)
+        if len(held) != 1 or not yaml.is_scalar(held[0]):
+            return None
+        delimiter, text = string(options, "delimiter"), yaml.scalar(held[0]) or ""
+        if not delimiter:
+            return held[0]
+        parts, index = text.split(delimiter), string(options, "index") or "0"
+        known = index.isdecimal() and int(index) < len(parts)
+        return yaml.new_scalar(parts[int(index)], yaml.start(held[0]), yaml.end(held[0])) if known else None
+
+    def part(self, value: Node, options: Entries, old: Node) -> Node:
+        """A field with a new value, or with one in place of the part between delimiters."""
+        delimiter, index = string(options, "delimiter"), string(options, "index") or "0"
+        if not delimiter:
+            return value
+        parts = (yaml.scalar(old) or "").split(delimiter)
+        if not index.isdecimal() or int(index) >= len(parts):
+            return old
+        parts[int(index)] = yaml.scalar(value) or ""
+        return yaml.new_scalar(delimiter.join(parts), yaml.start(value), yaml.end(value))
+
+    def filled(self, found: list[Node], variable: Entries) -> list[Node]:
+        """The objects with the value of one of `vars` in place of `$(NAME)`."""
+        reference = f"$({string(variable, 'name')})"
+        path = string(section(variable, "fieldref"), "fieldpath") or "metadata.name"
+        value = self.field(found, section(variable, "objref"), path, {})
+        if value is None:
+            return found
+
+        def fill(node: Node) -> Node:
+            text = yaml.scalar(node) if yaml.is_scalar(node) else None
+            if text is not None and reference in text:
+                new = text.replace(reference, yaml.scalar(value) or "")
+                return yaml.new_scalar(new, yaml.start(value), yaml.end(value))
+            items = yaml.items(node)
+            if items is not None:
+                return yaml.new_sequence([fill(item) for item in items], yaml.start(node), yaml.end(node))
+            if yaml.is_mapping(node):
+                return _mapping(node, [(key, fill(held)) for key, held in yaml.entries(node).values()])
+            return node
+
+        return [fill(node) if reference in self.source.text[yaml.start(node) : yaml.end(node)] else node for node in found]
+
     def operated(self, node: Node, operations: list[Node]) -> Node:
         """An object after the operations of a JSON 6902 patch."""
         for item in operations:
@@ -235,6 +320,38 @@ class _Kustomized:
             steps = [step.replace("~1", "/").replace("~0", "~") for step in path]
             node = _put(node, steps, string(fields, "op") or "", value)
         return node
+
+
+_STEP = re.compile(r"\[([^\]=]+)=([^\]]*)\]|((?:\\.|[^.\[\\])+)")
+_DEEP = 32
+
+
+def _steps(path: str) -> list[str | tuple[str, str]]:
+    """The steps of a `fieldPath`: a key, a number, `*`, or the key and value of the items of a list that are meant."""
+    found: list[str | tuple[str, str]] = []
+    for match in _STEP.finditer(path):
+        key, value, plain = match.groups()
+        found.append((key, value) if plain is None else plain.replace("\\.", "."))
+    return found[:_DEEP]
+
+
+def _at(node: Node, steps: list[str | tuple[str, str]], make: Callable[[Node], Node]) -> Node:
+    """A node with what is made of the nodes at a path; as it is where there is no such place."""
+    if not steps:
+        return make(node)
+    step, rest = steps[0], steps[1:]
+    items = yaml.items(node)
+    if items is not None:
+        if isinstance(step, tuple):
+            chosen = [string(yaml.entries(item), step[0]) == step[1] for item in items]
+        else:
+            chosen = [step in ("*", str(index)) for index in range(len(items))]
+        changed = [_at(item, rest, make) if mine else item for item, mine in zip(items, chosen, strict=True)]
+        return yaml.new_sequence(changed, yaml.start(node), yaml.end(node))
+    if not yaml.is_mapping(node):
+        return node
+    fields = yaml.entries(node).items()
+    return _mapping(node, [(key, _at(held, rest, make) if step in (name, "*") else held) for name, (key, held) in fields])
 
 
 def _same(one: Entries, other: Entries) -> bool:

@@ -46,6 +46,8 @@ _NOT_INSIDE = frozenset(("metadata", "status", "openAPIV3Schema"))
 UNNAMED = frozenset(("spec", "template", "leaderWorkerTemplate", "items", "extraPodSpec"))
 _SELECTING = frozenset(("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"))
 """Kinds that the cluster refuses without a selector: one that has none may be a patch."""
+_DEVICES = r"\b(?:cdi\.k8s\.(?:io|container[\w.-]*)/?|io\.kubernetes\.cri-o\.Devices|run\.oci\.handler)"
+"""Annotations with which a container runtime adds devices that no resource names."""
 _PATCHES = ("patch", "overlay", "kustom", "component")
 """Words in the paths of patches."""
 _TAKES_MORE = frozenset(("ServingRuntime", "ClusterServingRuntime", "LLMInferenceServiceConfig"))
@@ -63,9 +65,10 @@ class Pod:
         more: Whether the object that uses it adds arguments and variables.
         images: What a kustomization makes of its images.
         injected: Variables that a controller adds, for the scripts in it.
+        devices: Whether an annotation gives it devices, as CDI and CRI-O read them.
     """
 
-    __slots__ = ("complete", "fields", "file", "images", "injected", "more", "path")
+    __slots__ = ("complete", "devices", "fields", "file", "images", "injected", "more", "path")
 
     def __init__(self, file: File, fields: Entries, path: str, images: Overrides | None = None) -> None:
         self.file = file
@@ -75,6 +78,7 @@ class Pod:
         self.more = False
         self.images = images
         self.injected: dict[str, Variable] = {}
+        self.devices = False
 
     def containers(self) -> Iterator[tuple[str, Entries]]:
         """(name as launches show it, fields) of each container."""
@@ -117,11 +121,14 @@ def pods(file: File, one: Object, images: Overrides | None = None) -> Iterator[P
     """The mappings of an object that hold containers, however deep."""
     complete = one.kind not in _SELECTING or _is_whole(file, one)
     injected = _injected(file, one)
+    text = file.source.text[yaml.start(one.node) : yaml.end(one.node)]
+    devices = "annotations" in text and re.search(_DEVICES, text) is not None
     for fields, path in walk(file, one.node, one.label):
         pod = Pod(file, fields, path, images)
         pod.complete = complete
         pod.more = one.kind in _TAKES_MORE
         pod.injected = injected
+        pod.devices = devices
         yield pod
 
 
@@ -231,7 +238,9 @@ def container_of(pod: Pod, fields: Entries, image: TracedText | None, complete: 
     """
     more = not complete or hidden(fields, "volumeMounts") or hidden(pod.fields, "volumes", "nodeSelector", "affinity")
     how = runtime.of_container(pod.file.source, pod.path, pod.fields, fields) if complete else None
-    return Container(image, settings(pod, fields), *runtime.gpus(fields, pod.fields, complete), open=more, runtime=how)
+    return Container(
+        image, settings(pod, fields), *runtime.gpus(fields, pod.fields, complete and not pod.devices), open=more, runtime=how
+    )
 
 
 def _script(source: Source, fields: Entries, given: environment.Environment, context: CommandContext) -> list[Launch]:

@@ -223,18 +223,21 @@ Found = Callable[[Command], None]
 Called = Callable[[str], "TracedText | None"]
 
 
-def evaluate(text: TracedText, found: Found, called: Called) -> bool:
+def evaluate(text: TracedText, found: Found, called: Called, *, paired: bool = False, closed: list[Span] | None = None) -> bool:
     """Walk a batch file and report each command.
 
     Args:
         text: The file.
         found: Called for each command.
         called: Gives the text of another batch file that it calls; None if it is not on this machine.
+        paired: Whether parentheses in a command of a block are paired, as authors mean them.
+        closed: Takes the parentheses that close a block and do not look it.
 
     Returns:
         Whether it calls files that could not be read: they may set more.
     """
     walk = _Walk(found, called)
+    walk.paired, walk.closed = paired, closed
     walk.file(text)
     return walk.sourced
 
@@ -243,6 +246,8 @@ class _Walk:
     def __init__(self, found: Found, called: Called) -> None:
         self.found = found
         self.called = called
+        self.paired = False
+        self.closed: list[Span] | None = None
         self.state: _State | None = {}
         self.snapshot: _State = {}
         self.loops: dict[str, TracedText | None] = {}
@@ -263,7 +268,7 @@ class _Walk:
     # -- the file
 
     def file(self, text: TracedText) -> None:
-        self.nodes = parse(text)
+        self.nodes = parse(text, paired=self.paired, closed=self.closed)
         self.labels = {node.name: index for index, node in reversed(list(enumerate(self.nodes))) if isinstance(node, Label)}
         self.run(0)
         last = self.state if self.state is not None else self.snapshot

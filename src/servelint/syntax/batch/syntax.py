@@ -102,13 +102,22 @@ class Several:
 Node = Simple | Label | If | For | Several
 
 
-def parse(text: TracedText) -> list[Node]:
-    """The commands of a text, one a line or block."""
-    return _Parser(text).file()
+def parse(text: TracedText, *, paired: bool = False, closed: list[Span] | None = None) -> list[Node]:
+    """The commands of a text, one a line or block.
+
+    Args:
+        text: The text.
+        paired: Whether a parenthesis in a command of a block belongs to the one before it in the same command. cmd.exe does not
+            pair them: the first that closes one ends the block.
+        closed: Takes such parentheses.
+    """
+    return _Parser(text, paired, closed).file()
 
 
 class _Parser:
-    def __init__(self, text: TracedText) -> None:
+    def __init__(self, text: TracedText, paired: bool = False, closed: list[Span] | None = None) -> None:
+        self.paired = paired
+        self.closed = closed
         self.text = text
         self.flat = text.flat
         self.at = 0
@@ -272,6 +281,7 @@ class _Parser:
         parts: list[TracedText] = []
         kept = self.at
         quoted = False
+        opened = 0
         while self.at < len(flat):
             run = (_RUN_IN_QUOTES if quoted else _RUN).match(flat, self.at)
             if run is not None:
@@ -293,7 +303,13 @@ class _Parser:
                 kept = end.end() if end is not None else self.at + 1
                 # what follows is an ordinary character, at the start of the next line too
                 self.at = kept + (flat[kept : kept + 1] not in ("", "\r", "\n"))
+            elif char == ")" and self.depth and opened and self.paired:
+                opened -= 1
+                self.at += 1
             elif char in "&|" or (char == ")" and self.depth):
+                site = self.text.span(self.at, self.at + 1)
+                if opened and char == ")" and self.closed is not None and site is not None:
+                    self.closed.append(site)
                 break
             elif char in "<>":
                 parts.append(self.text.cut(kept, self.digit(kept)))
@@ -303,6 +319,7 @@ class _Parser:
                     self.target(redirection)
                 kept = self.at
             else:
+                opened += char == "("
                 self.at += 1
         self.at = min(self.at, len(flat))
         parts.append(self.text.cut(kept, max(self.at, kept)) if self.at > kept else TracedText(()))

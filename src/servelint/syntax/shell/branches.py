@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from servelint.core.source import Span
     from servelint.syntax.shell.evaluate import Evaluator
     from servelint.syntax.shell.state import Fact, Key, State
-    from servelint.syntax.shell.syntax import Script
 
 _PLAIN = re.compile(r"\"?\$(?:\{(\w+|[@#*])(?::?-)?\}|(\w+|[@#*]))\"?", re.ASCII)
 _DEFAULT = re.compile(r"\"?\$\{(\w+):?-([^}]*)\}\"?", re.ASCII)
@@ -67,10 +66,9 @@ class World:
         trace: The conditions that were decided, in order, each with its outcome and its characters.
         covered: The branches that were run, also those that follow from other conditions.
         steps: How many steps the run may take.
-        script: The script, once it is parsed.
     """
 
-    __slots__ = ("_kept", "_names", "_stands_for", "covered", "facts", "forced", "mains", "matters", "script", "steps", "trace")
+    __slots__ = ("_kept", "_names", "_stands_for", "covered", "facts", "forced", "mains", "matters", "steps", "trace")
 
     def __init__(self, forced: dict[Key, bool], mains: dict[Key, Decision], matters: set[Key]) -> None:
         self.forced = forced
@@ -80,7 +78,6 @@ class World:
         self.covered: set[tuple[Key, bool]] = set()
         self.facts = Facts()
         self.steps = 0
-        self.script: Script | None = None
         self._kept: list[object] = []
         self._names: dict[str, tuple[list[str], TracedText | None]] = {}
         self._stands_for: dict[int, object] = {}

@@ -156,6 +156,7 @@ def evaluate(
     world: branches.World | None = None,
     wrote: Callable[[TracedText, TracedText], None] | None = None,
     called: set[str] | None = None,
+    parsed: list[Script] | None = None,
 ) -> list[TracedText]:
     """Walk a script and report each command that it may run.
 
@@ -172,6 +173,7 @@ def evaluate(
         world: Decides them; without it, branches are joined.
         called: Takes the names of the functions that the walk calls. Those in it are not followed by themselves.
         wrote: Called with the path and the text of each file that it writes and that is not a shell script.
+        parsed: Keeps the tree of the text, and the words read from it, from one walk to the next.
 
     Returns:
         The shell scripts that it writes into files.
@@ -182,10 +184,12 @@ def evaluate(
             bounds.STEPS_OF_OTHERS.reached(text.extent())
             return []
     try:
-        shell = Evaluator(text, found, environment or {}, args, files, here, world)
+        shell = Evaluator(text, found, environment or {}, args, files, here, world, parsed[0] if parsed else None)
     except RecursionError:
         bounds.NESTED.reached(text)
         return []
+    if parsed is not None and not parsed:
+        parsed.append(shell.script)
     shell.unheard = unheard
     shell.wrote = wrote
     shell.decisions = decisions if decisions is not None else {}
@@ -204,7 +208,6 @@ def evaluate(
         bounds.NESTED.reached(shell.anchor or text.extent())  # what was found before stands
     if world is not None:
         world.steps -= shell.steps
-        world.script = shell.script
     if budget is not None:
         budget.left -= shell.steps
     return shell.scripts
@@ -237,8 +240,9 @@ class Evaluator:
         files: Callable[[str], Source | None] | None = None,
         here: Callable[[TracedText], OpenedFile | None] | None = None,
         world: branches.World | None = None,
+        script: Script | None = None,
     ) -> None:
-        self.script = world.script if world is not None and world.script is not None else Script(text)
+        self.script = Script(text) if script is None else script
         self.found = found
         self.state = State()
         self.state.args = args[1:] if args is not None else None

@@ -9,6 +9,7 @@ class LMDeploy(Engine):
     """LMDeploy."""
 
     id, name = "lmdeploy", "LMDeploy"
+    parts = ("facts",)
 
     source_url = "https://github.com/InternLM/lmdeploy/blob/v{release}/{path}"
     documentation = "https://lmdeploy.readthedocs.io/en/latest/llm/api_server.html"
@@ -25,7 +26,8 @@ class LMDeploy(Engine):
     words = (b"lmdeploy",)
     stems = ("lmdeploy",)
 
-    dialect = Dialect("model-path", underscores=True)  # FlexibleArgumentParser, since 0.9.2
+    # lmdeploy/cli/utils.py: FlexibleArgumentParser
+    dialect = Dialect("model-path", underscores=True, json_paths="--", since="0.9.2", before=Dialect("model-path"))
     looked_up_options = {"quant-policy": "kv-cache-dtypes"}
     lowered = ("quant-policy",)
     value_kinds_of_options = {

@@ -1,0 +1,187 @@
+"""Python scripts: the engines that they start with `subprocess`, `os.system` and what else takes a command."""
+
+from __future__ import annotations
+
+import re
+
+from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.core.source import Source
+from servelint.core.text import TracedText
+from servelint.engines import entry
+from servelint.files.siblings import Neighbours
+from servelint.readers import containers, installs
+from servelint.readers.commands import launches, script_launches, starts_nothing
+from servelint.readers.context import CommandContext, env_file
+from servelint.readers.registry import Format
+from servelint.syntax.placeholders import in_command
+from servelint.syntax.python import Call, Listed, Mapping, OneOf, calls
+from servelint.syntax.shell.words import split
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.syntax.python import Value
+
+FORMAT = Format(
+    "python",
+    112,
+    title="Python",
+    about="commands given to `subprocess`, `os.system`, `os.exec*`, `asyncio` and what else runs one: lists that grow, "
+    "f-strings, functions with what they are given, defaults of the environment and of `argparse`; releases of Modal images",
+    files=("*.py",),
+    needs=r"subprocess|Popen|os\.(?:system|popen|exec|spawn|posix_spawn)|create_subprocess|pexpect|exec_command|launch_server_cmd"
+    r"|execute_\w*command|execute_shell|SessionExecute|\.containers\.(?:run|create)",
+    unnamed=r"(?m)\A(?:#!.*python|(?:#[^\n]*\n|\s)*(?:\"\"\"|(?:from|import) \w))",
+)
+
+_RUNS = re.compile(
+    r"(?:subprocess\.|asyncio\.)?(?:run|Popen|call|check_call|check_output|getoutput|getstatusoutput|create_subprocess_(?:exec|shell))"
+)
+_WORDS = re.compile(r"(?:asyncio\.)?create_subprocess_exec|os\.(?:exec|spawn)l\w*")
+_VECTOR = re.compile(r"os\.(?:execv\w*|spawnv\w*|posix_spawnp?)")
+_TEXT = re.compile(r"os\.(?:system|popen)|.*create_subprocess_shell|.*get(?:status)?output")
+_STARTS = re.compile(r"(?i)run|exec|start|launch|spawn|popen|system|serve|command|cmd|shell|process|create|submit|sudo")
+_NAMED = ("args", "command", "cmd", "commands", "script")
+_IMAGES = ("base", "from_registry", "from_image", "DockerImage", "from_aws_ecr", "ContainerImage")
+_PIP = ("pip_install", "uv_pip_install", "uv_add", "python_packages", "add_python_packages")
+
+
+def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of the commands that a script starts."""
+    reader = _Reader(source, neighbours)
+    calls(source, reader.call)
+    return reader.found
+
+
+class _Reader:
+    def __init__(self, source: Source, neighbours: Neighbours) -> None:
+        self.source = source
+        self.neighbours = neighbours
+        self.claims: dict[str, ReleaseClaim] = {}
+        self.found: list[Launch] = []
+        self.seen: set[tuple[object, ...]] = set()
+
+    def call(self, call: Call) -> None:
+        """Note the launches of a call, and the releases that one names."""
+        last = call.name.rpartition(".")[2]
+        if last in _IMAGES or last in _PIP:
+            self.installs(call, image=last in _IMAGES)
+            return
+        if re.search(r"containers\.(?:run|create)$", call.name):
+            self.container(call)
+            return
+        commands, sure = _commands(call)
+        for command in commands:
+            for launch in self.started(command, call, sure):
+                key = (call.site.start, launch.site.start, launch.engine, *_shown(command))
+                place = (call.site.start, call.chain, len(commands) == 1)
+                if key not in self.seen and (len(commands) > 1 or place not in self.seen):
+                    self.seen |= {key, place}
+                    self.found.append(launch)
+
+    def started(self, command: Value, call: Call, sure: bool) -> list[Launch]:
+        env = self.environment(call)
+        context = CommandContext(
+            self.source, "", None, env, None, dict(self.claims), env_file(self.neighbours), files=self.neighbours.read
+        )
+        if isinstance(command, Listed):
+            words = [Word(in_command(word.text), word.site, word.many) for word in command.words]
+            if not words or not (sure or entry.find(words) is not None):
+                return []
+            self.claims.update(installs.claims(words))
+            return launches(words, context)
+        if not isinstance(command, TracedText) or not command.flat.strip():
+            return []
+        if not sure and entry.find(split(in_command(command))) is None:
+            return []
+        return script_launches(command, context, None)
+
+    def environment(self, call: Call) -> dict[str, Variable]:
+        given = call.keywords.get("env")
+        held = given if isinstance(given, Mapping) else call.env
+        values = {**call.env.values, **held.values} if held.environment else held.values
+        return {
+            name: Variable(name, value, value.span())
+            for name, value in values.items()
+            if isinstance(value, TracedText) and value.pieces and name.isidentifier()
+        }
+
+    def installs(self, call: Call, *, image: bool) -> None:
+        """The releases that an image's name or its packages say."""
+        given = [*call.args, *call.keywords.values()]
+        for text in [
+            one for value in given for one in (_texts(value) if image else [p for t in _texts(value) for p in _parts(t)])
+        ]:
+            if image:
+                self.claims.update(containers.identified(text).claims)
+                continue
+            pinned = installs.requirement(Word(text))
+            if pinned is not None and (pinned[1].release is not None or pinned[0] not in self.claims):
+                self.claims[pinned[0]] = pinned[1]
+
+    def container(self, call: Call) -> None:
+        """A container that the Docker SDK starts."""
+        from servelint.core.launch import Container
+
+        image = call.args[0] if call.args else call.keywords.get("image")
+        command = call.args[1] if len(call.args) > 1 else call.keywords.get("command")
+        if not isinstance(image, TracedText):
+            return
+        words = command.words if isinstance(command, Listed) else split(command) if isinstance(command, TracedText) else []
+        given = call.keywords.get("environment")
+        values = given.values if isinstance(given, Mapping) else {}
+        env = {n: Variable(n, v, v.span()) for n, v in values.items() if isinstance(v, TracedText) and v.pieces}
+        known = containers.identified(image)
+        context = CommandContext(
+            self.source, "", None, env, Container(image, open=True), {**self.claims, **known.claims}, open_env=given is not None
+        )
+        context.anchor = call.site
+        place = (call.site.start, call.chain)
+        if place not in self.seen and "entrypoint" not in call.keywords:
+            self.seen.add(place)
+            self.found += containers.in_container(
+                None, [Word(in_command(w.text), w.site, w.many) for w in words], known, context
+            )
+
+
+def _commands(call: Call) -> tuple[list[Value], bool]:
+    """The commands that a call is given, and whether it certainly runs them."""
+    first = call.args[0] if call.args else next((call.keywords[name] for name in _NAMED if name in call.keywords), None)
+    if _WORDS.fullmatch(call.name):
+        words = [_word(one) for one in call.args[1 if ".spawnl" in call.name else 0 :]]
+        # the name under which the program runs comes second
+        return ([Listed([*words[:1], *words[2 if call.name.startswith("os.") else 1 :]], 0)], True)
+    if _VECTOR.fullmatch(call.name):
+        at = 1 if ".spawnv" in call.name else 0
+        argv = call.args[at + 1] if len(call.args) > at + 1 else None
+        if not isinstance(argv, Listed) or not isinstance(call.args[at], TracedText):
+            return ([], True)
+        return ([Listed([_word(call.args[at]), *argv.words[1:]], 0)], True)
+    sure = _TEXT.fullmatch(call.name) is not None or _RUNS.fullmatch(call.name.removeprefix("self.")) is not None
+    last = call.name.rpartition(".")[2]
+    if not sure and (_STARTS.search(last) is None or starts_nothing(last)):
+        return ([], False)
+    if isinstance(first, OneOf):
+        return (list(first.lists), sure)
+    return ([first], sure) if isinstance(first, (Listed, TracedText)) else ([], sure)
+
+
+def _word(value: Value) -> Word:
+    return (
+        value.words[0]
+        if isinstance(value, Listed) and value.words
+        else Word(value if isinstance(value, TracedText) else TracedText.of(""))
+    )
+
+
+def _texts(value: Value) -> list[TracedText]:
+    if isinstance(value, Listed):
+        return [word.text for word in value.words]
+    return [value] if isinstance(value, TracedText) else []
+
+
+def _parts(text: TracedText) -> list[TracedText]:
+    return [text.cut(*match.span()) for match in re.finditer(r"\S+", text.flat)]
+
+
+def _shown(command: Value) -> tuple[str, ...]:
+    return tuple([text.shown for text in _texts(command)])

@@ -1,0 +1,790 @@
+"""Python scripts: the calls that a script makes, with the values of their arguments, found without running it.
+
+A script is walked from top to bottom: assignments, lists that grow, f-strings, functions of its own with the values that they
+are given, defaults of parameters and of `os.environ.get`. A condition that is not known is walked on both sides: a list that
+grows there holds words that are not known, and a list that it chooses is each of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+
+from servelint.core.launch import Word
+from servelint.core.source import Source, Span
+from servelint.core.text import EMPTY, TracedText, unknown
+from servelint.syntax.shell.words import split
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import TypeAlias
+
+_DEPTH = 6
+"""Calls of functions of the script inside each other that are followed."""
+_STEPS = 20_000
+"""Statements and expressions that are looked at."""
+_ITEMS = 16
+"""Items of a list that a loop is walked for, and alternatives of a list."""
+
+
+_MORE = "$more_arguments "
+
+
+class Listed:
+    """A list or tuple of texts.
+
+    Attributes:
+        words: Its items; an unknown number of unknown ones is a word with `many`.
+        depth: How many undecided conditions it was made inside of.
+    """
+
+    __slots__ = ("depth", "words")
+
+    def __init__(self, words: list[Word], depth: int) -> None:
+        self.words = words
+        self.depth = depth
+
+
+class Mapping:
+    """A dictionary with names as keys.
+
+    Attributes:
+        values: What it holds.
+        environment: Whether it is the environment of the process, or began as a copy of it.
+    """
+
+    __slots__ = ("environment", "values")
+
+    def __init__(self, values: dict[str, Value], *, environment: bool = False) -> None:
+        self.values = values
+        self.environment = environment
+
+
+class OneOf:
+    """One of several lists: a condition that is not known chooses it."""
+
+    __slots__ = ("lists",)
+
+    def __init__(self, lists: list[Listed]) -> None:
+        self.lists = lists
+
+
+class Function:
+    """A function of the script, with the class that it is a method of ("" for none) and the names around it."""
+
+    __slots__ = ("node", "owner", "scope")
+
+    def __init__(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, owner: str, scope: Scope) -> None:
+        self.node = node
+        self.owner = owner
+        self.scope = scope
+
+
+if TYPE_CHECKING:
+    Value: TypeAlias = "TracedText | Listed | Mapping | OneOf | Function | bool | None"
+    Scope: TypeAlias = "dict[str, Value]"
+
+
+class Call:
+    """A call that the script makes.
+
+    Attributes:
+        name: The function as it is written, with the module's own name for an alias: "subprocess.run", "self.start".
+        args: The positional arguments. A starred list is one argument for each of its words.
+        keywords: The named arguments.
+        env: The variables of the process's environment that the script has set.
+        site: The characters of the call.
+        chain: Where the functions around it are called, from the outermost.
+    """
+
+    __slots__ = ("args", "chain", "env", "keywords", "name", "site")
+
+    def __init__(
+        self, name: str, args: list[Value], keywords: dict[str, Value], env: Mapping, site: Span, chain: tuple[int, ...]
+    ) -> None:
+        self.name = name
+        self.args = args
+        self.keywords = keywords
+        self.env = env
+        self.site = site
+        self.chain = chain
+
+
+def calls(source: Source, on_call: Callable[[Call], None]) -> None:
+    """Walk a script and hand each of its calls over. A text that is not Python has none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source.text)
+        _Walk(source, on_call).module(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+
+
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+_STRING = re.compile(r"(?P<prefix>[A-Za-z]{0,2})(?P<quote>\"\"\"|'''|\"|')")
+_BETWEEN = re.compile(r"(?:[\s()\\]|#[^\n]*)*")
+_ESCAPE = re.compile(r"\\(?:\n|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}|[0-7]{1,3}|[\s\S])")
+_FIELD = re.compile(r"\{(\w*)\}")
+_NAMESPACES = frozenset(("args", "arguments", "cli_args", "config", "ns", "opt", "options", "opts", "parsed"))
+_SAME = frozenset((
+    "Path", "dedent", "float", "fspath", "int", "join", "lstrip", "pathlib.Path", "quote", "rstrip", "shlex.quote", "str",
+    "strip", "textwrap.dedent",
+))  # fmt: skip
+
+
+class _Walk:
+    def __init__(self, source: Source, on_call: Callable[[Call], None]) -> None:
+        self.source = source
+        self.on_call = on_call
+        self.globals: Scope = {}
+        self.env = Mapping({}, environment=True)
+        self.modules: dict[str, str] = {}
+        self.methods: dict[str, dict[str, Function]] = {}
+        self.attributes: dict[str, Scope] = {}
+        self.options: Scope = {}
+        self.reached: set[int] = set()
+        self.chain: tuple[int, ...] = ()
+        self.maybe = 0
+        self.left = _STEPS
+        self.owner = ""
+        self.starts = [0, *[match.end() for match in _NEWLINE.finditer(source.text)]]
+
+    def module(self, tree: ast.Module) -> None:
+        self.block(tree.body, self.globals)
+        for one in [one for one in self.globals.values() if isinstance(one, Function)]:
+            if id(one.node) not in self.reached:
+                self.invoke(one, [], {}, None)
+        for owner in list(self.methods):
+            methods = self.methods[owner].values()
+            for one in sorted(methods, key=lambda one: getattr(one.node, "name", "") != "__init__"):
+                if id(one.node) not in self.reached:
+                    self.invoke(one, [], {}, None)
+
+    # places
+
+    def offset(self, line: int, column: int) -> int:
+        """The offset of a place as the parser counts it: in bytes of UTF-8. Places inside f-strings may be wrong."""
+        start = self.starts[min(max(line, 1), len(self.starts)) - 1]
+        written = self.source.text[start : start + max(column, 0)]
+        if not written.isascii():
+            written = written.encode("utf-8", "replace")[:column].decode("utf-8", "ignore")
+        return start + len(written)
+
+    def span(self, node: ast.expr) -> Span:
+        start = self.offset(node.lineno, node.col_offset)
+        return Span(self.source, start, max(start, self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)))
+
+    def unknown(self, node: ast.expr) -> TracedText:
+        span = self.span(node)
+        shown = span.text if len(span.text) <= 60 and "\n" not in span.text else "..."
+        return TracedText((unknown(f"{{{shown}}}", span),))
+
+    # statements
+
+    def block(self, body: Iterable[ast.stmt], scope: Scope) -> Value | _Ended:
+        """Walk statements; what a `return` gives, or that the block goes on."""
+        for statement in body:
+            self.left -= 1
+            if self.left < 0:
+                return _GOES_ON
+            ended = self.statement(statement, scope)
+            if ended is not _GOES_ON:
+                return ended
+        return _GOES_ON
+
+    def statement(self, node: ast.stmt, scope: Scope) -> Value | _Ended:
+        if isinstance(node, ast.Expr):
+            self.value(node.value, scope)
+        elif isinstance(node, ast.Assign):
+            value = self.value(node.value, scope)
+            for target in node.targets:
+                self.assign(target, value, scope)
+        elif isinstance(node, ast.AnnAssign):
+            if node.value is not None:
+                self.assign(node.target, self.value(node.value, scope), scope)
+        elif isinstance(node, ast.AugAssign):
+            self.add(node, scope)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            scope[node.name] = Function(node, self.owner, scope)
+        elif isinstance(node, ast.ClassDef):
+            self.define(node)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            self.imports(node)
+        elif isinstance(node, ast.Return):
+            given = self.value(node.value, scope) if node.value is not None else None
+            return _GOES_ON if self.maybe else given
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            for item in node.items:
+                given = self.value(item.context_expr, scope)
+                if item.optional_vars is not None:
+                    self.assign(item.optional_vars, given, scope)
+            return self.block(node.body, scope)
+        elif isinstance(node, ast.Try):
+            ended = self.block([*node.body, *node.orelse], scope)
+            for handler in node.handlers:
+                self.perhaps([handler.body], scope)
+            self.block(node.finalbody, scope)
+            return ended
+        elif isinstance(node, ast.If):
+            return self.branch(node, scope)
+        elif isinstance(node, (ast.For, ast.AsyncFor)):
+            self.loop(node, scope)
+        elif isinstance(node, ast.While):
+            self.value(node.test, scope)
+            self.block(node.body, scope) if _is(node.test, True) else self.perhaps([node.body], scope)
+        elif isinstance(node, ast.Match):
+            self.perhaps([case.body for case in node.cases], scope)
+        return _GOES_ON
+
+    def imports(self, node: ast.Import | ast.ImportFrom) -> None:
+        for one in node.names:
+            if isinstance(node, ast.Import):
+                if one.asname:
+                    self.modules[one.asname] = one.name
+            elif node.module:
+                self.modules[one.asname or one.name] = f"{node.module}.{one.name}"
+
+    def define(self, node: ast.ClassDef) -> None:
+        attributes = self.attributes.setdefault(node.name, {})
+        methods: Scope = {}
+        before, self.owner = self.owner, node.name
+        for statement in node.body:
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                self.statement(statement, methods)
+            else:
+                self.statement(statement, attributes)
+        self.owner = before
+        self.methods[node.name] = {name: one for name, one in methods.items() if isinstance(one, Function)}
+        for name, value in attributes.items():
+            # what makes an instance may say otherwise
+            attributes[name] = value.softened() if isinstance(value, TracedText) else value
+
+    def branch(self, node: ast.If, scope: Scope) -> Value | _Ended:
+        decided = self.test(node.test, scope)
+        if decided is not None:
+            return self.block(node.body if decided else node.orelse, scope)
+        self.perhaps([node.body, node.orelse], scope)
+        return _GOES_ON
+
+    def perhaps(self, bodies: list[list[ast.stmt]], scope: Scope) -> None:
+        """Walk blocks one of which may run, and join what they leave behind."""
+        before = dict(scope)
+        after: list[Scope] = []
+        self.maybe += 1
+        for body in bodies:
+            inner = dict(before)
+            self.block(body, inner)
+            after.append(inner)
+        self.maybe -= 1
+        if len(after) == 1:
+            after.append(before)
+        for name in dict.fromkeys(name for one in after for name in one):
+            scope[name] = _joined([one[name] for one in after if name in one], self.maybe)
+
+    def loop(self, node: ast.For | ast.AsyncFor, scope: Scope) -> None:
+        over = self.value(node.iter, scope)
+        items = over.words[:_ITEMS] if isinstance(over, Listed) else []
+        if items and isinstance(node.target, ast.Name) and not any(word.many for word in items):
+            for word in items:
+                scope[node.target.id] = word.text
+                self.block(node.body, scope)
+            return
+        for name in ast.walk(node.target):
+            if isinstance(name, ast.Name):
+                scope[name.id] = self.unknown(name)
+        self.perhaps([node.body], scope)
+
+    def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
+        if isinstance(target, ast.Name):
+            scope[target.id] = value
+        elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
+            self.attributes.setdefault(self.owner, {})[target.attr] = value
+        elif isinstance(target, ast.Subscript):
+            held = self.value(target.value, scope)
+            key = self.value(target.slice, scope)
+            if isinstance(held, Mapping) and isinstance(key, TracedText) and key.value is not None:
+                known = self.maybe == 0 or not held.environment
+                held.values[key.value] = value if known else self.unknown(target)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            words = value.words if isinstance(value, Listed) and len(value.words) == len(target.elts) else None
+            for index, one in enumerate(target.elts):
+                known = words is not None and not any(word.many for word in words)
+                self.assign(one, words[index].text if words is not None and known else self.unknown(one), scope)
+
+    def add(self, node: ast.AugAssign, scope: Scope) -> None:
+        value = self.value(node.value, scope)
+        target = self.value(node.target, scope)
+        if isinstance(target, (Listed, OneOf)):
+            self.extend(target, value, node.value)
+        elif isinstance(target, TracedText) and isinstance(value, TracedText) and isinstance(node.op, ast.Add):
+            self.assign(node.target, TracedText.join((target, value)), scope)
+        else:
+            self.assign(node.target, self.unknown(node.value), scope)
+
+    def extend(self, target: Value, value: Value, node: ast.expr, *, at: int | None = None, one: bool = False) -> None:
+        """Add a value to a list: its items, or itself as one."""
+        added = [self.word(value, node)] if one else self.words(value, node)
+        for listed in target.lists if isinstance(target, OneOf) else [target]:
+            if not isinstance(listed, Listed):
+                continue
+            new = added if self.maybe <= listed.depth else [self.more(node)]
+            listed.words[at if at is not None else len(listed.words) : at if at is not None else len(listed.words)] = new
+
+    # expressions
+
+    def more(self, node: ast.expr) -> Word:
+        """Words of which neither the number nor the values are known."""
+        return Word(self.unknown(node), self.span(node), many=True)
+
+    def word(self, value: Value, node: ast.expr) -> Word:
+        if isinstance(value, TracedText):
+            return Word(value if value.pieces else EMPTY, self.span(node))
+        return Word(self.unknown(node), self.span(node))
+
+    def words(self, value: Value, node: ast.expr) -> list[Word]:
+        """The items of a value, which may be a list."""
+        return list(value.words) if isinstance(value, Listed) else [self.more(node)]
+
+    def test(self, node: ast.expr, scope: Scope) -> bool | None:
+        """Whether a condition holds; None if that is not known."""
+        if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and node.left.id == "__name__":
+            return True
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            inner = self.test(node.operand, scope)
+            return None if inner is None else not inner
+        value = self.value(node, scope)
+        return value if isinstance(value, bool) else None
+
+    def value(self, node: ast.expr, scope: Scope) -> Value:
+        self.left -= 1
+        if self.left < 0:
+            return self.unknown(node)
+        if isinstance(node, ast.Constant):
+            return self.constant(node)
+        if isinstance(node, ast.JoinedStr):
+            return self.literal(node, scope)
+        if isinstance(node, ast.Name):
+            return self.named(node, scope)
+        if isinstance(node, ast.Attribute):
+            return self.attribute(node)
+        if isinstance(node, (ast.List, ast.Tuple)):
+            words: list[Word] = []
+            for one in node.elts:
+                if isinstance(one, ast.Starred):
+                    words += self.words(self.value(one.value, scope), one)
+                else:
+                    words.append(self.word(self.value(one, scope), one))
+            return Listed(words, self.maybe)
+        if isinstance(node, ast.Dict):
+            return self.mapping(node, scope)
+        if isinstance(node, ast.BinOp):
+            return self.binary(node, scope)
+        if isinstance(node, ast.BoolOp):
+            return self.either(node, scope)
+        if isinstance(node, ast.IfExp):
+            decided = self.test(node.test, scope)
+            if decided is not None:
+                return self.value(node.body if decided else node.orelse, scope)
+            return _joined([self.value(node.body, scope), self.value(node.orelse, scope)], self.maybe, self.unknown(node))
+        if isinstance(node, ast.Call):
+            return self.call(node, scope)
+        if isinstance(node, ast.Await):
+            return self.value(node.value, scope)
+        if isinstance(node, ast.NamedExpr):
+            given = self.value(node.value, scope)
+            self.assign(node.target, given, scope)
+            return given
+        if isinstance(node, ast.Lambda):
+            return Function(node, self.owner, scope)
+        if isinstance(node, ast.Subscript):
+            held, key = self.value(node.value, scope), self.value(node.slice, scope)
+            if isinstance(held, Listed):
+                return self.item(held, node)
+            if isinstance(held, Mapping) and isinstance(key, TracedText) and not held.environment:
+                return held.values.get(key.value or "", self.unknown(node))
+            return self.unknown(node)
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
+            return Listed([self.more(node)], self.maybe)
+        return self.unknown(node)
+
+    def item(self, held: Listed, node: ast.Subscript) -> Value:
+        """An item or the rest of a list: `command[0]`, `command[1:]`."""
+        at = node.slice.lower if isinstance(node.slice, ast.Slice) and node.slice.upper is None else node.slice
+        index = at.value if isinstance(at, ast.Constant) and isinstance(at.value, int) else 0 if at is None else -1
+        if not 0 <= index < len(held.words) or any(word.many for word in held.words[: index + 1]):
+            return self.unknown(node)
+        return Listed(held.words[index:], self.maybe) if isinstance(node.slice, ast.Slice) else held.words[index].text
+
+    def constant(self, node: ast.Constant) -> Value:
+        if isinstance(node.value, str):
+            return self.literal(node, {})
+        if isinstance(node.value, bool) or node.value is None:
+            return node.value
+        if isinstance(node.value, (int, float)):
+            span = self.span(node)
+            text = str(node.value)
+            return TracedText.at(self.source, span.start, span.end) if span.text == text else TracedText.of(text, span)
+        return self.unknown(node)
+
+    def named(self, node: ast.Name, scope: Scope) -> Value:
+        for one in (scope, self.globals):
+            if node.id in one:
+                return one[node.id]
+        return self.unknown(node)
+
+    def attribute(self, node: ast.Attribute) -> Value:
+        name = self.dotted(node)
+        if name == "sys.executable":
+            return TracedText.of("python3", self.span(node))
+        if name == "os.environ":
+            return self.env
+        if isinstance(node.value, ast.Name):
+            if node.value.id in ("self", "cls"):
+                return self.attributes.get(self.owner, {}).get(node.attr, self.unknown(node))
+            if node.value.id in self.attributes:
+                return self.attributes[node.value.id].get(node.attr, self.unknown(node))
+            if node.value.id in _NAMESPACES and node.attr in self.options:
+                return self.options[node.attr]
+        return self.unknown(node)
+
+    def mapping(self, node: ast.Dict, scope: Scope) -> Mapping:
+        found = Mapping({})
+        for key, value in zip(node.keys, node.values, strict=True):
+            given = self.value(value, scope)
+            if key is None:
+                if isinstance(given, Mapping):
+                    found.values.update(given.values)
+                    found.environment = found.environment or given.environment
+                continue
+            name = self.value(key, scope)
+            if isinstance(name, TracedText) and name.value is not None:
+                found.values[name.value] = given
+        return found
+
+    def binary(self, node: ast.BinOp, scope: Scope) -> Value:
+        left, right = self.value(node.left, scope), self.value(node.right, scope)
+        if isinstance(node.op, ast.Add):
+            if isinstance(left, TracedText) and isinstance(right, TracedText):
+                return TracedText.join((left, right))
+            if isinstance(left, (Listed, OneOf)) or isinstance(right, (Listed, OneOf)):
+                before = left.lists if isinstance(left, OneOf) else [Listed(self.words(left, node.left), self.maybe)]
+                after = right.lists if isinstance(right, OneOf) else [Listed(self.words(right, node.right), self.maybe)]
+                lists = [Listed([*one.words, *other.words], self.maybe) for one in before for other in after]
+                return OneOf(lists[:_ITEMS]) if len(lists) > 1 else lists[0]
+        if isinstance(node.op, ast.Div) and isinstance(left, TracedText) and isinstance(right, TracedText):
+            return TracedText.join((left, TracedText.of("/"), right))
+        return self.unknown(node)
+
+    def either(self, node: ast.BoolOp, scope: Scope) -> Value:
+        values = [self.value(one, scope) for one in node.values]
+        if isinstance(node.op, ast.Or):
+            if isinstance(values[0], TracedText) and values[0].value:
+                return values[0]
+            if isinstance(values[-1], TracedText) and values[-1].known:
+                return values[-1].softened()
+        return self.unknown(node)
+
+    def dotted(self, node: ast.expr) -> str:
+        """The name of a function as it is written; an alias of a module by the module's own name."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if isinstance(node, ast.Name):
+            parts.append(self.modules.get(node.id, node.id))
+        elif parts:
+            parts.append("")
+        return ".".join(reversed(parts))
+
+    def call(self, node: ast.Call, scope: Scope) -> Value:
+        name = self.dotted(node.func)
+        held = self.value(node.func.value, scope) if isinstance(node.func, ast.Attribute) else None
+        args: list[Value] = []
+        for one in node.args:
+            if isinstance(one, ast.Starred):
+                starred = self.value(one.value, scope)
+                args += [word.text if not word.many else Listed([word], self.maybe) for word in self.words(starred, one)]
+            else:
+                args.append(self.value(one, scope))
+        keywords = {one.arg: self.value(one.value, scope) for one in node.keywords if one.arg}
+        for given in (*args, *keywords.values()):
+            if isinstance(given, Function) and id(given.node) not in self.reached:
+                self.invoke(given, [], {}, None)
+        own = self.own(node, name, scope)
+        if own is not None:
+            return self.invoke(own, args, keywords, node)
+        changed = self.method(node, held, args)
+        if changed:
+            return None
+        self.on_call(Call(name, args, keywords, self.env, self.span(node), self.chain))
+        return self.built(node, name, held, args, keywords)
+
+    def own(self, node: ast.Call, name: str, scope: Scope) -> Function | None:
+        """The function of the script that a call names."""
+        if isinstance(node.func, ast.Name):
+            found = scope.get(node.func.id, self.globals.get(node.func.id))
+            return found if isinstance(found, Function) else None
+        if name.startswith("self.") and name.count(".") == 1:
+            return self.methods.get(self.owner, {}).get(name[5:])
+        return None
+
+    def method(self, node: ast.Call, held: Value, args: list[Value]) -> bool:
+        """Whether a call is a method of a list or a dictionary that changes it."""
+        attribute = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if isinstance(held, (Listed, OneOf)) and attribute in ("append", "extend", "insert") and args:
+            at = 0 if attribute == "insert" and _is(node.args[0], 0) else None
+            if attribute == "insert" and at is None:
+                self.extend(held, None, node)
+            else:
+                self.extend(held, args[-1], node.args[-1], at=at, one=attribute != "extend")
+            return True
+        if isinstance(held, Mapping) and attribute in ("update", "setdefault"):
+            new = args[0].values if args and isinstance(args[0], Mapping) else {}
+            if attribute == "setdefault" and len(args) > 1 and isinstance(args[0], TracedText) and args[0].value:
+                given = args[1]
+                new = {args[0].value: given.softened() if isinstance(given, TracedText) else given}
+            for name, value in new.items():
+                held.values[name] = value if self.maybe == 0 else self.unknown(node)
+            return True
+        return False
+
+    def built(self, node: ast.Call, name: str, held: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
+        """What a call of the library gives, as far as it is known."""
+        last = name.rpartition(".")[2]
+        if name in ("os.environ.get", "os.getenv") and args:
+            default = args[1] if len(args) > 1 else keywords.get("default")
+            known = self.env.values.get(args[0].value or "") if isinstance(args[0], TracedText) else None
+            if isinstance(known, TracedText):
+                return known
+            return default.softened() if isinstance(default, TracedText) and default.known else self.unknown(node)
+        if last == "add_argument" and args and isinstance(args[0], TracedText):
+            default = keywords.get("default")
+            option = (args[-1] if isinstance(args[-1], TracedText) else args[0]).flat
+            if isinstance(default, TracedText):
+                self.options[option.lstrip("-").replace("-", "_")] = default.softened()
+            return None
+        if last in ("which", "copy", "deepcopy", "list", "tuple", "dict"):
+            return self.copied(node, last, held, args, keywords)
+        if last == "join" and isinstance(held, TracedText) and args and isinstance(args[0], Listed):
+            parts = [part for word in args[0].words for part in (held, word.text)]
+            return TracedText.join(parts[1:]) if parts else EMPTY
+        if name == "shlex.join" and args:
+            return args[0]
+        if name == "os.path.join" and args and all(isinstance(one, TracedText) for one in args):
+            parts = [part for one in args for part in (TracedText.of("/"), one) if isinstance(part, TracedText)]
+            return TracedText.join(parts[1:])
+        if name == "shlex.split" or (last == "split" and not args and isinstance(held, TracedText)):
+            text = args[0] if args else held
+            return Listed(split(text), self.maybe) if isinstance(text, TracedText) else self.unknown(node)
+        if last == "format" and isinstance(held, TracedText):
+            return self.formatted(held, args, keywords)
+        same = args[0] if args else held
+        whole = last in ("abspath", "expanduser", "expandvars", "resolve")
+        if isinstance(same, TracedText) and (last in _SAME or name in _SAME or (whole and same.flat.startswith("/"))):
+            return same
+        return self.unknown(node)
+
+    def copied(self, node: ast.Call, last: str, held: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
+        of = args[0] if args else held
+        if isinstance(of, Listed):
+            return Listed(list(of.words), self.maybe)
+        if isinstance(of, OneOf):
+            return OneOf([Listed(list(one.words), self.maybe) for one in of.lists])
+        if isinstance(of, Mapping) or last == "dict":
+            inner = of if isinstance(of, Mapping) else Mapping({})
+            return Mapping({**inner.values, **keywords}, environment=inner.environment)
+        return of if last == "which" and isinstance(of, TracedText) else self.unknown(node)
+
+    def formatted(self, text: TracedText, args: list[Value], keywords: dict[str, Value]) -> TracedText:
+        waiting = iter(args)
+
+        def field(match: re.Match[str]) -> TracedText:
+            name = match.group(1)
+            if name.isdigit():
+                given = args[int(name)] if int(name) < len(args) else None
+            else:
+                given = keywords.get(name) if name else next(waiting, None)
+            return given if isinstance(given, TracedText) else text.unknown(match)
+
+        return text.sub(_FIELD, field)
+
+    def invoke(self, function: Function, args: list[Value], keywords: dict[str, Value], site: ast.Call | None) -> Value:
+        """Walk a function of the script with the values that it is given; without a call, with its defaults."""
+        node = function.node
+        self.reached.add(id(node))
+        if len(self.chain) >= _DEPTH:
+            return None
+        inner: Scope = dict(function.scope) if function.scope is not self.globals else {}
+        parameters = [*node.args.posonlyargs, *node.args.args]
+        if parameters and parameters[0].arg in ("self", "cls") and function.owner:
+            parameters = parameters[1:]
+        defaults = dict(zip([one.arg for one in reversed(parameters)], reversed(node.args.defaults), strict=False))
+        defaults.update(
+            {one.arg: default for one, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if default}
+        )
+        for index, one in enumerate([*parameters, *node.args.kwonlyargs]):
+            if one.arg in keywords:
+                inner[one.arg] = keywords[one.arg]
+            elif index < len(args) and index < len(parameters):
+                inner[one.arg] = args[index]
+            else:
+                default = self.value(defaults[one.arg], self.globals) if one.arg in defaults else None
+                if site is None:  # not what a caller gives
+                    default = default.softened() if isinstance(default, TracedText) else None
+                    inner[one.arg] = default if default is not None else self.parameter(one)
+                else:
+                    inner[one.arg] = default if one.arg in defaults else self.parameter(one)
+        for more in (node.args.vararg, node.args.kwarg):
+            if more is not None:
+                inner[more.arg] = self.parameter(more)
+        chain, maybe, owner = self.chain, self.maybe, self.owner
+        self.chain = (*chain, site.lineno * 1000 + site.col_offset if site is not None else 0)
+        self.owner = function.owner
+        if site is None:
+            self.maybe = 0
+        if isinstance(node, ast.Lambda):
+            given: Value | _Ended = self.value(node.body, inner)
+        else:
+            given = self.block(node.body, inner)
+        self.chain, self.maybe, self.owner = chain, maybe, owner
+        return None if isinstance(given, _Ended) else given
+
+    def parameter(self, node: ast.arg) -> TracedText:
+        start = self.offset(node.lineno, node.col_offset)
+        return TracedText((unknown(f"{{{node.arg}}}", Span(self.source, start, start + len(node.arg))),))
+
+    # string literals
+
+    def literal(self, node: ast.Constant | ast.JoinedStr, scope: Scope) -> TracedText:
+        """The text of a string literal, of several that follow each other, and of f-strings, with its places."""
+        span = self.span(node)
+        fields = iter(
+            [one for one in node.values if isinstance(one, ast.FormattedValue)] if isinstance(node, ast.JoinedStr) else []
+        )
+        parts: list[TracedText] = []
+        at = span.start
+        while at < span.end:
+            between = _BETWEEN.match(self.source.text, at, span.end)
+            at = between.end() if between is not None else at
+            opened = _STRING.match(self.source.text, at, span.end)
+            if opened is None:
+                break
+            at = self.string(opened, span.end, fields, scope, parts)
+        text = TracedText.join(parts)
+        if isinstance(node, ast.Constant) and text.flat != node.value:
+            return TracedText.of(str(node.value), span)
+        return text
+
+    def string(
+        self, opened: re.Match[str], end: int, fields: Iterable[ast.FormattedValue], scope: Scope, parts: list[TracedText]
+    ) -> int:
+        """Read one literal up to its closing quote; where it ends."""
+        text, quote, prefix = self.source.text, opened.group("quote"), opened.group("prefix").lower()
+        waiting = iter(fields)
+        at = done = opened.end()
+
+        def keep(to: int) -> None:
+            if to > done:
+                parts.append(TracedText.at(self.source, done, to))
+
+        while at < end and not text.startswith(quote, at):
+            if text[at] == "\\" and "r" not in prefix:
+                escape = _ESCAPE.match(text, at)
+                stop = escape.end() if escape is not None else at + 1
+                keep(at)
+                parts.append(TracedText.of(_unescaped(text[at:stop]), Span(self.source, at, stop)))
+                at = done = stop
+            elif "f" in prefix and text[at] in "{}":
+                keep(at)
+                if text.startswith(text[at] * 2, at):
+                    parts.append(TracedText.at(self.source, at, at + 1))
+                    at = done = at + 2
+                    continue
+                field = next(waiting, None)
+                stop = self.after_field(at, end)
+                given = self.value(field.value, scope) if field is not None and field.format_spec is None else None
+                if isinstance(given, TracedText) and (given.known or len(given.pieces) > 1):
+                    parts.append(given)
+                else:
+                    parts.append(TracedText((unknown(text[at:stop], Span(self.source, at, stop)),)))
+                at = done = stop
+            else:
+                at += 1
+        keep(at)
+        return at + len(quote)
+
+    def after_field(self, at: int, end: int) -> int:
+        """Behind the brace that closes a field of an f-string."""
+        text, depth = self.source.text, 0
+        quoted = ""
+        for index in range(at, end):
+            sign = text[index]
+            if quoted:
+                quoted = "" if sign == quoted else quoted
+            elif sign in "'\"" and depth:
+                quoted = sign
+            elif sign in "{[(":
+                depth += 1
+            elif sign in "}])":
+                depth -= 1
+                if depth == 0:
+                    return index + 1
+        return end
+
+
+class _Ended:
+    """Says that a block of statements goes on behind its end."""
+
+    __slots__ = ()
+
+
+_GOES_ON = _Ended()
+
+
+def _unescaped(text: str) -> str:
+    """What an escape sequence stands for; one that is not known stands for itself."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return str(ast.literal_eval(f'"""{text}"""'))
+        except (SyntaxError, ValueError):
+            return text
+
+
+def _is(node: ast.expr, value: object) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is type(value) and node.value == value
+
+
+def _joined(values: list[Value], depth: int, other: TracedText | None = None) -> Value:
+    """What a name stands for behind an undecided condition."""
+    first = values[0]
+    if all(one is first for one in values[1:]):
+        if isinstance(first, Listed):
+            first.depth = min(first.depth, depth)
+        return first
+    lists = [
+        listed for one in values for listed in (one.lists if isinstance(one, OneOf) else [one]) if isinstance(listed, Listed)
+    ]
+    if len(lists) >= len(values):
+        for one in lists:
+            one.depth = depth
+        return OneOf(lists[:_ITEMS])
+    texts = [one for one in values if isinstance(one, TracedText)]
+    if len(texts) == len(values):
+        if all(one.flat == texts[0].flat and one.known for one in texts):
+            return texts[0]
+        last = texts[-1]
+        low, high = min(one.flat for one in texts), max(one.flat for one in texts)
+        start = next((at for at, pair in enumerate(zip(low, high, strict=False)) if pair[0] != pair[1]), len(low))
+        rest = max(texts, key=len).cut(start)
+        if " " not in last.flat[:start]:
+            return other or TracedText((unknown(last.shown, last.span()),))
+        # a command that is longer on one side: what a shell would make of a variable that is not known
+        return TracedText.join((texts[0].cut(0, start), TracedText.of(_MORE, rest.span() or last.span())))
+    if any(isinstance(one, (Function, Mapping)) for one in values):
+        return next(one for one in values if isinstance(one, (Function, Mapping)))
+    span = next((one.span() for one in texts), None)
+    return other or TracedText((unknown("...", span),))

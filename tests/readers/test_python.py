@@ -1,0 +1,204 @@
+"""Python scripts: the commands that they start, with the values that the script works out."""
+
+# ruff: noqa: E501  # scripts in one line
+from __future__ import annotations
+
+import pytest
+
+from servelint.core.source import Source
+from servelint.readers import discover, read
+from tests.launching import argv, environment, launch_in, launches_in, marked_launch, release
+from tests.running import Workspace
+
+
+def started(text: str) -> list[str]:
+    """The words of the only launch of a script that has `import subprocess` in front."""
+    return argv(launch_in("import os, subprocess, sys\n" + text, "serve.py"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('subprocess.run(["vllm", "serve", "m", "--port", "8000"])\n', "m --port 8000"),
+        ('subprocess.Popen(["vllm", "serve", "m"] + ["--port", "8000"])\n', "m --port 8000"),
+        ('subprocess.check_call("vllm serve m --port 8000", shell=True)\n', "m --port 8000"),
+        ('subprocess.run(args=("vllm", "serve", "m"))\n', "m"),
+        ('os.system("vllm serve m --port 8000 &")\n', "m --port 8000"),
+        ('os.execvp("vllm", ["vllm", "serve", "m"])\n', "m"),
+        ('cmd = ["vllm", "serve", "m"]\nos.execvp(cmd[0], cmd)\n', "m"),
+        ('os.execlp("vllm", "vllm", "serve", "m")\n', "m"),
+        ('subprocess.Popen([sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", "m"])\n', "--model m"),
+        ('cmd = "vllm serve m".split()\ncmd.append("--port")\ncmd += [str(8000)]\nsubprocess.run(cmd)\n', "m --port 8000"),
+        (
+            'cmd = ["vllm", "serve", "m"]\ncmd.extend(["--seed", "1"])\nsubprocess.run(" ".join(cmd), shell=True)\n',
+            "m --seed 1",
+        ),
+        ('M, P = "m", 8000\nsubprocess.run(f"vllm serve {M} --port {P}", shell=True)\n', "m --port 8000"),
+        ('subprocess.run("vllm serve {} --port {port}".format("m", port=1), shell=True)\n', "m --port 1"),
+        ('async def go():\n    import asyncio\n    await asyncio.create_subprocess_exec("vllm", "serve", "m")\n', "m"),
+        ('async def go():\n    import asyncio\n    await asyncio.create_subprocess_shell("vllm serve m")\n', "m"),
+        ('from subprocess import Popen as start\nstart(["vllm", "serve", "m"])\n', "m"),
+        ('import subprocess as sp\nsp.run(["vllm", "serve", "m"])\n', "m"),
+        ('def run(cmd):\n    subprocess.run(cmd, shell=True)\n\nrun("vllm serve m")\n', "m"),
+        (
+            'def cmd(model, port=8000):\n    return ["vllm", "serve", model, "--port", str(port)]\nsubprocess.run(cmd("m"))\n',
+            "m --port 8000",
+        ),
+        (
+            'class A:\n    model = "m"\n    def cmd(self):\n        return ["vllm", "serve", self.model]\n    def go(self):\n        subprocess.Popen(self.cmd())\n',
+            "m",
+        ),
+        ('from sglang.utils import launch_server_cmd\nlaunch_server_cmd("vllm serve m")\n', "m"),
+        ('for name in ["a/b", "c/d"]:\n    subprocess.run(["vllm", "serve", name])\n', "a/b"),
+        (
+            'if __name__ == "__main__":\n    with open("log") as log:\n        subprocess.run(["vllm", "serve", "m"], stdout=log)\n',
+            "m",
+        ),
+        ('C = {"model": "m"}\nsubprocess.run(["vllm", "serve", C["model"]])\n', "m"),
+        ('try:\n    subprocess.run(["vllm", "serve", "m"])\nexcept OSError:\n    raise\n', "m"),
+        ('import threading\nthreading.Thread(target=lambda: subprocess.run(["vllm", "serve", "m"])).start()\n', "m"),
+    ],
+)
+def test_what_is_started(text: str, words: str) -> None:
+    assert started(text) == words.split()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'print("vllm serve m")\n',
+        'subprocess.run(["pkill", "-f", "vllm serve"])\n',
+        '# subprocess.run(["vllm", "serve", "m"])\n',
+        'subprocess.run(["systemctl", "restart", "vllm"])\n',
+        'logger.info("vllm serve m")\n',
+        'HELP = "vllm serve m"\nsubprocess.run(["ls"])\n',
+        'subprocess.run(["vllm", "bench", "serve", "--model", "m"])\n',
+        "subprocess.run([",
+        'match = re.search(r"vllm serve (\\S+)", text)\n',
+    ],
+)
+def test_what_starts_nothing(text: str) -> None:
+    assert launches_in("import os, subprocess, sys\n" + text, "serve.py") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('m = os.environ["M"]\nsubprocess.run(["vllm", "serve", m])\n', ['{os.environ["M"]}']),
+        ('m = os.environ.get("M", "a/b")\nsubprocess.run(["vllm", "serve", m])\n', ["a/b"]),
+        (
+            'cmd = ["vllm", "serve", "m"]\nif q:\n    cmd += ["--quantization", "fp8"]\nsubprocess.run(cmd)\n',
+            ["m", '{["--quantization", "fp8"]}'],
+        ),
+        ('subprocess.run(["vllm", "serve", "m", *extra])\n', ["m", "{*extra}"]),
+        (
+            'def go(model: str, port: int = 8000):\n    subprocess.run(["vllm", "serve", model, "--port", str(port)])\n',
+            ["{model}", "--port", "8000"],
+        ),
+        ('subprocess.run(["vllm", "serve", "m"] + (["--x"] if y else []))\n', ["m", "--x"]),
+        (
+            'p = argparse.ArgumentParser()\np.add_argument("--tp-size", default=2)\nargs = p.parse_args()\nsubprocess.run(["vllm", "serve", "m", "-tp", str(args.tp_size)])\n',
+            ["m", "-tp", "2"],
+        ),
+    ],
+)
+def test_what_is_not_known(text: str, words: list[str]) -> None:
+    found = launches_in("import argparse, os, subprocess\n" + text, "serve.py")
+    assert argv(found[0]) == words
+
+
+def test_alternatives() -> None:
+    text = """\
+        import subprocess
+
+        if fast:
+            cmd = ["vllm", "serve", "a/b"]
+        else:
+            cmd = ["vllm", "serve", "c/d", "--enforce-eager"]
+        cmd.append("--port=1")
+        subprocess.Popen(cmd)
+        """
+    assert [argv(one) for one in launches_in(text, "serve.py")] == [["a/b", "--port=1"], ["c/d", "--enforce-eager", "--port=1"]]
+
+
+def test_places() -> None:
+    launch, spans = marked_launch(
+        """\
+        import subprocess
+        cmd = ["vllm", "serve", "⟦ä⟧",  # "ö"
+            "--⟦port⟧", f"{'8'}⟦000⟧"]
+        subprocess.run(cmd)
+        """,
+        "serve.py",
+    )
+    model, port, value = launch.argv
+    assert [model.text.span(), port.text.span(2), value.text.span(1)] == spans
+    assert argv(launch) == ["ä", "--port", "8000"]
+
+
+def test_escapes_and_long_strings() -> None:
+    text = 'import subprocess\nsubprocess.run("""\nvllm serve m \\\\\n  --tool-call-parser "a\\tb" \\\n --port 1\n""", shell=True)\n'
+    assert argv(launch_in(text, "serve.py")) == ["m", "--tool-call-parser", "a\tb", "--port", "1"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'os.environ["A"] = "1"\nsubprocess.run(["vllm", "serve", "m"])\n',
+        'subprocess.run(["vllm", "serve", "m"], env={**os.environ, "A": "1"})\n',
+        'env = os.environ.copy()\nenv["A"] = "1"\nsubprocess.run(["vllm", "serve", "m"], env=env)\n',
+        'env = dict(os.environ, A="1")\nsubprocess.run(["vllm", "serve", "m"], env=env)\n',
+        'env = os.environ.copy()\nenv.update({"A": "1"})\nsubprocess.run(["vllm", "serve", "m"], env=env)\n',
+        'os.environ.setdefault("A", "1")\nsubprocess.run(["vllm", "serve", "m"])\n',
+        'subprocess.run("A=1 vllm serve m", shell=True)\n',
+    ],
+)
+def test_environment(text: str) -> None:
+    assert environment(launch_in("import os, subprocess\n" + text, "serve.py")) == {"A": "1"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('image = modal.Image.debian_slim().pip_install("vllm==0.9.1", "hf_transfer")\n', "0.9.1"),
+        ('image = modal.Image.debian_slim().uv_pip_install(["vllm==0.10.2"])\n', "0.10.2"),
+        ('image = modal.Image.from_registry("vllm/vllm-openai:v0.11.0")\n', "0.11.0"),
+        ('subprocess.run(["pip", "install", "vllm==0.12.0"])\n', "0.12.0"),
+        ("", None),
+    ],
+)
+def test_releases(text: str, expected: str | None) -> None:
+    text = f"import modal, subprocess\n{text}\ndef serve():\n    subprocess.Popen('vllm serve m', shell=True)\n"
+    assert release(launch_in(text, "serve.py"))[0] == expected
+
+
+def test_a_container_of_the_docker_sdk() -> None:
+    text = """\
+        import docker
+        client = docker.from_env()
+        client.containers.run("vllm/vllm-openai:v0.11.0", ["--model", "m"], environment={"VLLM_LOGGING_LEVEL": "DEBUG"}, detach=True)
+        """
+    launch = launch_in(text, "serve.py")
+    assert (argv(launch), release(launch)) == (["--model", "m"], ("0.11.0", "image"))
+    assert environment(launch)["VLLM_LOGGING_LEVEL"] == "DEBUG"
+
+
+def test_which_scripts_are_read(workspace: Workspace) -> None:
+    client = workspace.file("client.py", 'print("vllm serve m")\n')
+    workspace.file("serve.py", 'import subprocess\nsubprocess.run(["vllm", "serve", "m", "--prot", "1"])\n')
+    assert discover.decode("client.py", client.read_bytes()) is None
+    found = workspace.run("check", "--format", "concise", ".")
+    assert "client.py" not in found.out
+    assert found.out.startswith("serve.py:2:40: warning[vllm/unknown-option]")
+
+
+@pytest.mark.parametrize(
+    "text", ["x = " + "(" * 5000, "\0import subprocess", "def f(:\n", "import subprocess\n" + "-" * 50_000 + "1"]
+)
+def test_what_is_no_python(text: str) -> None:
+    assert read(Source("serve.py", text + '\nimport subprocess\nsubprocess.run(["vllm", "serve", "m"])')).launches == []
+
+
+def test_functions_that_call_themselves() -> None:
+    text = 'import subprocess\ndef f(n):\n    f(n)\n    g()\ndef g():\n    f(1)\n    subprocess.run(["vllm", "serve", "m"])\nf(1)\n'
+    assert argv(launches_in(text, "serve.py")[0]) == ["m"]

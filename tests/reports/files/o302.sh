@@ -1,0 +1,5 @@
+export OLLAMA_MAX_LOADED_MODELS:2
+export OLLAMA_KEEP_ALIVE:60m
+export OLLAMA_NUM_PARALLEL:10
+
+/bin/ollama serve
