@@ -259,7 +259,7 @@ class _Walk:
         self.owner = before
         self.methods[node.name] = {name: one for name, one in methods.items() if isinstance(one, Function)}
         for name, value in attributes.items():
-            # what makes an instance may say otherwise
+            # what makes an instance may set another value
             attributes[name] = value.softened() if isinstance(value, TracedText) else value
 
     def branch(self, node: ast.If, scope: Scope) -> Value | _Ended:
