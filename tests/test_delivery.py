@@ -118,7 +118,7 @@ class TestHooks:
     @pytest.mark.parametrize("hook", sorted(HOOKS))
     @pytest.mark.parametrize(
         "path",
-        ["src/main.py", "model.safetensors", "image.png", "a.sh.txt", "poetry.lock", "yml/notes.txt", "env.py"],
+        ["src/main.rs", "model.safetensors", "image.png", "a.sh.txt", "poetry.lock", "yml/notes.txt", "env.rb"],
     )
     def test_leaves_other_files(self, hook: str, path: str) -> None:
         assert not re.search(HOOKS[hook]["files"], path)

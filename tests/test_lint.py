@@ -31,7 +31,7 @@ class TestReport:
         workspace.file("b.sh", WRONG)
         workspace.file("a.sh", "echo\nvllm serve m\n" + WRONG)
         workspace.file("none.sh", "echo hello\n")
-        workspace.file("main.py", "import vllm\n")
+        workspace.file("main.rs", "import vllm\n")
         report = check(["."])
         assert report.files == 3
         assert [source.path for source in report.sources] == ["a.sh", "b.sh"]

@@ -60,6 +60,7 @@ MADE = {
     "readers/registry.py": "data, which is looked at",
     "core/secrets.py": "constants of the module, handed to a function",
     "syntax/yaml.py": "constants of the module, handed to a function",
+    "syntax/shell/blocks.py": "the word that ends a here-document, escaped",
     "syntax/shell/conditions.py": "a script's own: how many ways there are to try is counted before it is used",
     "syntax/shell/lexer.py": "the word that ends a here-document, escaped",
     "syntax/shell/parameters.py": "a bracket expression, and nothing else",

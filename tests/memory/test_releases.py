@@ -52,7 +52,7 @@ class TestReleases:
         assert "0.19.0" not in found  # as 0.19.1
 
     def test_none_that_does_not_know_the_model(self) -> None:
-        assert releases("vllm serve google/gemma-4-12B-it")[0] == "0.25.1"
+        assert releases("vllm serve google/gemma-4-12B-it")[0] == "0.23.0"
 
     def test_none_that_does_not_take_an_option(self) -> None:
         assert releases("vllm serve Qwen/Qwen3-8B --swap-space 4")[-1] == "0.17.1"

@@ -26,7 +26,7 @@ COMMON = 'EXTRA="--gpu-memory-utilization 1.5"\n'
 RULE = "vllm/gpu-memory-utilization-out-of-range"
 ONE_RULE = Settings(select=(RULE,))
 
-FILES = {"compose.yml": COMPOSE, "scripts/serve.sh": SCRIPT, "scripts/common.sh": COMMON, "src/main.py": "import vllm\n"}
+FILES = {"compose.yml": COMPOSE, "scripts/serve.sh": SCRIPT, "scripts/common.sh": COMMON, "src/main.rs": "import vllm\n"}
 
 
 def written(folder: Path, files: dict[str, str] | None = None) -> Path:

@@ -365,7 +365,7 @@ def test_links_are_followed_inside() -> None:
 
 
 def test_the_samples_are_what_they_say() -> None:
-    assert set(FILES) == {"compose.yml", "scripts/serve.sh", "scripts/common.sh", "src/main.py"}
+    assert set(FILES) == {"compose.yml", "scripts/serve.sh", "scripts/common.sh", "src/main.rs"}
 
 
 def test_a_launch_that_was_not_wholly_judged_has_a_row(tmp_path: Path) -> None:

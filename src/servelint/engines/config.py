@@ -471,7 +471,7 @@ class Config:
         return self.reading.arguments.settings.get(name)
 
     def replaced(self) -> list[Config]:
-        """The launch with each JSON object of an option that a later one replaces in the place of that one."""
+        """The launch with each JSON object of an option that a later one replaces, where that one stands."""
         arguments, found = self.reading.arguments, []
         for setting in arguments.every:
             counts = arguments.settings.get(setting.name) is setting and setting.name not in self.reading.by_keys

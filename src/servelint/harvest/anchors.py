@@ -562,9 +562,7 @@ def _normal(node: ast.AST | None, of: Subject = ANY) -> str:
         return f"{type(node.op).__name__} {_normal(node.operand, of)}"
     if isinstance(node, ast.IfExp):
         return f"({_normal(node.body, of)} if {_normal(node.test, of)} else {_normal(node.orelse, of)})"
-    if isinstance(node, ast.NamedExpr):
-        return _normal(node.value, of)
-    if isinstance(node, (ast.Starred, ast.Await)):
+    if isinstance(node, (ast.NamedExpr, ast.Starred, ast.Await)):
         return _normal(node.value, of)
     return " ".join([type(node).__name__, *[_normal(one, of) for one in ast.iter_child_nodes(node)]])
 

@@ -86,7 +86,10 @@ def _report_syntax(source: Source, flat: str) -> None:
 
 
 def _report_mismatch(source: Source, flat: str, run: Run) -> None:
-    """Report a compound command that does not end, or an end without a beginning, at the line that `bash -n` names."""
+    """Report a compound command that does not end, or an end without a beginning, at the line that `bash -n` names.
+
+    Where the last line has no end, bash names the line after it; this is the end of that line.
+    """
     from servelint.syntax.shell import blocks
 
     found = blocks.mismatch(flat)
@@ -97,7 +100,6 @@ def _report_mismatch(source: Source, flat: str, run: Run) -> None:
     if found.word:
         message = f"unexpected {found.word}" + (f" in {open_since}" if found.opened else "")
     else:
-        line, column = line + (not flat.endswith("\n")), 1
         message = f"unexpected end of file: {open_since} is never closed by {found.closing}"
     run.report(Problem(source.path, f"not valid shell: {message}", line, column))
 

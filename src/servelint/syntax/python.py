@@ -259,7 +259,7 @@ class _Walk:
         self.owner = before
         self.methods[node.name] = {name: one for name, one in methods.items() if isinstance(one, Function)}
         for name, value in attributes.items():
-            # what makes an instance may say otherwise
+            # what makes an instance may set another value
             attributes[name] = value.softened() if isinstance(value, TracedText) else value
 
     def branch(self, node: ast.If, scope: Scope) -> Value | _Ended:
@@ -371,13 +371,7 @@ class _Walk:
         if isinstance(node, ast.Attribute):
             return self.attribute(node)
         if isinstance(node, (ast.List, ast.Tuple)):
-            words: list[Word] = []
-            for one in node.elts:
-                if isinstance(one, ast.Starred):
-                    words += self.words(self.value(one.value, scope), one)
-                else:
-                    words.append(self.word(self.value(one, scope), one))
-            return Listed(words, self.maybe)
+            return self.listed(node, scope)
         if isinstance(node, ast.Dict):
             return self.mapping(node, scope)
         if isinstance(node, ast.BinOp):
@@ -400,14 +394,26 @@ class _Walk:
         if isinstance(node, ast.Lambda):
             return Function(node, self.owner, scope)
         if isinstance(node, ast.Subscript):
-            held, key = self.value(node.value, scope), self.value(node.slice, scope)
-            if isinstance(held, Listed):
-                return self.item(held, node)
-            if isinstance(held, Mapping) and isinstance(key, TracedText) and not held.environment:
-                return held.values.get(key.value or "", self.unknown(node))
-            return self.unknown(node)
+            return self.subscript(node, scope)
         if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
             return Listed([self.more(node)], self.maybe)
+        return self.unknown(node)
+
+    def listed(self, node: ast.List | ast.Tuple, scope: Scope) -> Listed:
+        words: list[Word] = []
+        for one in node.elts:
+            if isinstance(one, ast.Starred):
+                words += self.words(self.value(one.value, scope), one)
+            else:
+                words.append(self.word(self.value(one, scope), one))
+        return Listed(words, self.maybe)
+
+    def subscript(self, node: ast.Subscript, scope: Scope) -> Value:
+        held, key = self.value(node.value, scope), self.value(node.slice, scope)
+        if isinstance(held, Listed):
+            return self.item(held, node)
+        if isinstance(held, Mapping) and isinstance(key, TracedText) and not held.environment:
+            return held.values.get(key.value or "", self.unknown(node))
         return self.unknown(node)
 
     def item(self, held: Listed, node: ast.Subscript) -> Value:

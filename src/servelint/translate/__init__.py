@@ -152,7 +152,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _leaves(node: JsonNode, path: str) -> Iterator[tuple[str, JsonNode]]:
-    """The values of an object that are no objects, each with its path: `kv_cache_config.dtype`."""
+    """The values of an object that are not objects, each with its path: `kv_cache_config.dtype`."""
     for key, (_, value) in node.members.items():
         inner = f"{path}.{key}" if path else key
         if value.kind == OBJECT and value.members:

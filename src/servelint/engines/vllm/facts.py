@@ -416,7 +416,7 @@ def attention_backend(config: Config) -> Operand:
         return UNKNOWN
     if 10 <= capability < 11:
         return Operand(True, "FLASHINFER")
-    return Operand(True, "TRITON_ATTN" if config.at_least("0.24") else "FLASHINFER") if capability == 7.5 else UNKNOWN
+    return Operand(True, "TRITON_ATTN" if config.at_least("0.24.0") else "FLASHINFER") if capability == 7.5 else UNKNOWN
 
 
 def _heads_of_flashinfer(config: Config) -> bool:

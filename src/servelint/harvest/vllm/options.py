@@ -209,7 +209,7 @@ class JsonOptions:
             for node in self._validators(cls, field.name, "wrap"):
                 if "if value is None:" in ast.unparse(node):
                     _take_null(key)
-            if key["type"] != "object":  # what a dictionary's values are looked up in is no choice of the field
+            if key["type"] != "object":  # the values of a dictionary are not choices of the field
                 for node in self._validators(cls, field.name, "before"):
                     key.update(self._members(cls, node))
         info = field.info.attributes if isinstance(field.info, Record) else {}

@@ -134,7 +134,7 @@ class _Blocks:
 
     def heredocs(self) -> None:
         for delimiter, tabs in self.waiting:
-            body = re.compile(rf"^{chr(92)}t*{re.escape(delimiter)}$" if tabs else rf"^{re.escape(delimiter)}$", re.MULTILINE)
+            body = re.compile(rf"^\t*{re.escape(delimiter)}$" if tabs else rf"^{re.escape(delimiter)}$", re.MULTILINE)
             found = body.search(self.flat, self.at)
             if found is None:
                 raise _GiveUpError
@@ -283,7 +283,7 @@ class _Blocks:
         return None
 
     def closed(self, word: str, top: _Open | None) -> None:
-        """A word that goes on with what is open, or ends it."""
+        """A word that continues what is open, or ends it."""
         if word in ("then", "do", "elif", "else") and top is not None:
             top.state = {"then": "body", "do": "body", "elif": "test", "else": "else"}[word]
             self.where = _COMMAND
