@@ -340,7 +340,7 @@ class TestMessage:
         ("text", "name"),
         [
             ("docker run vllm/vllm-openai:v0.20.0 --model m", "vLLM 0.20.0"),
-            ("docker run vllm/vllm-openai:latest --model m", f"vLLM {NEWEST['vllm']}, the newest that servelint knows"),
+            ("docker run vllm/vllm-openai:latest --model m", f"vLLM {NEWEST['vllm']} (the newest that servelint knows)"),
             ("vllm serve m", "every vLLM release that takes these options"),
             ("sglang serve --model-path m", "every SGLang release that takes these options"),
         ],

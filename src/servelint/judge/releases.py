@@ -289,5 +289,5 @@ def release_name(launch: Launch, releases: Releases) -> str:
     if releases.exact or releases.unlisted is not None:
         return f"{engine} {releases.known[-1]}"
     if releases.rolling:
-        return f"{engine} {releases.known[-1]}, the newest that servelint knows"
+        return f"{engine} {releases.known[-1]} (the newest that servelint knows)"
     return f"every {engine} release that takes these options"

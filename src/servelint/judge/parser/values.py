@@ -266,12 +266,20 @@ def _json(setting: Setting, text: TracedText, word: Word) -> Violation | None:
         "malformed-json",
         text.span(at, at + 1) or text.span() or word.site,
         f"{setting.spelling} is not valid JSON: {node.message}",
-        "correct it; in a shell put single quotes around the value, and double quotes inside",
+        _as_object(text) or "correct it; in a shell put single quotes around the value, and double quotes inside",
         node.message,
         change=change,
         title=title,
         safe=True,
     )
+
+
+def _as_object(text: TracedText) -> str:
+    """How pairs such as `image=4,video=0`, which older releases took, are written as JSON; "" for other texts."""
+    pairs = [pair.partition("=") for pair in text.flat.split(",")]
+    if not text.known or not all(key.isidentifier() and number.isdecimal() for key, _, number in pairs):
+        return ""
+    return "write '{" + ", ".join([f'"{key}": {number}' for key, _, number in pairs]) + "}'"
 
 
 def _not_object(view: ReleaseView, setting: Setting, option: Option, text: TracedText) -> Violation | None:
