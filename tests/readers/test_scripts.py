@@ -1006,7 +1006,7 @@ class TestMismatch:
         ("text", "line", "column", "message"),
         [
             ("if a; then\n  vllm serve m\n", 3, 1, "unexpected end of file: the if at line 1 is never closed by fi"),
-            ("if a; then\n  vllm serve m", 3, 1, "unexpected end of file: the if at line 1 is never closed by fi"),
+            ("if a; then\n  vllm serve m", 2, 15, "unexpected end of file: the if at line 1 is never closed by fi"),
             ("for i in 1 2; do\n  vllm serve m\n", 3, 1, "unexpected end of file: the for at line 1 is never closed by done"),
             ("while :\ndo vllm serve m\n", 3, 1, "unexpected end of file: the while at line 1 is never closed by done"),
             ("case $1 in\n  a) vllm serve m ;;\n", 3, 1, "unexpected end of file: the case at line 1 is never closed by esac"),
