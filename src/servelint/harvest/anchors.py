@@ -347,8 +347,8 @@ class _Reader:
             def restricted(of: Subject) -> tuple[str, ...]:
                 kept = [value for value in local if ":=" in value or of.raw or of.words & set(_WORD.findall(value))]
                 done = _normal(part, of) if outcome and kind in ("assign", "return", "call") else outcome
-                told = {_normal(one, of) for guard in around for one in _parts(guard, of)} - {_ALWAYS}
-                return (kind, done, *sorted({*told, *kept}))
+                stated = {_normal(one, of) for guard in around for one in _parts(guard, of)} - {_ALWAYS}
+                return (kind, done, *sorted({*stated, *kept}))
 
             return Statement(
                 self.path,

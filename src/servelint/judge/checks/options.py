@@ -413,7 +413,7 @@ def lmdeploy_capture_sizes(config: Config) -> dict[str, str] | None:
 
 
 def lmdeploy_adapters(config: Config) -> dict[str, str] | None:
-    """Several adapters of which one has no name, or two have the same.
+    """Several adapters: one has no name, or two have the same name.
 
     Source: get_lora_adapters in lmdeploy-0.18.0 lmdeploy/cli/utils.py.
     """
