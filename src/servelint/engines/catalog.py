@@ -508,12 +508,13 @@ class Table:
         index: the position of the release in it.
     """
 
-    __slots__ = ("_lines", "_required", "catalog", "index")
+    __slots__ = ("_lines", "_required", "_spellings", "catalog", "index")
 
     def __init__(self, catalog: Catalog, index: int) -> None:
         self.catalog = catalog
         self.index = index
         self._lines: dict[str, int | None] = {}
+        self._spellings: tuple[str, ...] | None = None
         self._required: list[Option] | None = None
 
     @property
@@ -557,9 +558,11 @@ class Table:
         lines = {self.line(spelling) for spelling in self.spellings()}
         return sorted([self.catalog.option(line) for line in lines if line is not None], key=lambda option: option.name)
 
-    def spellings(self) -> list[str]:
+    def spellings(self) -> tuple[str, ...]:
         """The spellings of all options of the release."""
-        return [spelling for spelling in self.catalog.spellings() if self.line(spelling) is not None]
+        if self._spellings is None:
+            self._spellings = tuple([one for one in self.catalog.spellings() if self.line(one) is not None])
+        return self._spellings
 
 
 @derived
