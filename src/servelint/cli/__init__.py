@@ -158,7 +158,8 @@ def root() -> Command:
 
 
 def _run(args: list[str]) -> int:
-    _import_when_used("inspect")  # click imports it for help texts; with its own imports it takes a tenth of a check
+    for name in ("inspect", "base64", "glob"):  # click and ruamel.yaml import them, and a check does not use them
+        _import_when_used(name)
     import click
     from click.exceptions import Exit
 
