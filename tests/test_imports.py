@@ -14,7 +14,6 @@ from servelint.core.settings import FORMATS
 NEVER = (
     "argparse",
     "ast",
-    "fnmatch",
     "click.shell_completion",
     "click.testing",
     "concurrent.futures",
