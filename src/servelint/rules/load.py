@@ -163,17 +163,6 @@ def write_book_file(rules: list[dict[str, Any]], path: str, read_at: int) -> Non
     os.replace(temporary, path)
 
 
-class _Ranges(dict[int, ranges.Bounds]):
-    """Ranges of releases by their numbers, each made when it is first asked for, and once."""
-
-    def __init__(self, written: list[list[list[Any]]]) -> None:
-        self._written = written
-
-    def __missing__(self, number: int) -> ranges.Bounds:
-        self[number] = found = ranges.loaded(self._written[number])
-        return found
-
-
 class Book:
     """A book's text. Rules come in the order of their ids."""
 
@@ -182,7 +171,7 @@ class Book:
     def __init__(self, text: bytes | mmap) -> None:
         self._lines = Lines(text)
         self._engines: dict[str, int] = self._lines.header["engines"]
-        self._ranges = _Ranges(self._lines.load(self._lines.header["ranges"]))
+        self._ranges = [ranges.loaded(bounds) for bounds in self._lines.load(self._lines.header["ranges"])]
 
     def rules(self, *engines: str) -> list[Rule]:
         """The rules of some engines; of all if none is named."""
