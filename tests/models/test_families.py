@@ -60,6 +60,7 @@ def family(name: str) -> Family | None:
         ("/cache/Qwen/Qwen3-0___6B", "qwen3"),
         ("Qwen/Qwen2.5-Omni-7B", "qwen2.5-omni"),
         ("deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B", "deepseek-r1-distill-qwen"),
+        ("XiaomiMiMo/MiMo-V2.5-Pro", "mimo-v2.5-pro"),
         ("deepseek-ai/DeepSeek-R1-Distill-Llama-70B", "deepseek-r1-distill-llama"),
     ],
 )
