@@ -134,6 +134,9 @@ def test_the_advice_fits() -> None:
         ("Qwen/Qwen2.5-VL-72B-Instruct-AWQ", None),
         ("Qwen/Qwen2.5-72B-Instruct-AWQ -tp 2", None),  # its inner size is padded
         ("house/Qwen2.5-VL-72B-Instruct-AWQ -tp 2", None),
+        ("Qwen/Qwen2.5-14B-Instruct-AWQ -tp 8", "vllm/awq-groups-cut"),
+        ("Qwen/Qwen2.5-14B-Instruct-AWQ -tp 4", None),
+        ("Qwen/Qwen2.5-14B-Instruct-AWQ -tp 8 -q bitsandbytes", None),
     ],
 )
 def test_awq_groups(words: str, rule: str | None) -> None:
