@@ -128,7 +128,7 @@ def test_the_advice_fits() -> None:
 @pytest.mark.parametrize(
     ("words", "rule"),
     [
-        ("Qwen/Qwen2.5-VL-72B-Instruct-AWQ -tp 2", "vllm/awq-groups-cut"),
+        ("Qwen/Qwen2.5-VL-72B-Instruct-AWQ -tp 2", "vllm/awq-groups-cut-of-folder"),  # replaced by a padded one
         ("OpenGVLab/InternVL3-78B-AWQ -tp 4", "vllm/awq-groups-cut"),
         ("./InternVL3-78B-AWQ -tp 2", "vllm/awq-groups-cut-of-folder"),
         ("Qwen/Qwen2.5-VL-72B-Instruct-AWQ", None),

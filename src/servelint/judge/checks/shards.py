@@ -35,7 +35,9 @@ Qwen2.5-72B-Instruct-AWQ and its GPTQ do not: their inner size is padded.
 _SAME_SHAPE = {"pointerhq": "qwen"}
 """A publisher of quantized weights -> whose model has the shape."""
 _UNPADDED = re.compile(r"qwen2\.5-(?:0\.5|1\.5|3|7|14|32)b-instruct-awq|qwen3-(?:4|8|14|32)b-awq|qwq-32b-awq")
-"""AWQ checkpoints of Qwen with the sizes of the model: the config.json of each says so."""
+"""AWQ checkpoints of Qwen that are not padded."""
+_REPLACED = ("qwen2.5-vl-72b-instruct-awq",)
+"""Those that their publisher has replaced with padded ones: the name alone does not say which one it is."""
 _IN_CHANNELS = ("zai-org/glm-4.", "redhatai/")
 """Publishers of FP8 with a scale for each channel."""
 _METHODS = ("fp8", "deepseek_v4_fp8")
@@ -90,7 +92,8 @@ def _across_groups(config: Config, *, by_name: bool) -> dict[str, str] | None:
     publisher = _GROUPED.get(last) or ("qwen" if _UNPADDED.fullmatch(last) else None)
     if name is None or publisher is None or size is None or _stored(config) is not None:
         return None
-    if by_name is (name.lower() == f"{publisher}/{last}") or (by_name and _repository(config) is not None):
+    published = name.lower() == f"{publisher}/{last}"
+    if by_name is (published and last not in _REPLACED) or (by_name and not published and _repository(config) is not None):
         return None
     model = find(f"{_SAME_SHAPE.get(publisher, publisher)}/{last.replace('-pointer', '')}")
     if model is None or config.operand("quantization").value not in (None, "awq", "awq_marlin"):
