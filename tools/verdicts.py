@@ -1125,9 +1125,14 @@ def confirmations(cases: list[Case], before: dict[str, Case], after: dict[str, C
         said = found.setdefault(rule, [])
         if other["ok"] and not one["ok"]:
             said.append(f"{kind} {number} starts; before: {shortened(one['error'])}")
-        elif not other["ok"] and (one["ok"] or shortened(one["error"]) != shortened(other["error"])):
+        elif not other["ok"] and (one["ok"] or _reason(one) != _reason(other)):
             said.append(f"{kind} {number} is refused: {shortened(other['error'])}")
     return found
+
+
+def _reason(verdict: Case) -> str:
+    """Why the oracle refuses a launch, without the values that it could have had: each release has other ones."""
+    return re.split(r"(?i)[(. ]*(?:available|valid values|chose|choose from)\b", shortened(verdict["error"]))[0]
 
 
 def confirmed_table(engine: str, base: str, release: str, found: dict[str, list[str]]) -> str:

@@ -136,9 +136,15 @@ def data_path(name: str) -> str:
 
 
 def read_json(path: str) -> Any:
-    """Return what a JSON file holds."""
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
+    """Return what a JSON file holds. Raises DataError if it is one of an installed bundle, and damaged."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError) as error:
+        used = active()
+        if used is None or not path.startswith(used.folder + os.sep):
+            raise
+        raise DataError(f"{path} cannot be read ({error}); run servelint engines update --rollback") from None
 
 
 def load_data(name: str) -> Any:
