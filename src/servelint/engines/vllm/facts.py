@@ -138,11 +138,8 @@ def speculative_method_known(config: Config) -> Operand:
     return UNKNOWN if here is None else Operand(True, here, method.text, method.site)
 
 
-_ENCODERS = (
-    "BertModel", "BertForSequenceClassification", "RobertaModel", "RobertaForSequenceClassification", "XLMRobertaModel",
-    "XLMRobertaForSequenceClassification", "ModernBertModel", "ModernBertForSequenceClassification",
-)  # fmt: skip
-"""Architectures whose attention looks both ways, and which have no KV cache."""
+_ENCODERS = ("bert", "roberta", "xlm-roberta", "modernbert")
+"""Model types whose attention looks both ways, and which have no KV cache."""
 
 
 def prefix_caching(config: Config) -> Operand:
@@ -170,7 +167,7 @@ def prefix_caching(config: Config) -> Operand:
         return asked
     if hybrid is None or not config.at_least("0.11.0"):
         return UNKNOWN
-    return Operand(True, config.operand("model.architecture").value not in _ENCODERS)
+    return Operand(True, config.operand("model.type").value not in _ENCODERS)
 
 
 def _mamba_prefix_caching(config: Config) -> bool | None:
