@@ -499,7 +499,8 @@ def appended(m: Making) -> bool:
     ]
     if lists and m.view.engine == "vllm" and m.rng.random() < 0.6:
         option, key = m.rng.choice(lists)
-        known = [value for group in m.view.seen.get(option.name, []) if isinstance(value := (_parsed(group) or {}).get(key), list)]
+        given = [(_parsed(group) or {}).get(key) for group in m.view.seen.get(option.name, [])]
+        known = [value for value in given if isinstance(value, list)]
         words = [str(one) for one in m.rng.choice(known)] if known and m.rng.random() < 0.7 else ["1", "2"]
         name = f"{option.names[0]}.{m.rng.choice((key, key.replace('_', '-')))}+"
         m.groups += [[name, word] for word in words] if m.rng.random() < 0.5 else [[name, ",".join(words)]]
@@ -838,8 +839,8 @@ def drafts(m: Making) -> bool:
 
 MUTATIONS: tuple[tuple[Mutation | None, int], ...] = (
     (None, 60), (tuned, 120), (added, 16), (crossed, 14), (features, 20), (length, 6), (overrides, 5), (drafts, 5), (typo, 2),
-    (case_of_value, 2), (unit, 2), (number, 3), (json_type, 3), (json_key, 3), (json_text, 1), (dotted, 5), (appended, 2), (dashes, 2),
-    (duplicate, 5), (config_file, 4), (other_release, 1), (other_engine, 1), (other_value, 2), (empty, 2),
+    (case_of_value, 2), (unit, 2), (number, 3), (json_type, 3), (json_key, 3), (json_text, 1), (dotted, 5), (appended, 2),
+    (dashes, 2), (duplicate, 5), (config_file, 4), (other_release, 1), (other_engine, 1), (other_value, 2), (empty, 2),
 )  # fmt: skip
 """The mutations with their weights; None leaves a launch as it is."""
 

@@ -31,8 +31,8 @@ _YARN = ("gpt_oss", "deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2")
 
 
 _WITHOUT_FACTOR = (
-    "qwen2", "qwen2_moe", "qwen2_5_vl", "qwen3", "qwen3_moe", "qwen3_next", "qwen3_5", "qwen3_5_moe", "qwen3_vl", "qwen3_vl_moe",
-    "deepseek_v3", "deepseek_v32", "glm4_moe", "gpt_oss", "mistral", "mixtral",
+    "qwen2", "qwen2_moe", "qwen2_5_vl", "qwen3", "qwen3_moe", "qwen3_next", "qwen3_5", "qwen3_5_moe", "qwen3_vl",
+    "qwen3_vl_moe", "deepseek_v2", "deepseek_v3", "deepseek_v32", "glm4_moe", "gpt_oss", "mistral", "mixtral",
 )  # fmt: skip
 """Model types whose checkpoints have no factor that SGLang multiplies with: a max_position_embeddings below theirs counts."""
 
@@ -111,10 +111,11 @@ def _overridden(config: Config, option: str, nested_since: str, *, flat: bool = 
     multimodal = config.operand("model.multimodal")
     if given is None or not base or multimodal.present is not True or not given.keys().isdisjoint(_OTHER_LENGTHS):
         return None
-    if multimodal.value is not False and config.operand("model.type").value in _FLAT_BEFORE and not config.at_least(nested_since):
+    nested = multimodal.value is not False
+    if nested and config.operand("model.type").value in _FLAT_BEFORE and not config.at_least(nested_since):
         if not flat or config.at_least(nested_since) is None or "text_config" in given:
             return None
-    elif multimodal.value is not False:
+    elif nested:
         given = given.get("text_config", {}) if isinstance(given.get("text_config", {}), dict) else None
     elif "text_config" in given:
         return None  # refused whatever the length is
