@@ -488,6 +488,31 @@ def dotted(m: Making) -> bool:
     return True
 
 
+def appended(m: Making) -> bool:
+    """Values added to a list: `--option.key+ value` of vLLM, more words after an option, or commas between them."""
+    lists = [
+        (option, key)
+        for option in m.view.options
+        if option.json and (keys := m.view.catalog.keys(option.json, m.view.index)) is not None
+        for key, body in sorted(keys.known.items())
+        if "list" in body.get("type", ())
+    ]
+    if lists and m.view.engine == "vllm" and m.rng.random() < 0.6:
+        option, key = m.rng.choice(lists)
+        given = [(_parsed(group) or {}).get(key) for group in m.view.seen.get(option.name, [])]
+        known = [value for value in given if isinstance(value, list)]
+        words = [str(one) for one in m.rng.choice(known)] if known and m.rng.random() < 0.7 else ["1", "2"]
+        name = f"{option.names[0]}.{m.rng.choice((key, key.replace('_', '-')))}+"
+        m.groups += [[name, word] for word in words] if m.rng.random() < 0.5 else [[name, ",".join(words)]]
+        return True
+    group = _valued(m)
+    if group is None:
+        return False
+    more = m.rng.choice((group[1], "1", "extra"))
+    group[1:] = m.rng.choice(([group[1], more], [f"{group[1]},{more}"], [f"{group[1]} {more}"]))
+    return True
+
+
 def dashes(m: Making) -> bool:
     """An option with underscores, one dash, in upper case, shortened, misspelt, or with `=`."""
     fits = [one for one in m.groups if one[0].startswith("--") and len(one[0]) > 5]
@@ -569,7 +594,8 @@ def config_file(m: Making) -> bool:
     name = m.rng.choice(("serve.yaml", "serve.yaml", "serve.yml", "serve.yaml", "serve.json", "serve.txt"))
     m.case["files"] = {name: text} if m.rng.random() < 0.95 else {}
     written = [["--config", name], [f"--config={name}"], ["--config", name], ["--config", name]]
-    m.groups.insert(m.rng.randint(1, len(m.groups)) if m.groups else 0, m.rng.choice(written))
+    for _ in range(2 if m.rng.random() < 0.1 else 1):
+        m.groups.insert(m.rng.randint(1, len(m.groups)) if m.groups else 0, m.rng.choice(written))
     return True
 
 
@@ -813,8 +839,8 @@ def drafts(m: Making) -> bool:
 
 MUTATIONS: tuple[tuple[Mutation | None, int], ...] = (
     (None, 60), (tuned, 120), (added, 16), (crossed, 14), (features, 20), (length, 6), (overrides, 5), (drafts, 5), (typo, 2),
-    (case_of_value, 2), (unit, 2), (number, 3), (json_type, 3), (json_key, 3), (json_text, 1), (dotted, 5), (dashes, 2),
-    (duplicate, 5), (config_file, 4), (other_release, 1), (other_engine, 1), (other_value, 2), (empty, 2),
+    (case_of_value, 2), (unit, 2), (number, 3), (json_type, 3), (json_key, 3), (json_text, 1), (dotted, 5), (appended, 2),
+    (dashes, 2), (duplicate, 5), (config_file, 4), (other_release, 1), (other_engine, 1), (other_value, 2), (empty, 2),
 )  # fmt: skip
 """The mutations with their weights; None leaves a launch as it is."""
 

@@ -83,6 +83,9 @@ def test_values_of_elsewhere_and_nested_keys() -> None:
     last = [one["argv"][-2:] for one in made if one["kind"] == "other_value"]
     assert all(word not in view.option(name).choices for name, word in last)
     assert {name for name, _ in last} & {"--kv-cache-dtype", "--load-format", "--model-impl", "--mm-encoder-attn-backend"}
+    added = [word for one in made if one["kind"] == "appended" for word in one["argv"] if word.endswith("+")]
+    assert added
+    assert all("." in word for word in added)
     nested = {"hf-overrides.rope_scaling.factor", "hf-overrides.text_config.max_position_embeddings"}
     assert nested & {word[2:] for one in made for word in one["argv"]}
 

@@ -138,13 +138,18 @@ def speculative_method_known(config: Config) -> Operand:
     return UNKNOWN if here is None else Operand(True, here, method.text, method.site)
 
 
+_ENCODERS = ("bert", "roberta", "xlm-roberta", "modernbert")
+"""Model types whose attention looks both ways, and which have no KV cache."""
+
+
 def prefix_caching(config: Config) -> Operand:
     """Whether prefix caching is on.
 
     Sources: EngineArgs.create_engine_config in vllm/engine/arg_utils.py. On by default for decoder models on the V1 engine
     (the only engine from 0.11.0); for hybrid models off by default until 0.27.1, on from 0.28.0. Hybrid models have it
     overridden to off even if asked for: all of them through 0.11.0, those with Gated DeltaNet through 0.14.1
-    (MambaModelConfig in vllm/model_executor/models/config.py).
+    (MambaModelConfig in vllm/model_executor/models/config.py). Off by default for encoders
+    (ModelConfig.is_prefix_caching_supported in vllm/config/model.py).
     """
     hybrid = config.operand("model.hybrid").value
     asked = config.operand("enable-prefix-caching")
@@ -160,9 +165,9 @@ def prefix_caching(config: Config) -> Operand:
             return Operand(True, default)
     if asked.present:
         return asked
-    if hybrid is None:
+    if hybrid is None or not config.at_least("0.11.0"):
         return UNKNOWN
-    return Operand(True, True) if config.at_least("0.11.0") else UNKNOWN
+    return Operand(True, config.operand("model.type").value not in _ENCODERS)
 
 
 def _mamba_prefix_caching(config: Config) -> bool | None:

@@ -30,6 +30,13 @@ _YARN = ("gpt_oss", "deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2")
 """Model types whose checkpoints have YaRN, which counts alone through vLLM 0.29."""
 
 
+_WITHOUT_FACTOR = (
+    "qwen2", "qwen2_moe", "qwen2_5_vl", "qwen3", "qwen3_moe", "qwen3_next", "qwen3_5", "qwen3_5_moe", "qwen3_vl",
+    "qwen3_vl_moe", "deepseek_v2", "deepseek_v3", "deepseek_v32", "glm4_moe", "gpt_oss", "mistral", "mixtral",
+)  # fmt: skip
+"""Model types whose checkpoints have no factor that SGLang multiplies with: a max_position_embeddings below theirs counts."""
+
+
 def vllm(config: Config) -> dict[str, str] | None:
     """A length above what vLLM derives from the overridden config."""
     found = _overridden(config, "hf-overrides", "0.19.1")
@@ -70,7 +77,7 @@ def vllm_rope(config: Config) -> dict[str, str] | None:
 
 def sglang(config: Config) -> dict[str, str] | None:
     """A length above what SGLang derives from the overridden config."""
-    found = _overridden(config, "json-model-override-args", "0.5.10")
+    found = _overridden(config, "json-model-override-args", "0.5.10", flat=True)
     length = whole(config, "context-length")
     if found is None or length is None:
         return None
@@ -79,7 +86,11 @@ def sglang(config: Config) -> dict[str, str] | None:
     given = inner.get("max_position_embeddings", base)
     if rope is not None and "original_max_position_embeddings" not in rope and rope.get("rope_type") != "llama3":
         return _above(length, given * _factor(rope), base)
-    return _above(length, max(base, given), base)
+    scaling = inner.get("rope_scaling")
+    if given is base and isinstance(scaling, dict) and "original_max_position_embeddings" in scaling:
+        return None  # sglang/yarn-does-not-raise-the-limit
+    alone = rope is not None or config.operand("model.type").value in _WITHOUT_FACTOR
+    return _above(length, given if alone else max(base, given), base)
 
 
 def _above(length: int, limit: float, base: int) -> dict[str, str] | None:
@@ -89,19 +100,22 @@ def _above(length: int, limit: float, base: int) -> dict[str, str] | None:
     return {"limit": str(int(limit)), "base": str(base), "unchanged": unchanged}
 
 
-def _overridden(config: Config, option: str, nested_since: str) -> tuple[dict[str, Any], int] | None:
+def _overridden(config: Config, option: str, nested_since: str, *, flat: bool = False) -> tuple[dict[str, Any], int] | None:
     """The overrides of the language model's config, and the checkpoint's own length; None if one is not known.
 
     nested_since: the first release whose Transformers gives every multimodal model an inner config
+    flat: whether the engine reads the keys of a multimodal model without an inner config
     """
     given: dict[str, Any] | None = given_object(config, option)
     base = whole(config, "model.context")
     multimodal = config.operand("model.multimodal")
     if given is None or not base or multimodal.present is not True or not given.keys().isdisjoint(_OTHER_LENGTHS):
         return None
-    if multimodal.value is not False:
-        if config.operand("model.type").value in _FLAT_BEFORE and not config.at_least(nested_since):
+    nested = multimodal.value is not False
+    if nested and config.operand("model.type").value in _FLAT_BEFORE and not config.at_least(nested_since):
+        if not flat or config.at_least(nested_since) is None or "text_config" in given:
             return None
+    elif nested:
         given = given.get("text_config", {}) if isinstance(given.get("text_config", {}), dict) else None
     elif "text_config" in given:
         return None  # refused whatever the length is

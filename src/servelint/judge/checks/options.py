@@ -130,6 +130,9 @@ def custom_ops(config: Config) -> dict[str, str] | None:
 
 def _custom_ops(config: Config) -> list[str]:
     """The operations that are known, in order."""
+    added = config.reading.arguments.settings.get("compilation-config.custom_ops")
+    if added is not None and added.spelling.endswith("+"):
+        return added.value.flat.split(",") if added.value is not None and added.value.known else []
     node = config.reading.parsed("compilation-config")
     member = node.members.get("custom_ops") if node is not None and node.kind == OBJECT else None
     if member is None or member[1].kind != ARRAY:
