@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from servelint.core import bounds
@@ -486,3 +488,23 @@ class TestFunctionsOfOtherFiles:
 @pytest.mark.parametrize("script", ["/opt/nvidia/nvidia_entrypoint.sh", "/docker-entrypoint.sh"])
 def test_entry_points_that_pass_their_words_on(script: str) -> None:
     assert argv(launch_in(f"{script} trtllm-serve m --port 8000", "run.sh")) == ["m", "--port", "8000"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('sbatch --wrap "vllm serve m --port 1"', "m --port 1"),
+        ('sbatch -N 1 --gres=gpu:1 --wrap="vllm serve m --port 1"', "m --port 1"),
+        ('id=$(sbatch --parsable --wrap="vllm serve m --port 1")', "m --port 1"),
+        ("sbatch --job-name=x -N 1 job.sh m 1", "m --port 1"),
+        ("id=$(sbatch --parsable job.sh m 1)", "m --port 1"),
+        ("sbatch --export=ALL,MODEL=m,PORT=1 env.slurm", "m --port 1"),
+        ("MODEL=m PORT=1 sbatch env.slurm", "m --port 1"),
+        ("qsub -v MODEL=m,PORT=1 env.slurm", "m --port 1"),
+    ],
+)
+def test_what_a_scheduler_of_jobs_is_given(tmp_path: Path, line: str, words: str) -> None:
+    (tmp_path / "job.sh").write_text('#!/bin/bash\n#SBATCH -N 1\nvllm serve "$1" --port $2\n')
+    (tmp_path / "env.slurm").write_text("#!/bin/bash\nvllm serve $MODEL --port $PORT\n")
+    assert argv(launch_in(f"#!/bin/bash\n{line}\n", "submit.sh", tmp_path)) == words.split()
+    assert launches_in("#!/bin/bash\nsbatch job.sh\nsbatch env.slurm\nsbatch absent.sh vllm serve\n", "submit.sh", tmp_path) == []

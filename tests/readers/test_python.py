@@ -202,3 +202,54 @@ def test_what_is_no_python(text: str) -> None:
 def test_functions_that_call_themselves() -> None:
     text = 'import subprocess\ndef f(n):\n    f(n)\n    g()\ndef g():\n    f(1)\n    subprocess.run(["vllm", "serve", "m"])\nf(1)\n'
     assert argv(launches_in(text, "serve.py")[0]) == ["m"]
+
+
+def test_what_a_function_gives_in_an_undecided_branch() -> None:
+    text = """\
+        import subprocess
+
+        def of_vllm(config):
+            command = ["vllm", "serve", config.model]
+            return command
+
+        def of_sglang(config):
+            return ["python", "-m", "sglang.launch_server", "--model-path", config.model]
+
+        class Server:
+            def start(self):
+                command = of_sglang(self.config) if self.config.other else of_vllm(self.config)
+                if self.config.backend == "sglang":
+                    command = of_sglang(self.config)
+                else:
+                    command = of_vllm(self.config)
+                subprocess.Popen(command, text=True)
+        """
+    assert sorted(launch.engine for launch in launches_in(text, "serve.py")) == ["sglang", "vllm"]
+
+
+def test_each_return_of_a_function() -> None:
+    text = """\
+        import subprocess, sys
+
+        def command(kind):
+            if kind == "small":
+                return ["vllm", "serve", "m"]
+            try:
+                return ["vllm", "serve", "m", "--quantization", "fp8"]
+            except OSError:
+                return None
+
+        def model():
+            if sys.argv[1:]:
+                return "a/a"
+            return "b/b"
+
+        subprocess.run(command(sys.argv[1]))
+        subprocess.run(["vllm", "serve", model()])
+        """
+    found = [[word.value for word in launch.argv] for launch in launches_in(text, "serve.py")]
+    assert found == [["m"], ["m", "--quantization", "fp8"], [None]]
+
+
+def test_a_program_of_windows() -> None:
+    assert started(r'subprocess.Popen([r"C:\llama\llama-server.exe", "-m", "a.gguf"])') == ["-m", "a.gguf"]

@@ -147,7 +147,8 @@ class _Walk:
         self.options: Scope = {}
         self.reached: set[int] = set()
         self.chain: tuple[int, ...] = ()
-        self.maybe = 0
+        self.maybe = self.entered = 0
+        self.returned: list[Value] = []
         self.left = _STEPS
         self.owner = ""
         self.starts = [0, *[match.end() for match in _NEWLINE.finditer(source.text)]]
@@ -215,7 +216,10 @@ class _Walk:
             self.imports(node)
         elif isinstance(node, ast.Return):
             given = self.value(node.value, scope) if node.value is not None else None
-            return _GOES_ON if self.maybe else given
+            if self.maybe == self.entered:
+                return given
+            if given is not None:
+                self.returned.append(given)
         elif isinstance(node, (ast.With, ast.AsyncWith)):
             for item in node.items:
                 given = self.value(item.context_expr, scope)
@@ -646,17 +650,19 @@ class _Walk:
         for more in (node.args.vararg, node.args.kwarg):
             if more is not None:
                 inner[more.arg] = self.parameter(more)
-        chain, maybe, owner = self.chain, self.maybe, self.owner
-        self.chain = (*chain, site.lineno * 1000 + site.col_offset if site is not None else 0)
+        outside = self.chain, self.maybe, self.owner, self.entered, self.returned
+        self.chain = (*self.chain, site.lineno * 1000 + site.col_offset if site is not None else 0)
         self.owner = function.owner
         if site is None:
             self.maybe = 0
+        self.entered, self.returned = self.maybe, []
         if isinstance(node, ast.Lambda):
             given: Value | _Ended = self.value(node.body, inner)
         else:
             given = self.block(node.body, inner)
-        self.chain, self.maybe, self.owner = chain, maybe, owner
-        return None if isinstance(given, _Ended) else given
+        possible = [*self.returned, *([given] if given is not None and not isinstance(given, _Ended) else [])]
+        self.chain, self.maybe, self.owner, self.entered, self.returned = outside
+        return _joined(possible, self.maybe) if possible else None
 
     def parameter(self, node: ast.arg) -> TracedText:
         start = self.offset(node.lineno, node.col_offset)
