@@ -508,3 +508,13 @@ def test_what_a_scheduler_of_jobs_is_given(tmp_path: Path, line: str, words: str
     (tmp_path / "env.slurm").write_text("#!/bin/bash\nvllm serve $MODEL --port $PORT\n")
     assert argv(launch_in(f"#!/bin/bash\n{line}\n", "submit.sh", tmp_path)) == words.split()
     assert launches_in("#!/bin/bash\nsbatch job.sh\nsbatch env.slurm\nsbatch absent.sh\n", "submit.sh", tmp_path) == []
+
+
+@pytest.mark.parametrize("options", ["$CONTAINER_OPTIONS", "$REPO_MOUNT", "$OPTIONS $CONTAINER_ARGS"])
+def test_options_in_front_of_an_image_that_are_not_known(options: str) -> None:
+    found = command(f'docker run -d --entrypoint bash {options} "$VLLM_IMAGE" -c "vllm serve m --port 1"')
+    assert argv(found) == ["m", "--port", "1"]
+    assert found.container is not None
+    assert found.container.image is not None
+    assert found.container.image.shown == "${VLLM_IMAGE}"
+    assert argv(command("docker run -d $VLLM_CONTAINER --model m")) == ["--model", "m"]
