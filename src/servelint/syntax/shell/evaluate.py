@@ -401,10 +401,10 @@ class Evaluator:
             self.path.pop()
             ends.append(self.state)
         self.on_path = on_path
-        written = self.script.text.cut(*(test or (node.start_byte, node.end_byte))).flat
-        if _IS_THERE.search(written) is not None:
+        condition = self.script.text.cut(*(test or (node.start_byte, node.end_byte))).flat
+        if _IS_THERE.search(condition) is not None:
             # what installs a program where it is missing says which release is there
-            fails = len(_ABSENT.findall(written)) + any(child.type == "||" for child in node.children)
+            fails = len(_ABSENT.findall(condition)) + any(child.type == "||" for child in node.children)
             missing, there = ends if fails % 2 else ends[::-1]
             there.installed = {**missing.installed, **there.installed}
         taken, other = ends if status.likely else ends[::-1]
