@@ -3,6 +3,8 @@
 # ruff: noqa: E501  # scripts in one line
 from __future__ import annotations
 
+from textwrap import dedent
+
 import pytest
 
 from servelint.core.source import Source
@@ -78,7 +80,7 @@ def test_what_is_started(text: str, words: str) -> None:
     ],
 )
 def test_what_starts_nothing(text: str) -> None:
-    assert launches_in("import os, subprocess, sys\n" + text, "serve.py") == []
+    assert read(Source("serve.py", "import os, subprocess, sys\n" + text)).launches == []
 
 
 @pytest.mark.parametrize(
@@ -190,6 +192,68 @@ def test_which_scripts_are_read(workspace: Workspace) -> None:
     found = workspace.run("check", "--format", "concise", ".")
     assert "client.py" not in found.out
     assert found.out.startswith("serve.py:2:40: warning[vllm/unknown-option]")
+
+
+def test_a_notebook_that_was_exported() -> None:
+    text = """\
+        # %%
+        import subprocess
+        model = "m/m"
+        !pip install vllm==0.11.0
+        %env CUDA_VISIBLE_DEVICES=0
+        # %%
+        !nohup vllm serve {model} \\
+           --port 8001 &
+        if model:
+            !vllm serve b/b
+        # %% a name
+        server = subprocess.Popen(["vllm", "serve", "c/c"])
+        """
+    found = launches_in(text, "notebook.py")
+    assert [argv(launch) for launch in found] == [["c/c"], ["m/m", "--port", "8001"], ["b/b"]]
+    assert [release(launch)[0] for launch in found] == ["0.11.0"] * 3
+    assert environment(found[1]) == {"CUDA_VISIBLE_DEVICES": "0"}
+
+
+def test_a_notebook_that_was_exported_with_calls() -> None:
+    text = """\
+        # In[1]:
+        get_ipython().system("pip install vllm==0.11.0")
+        get_ipython().system("vllm serve a/a &")
+        # In[2]:
+        get_ipython().run_cell_magic('bash', '', 'vllm serve b/b --port 1')
+        get_ipython().run_cell_magic('html', '', 'vllm serve c/c')
+        """
+    found = launches_in("import subprocess\n" + dedent(text), "notebook.py")
+    assert [(argv(launch), release(launch)[0]) for launch in found] == [(["a/a"], "0.11.0"), (["b/b", "--port", "1"], "0.11.0")]
+
+
+START = 'import subprocess\nsubprocess.run(["vllm", "serve", "m"])\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("def f(:\n    pass\n", "3:7", "not valid Python: invalid syntax"),
+        ('print "x"\n', "3:1", "not valid Python: Missing parentheses in call to 'print'. Did you mean print(...)?"),
+    ],
+)
+def test_what_is_not_valid(workspace: Workspace, text: str, place: str, message: str) -> None:
+    workspace.file("serve.py", START + text)
+    named = workspace.run("check", "--format", "concise", "serve.py")
+    assert (named.status, named.out.splitlines()) == (2, [f"serve.py:{place}: error {message}"])
+    found = workspace.run("check", ".")
+    assert found.status == 0
+    assert f"note: serve.py:{place}: {message}" in found.out
+    assert workspace.run("check", ".").out.split("\n")[0] == found.out.split("\n")[0]  # from the cache
+
+
+@pytest.mark.parametrize("text", ["except A, B:\n    pass\n", 'x = f"{a["b"]}" f"{"\n', "type X[T = int] = = 1\n"])
+def test_what_a_later_python_reads(workspace: Workspace, text: str) -> None:
+    workspace.file("serve.py", START + "try:\n    pass\n" * text.startswith("except") + text)
+    ran = workspace.run("check", "serve.py")
+    assert ran.status == 0
+    assert "not judged: Python 3." in ran.out
 
 
 @pytest.mark.parametrize(
