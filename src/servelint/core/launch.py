@@ -381,6 +381,7 @@ class Launch(_Cached):
         gpu_site: The comment that names the GPU.
         open: Opens a file that one of its words names (`--config FILE`).
         models: Path -> text of the files that the settings describe models with, as `acme/M-8B/config.json`.
+        unsure: What its release's parser would refuse, and a build of another publisher may take.
         fragment: Whether it is a part of a launch (a speculative-config file), not a start of its own.
         judged: How far it was judged; None before it is.
         owner: The file whose launch it is, where another file that changes it was read (the base of a compose override).
@@ -401,7 +402,7 @@ class Launch(_Cached):
     __slots__ = (
         "argv", "beside", "branches", "container", "cut", "elsewhere", "engine", "env", "folder", "fragment", "gpu",
         "gpu_count", "gpu_site", "judged", "later", "launcher", "likely", "mishaps", "models", "name", "nodes", "open",
-        "open_env", "others", "owner", "release", "secrets", "site", "source", "started", "verb",
+        "open_env", "others", "owner", "release", "secrets", "site", "source", "started", "unsure", "verb",
     )  # fmt: skip
 
     def __init__(
@@ -444,6 +445,7 @@ class Launch(_Cached):
         self.started = True
         self.secrets: tuple[tuple[str, TracedText], ...] = ()
         self.elsewhere: dict[str, str] = {}
+        self.unsure: list[Span] = []
         self.cut: Span | None = None
         self.nodes: Nodes | None = None
         self.beside: tuple[Launch, ...] = ()

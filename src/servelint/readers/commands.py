@@ -12,6 +12,7 @@ from servelint.engines import entry
 from servelint.readers import containers
 from servelint.readers.context import CommandContext, site_of, span_of
 from servelint.syntax.placeholders import in_command
+from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -185,6 +186,9 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
     container = context.container
     for at in range(1, len(words)):
         flat = words[at].text.flat
+        if wrapper == "env" and words[at - 1].value in ("-S", "--split-string"):
+            inner = context.with_(site=context.site, env=env, claims=claims, open_env=open_env)
+            return launches([words[0], *split(words[at].text), *words[at + 1 :]], inner, depth + 1)
         assignment = re.match(_ASSIGNMENT, flat)
         pinned = installs.requirement(words[at])
         if pinned is not None and pinned[1].how == "pip":
@@ -540,9 +544,11 @@ def script_launches(
     for script in scripts:
         if not any(script is one for one in context.ran) and not bounds.SCRIPTS.passed(depth + 1, script):
             # nothing here runs it: what does may set anything
-            started_here += script_launches(
-                script, CommandContext(context.source, context.name, open_env=True), None, depth + 1
-            )
+            written_here = script_launches(script, CommandContext(context.source, context.name, open_env=True), None, depth + 1)
+            early = expanded_early(script) if written_here else []
+            for launch in written_here:
+                launch.mishaps = [*launch.mishaps, *early]
+            started_here += written_here
     return started_here
 
 
