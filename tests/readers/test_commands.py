@@ -518,3 +518,21 @@ def test_options_in_front_of_an_image_that_are_not_known(options: str) -> None:
     assert found.container.image is not None
     assert found.container.image.shown == "${VLLM_IMAGE}"
     assert argv(command("docker run -d $VLLM_CONTAINER --model m")) == ["--model", "m"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'env -S "A=b vllm serve m --port 1"',
+        'env -i -S "A=b vllm serve" m --port 1',
+        "env --split-string 'A=b vllm serve m' --port 1",
+    ],
+)
+def test_a_command_that_env_splits(line: str) -> None:
+    found = command(line)
+    assert (argv(found), environment(found)) == (["m", "--port", "1"], {"A": "b"})
+
+
+def test_a_script_that_is_written_and_not_run() -> None:
+    found = command("cat > run.sh <<EOF\n#!/bin/bash\nMODEL=m\nvllm serve $MODEL\nEOF\nchmod +x run.sh\n")
+    assert [mishap.kind for mishap in found.mishaps] == ["expanded-early"]
