@@ -32,7 +32,7 @@ FORMAT = Format(
     "hcl",
     220,
     title="Nomad, Terraform",
-    about="containers, commands and scripts, with the defaults of variables",
+    about="containers, commands, scripts and charts that `helm_release` installs, with the variables and locals of the module",
     files=("*.hcl", "*.nomad", "*.tf"),
     languages=("hcl", "terraform"),
 )

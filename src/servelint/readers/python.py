@@ -29,7 +29,8 @@ FORMAT = Format(
     112,
     title="Python",
     about="commands given to `subprocess`, `os.system`, `os.exec*`, `asyncio` and what else runs one: lists that grow, "
-    "f-strings, functions with what they are given, defaults of the environment and of `argparse`; releases of Modal images",
+    "f-strings, functions with what they are given, defaults of the environment and of `argparse`; releases of Modal images, "
+    "lines of exported notebooks",
     files=("*.py",),
     needs=r"subprocess|Popen|os\.(?:system|popen|exec|spawn|posix_spawn)|create_subprocess|pexpect|exec_command|launch_server_cmd"
     r"|execute_\w*command|execute_shell|SessionExecute|\.containers\.(?:run|create)",
