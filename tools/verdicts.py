@@ -211,10 +211,10 @@ class View:
         self.model = "--model" if engine == "vllm" else "--model-path"
         self.length = "--max-model-len" if engine == "vllm" else "--context-length"
         self.options = [one for one in self.table.options() if one.name not in _LEFT_ALONE]
-        self.removed = sorted(name for name in loaded.spellings() if name not in self.table.lines and name.startswith("--"))
+        self.removed = sorted(name for name in loaded.spellings() if self.table.line(name) is None and name.startswith("--"))
         other = catalog.load("sglang" if engine == "vllm" else "vllm")
         self.foreign = sorted(
-            name for name in (other.spellings() if other else {}) if name.startswith("--") and name not in self.table.lines
+            name for name in (other.spellings() if other else {}) if name.startswith("--") and self.table.line(name) is None
         )
         self.elsewhere: dict[str, list[Option]] = defaultdict(list)
         for name in other.spellings() if other is not None else ():
