@@ -193,6 +193,9 @@ def _in_time(path: str, asked: SettingsSource, named: tuple[str, ...], undecided
 
 def _passed_over(report: Report, path: str, paths: list[str]) -> Report:
     """A file's report in which limits are notes, for a file of a folder in which nothing starts an engine."""
+    if path not in paths and any(one.note for one in report.errors):
+        report.notes += [one for one in report.errors if one.note]
+        report.errors = [one for one in report.errors if not one.note]
     if not report.errors or report.launches or path in paths or not all(one.limit for one in report.errors):
         return report
     if not may_start(path):
@@ -283,7 +286,8 @@ def add_source(
         what = f"servelint failed on this file, which is a bug: {type(error).__name__}: {error}"
         report.errors.append(Problem(source.path, what, own=True))
         return
-    report.errors += _once([*reading.problems, *run.problems])
+    for problem in _once([*reading.problems, *run.problems]):
+        (report.notes if problem.note == "always" else report.errors).append(problem)
     for problem, noted in neighbours.problems(source) if neighbours.refused else ():
         (report.notes if noted else report.errors).append(problem)
     report.launches += reading.launches

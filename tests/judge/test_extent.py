@@ -10,6 +10,7 @@ from servelint.core.judged import Judged, Unresolved, summary, totals
 from servelint.core.settings import Settings
 from servelint.engines import ENGINES
 from servelint.judge.extent import judged, reason, undecided
+from servelint.judge.judging import judge
 from tests.launching import launch_in, marked_launch
 
 
@@ -229,3 +230,23 @@ def test_the_totals() -> None:
 def test_the_character_that_stands_for_an_unknown_in_a_file() -> None:
     (found,) = record("vllm serve \ufdd0").unresolved
     assert (found.kind, found.why) == ("word", "its value is not known")
+
+
+@pytest.mark.parametrize(
+    ("image", "words", "shown"),
+    [
+        ("house/vllm-fork:1", "m --prot 1", ["--prot"]),
+        ("rocm/vllm-dev:rocm7.0_mi35x_ubuntu22.04_py3.12_vllm_0.11.1", "m --prot 1 --dtype auto", ["--prot"]),
+        ("quay.io/ascend/vllm-ascend:v0.11.0rc1", "m --dtype fp7", ["fp7"]),
+        ("quay.io/ascend/vllm-ascend:v0.11.0rc1", "m --dtype auto", []),
+        ("vllm/vllm-openai:v0.11.0", "m --prot 1", []),  # which is a finding
+    ],
+)
+def test_what_a_build_of_another_publisher_may_take(image: str, words: str, shown: list[str]) -> None:
+    launch = launch_in(f"docker run {image} vllm serve {words}", "run.sh")
+    judge(launch, Settings())
+    found = judged(launch, Settings())
+    assert [one.text for one in found.unresolved] == shown
+    assert all(
+        one.why == "the engine's own releases refuse it, and a build of another publisher may not" for one in found.unresolved
+    )

@@ -442,3 +442,9 @@ def test_a_model_that_is_inferred_is_no_ground_of_an_error() -> None:
     found = [next(one for one in report if one.rule == "vllm/heads-not-divisible") for report in (by_name, by_folder)]
     assert [one.severity for one in found] == ["error", "warning"]
     assert found[1].message.endswith("; the model is inferred from its path or served name")
+
+
+def test_an_advice_names_the_option_whose_value_another_release_refuses() -> None:
+    launch = launch_in("pip install vllm==0.11.0\nvllm serve Qwen/Qwen3-8B --max-num-seqs 0\n", "run.sh")
+    (advice,) = [one.advice for one in judge(launch, Settings()) if one.rule == "vllm/cve-2025-62164"]
+    assert advice.endswith("; vLLM 0.13.0 refuses --max-num-seqs 0 as written here")

@@ -261,3 +261,19 @@ def test_a_function_that_only_other_scripts_call_keeps_its_alternatives() -> Non
         'serve() {\n  EXTRA=""\n  [ -n "$FAST" ] && EXTRA=--async-scheduling\n  vllm serve m $EXTRA\n}\n', "run.sh"
     )
     assert sorted(map(argv, launch.every)) == [["m"], ["m", "--async-scheduling"]]
+
+
+@pytest.mark.parametrize("placeholder", ["sk-CHANGE-ME", "YOUR_KEY_HERE", "__KEY__", "<key>"])
+def test_a_placeholder_is_one_in_each_alternative(placeholder: str) -> None:
+    launch = launch_in(
+        f"""
+        COMMON="--api-key {placeholder}"
+        case $1 in
+          a) EXTRA="--max-model-len 8192" ;;
+        esac
+        vllm serve m $COMMON $EXTRA
+        """,
+        "run.sh",
+    )
+    assert len(launch.alternatives) == 1
+    assert [one.argv[2].value for one in (launch, *launch.alternatives)] == [None, None]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from servelint.core import bounds
@@ -486,3 +488,51 @@ class TestFunctionsOfOtherFiles:
 @pytest.mark.parametrize("script", ["/opt/nvidia/nvidia_entrypoint.sh", "/docker-entrypoint.sh"])
 def test_entry_points_that_pass_their_words_on(script: str) -> None:
     assert argv(launch_in(f"{script} trtllm-serve m --port 8000", "run.sh")) == ["m", "--port", "8000"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('sbatch --wrap "vllm serve m --port 1"', "m --port 1"),
+        ('sbatch -N 1 --gres=gpu:1 --wrap="vllm serve m --port 1"', "m --port 1"),
+        ('id=$(sbatch --parsable --wrap="vllm serve m --port 1")', "m --port 1"),
+        ("sbatch --job-name=x -N 1 job.sh m 1", "m --port 1"),
+        ("id=$(sbatch --parsable job.sh m 1)", "m --port 1"),
+        ("sbatch --export=ALL,MODEL=m,PORT=1 env.slurm", "m --port 1"),
+        ("MODEL=m PORT=1 sbatch env.slurm", "m --port 1"),
+        ("qsub -v MODEL=m,PORT=1 env.slurm", "m --port 1"),
+    ],
+)
+def test_what_a_scheduler_of_jobs_is_given(tmp_path: Path, line: str, words: str) -> None:
+    (tmp_path / "job.sh").write_text('#!/bin/bash\n#SBATCH -N 1\nvllm serve "$1" --port $2\n')
+    (tmp_path / "env.slurm").write_text("#!/bin/bash\nvllm serve $MODEL --port $PORT\n")
+    assert argv(launch_in(f"#!/bin/bash\n{line}\n", "submit.sh", tmp_path)) == words.split()
+    assert launches_in("#!/bin/bash\nsbatch job.sh\nsbatch env.slurm\nsbatch absent.sh\n", "submit.sh", tmp_path) == []
+
+
+@pytest.mark.parametrize("options", ["$CONTAINER_OPTIONS", "$REPO_MOUNT", "$OPTIONS $CONTAINER_ARGS"])
+def test_options_in_front_of_an_image_that_are_not_known(options: str) -> None:
+    found = command(f'docker run -d --entrypoint bash {options} "$VLLM_IMAGE" -c "vllm serve m --port 1"')
+    assert argv(found) == ["m", "--port", "1"]
+    assert found.container is not None
+    assert found.container.image is not None
+    assert found.container.image.shown == "${VLLM_IMAGE}"
+    assert argv(command("docker run -d $VLLM_CONTAINER --model m")) == ["--model", "m"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'env -S "A=b vllm serve m --port 1"',
+        'env -i -S "A=b vllm serve" m --port 1',
+        "env --split-string 'A=b vllm serve m' --port 1",
+    ],
+)
+def test_a_command_that_env_splits(line: str) -> None:
+    found = command(line)
+    assert (argv(found), environment(found)) == (["m", "--port", "1"], {"A": "b"})
+
+
+def test_a_script_that_is_written_and_not_run() -> None:
+    found = command("cat > run.sh <<EOF\n#!/bin/bash\nMODEL=m\nvllm serve $MODEL\nEOF\nchmod +x run.sh\n")
+    assert [mishap.kind for mishap in found.mishaps] == ["expanded-early"]

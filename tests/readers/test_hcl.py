@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,3 +103,69 @@ def test_what_starts_nothing(text: str) -> None:
 def test_any_text(text: str) -> None:
     source = Source("main.tf", "vllm " + text)
     assert read(source).problems == []
+
+
+def test_the_values_of_a_chart() -> None:
+    launch, marks = marked_launch(
+        """
+        locals { length = 4096 // tokens
+        }
+        resource "helm_release" "llm" {
+          chart = "vllm-stack"
+          values = [<<-EOT
+            servingEngineSpec:
+              modelSpec:
+                - name: q
+                  repository: vllm/vllm-openai
+                  tag: v0.10.0
+                  modelURL: ⟦m/m⟧
+                  requestGPU: 1
+                  vllmConfig:
+                    maxModelLen: ${local.length}
+            EOT
+          ]
+          set {
+            name  = "servingEngineSpec.modelSpec[0].tag"
+            value = "v0.11.0"
+          }
+        }
+        """,
+        "vllm.tf",
+    )
+    assert argv(launch)[:1] + argv(launch)[-2:] == ["m/m", "--max-model-len", "4096"]
+    assert (launch.argv[0].text.span(), release(launch)) == (marks[0], ("0.11.0", "image"))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (
+            'set { name = "image.repository"\nvalue = "vllm/vllm-openai" }\nset { name = "image.tag"\nvalue = "v0.11.0" }\n'
+            'set_list { name = "args"\nvalue = ["--model", "m \\"x\\"", "--port", 8000] }'
+        ),
+        (
+            'set = [{ name = "image.repository", value = "vllm/vllm-openai" }, { name = "image.tag", value = "v0.11.0" },\n'
+            '{ name = "args[0]", value = "--model" }, { name = "args[1]", value = "m \\"x\\"" },\n'
+            '{ name = "args[2]", value = "--port" }, { name = "args[3]", value = 8000 }]'
+        ),
+        (
+            'values = [yamlencode({ image = { repository = "vllm/vllm-openai", tag = "v0.9.0" } }),\n'
+            'yamlencode({ image = { tag = "v0.11.0" }, args = ["--model", "m \\"x\\"", "--port", 8000] })]'
+        ),
+    ],
+)
+def test_values_of_a_chart_that_is_not_known(values: str) -> None:
+    launch = launch_in(f'resource "helm_release" "a" {{\nchart = "x"\n{values}\n}}\n', "main.tf")
+    assert (argv(launch)[-4:], release(launch)) == (["--model", 'm "x"', "--port", "8000"], ("0.11.0", "image"))
+
+
+def test_what_the_files_of_a_module_hold(tmp_path: Path) -> None:
+    (tmp_path / "locals.tf").write_text('locals {\n  model = "m/m"\n}\n')
+    (tmp_path / "variables.tf").write_text('variable "length" {\n  default = 1\n}\nvariable "port" {\n  default = 8000\n}\n')
+    (tmp_path / "terraform.tfvars").write_text("length = 4096\n")
+    words = '"--model", local.model, "--max-model-len", var.length, "--port", var.port'
+    text = f'c {{\n  image = "vllm/vllm-openai:v0.11.0"\n  args = [{words}]\n}}\n'
+    launch = launch_in(text, "main.tf", tmp_path)
+    assert argv(launch) == ["--model", "m/m", "--max-model-len", "4096", "--port", "8000"]
+    assert [word.text.span() is not None and word.text.span().source for word in launch.argv] == [launch.source] * 6  # type: ignore[union-attr]
+    assert [word.text.pieces[0].assumed for word in launch.argv[1::2]] == [False, False, True]

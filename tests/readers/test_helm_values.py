@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
 from servelint.readers import read
 from tests.launching import argv, environment, launch_in, launches_in, marked_launch, release, spans
+from tests.running import Workspace
 
 TEMPLATE = """
 apiVersion: apps/v1
@@ -198,3 +200,23 @@ class TestOllamaHelm:
 
     def test_values_of_another_chart(self) -> None:
         assert launches_in("ollama:\n  baseUrl: http://ollama:11434\nextraEnv: []\n", "values.yaml") == []
+
+
+def test_values_that_another_file_or_another_chart_gives(workspace: Workspace) -> None:
+    workspace.file(
+        "Chart.yaml", "name: llm\nversion: 1.0.0\ndependencies:\n- {name: base, version: 1, repository: 'https://a.b'}\n"
+    )
+    workspace.file("values.yaml", "replicas: 1\n")
+    workspace.file("values.global.yaml", "global:\n  model: m/m\n")
+    args = '["--model", "{{ .Values.global.model }}", "--port", "{{ .Values.base.port }}", "--dtype", "{{ .Release.Name }}"]'
+    workspace.file(
+        "templates/pod.yaml",
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n"
+        f"  - name: vllm\n    image: vllm/vllm-openai:v0.11.0\n    args: {args}\n",
+    )
+    (launch,) = json.loads(workspace.run("launches", "--format", "json", ".").out)["launches"]
+    assert [one["why"] for one in launch["judged"]["unresolved"]] == [
+        "values.global.yaml sets it, which Helm reads only where it is given with -f",
+        "the chart base, whose files are not here, may set it",
+        "a template fills it in",
+    ]

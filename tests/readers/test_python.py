@@ -3,6 +3,8 @@
 # ruff: noqa: E501  # scripts in one line
 from __future__ import annotations
 
+from textwrap import dedent
+
 import pytest
 
 from servelint.core.source import Source
@@ -78,7 +80,7 @@ def test_what_is_started(text: str, words: str) -> None:
     ],
 )
 def test_what_starts_nothing(text: str) -> None:
-    assert launches_in("import os, subprocess, sys\n" + text, "serve.py") == []
+    assert read(Source("serve.py", "import os, subprocess, sys\n" + text)).launches == []
 
 
 @pytest.mark.parametrize(
@@ -192,6 +194,68 @@ def test_which_scripts_are_read(workspace: Workspace) -> None:
     assert found.out.startswith("serve.py:2:40: warning[vllm/unknown-option]")
 
 
+def test_a_notebook_that_was_exported() -> None:
+    text = """\
+        # %%
+        import subprocess
+        model = "m/m"
+        !pip install vllm==0.11.0
+        %env CUDA_VISIBLE_DEVICES=0
+        # %%
+        !nohup vllm serve {model} \\
+           --port 8001 &
+        if model:
+            !vllm serve b/b
+        # %% a name
+        server = subprocess.Popen(["vllm", "serve", "c/c"])
+        """
+    found = launches_in(text, "notebook.py")
+    assert [argv(launch) for launch in found] == [["c/c"], ["m/m", "--port", "8001"], ["b/b"]]
+    assert [release(launch)[0] for launch in found] == ["0.11.0"] * 3
+    assert environment(found[1]) == {"CUDA_VISIBLE_DEVICES": "0"}
+
+
+def test_a_notebook_that_was_exported_with_calls() -> None:
+    text = """\
+        # In[1]:
+        get_ipython().system("pip install vllm==0.11.0")
+        get_ipython().system("vllm serve a/a &")
+        # In[2]:
+        get_ipython().run_cell_magic('bash', '', 'vllm serve b/b --port 1')
+        get_ipython().run_cell_magic('html', '', 'vllm serve c/c')
+        """
+    found = launches_in("import subprocess\n" + dedent(text), "notebook.py")
+    assert [(argv(launch), release(launch)[0]) for launch in found] == [(["a/a"], "0.11.0"), (["b/b", "--port", "1"], "0.11.0")]
+
+
+START = 'import subprocess\nsubprocess.run(["vllm", "serve", "m"])\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("def f(:\n    pass\n", "3:7", "not valid Python: invalid syntax"),
+        ('print "x"\n', "3:1", "not valid Python: Missing parentheses in call to 'print'. Did you mean print(...)?"),
+    ],
+)
+def test_what_is_not_valid(workspace: Workspace, text: str, place: str, message: str) -> None:
+    workspace.file("serve.py", START + text)
+    named = workspace.run("check", "--format", "concise", "serve.py")
+    assert (named.status, named.out.splitlines()) == (2, [f"serve.py:{place}: error {message}"])
+    found = workspace.run("check", ".")
+    assert found.status == 0
+    assert f"note: serve.py:{place}: {message}" in found.out
+    assert workspace.run("check", ".").out.split("\n")[0] == found.out.split("\n")[0]  # from the cache
+
+
+@pytest.mark.parametrize("text", ["except A, B:\n    pass\n", 'x = f"{a["b"]}" f"{"\n', "type X[T = int] = = 1\n"])
+def test_what_a_later_python_reads(workspace: Workspace, text: str) -> None:
+    workspace.file("serve.py", START + "try:\n    pass\n" * text.startswith("except") + text)
+    ran = workspace.run("check", "serve.py")
+    assert ran.status == 0
+    assert "not judged: Python 3." in ran.out
+
+
 @pytest.mark.parametrize(
     "text", ["x = " + "(" * 5000, "\0import subprocess", "def f(:\n", "import subprocess\n" + "-" * 50_000 + "1"]
 )
@@ -202,3 +266,54 @@ def test_what_is_no_python(text: str) -> None:
 def test_functions_that_call_themselves() -> None:
     text = 'import subprocess\ndef f(n):\n    f(n)\n    g()\ndef g():\n    f(1)\n    subprocess.run(["vllm", "serve", "m"])\nf(1)\n'
     assert argv(launches_in(text, "serve.py")[0]) == ["m"]
+
+
+def test_what_a_function_gives_in_an_undecided_branch() -> None:
+    text = """\
+        import subprocess
+
+        def of_vllm(config):
+            command = ["vllm", "serve", config.model]
+            return command
+
+        def of_sglang(config):
+            return ["python", "-m", "sglang.launch_server", "--model-path", config.model]
+
+        class Server:
+            def start(self):
+                command = of_sglang(self.config) if self.config.other else of_vllm(self.config)
+                if self.config.backend == "sglang":
+                    command = of_sglang(self.config)
+                else:
+                    command = of_vllm(self.config)
+                subprocess.Popen(command, text=True)
+        """
+    assert sorted(launch.engine for launch in launches_in(text, "serve.py")) == ["sglang", "vllm"]
+
+
+def test_each_return_of_a_function() -> None:
+    text = """\
+        import subprocess, sys
+
+        def command(kind):
+            if kind == "small":
+                return ["vllm", "serve", "m"]
+            try:
+                return ["vllm", "serve", "m", "--quantization", "fp8"]
+            except OSError:
+                return None
+
+        def model():
+            if sys.argv[1:]:
+                return "a/a"
+            return "b/b"
+
+        subprocess.run(command(sys.argv[1]))
+        subprocess.run(["vllm", "serve", model()])
+        """
+    found = [[word.value for word in launch.argv] for launch in launches_in(text, "serve.py")]
+    assert found == [["m"], ["m", "--quantization", "fp8"], [None]]
+
+
+def test_a_program_of_windows() -> None:
+    assert started(r'subprocess.Popen([r"C:\llama\llama-server.exe", "-m", "a.gguf"])') == ["-m", "a.gguf"]

@@ -291,6 +291,19 @@ class TestRelease:
             ("pip install sglang==0.5.9\nvllm serve m", (None, None)),
             ("pip install 'vllm>=0.19'\nvllm serve m", (None, "pip")),
             ("if $NEW; then pip install vllm==0.20.0; fi\nvllm serve m", (None, "pip")),
+            ("if $NEW; then pip install vllm==0.20.0; else uv pip install vllm==0.20.0; fi\nvllm serve m", ("0.20.0", "pip")),
+            ("if $NEW; then pip install vllm==0.20.0; else pip install vllm==0.19.1; fi\nvllm serve m", (None, "pip")),
+            # where the engine is missing, this is installed
+            ("command -v vllm || pip install vllm==0.20.0\nvllm serve m", ("0.20.0", "pip")),
+            ("if [ ! -d venv ]; then venv/bin/pip install vllm==0.20.0; fi\nvllm serve m", ("0.20.0", "pip")),
+            ("if [[ -z $(which vllm) ]]; then pip install vllm==0.20.0; fi\nvllm serve m", ("0.20.0", "pip")),
+            (
+                "if conda env list | grep -q e; then echo; else conda run -n e pip install vllm==0.20.0; fi\nvllm serve m",
+                ("0.20.0", "pip"),
+            ),
+            ("if [ -f offline ]; then pip install vllm==0.20.0; fi\nvllm serve m", (None, "pip")),
+            ("pip install vllm==0.19.1\ncommand -v vllm || pip install vllm==0.20.0\nvllm serve m", (None, "pip")),
+            ("conda run -n e pip install vllm==0.20.0\nconda run -n e vllm serve m", ("0.20.0", "pip")),
             ("docker run vllm/vllm-openai:v0.20.0 --model m", ("0.20.0", "image")),
             # what is installed here is not in a container, and the other way round
             ("pip install vllm==0.19.1\ndocker run vllm/vllm-openai:v0.20.0 --model m", ("0.20.0", "image")),

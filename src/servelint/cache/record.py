@@ -28,7 +28,7 @@ MAIN = -1
 _PLAIN = (
     "rule", "severity", "confidence", "impact", "message", "advice", "label", "evidence", "release", "release_from", "affected",
 )  # fmt: skip
-_PROBLEM = ("path", "message", "line", "column", "own", "limit")
+_PROBLEM = ("path", "message", "line", "column", "own", "limit", "note")
 _UNREPEATABLE = (bounds.NESTED.message, bounds.TIME.message)
 """Limits of Python's stack and of time: the next run may not reach them."""
 
@@ -272,5 +272,5 @@ class _Reader:
 
 
 def _problem(data: Any) -> Problem:
-    path, message, line, column, own, limit = data
-    return Problem(path, message, line, column, own=own, limit=limit)
+    path, message, line, column, own, limit, note = data
+    return Problem(path, message, line, column, own=own, limit=limit, note=note)

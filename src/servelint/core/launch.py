@@ -381,6 +381,7 @@ class Launch(_Cached):
         gpu_site: The comment that names the GPU.
         open: Opens a file that one of its words names (`--config FILE`).
         models: Path -> text of the files that the settings describe models with, as `acme/M-8B/config.json`.
+        unsure: What its release's parser would refuse, and a build of another publisher may take.
         fragment: Whether it is a part of a launch (a speculative-config file), not a start of its own.
         judged: How far it was judged; None before it is.
         owner: The file whose launch it is, where another file that changes it was read (the base of a compose override).
@@ -389,6 +390,7 @@ class Launch(_Cached):
         secrets: Keys and values beside the launch that are secrets by the key's name: `hf_token` in the values of a chart.
         mishaps: What its author did not mean: words that do not reach the engine as they are written.
         started: Whether anything starts it. One that nothing starts is a fragment, and has a mishap that says why.
+        elsewhere: Paths of Helm values that the chart's own file does not hold -> who gives them, as a sentence.
         cut: Words that look like the command's but never reach the engine: the line before them is not continued.
         nodes: What runs it together with other launches; None if nothing does.
         beside: The other launches of its file that may prefill for it or decode after it.
@@ -398,9 +400,9 @@ class Launch(_Cached):
     """
 
     __slots__ = (
-        "argv", "beside", "branches", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count", "gpu_site",
-        "judged", "later", "launcher", "likely", "mishaps", "models", "name", "nodes", "open", "open_env", "others", "owner",
-        "release", "secrets", "site", "source", "started", "verb",
+        "argv", "beside", "branches", "container", "cut", "elsewhere", "engine", "env", "folder", "fragment", "gpu",
+        "gpu_count", "gpu_site", "judged", "later", "launcher", "likely", "mishaps", "models", "name", "nodes", "open",
+        "open_env", "others", "owner", "release", "secrets", "site", "source", "started", "unsure", "verb",
     )  # fmt: skip
 
     def __init__(
@@ -442,6 +444,8 @@ class Launch(_Cached):
         self.mishaps: list[Mishap] = []
         self.started = True
         self.secrets: tuple[tuple[str, TracedText], ...] = ()
+        self.elsewhere: dict[str, str] = {}
+        self.unsure: list[Span] = []
         self.cut: Span | None = None
         self.nodes: Nodes | None = None
         self.beside: tuple[Launch, ...] = ()

@@ -12,12 +12,13 @@ class Problem:
         line, column: 1-based; (1, 1) for the whole file.
         own: Whether it is a bug of servelint, not a fault of the file.
         limit: Whether a limit was reached (servelint.core.bounds).
+        note: Where it is a note and not an error: "always", or "found" for a file that a folder holds and no argument names.
     """
 
-    __slots__ = ("column", "limit", "line", "message", "own", "path")
+    __slots__ = ("column", "limit", "line", "message", "note", "own", "path")
 
     def __init__(
-        self, path: str, message: str, line: int = 1, column: int = 1, *, own: bool = False, limit: bool = False
+        self, path: str, message: str, line: int = 1, column: int = 1, *, own: bool = False, limit: bool = False, note: str = ""
     ) -> None:
         self.path = path
         self.message = message
@@ -25,6 +26,7 @@ class Problem:
         self.column = column
         self.own = own
         self.limit = limit
+        self.note = note
 
     def __repr__(self) -> str:
         return f"{self.path}:{self.line}:{self.column}: {self.message}"

@@ -77,7 +77,7 @@ def _command() -> re.Pattern[str]:
 
 def program(word: Word) -> str | None:
     """The file name of the program that a word names; None if that part of the word is not known."""
-    base = word.text.flat.rpartition("/")[2]
+    base = word.text.flat.replace("\\", "/").rpartition("/")[2]
     if base == HOLE and len(word.text.pieces) == 1:
         expression = word.text.pieces[0].expression or ""
         asked = re.fullmatch(_WHICH, expression) or re.match(_FOUND, expression)

@@ -13,7 +13,7 @@ from servelint.engines.releases import NEVER, NEWER, known_releases, place, rele
 
 _RELEASE = (
     r"^v?(?P<release>\d+\.\d+\.\d+(?:\.\d+)?(?:(?:a|b|rc)\d+)?(?:\.post\d+)?(?:\.dev\d+)?)"
-    r"(?:(?!.*(?:20\d{6}|[-_](?:dev|nightly)(?:[-_]|$)))[-_].*)?$"
+    r"(?:(?!.*(?:20\d{6}|[-_](?:dev|nightly)(?:[-_]|$)))(?:[-_]|\.(?!dev|nightly)[a-z]).*)?$"
 )
 """A tag that names a release; one that is dated, or of a development version, names none."""
 _HOUSE_RELEASE = (
@@ -163,7 +163,7 @@ def _claim(engine: str, family: ImageFamily, tag: TracedText | None, *, pinned: 
             rest
             and not family.tags
             and tag.known
-            and re.match(rf"[-_](?:{family.builds or _BUILD})", rest, re.IGNORECASE) is None
+            and re.match(rf"[-_.](?:{family.builds or _BUILD})", rest, re.IGNORECASE) is None
         )
         return ReleaseClaim(match.group("release"), "image", span, build=rest if own else "")
     short = re.match(_SHORT, tag.flat) if not family.tags else None

@@ -74,6 +74,12 @@ def _unresolved(launch: Launch) -> list[Unresolved]:
     if launch.open_env:
         why = "variables may be set in a file or a script that was not read"
         found.append(Unresolved(ENVIRONMENT, "", launch.site, why))
+    why = "the engine's own releases refuse it, and a build of another publisher may not"
+    found += [Unresolved(WORD, span.text, span, why) for span in dict.fromkeys(launch.unsure)]
+    for one in found if launch.elsewhere else ():
+        of = re.search(r"\.Values\.([\w.-]+)|\bindex \.Values \"([\w-]+)", one.text)
+        path = (of.group(1) or of.group(2)) if of is not None else ""
+        one.why = launch.elsewhere.get(path) or launch.elsewhere.get(path.partition(".")[0]) or one.why
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 from servelint.core import own_rules
 from servelint.core.finding import Finding, Fix, Related
@@ -164,7 +165,16 @@ def _refused_words(index: RuleIndex, config: Config, there: Config, had_rules: s
         if crashes and rule.id not in had_rules and rule.check not in OF_THE_PLAN and _holds(rule, [there]) is not None:
             places = [there.operand(name) for name in (*rule.at, *operands(rule.when))]
             spans.append(next((span for one in places if one.present and (span := one.span) is not None), None))
-    return list(dict.fromkeys([span.text for span in spans if span is not None]))
+    return list(dict.fromkeys([_named(span, launch) for span in spans if span is not None]))
+
+
+def _named(span: Span, launch: Launch) -> str:
+    """The characters of a word, with the option in front of them if they are its value."""
+    for before, word in pairwise(launch.argv):
+        option = before.value or ""
+        if word.text.span() == span and option.startswith("-") and not word.text.flat.startswith("-"):
+            return f"{option} {span.text}"
+    return span.text
 
 
 _MAY_COME = frozenset((
@@ -282,6 +292,8 @@ def _of_parser(
     shared = [one for key, one in last.items() if all(key in more for more in each)]
     if may_be_a_fork(launch) or (releases.unlisted is not None and releases.unlisted.fork):
         unsure = OF_FORKS if launch.release.release is None else NEW_IN_FORKS
+        left_out = [one.span for one in shared if one.refused and (one.rule in unsure or one.new)]
+        launch.unsure = [span for span in left_out if span is not None]
         shared = [one for one in shared if one.rule not in unsure and not one.new]
     if releases.rolling or (releases.unlisted is not None and not releases.exact):
         shared = [one for one in shared if not one.new]

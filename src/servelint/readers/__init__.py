@@ -16,6 +16,9 @@ from servelint.syntax import placeholders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from servelint.core.text import TracedText
     from servelint.syntax.yaml import Node
 
 _TEMPLATE = "{{"
@@ -86,9 +89,24 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
         found.launches = _within(found.launches)
         for launch in found.launches:
             placeholders.fill(launch)
+        of_chart = kind == YAML and "/templates/" in f"/{source.path}"
+        if of_chart and any(".Values" in one.shown for one in _texts(found.launches)):
+            from servelint.readers import helm
+
+            given = helm.elsewhere(source, beside)
+            for launch in found.launches:
+                launch.elsewhere = given
     pair(found.launches)
     found.problems += run.problems
     return found
+
+
+def _texts(found: list[Launch]) -> Iterator[TracedText]:
+    for launch in found:
+        yield from [word.text for word in launch.argv]
+        yield from [one.value for one in launch.env.values() if one.value is not None]
+        if launch.image is not None:
+            yield launch.image
 
 
 NO_NAME = "-"

@@ -9,6 +9,7 @@ from servelint.core.launch import Branch, Launch, Word
 from servelint.core.run import Run, TooMuchWork, current
 from servelint.core.text import TracedText, unknown
 from servelint.engines.registry import ENGINES
+from servelint.syntax import placeholders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,6 +136,7 @@ class Alternatives:
                 if len(target.others) >= bounds.ALTERNATIVES.most:
                     missed = missed or not plain
                     break
+                placeholders.fill(other)
                 other.branches = branches
                 other.likely = target.likely
                 target.others.append(other)

@@ -12,6 +12,7 @@ from servelint.engines import entry
 from servelint.readers import containers
 from servelint.readers.context import CommandContext, site_of, span_of
 from servelint.syntax.placeholders import in_command
+from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ _LISTENS_NOWHERE = frozenset((
     "ulimit", "uv", "wait", "yum",
 ))  # fmt: skip
 """Programs that a script may run before an engine, and that open no port and take no GPU."""
+_SUBMITTERS = frozenset(("msub", "oarsub", "qsub", "sbatch"))
+"""Programs that hand a script, or a command, to a scheduler of jobs."""
 _ASSIGNMENT = r"([A-Za-z_]\w*)="
 
 
@@ -99,6 +102,8 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
         ran = text_launches(words, context, depth)
         if ran:
             return ran
+    if head in _SUBMITTERS:
+        return _submitted(words, context, depth)
     if head is None or head in WRAPPERS or _runs_module(words, 0):
         return _wrapped(words, head, context, depth)
     return script_file(words[0], words[1:], context, depth) or _passed_on(words, context, depth)
@@ -181,6 +186,9 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
     container = context.container
     for at in range(1, len(words)):
         flat = words[at].text.flat
+        if wrapper == "env" and words[at - 1].value in ("-S", "--split-string"):
+            inner = context.with_(site=context.site, env=env, claims=claims, open_env=open_env)
+            return launches([words[0], *split(words[at].text), *words[at + 1 :]], inner, depth + 1)
         assignment = re.match(_ASSIGNMENT, flat)
         pinned = installs.requirement(words[at])
         if pinned is not None and pinned[1].how == "pip":
@@ -216,6 +224,27 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
                 return ran
         if name is not None and name.endswith(".sh") and (ran := script_file(words[at], words[at + 1 :], inner, depth)):
             return ran
+    return []
+
+
+def _submitted(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
+    """The command that a scheduler of jobs is given, as a text or as a script with its arguments."""
+    env, given = dict(context.env), set(context.given)
+    for at in range(1, len(words)):
+        flat = words[at].text.flat
+        if words[at - 1].value == "--wrap" or flat.startswith("--wrap="):
+            text = words[at].text.cut(len("--wrap=") if flat.startswith("--wrap=") else 0)
+            return script_launches(text, _no_file(context.with_(site=context.site, env=env)), None, depth + 1)
+        if flat.startswith("--export=") or words[at - 1].value in ("-v", "--export"):
+            for assigned in re.finditer(r"(?:^|[=,])([A-Za-z_]\w*)=([^,]*)", flat):
+                given.add(assigned.group(1))
+                env[assigned.group(1)] = Variable(assigned.group(1), words[at].text.cut(*assigned.span(2)), words[at].site)
+        elif not flat.startswith("-"):
+            inner = context.with_(site=context.site, env=env)
+            inner.given = frozenset(given)
+            ran = script_file(words[at], words[at + 1 :], inner, depth)
+            if ran:
+                return ran
     return []
 
 
@@ -515,9 +544,11 @@ def script_launches(
     for script in scripts:
         if not any(script is one for one in context.ran) and not bounds.SCRIPTS.passed(depth + 1, script):
             # nothing here runs it: what does may set anything
-            started_here += script_launches(
-                script, CommandContext(context.source, context.name, open_env=True), None, depth + 1
-            )
+            written_here = script_launches(script, CommandContext(context.source, context.name, open_env=True), None, depth + 1)
+            early = expanded_early(script) if written_here else []
+            for launch in written_here:
+                launch.mishaps = [*launch.mishaps, *early]
+            started_here += written_here
     return started_here
 
 

@@ -49,7 +49,8 @@ _APPTAINER_SHORT_SWITCHES = frozenset("cCdefinpqsuvw")
 _APPTAINER_NAMES = {"B": "--bind", "H": "--home", "o": "--overlay", "S": "--scratch", "W": "--workdir"}
 _MODEL = r"-m$|-hf|--model|--hf-repo"
 """How an option begins that names a model."""
-_IMAGE_NAME = r"(?i)im(?:a)?ge?|container|repo"
+_IMAGE = r"(?i)im(?:a)?ge?"
+_IMAGE_NAME = rf"{_IMAGE}|container|repo"
 
 
 class ContainerRun:
@@ -174,7 +175,10 @@ def _is_image(words: list[Word], at: int) -> bool:
     """Whether an unquoted unknown word stands for the image rather than for options."""
     expression = words[at].text.pieces[0].expression or ""
     if re.search(_IMAGE_NAME, expression):
-        return True
+        after = words[at + 1].text.pieces if at + 1 < len(words) else ()
+        # `$CONTAINER_OPTIONS "$IMAGE"`
+        named = len(after) == 1 and re.search(_IMAGE, after[0].expression or "") is not None
+        return not named or re.search(_IMAGE, expression) is not None
     rest = [word.text.flat for word in words[at + 1 :]]
     plain = [flat for flat in rest if not flat.startswith("-") and HOLE not in flat and ("/" in flat or ":" in flat)]
     return not plain and not any(

@@ -30,6 +30,11 @@ def moved(found: list[Launch], shown: Source, text: TracedText, source: Source) 
     return [move.launch(launch) for launch in found]
 
 
+def taken(part: TracedText, shown: Source, text: TracedText) -> TracedText:
+    """A part of a source that holds a text's characters, with the places that these have."""
+    return _Mover(shown, text, shown).text(part)
+
+
 class _Mover:
     def __init__(self, shown: Source, text: TracedText, source: Source) -> None:
         self.shown = shown

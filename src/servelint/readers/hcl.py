@@ -5,12 +5,13 @@ An expression is known where it names a variable with a default; any other one i
 
 from __future__ import annotations
 
+import json
 import re
 
 from servelint.core import bounds
 from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import TracedText, unknown
+from servelint.core.text import EMPTY, TracedText, unknown
 from servelint.engines import entry
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches as launches_of
@@ -18,6 +19,7 @@ from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import Format
 from servelint.readers.tasks import run
+from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
@@ -30,7 +32,7 @@ FORMAT = Format(
     "hcl",
     220,
     title="Nomad, Terraform",
-    about="containers, commands and scripts, with the defaults of variables",
+    about="containers, commands, scripts and charts that `helm_release` installs, with the variables and locals of the module",
     files=("*.hcl", "*.nomad", "*.tf"),
     languages=("hcl", "terraform"),
 )
@@ -45,7 +47,9 @@ _CALLS = frozenset(("base64encode", "base64gzip", "jsonencode", "toset", "tolist
 _ESCAPE = re.compile(r"\\(.)|\$(?=\$\{)")
 _HOLE = re.compile(r"(?<!\$)[$%]\{(?P<of>[^{}]*)\}")
 _REFERENCE = re.compile(r"\s*(?:var|local)\.(?P<name>\w+)\s*")
+_PLAIN = re.compile(r"(-?\d+(?:\.\d+)?|true|false)\s*(?://.*)?")
 _KEYS = ("image", "container_image", "docker_image", "image_name", "image_uri")
+_MODULE = ("terraform.tfvars", "variables.tf", "vars.tf", "locals.tf", "main.tf")
 _DEPTH = 60
 
 
@@ -164,9 +168,15 @@ class _Parser:
         if found is not None and not behind:
             return found
         span = Span(self.source, start, max(self.at, start + 1))
+        plain = _PLAIN.fullmatch(self.text, start, self.at)
+        if plain is not None:
+            return TracedText.at(self.source, *plain.span(1))
         reference = _REFERENCE.fullmatch(span.text)
         known = self.variables.get(reference.group("name")) if reference is not None else None
-        return known if known is not None else TracedText((unknown(span.text.strip(), span),))
+        if known is None:
+            return TracedText((unknown(span.text.strip(), span),))
+        here = all(piece.span is None or piece.span.source is self.source for piece in known.pieces)
+        return known if here else known.placed(span)
 
     def filled(self, text: TracedText, *, escapes: bool) -> TracedText:
         """A text with its interpolations filled in."""
@@ -186,15 +196,33 @@ class _Parser:
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     """Read the launches of a file."""
-    del neighbours
     if not entry.mentions(source.text) or len(source.text) > bounds.SCRIPT.most:
         return []
     try:
-        variables = _defaults(_Parser(source, {}).body(""))
+        variables = _beside(source, neighbours)
+        variables.update(_defaults(_Parser(source, variables).body("")))
         fields = _Parser(source, variables).body("")
     except (_Wrong, RecursionError):
         return []
     return _inside(source, fields, "")
+
+
+def _beside(source: Source, neighbours: Neighbours) -> dict[str, TracedText]:
+    """The locals and the variables of the module that conventional files beside this one hold."""
+    found: dict[str, TracedText] = {}
+    for name in _MODULE if source.path.endswith(".tf") else ():
+        file = neighbours.read(name)
+        if file is None or source.path.endswith("/" + name) or source.path == name:
+            continue
+        try:
+            fields = _Parser(file, found).body("")
+        except (_Wrong, RecursionError):
+            continue
+        if name.endswith(".tfvars"):
+            found.update({key: one[0] for key, one in fields.items() if isinstance(one[0], TracedText) and one[0].known})
+        else:
+            found = {**_defaults(fields), **found}
+    return found
 
 
 def _defaults(fields: Fields) -> dict[str, TracedText]:
@@ -233,6 +261,8 @@ def _words(fields: Fields, *names: str) -> list[Word] | None:
 def _inside(source: Source, fields: Fields, path: str) -> list[Launch]:
     """The launches of a mapping and of those in it."""
     found = _container(source, fields, path)
+    if fields.get("", (([], None), None))[0][0][1:2] == ["helm_release"]:
+        return _helm_release(source, fields, path)
     for name, (value, _) in fields.items():
         if isinstance(value, TracedText):
             if ("\n" in value.flat or name in ("command", "inline", "script")) and entry.mentions(value.flat):
@@ -283,3 +313,101 @@ def _environment(fields: Fields) -> dict[str, Variable]:
             if isinstance(value, TracedText):
                 found[name] = Variable(name, value, span)
     return found
+
+
+def _helm_release(source: Source, fields: Fields, path: str) -> list[Launch]:
+    """The launches of a chart, by the values that a `helm_release` gives it: documents, mappings, and `set`."""
+    from servelint.readers import embedded, helm
+
+    given: Any = {}
+    values = fields.get("values", (None, None))[0]
+    for one in [item for item, _ in values] if isinstance(values, list) else []:
+        if isinstance(one, TracedText):
+            given = _merged(given, _of_yaml(one, source))
+        elif isinstance(one, dict):
+            given = _merged(given, _plain(one))
+    for key in ("set", "set_list", "set_sensitive"):
+        for block in _list(fields, key):
+            name, value = _text(block, "name"), _plain(block.get("value", (None,))[0])
+            if name is not None and name.value:
+                _put(given, [part for part in re.split(r"(?<!\\)\.|(?=\[\d{1,2}\])", name.value) if part], value)
+    text = TracedText.join(_written(given))
+    inner = Source(source.path, text.flat)
+    found = [launch for node in yaml.documents(inner)[0] for launch in helm.values(inner, node, path)] if given else []
+    return embedded.moved(found, inner, text, source)
+
+
+def _of_yaml(text: TracedText, source: Source) -> Any:
+    """A YAML document as mappings, lists and texts."""
+    from servelint.readers import embedded
+
+    inner = Source(source.path, text.flat)
+
+    def loaded(node: yaml.Node, depth: int = 0) -> Any:
+        if depth > _DEPTH:
+            return EMPTY
+        if yaml.is_mapping(node):
+            return {name: loaded(value, depth + 1) for name, (_, value) in yaml.entries(node).items()}
+        if yaml.is_sequence(node):
+            return [loaded(item, depth + 1) for item in yaml.items(node) or []]
+        return embedded.taken(yaml.text(inner, node), inner, text) if yaml.is_scalar(node) else EMPTY
+
+    documents = yaml.documents(inner)[0]
+    return loaded(documents[0]) if documents else {}
+
+
+def _plain(value: Any) -> Any:
+    """A value of HCL as mappings, lists and texts."""
+    if isinstance(value, dict):
+        return {name: _plain(one[0]) for name, one in value.items() if name}
+    if isinstance(value, list):
+        return [_plain(one[0] if isinstance(one, tuple) else one) for one in value]
+    return value if isinstance(value, TracedText) else EMPTY
+
+
+def _merged(base: Any, more: Any) -> Any:
+    """Values with other ones over them, as Helm merges them."""
+    if not isinstance(base, dict) or not isinstance(more, dict):
+        return more
+    return {**base, **{name: _merged(base.get(name), value) for name, value in more.items()}}
+
+
+def _put(into: Any, path: list[str], value: Any) -> None:
+    """Set a value at a path such as `a`, `b`, `[0]`, `c`."""
+    for at, part in enumerate(path):
+        last = at + 1 == len(path)
+        new: Any = value if last else [] if path[at + 1].startswith("[") else {}
+        if isinstance(into, list) and part.startswith("["):
+            index = int(part[1:-1])
+            into += [{} for _ in range(index + 1 - len(into))]
+            into[index] = new if last or not isinstance(into[index], type(new)) else into[index]
+            into = into[index]
+        elif isinstance(into, dict) and not part.startswith("["):
+            name = part.replace("\\.", ".")
+            into[name] = new if last or not isinstance(into.get(name), type(new)) else into[name]
+            into = into[name]
+        else:
+            return
+
+
+def _written(value: Any) -> list[TracedText]:
+    """Mappings, lists and texts as YAML in one line, with the characters of the texts."""
+    if isinstance(value, dict):
+        inner = [[TracedText.of(json.dumps(name) + ": "), *_written(one)] for name, one in value.items()]
+        return [TracedText.of("{"), *_between(inner), TracedText.of("}")]
+    if isinstance(value, list):
+        return [TracedText.of("["), *_between([_written(one) for one in value]), TracedText.of("]")]
+    if value.known and re.fullmatch(r"-?\d+(?:\.\d+)?|true|false", value.flat):
+        return [value]
+    return [TracedText.of('"'), value.sub(_QUOTED, _escaped), TracedText.of('"')]
+
+
+def _between(parts: list[list[TracedText]]) -> list[TracedText]:
+    return [one for part in parts for one in (*part, TracedText.of(", "))][:-1]
+
+
+_QUOTED = re.compile(r"[\"\\\n\t\r]")
+
+
+def _escaped(match: re.Match[str]) -> TracedText:
+    return TracedText.of(json.dumps(match.group())[1:-1])

@@ -459,6 +459,41 @@ def attach(source: Source, neighbours: Neighbours) -> None:
         mask.lookup, mask.truth = known, known.truth
 
 
+_OTHER_VALUES = (
+    "values.global.yaml", "values-global.yaml", "global.values.yaml", "values.common.yaml", "values-common.yaml",
+    "values.prod.yaml", "values-prod.yaml", "values.production.yaml", "values-production.yaml",
+)  # fmt: skip
+
+
+def elsewhere(source: Source, neighbours: Neighbours) -> dict[str, str]:
+    """Paths of values that another file or another chart gives a template, and which, as a sentence."""
+    above = _chart_above(source)
+    own = _own_file(neighbours, above) if above else None
+    if own is None:
+        return {}
+    found: dict[str, str] = {}
+    for item in listed(yaml.entries(own[1]), "dependencies"):
+        fields = yaml.entries(item)
+        name = string(fields, "alias") or string(fields, "name") or ""
+        local = (string(fields, "repository") or "").removeprefix("file://")
+        places = (f"charts/{name}", f"charts/{string(fields, 'name')}", local)
+        if name and not any(neighbours.read(f"{above}{place}/Chart.yaml") for place in places if place):
+            found[name] = f"the chart {name}, whose files are not here, may set it"
+    for file in _OTHER_VALUES:
+        for values in _data(neighbours.read(above + file)):
+            for path in _paths(values):
+                found.setdefault(path, f"{file} sets it, which Helm reads only where it is given with -f")
+    return found
+
+
+def _paths(values: Any, above: str = "", depth: int = 0) -> Iterator[str]:
+    for key, value in values.items():
+        if isinstance(value, dict) and depth < 8:
+            yield from _paths(value, f"{above}{key}.", depth + 1)
+        else:
+            yield f"{above}{key}"
+
+
 _HELPERS = (
     "_helpers.tpl", "helpers.tpl", "_helper.tpl", "_common.tpl", "_pod.tpl", "_deployment.tpl", "_container.tpl", "_env.tpl",
     "_args.tpl", "_names.tpl", "_images.tpl", "_image.tpl", "_vllm.tpl",

@@ -36,12 +36,12 @@ def with_package(pattern: str) -> re.Pattern[str]:
 
 def is_install(words: list[Word]) -> bool:
     """Whether a command is `pip install` or another installer's."""
-    for word in words[:4]:
+    for index, word in enumerate(words[:8]):
         name = word.text.flat.rpartition("/")[2]
         if name in _NOT_HERE:
             return False
-        if _INSTALLER.match(name):
-            return any(word.value in ("install", "add") for word in words[:5])
+        if _INSTALLER.match(name) and any(word.value in ("install", "add") for word in words[index : index + 5]):
+            return True
     return False
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 
 from servelint.core.launch import Launch, ReleaseClaim, Variable
 from servelint.core.source import Source
@@ -66,6 +67,19 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     for text in _texts(source, cells):
         notebook.cell(text, f"cells[{cells[text.flat]}]")
     return notebook.found
+
+
+_CELL = re.compile(r"^#[ \t]*(?:%%|In\[[ \d]*\]:|COMMAND -{5,}|<codecell>)[^\n]*\n", re.MULTILINE)
+"""How an exported notebook begins a cell."""
+
+
+def of_script(source: Source) -> tuple[list[Launch], dict[str, ReleaseClaim]]:
+    """The launches of the shell lines and cells of a notebook that was exported as a Python script, and what they install."""
+    notebook = _Notebook(source, False)
+    places = [0, *[match.end() for match in _CELL.finditer(source.text)], len(source.text)]
+    for start, end in pairwise(dict.fromkeys(places)):
+        notebook.cell(TracedText.at(source, start, end), "")
+    return notebook.found, notebook.claims
 
 
 def _code(data: Any) -> dict[str, int]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import platform
 import re
 
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.core.problem import Problem
+from servelint.core.run import current
 from servelint.core.source import Source
 from servelint.core.text import TracedText
 from servelint.engines import entry
 from servelint.files.siblings import Neighbours
-from servelint.readers import containers, installs
+from servelint.readers import containers, installs, notebook
 from servelint.readers.commands import launches, script_launches, starts_nothing
 from servelint.readers.context import CommandContext, env_file
 from servelint.readers.registry import Format
@@ -26,7 +29,8 @@ FORMAT = Format(
     112,
     title="Python",
     about="commands given to `subprocess`, `os.system`, `os.exec*`, `asyncio` and what else runs one: lists that grow, "
-    "f-strings, functions with what they are given, defaults of the environment and of `argparse`; releases of Modal images",
+    "f-strings, functions with what they are given, defaults of the environment and of `argparse`; releases of Modal images, "
+    "lines of exported notebooks",
     files=("*.py",),
     needs=r"subprocess|Popen|os\.(?:system|popen|exec|spawn|posix_spawn)|create_subprocess|pexpect|exec_command|launch_server_cmd"
     r"|execute_\w*command|execute_shell|SessionExecute|\.containers\.(?:run|create)",
@@ -38,7 +42,7 @@ _RUNS = re.compile(
 )
 _WORDS = re.compile(r"(?:asyncio\.)?create_subprocess_exec|os\.(?:exec|spawn)l\w*")
 _VECTOR = re.compile(r"os\.(?:execv\w*|spawnv\w*|posix_spawnp?)")
-_TEXT = re.compile(r"os\.(?:system|popen)|.*create_subprocess_shell|.*get(?:status)?output")
+_TEXT = re.compile(r"(?:os)?\.(?:system|popen)|.*create_subprocess_shell|.*get(?:status)?output")
 _STARTS = re.compile(r"(?i)run|exec|start|launch|spawn|popen|system|serve|command|cmd|shell|process|create|submit|sudo")
 _NAMED = ("args", "command", "cmd", "commands", "script")
 _IMAGES = ("base", "from_registry", "from_image", "DockerImage", "from_aws_ecr", "ContainerImage")
@@ -46,9 +50,23 @@ _PIP = ("pip_install", "uv_pip_install", "uv_add", "python_packages", "add_pytho
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
-    """Read the launches of the commands that a script starts."""
+    """Read the launches of the commands that a script starts, and those of the lines of a notebook in it."""
     reader = _Reader(source, neighbours)
-    calls(source, reader.call)
+    magic, fault = calls(source, reader.call)
+    if magic:
+        found, claims = notebook.of_script(source)
+        for launch in reader.found:
+            if launch.container is None and launch.release.how is None:
+                launch.release = claims.get(launch.engine, launch.release)
+        reader.found += found
+    run = current()
+    if fault is not None and run is not None and not reader.found:
+        where = (fault.line, fault.column)
+        if fault.newer:
+            message = f"not judged: Python {platform.python_version()} cannot parse it ({fault.message})"
+            run.report(Problem(source.path, message, *where, note="always"))
+        else:
+            run.report(Problem(source.path, f"not valid Python: {fault.message}", *where, note="found"))
     return reader.found
 
 
@@ -91,8 +109,10 @@ class _Reader:
             return launches(words, context)
         if not isinstance(command, TracedText) or not command.flat.strip():
             return []
-        if not sure and entry.find(split(in_command(command))) is None:
+        words = split(in_command(command))
+        if not sure and entry.find(words) is None:
             return []
+        self.claims.update(installs.claims(words))
         return script_launches(command, context, None)
 
     def environment(self, call: Call) -> dict[str, Variable]:
@@ -156,6 +176,9 @@ def _commands(call: Call) -> tuple[list[Value], bool]:
         if not isinstance(argv, Listed) or not isinstance(call.args[at], TracedText):
             return ([], True)
         return ([Listed([_word(call.args[at]), *argv.words[1:]], 0)], True)
+    if call.name.endswith("run_cell_magic") and len(call.args) == 3:
+        shell = isinstance(call.args[0], TracedText) and call.args[0].flat in ("bash", "script", "sh")
+        return ([call.args[2]] if shell else [], True)
     sure = _TEXT.fullmatch(call.name) is not None or _RUNS.fullmatch(call.name.removeprefix("self.")) is not None
     last = call.name.rpartition(".")[2]
     if not sure and (_STARTS.search(last) is None or starts_nothing(last)):

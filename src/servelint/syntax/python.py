@@ -112,15 +112,60 @@ class Call:
         self.chain = chain
 
 
-def calls(source: Source, on_call: Callable[[Call], None]) -> None:
-    """Walk a script and hand each of its calls over. A text that is not Python has none."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(source.text)
-        _Walk(source, on_call).module(tree)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
+_MAGIC = re.compile(r"(?m)^([ \t]*)(?:!!?|%{1,2}(?=[A-Za-z]))((?:\\\n|[^\n])*)")
+_NEWER = re.compile(
+    r"(?:^|;)\s*type\s+\w+\s*(?:\[|=)|^\s*(?:async\s+)?(?:def|class)\s+\w+\s*\[|\b[tT][rR]?[\"']"
+    r"|^\s*except\*?\s+[\w.]+\s*,[^()]*:\s*(?:#.*)?$|\b(?:f|fr|rf)[\"'].*\{.*[\"']"
+)
+"""What later releases of Python than the oldest that runs this read: a `type` statement, type parameters, t-strings, `except`
+with several names, and quotes inside the braces of f-strings."""
+
+
+class Fault:
+    """Why a text is not read as Python.
+
+    Attributes:
+        message: What the parser says.
+        line, column: Where, 1-based.
+        newer: Whether a later release of Python than the one that runs may read it.
+    """
+
+    __slots__ = ("column", "line", "message", "newer")
+
+    def __init__(self, error: SyntaxError, text: str) -> None:
+        self.message = error.msg
+        self.line, self.column = max(error.lineno or 1, 1), max(error.offset or 1, 1)
+        lines = text.split("\n")
+        here = lines[self.line - 1] if self.line <= len(lines) else ""
+        self.newer = _NEWER.search(here) is not None or "f-string" in error.msg
+
+
+def calls(source: Source, on_call: Callable[[Call], None]) -> tuple[bool, Fault | None]:
+    """Walk a script and hand each of its calls over.
+
+    Returns:
+        Whether it has lines of a notebook (`!command`, `%magic`), which are left out; and why it was not read.
+    """
+    fault = None
+    for text in (source.text, _MAGIC.sub(_left_out, source.text)):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                tree = ast.parse(text)
+            _Walk(source, on_call).module(tree)
+        except SyntaxError as error:
+            # the message about a text without its magic lines is about the text itself
+            fault = Fault(error, text)
+            continue
+        except (ValueError, RecursionError, MemoryError):
+            return False, fault
+        return text is not source.text, None
+    return _MAGIC.search(source.text) is not None, fault
+
+
+def _left_out(match: re.Match[str]) -> str:
+    """A statement as long as a line of a notebook, with its indentation."""
+    return match.group(1) + "0" + re.sub(r"[^\n]", " ", match.group()[len(match.group(1)) + 1 :]).replace(" \n", "\\\n")
 
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
@@ -147,7 +192,8 @@ class _Walk:
         self.options: Scope = {}
         self.reached: set[int] = set()
         self.chain: tuple[int, ...] = ()
-        self.maybe = 0
+        self.maybe = self.entered = 0
+        self.returned: list[Value] = []
         self.left = _STEPS
         self.owner = ""
         self.starts = [0, *[match.end() for match in _NEWLINE.finditer(source.text)]]
@@ -215,7 +261,10 @@ class _Walk:
             self.imports(node)
         elif isinstance(node, ast.Return):
             given = self.value(node.value, scope) if node.value is not None else None
-            return _GOES_ON if self.maybe else given
+            if self.maybe == self.entered:
+                return given
+            if given is not None:
+                self.returned.append(given)
         elif isinstance(node, (ast.With, ast.AsyncWith)):
             for item in node.items:
                 given = self.value(item.context_expr, scope)
@@ -646,17 +695,19 @@ class _Walk:
         for more in (node.args.vararg, node.args.kwarg):
             if more is not None:
                 inner[more.arg] = self.parameter(more)
-        chain, maybe, owner = self.chain, self.maybe, self.owner
-        self.chain = (*chain, site.lineno * 1000 + site.col_offset if site is not None else 0)
+        outside = self.chain, self.maybe, self.owner, self.entered, self.returned
+        self.chain = (*self.chain, site.lineno * 1000 + site.col_offset if site is not None else 0)
         self.owner = function.owner
         if site is None:
             self.maybe = 0
+        self.entered, self.returned = self.maybe, []
         if isinstance(node, ast.Lambda):
             given: Value | _Ended = self.value(node.body, inner)
         else:
             given = self.block(node.body, inner)
-        self.chain, self.maybe, self.owner = chain, maybe, owner
-        return None if isinstance(given, _Ended) else given
+        possible = [*self.returned, *([given] if given is not None and not isinstance(given, _Ended) else [])]
+        self.chain, self.maybe, self.owner, self.entered, self.returned = outside
+        return _joined(possible, self.maybe) if possible else None
 
     def parameter(self, node: ast.arg) -> TracedText:
         start = self.offset(node.lineno, node.col_offset)

@@ -138,3 +138,16 @@ def test_a_template_without_settings_is_read_as_it_stands() -> None:
 
 def test_a_recipe_of_something_else() -> None:
     assert launches_in("recipe_version: 1\nmodel: vllm\ndefaults: {a: 1}\ncommand: python train.py {a}\n", "recipe.yaml") == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        r'"C:\Program Files\llama\llama-server.exe" -m "C:\models\a b.gguf" --port ${PORT}',
+        r"C:\llama\llama-server.exe -m 'C:\models\a b.gguf' --port ${PORT}".replace("'", '"'),
+        r'.\bin\llama-server.exe -m "C:\models\a b.gguf" --port ${PORT}',
+    ],
+)
+def test_a_program_of_windows(command: str) -> None:
+    found = swap_launch(f"models:\n  m:\n    cmd: >\n      {command}\n")
+    assert argv(found) == ["-m", r"C:\models\a b.gguf", "--port", "${PORT}"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from servelint.engines import images
+from servelint.engines import catalog, images
 from servelint.engines.config import (
     ABSENT,
     UNKNOWN,
@@ -187,12 +187,16 @@ def command(config: Config) -> Operand:
 
 
 def old_variable(config: Config) -> Operand:
-    """A variable under the prefix SGL_, which 0.5.3rc2 and later rewrite to SGLANG_.
+    """A variable under the prefix SGL_, which 0.5.3rc2 and later rewrite to SGLANG_, if a release reads one of the two names.
+
+    Another one, such as SGL_XPU_GRAPH, is read by a fork under the name that it has.
 
     Source: _convert_SGL_to_SGLANG in srt/environ.py (0.5.3rc2 line 216, 0.5.23 line 2294).
     """
+    held = catalog.load("sglang")
+    read = held.variables() if held is not None else {}
     for name, variable in config.launch.env.items():
-        if name.startswith("SGL_"):
+        if name.startswith("SGL_") and (name in read or name.replace("SGL_", "SGLANG_", 1) in read):
             return Operand(True, name, None, variable.site)
     return UNWRITTEN if config.launch.open_env or config.launch.fragment else ABSENT
 

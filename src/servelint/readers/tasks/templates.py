@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.launch import Container, Launch, Variable
+from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, TracedText
 from servelint.engines import images
@@ -40,6 +40,8 @@ RECIPE = Format(
 _MACRO = re.compile(r"\$\{(?P<name>[\w.-]+)\}")
 _LEFT_OUT = re.compile(r"^[ \t]*#[^\n]*\n?|\\(?=[ \t]*(?:\n|\Z))", re.MULTILINE)
 """Comment lines, and backslashes at line ends."""
+_WINDOWS = re.compile(r"""\s*["']?(?:[A-Za-z]:|\.{0,2})\\(?!\s)""")
+"""A command that names its program as Windows does: `C:\\llama\\llama-server.exe`, `.\\llama-server.exe`."""
 _DEPTH = 10
 _LENGTH_AT_MOST = 20_000
 
@@ -69,8 +71,16 @@ def _models(source: Source, document: Node) -> list[Launch]:
             if variable.value is not None
         }
         context = CommandContext(source, f"models.{name}", site, env)
-        found += launches_of(split(_one_line(command)), context)
+        line = _one_line(command)
+        found += launches_of(_windows_words(line) if _WINDOWS.match(line.flat) else split(line), context)
     return found
+
+
+def _windows_words(text: TracedText) -> list[Word]:
+    """The words of a command on Windows, where a backslash is part of a path."""
+    from servelint.syntax.batch import words
+
+    return words.split(words.Filled(text, []))
 
 
 def _macros(source: Source, fields: Entries) -> dict[str, TracedText]:

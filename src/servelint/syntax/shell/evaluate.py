@@ -213,6 +213,14 @@ def evaluate(
     return shell.scripts
 
 
+_IS_THERE = re.compile(
+    r"\b(?:command -[vV]|which|type -[pP]|hash|pip\d? (?:show|list|freeze)|(?:conda|mamba) (?:env list|info|list))\b"
+    r"|\bimport \w|(?:\[|\btest\b)\s+(?:!\s+)?-[defx]\b"
+)
+"""Tests whether a program, a package or an environment is there."""
+_ABSENT = re.compile(r"(?<!\$)!(?!=)|(?<=\s)-z\b")
+
+
 class Evaluator:
     """One walk over a script; the scope (parameters.Scope) of the expansions on its way.
 
@@ -393,6 +401,12 @@ class Evaluator:
             self.path.pop()
             ends.append(self.state)
         self.on_path = on_path
+        condition = self.script.text.cut(*(test or (node.start_byte, node.end_byte))).flat
+        if _IS_THERE.search(condition) is not None:
+            # what installs a program where it is missing says which release is there
+            fails = len(_ABSENT.findall(condition)) + any(child.type == "||" for child in node.children)
+            missing, there = ends if fails % 2 else ends[::-1]
+            there.installed = {**missing.installed, **there.installed}
         taken, other = ends if status.likely else ends[::-1]
         gives_up = taken.control in (EXIT, FAIL) and other.control is None  # only another value than the default gets on
         for end, restored in zip(ends, defaults, strict=True) if not gives_up else ():

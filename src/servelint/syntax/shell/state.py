@@ -362,7 +362,11 @@ def changed(one: dict[str, Value], two: dict[str, Value]) -> list[str]:
 
 def _installed(ours: dict[str, ReleaseClaim], theirs: dict[str, ReleaseClaim]) -> dict[str, ReleaseClaim]:
     """What is installed after either of two branches: where they differ, some release."""
-    same = {engine: claim for engine, claim in ours.items() if theirs.get(engine) is claim}
+    same = {
+        engine: claim
+        for engine, claim in ours.items()
+        if (other := theirs.get(engine)) is claim or (other is not None and claim.release and other.release == claim.release)
+    }
     return {engine: same.get(engine) or ReleaseClaim(None, "pip") for engine in {**ours, **theirs}}
 
 
