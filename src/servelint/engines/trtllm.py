@@ -80,6 +80,9 @@ class TensorRTLLM(Engine):
     ranks_share_memory = True
 
     tensor_parallel_option = "tensor-parallel-size"
+    context_option = "max-seq-len"
+    requests_option = "max-batch-size"
+    plans_memory = True
 
     samples = (
         ("nvcr.io/nvidia/tensorrt-llm/release:1.0.0", ("trtllm-serve", "serve"), ("Qwen/Qwen3-8B", "--tp_size", "2", "--no")),

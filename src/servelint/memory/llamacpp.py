@@ -8,6 +8,7 @@ layers of each device, common/common.h for defaults. The compute buffer follows 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from servelint.core.numbers import is_whole
@@ -35,6 +36,8 @@ BYTES = {
 _OLD_CONTEXT = 4096
 """The default of --ctx-size before it became the model's own."""
 _PAD = 256
+_ON_PROCESSOR = r"/llama\.cpp:(?:server|full)(?:-b\d+)?$"
+"""Images of its developers without a GPU in their tags."""
 _AUTO_SLOTS = 4
 """Slots of a server that is given no --parallel (tools/server/server.cpp, from b7079)."""
 _LARGER = {"Q2_K": "Q2_K", "Q3_K": "Q3_K_M", "Q4_K": "Q4_K_M", "Q5_K": "Q5_K_M", "Q6_K": "Q6_K", "Q8_K": "Q8_0"}
@@ -109,19 +112,23 @@ def plan(config: Config) -> MemoryPlan:
         return found
     settings = _settings(config, found)
     count = _gpus(config, found)
-    arguments = config.reading.arguments
-    if not arguments.complete:
+    if not config.reading.arguments.complete:
         found.missing.append("the effect of unknown words")
+    image = config.launch.image
+    if image is not None and image.value is not None and re.search(_ON_PROCESSOR, image.value):
+        found.missing.append(f"a GPU that {image.value} would use: it is built for the processor")
     return planned(config, found, settings, name, count)
 
 
-def planned(config: Config, found: MemoryPlan, settings: Settings, name: str | None, count: int) -> MemoryPlan:
-    """Fill in a plan of llama.cpp's buffers on the fullest of `count` GPUs."""
+def planned(
+    config: Config, found: MemoryPlan, settings: Settings, name: str | None, count: int, known: Architecture | None = None
+) -> MemoryPlan:
+    """Fill in a plan of llama.cpp's buffers on the fullest of `count` GPUs. `known` is the model where its name is another's."""
     gpu = CudaGpu(config)
     found.gpu_count, found.gpu_gib = count, gpu.gib
     if gpu.gib is None:
         found.missing.append("the GPU's memory" if gpu.name else "the GPU")
-    model = _model(config, name)
+    model = known or _model(config, name)
     if model is None:
         found.missing.append(f"the architecture of {name}" if name else "the model")
         return found
@@ -439,7 +446,9 @@ class _Here:
 
     def _states(self) -> float:
         """Bytes of the states of all slots: each has 4-byte elements (llama_memory_recurrent)."""
-        each = sum(one.layers * (one.conv_channels * max(one.conv_kernel - 1, 0) + one.state_elements) for one in self.model.states)
+        each = sum(
+            one.layers * (one.conv_channels * max(one.conv_kernel - 1, 0) + one.state_elements) for one in self.model.states
+        )
         return 4.0 * each * self.settings.slots
 
     def compute(self, length: int) -> Interval:
@@ -521,7 +530,8 @@ def _judge(found: MemoryPlan, settings: Settings, here: _Here, most: float, tota
     if settings.adapts or settings.shortens:
         found.verdict = TIGHT
         what = "shortens the context, and keeps layers" if settings.shortens else "keeps layers"
-        found.notes.append(f"where it does not fit, --fit {what} in main memory, which is slower")
+        who = "--fit" if found.engine == "llama.cpp" else "the engine"
+        found.notes.append(f"where it does not fit, {who} {what} in main memory, which is slower")
         return
     found.verdict = TIGHT
     if least > most and found.engine == "llama.cpp":
@@ -531,8 +541,10 @@ def _judge(found: MemoryPlan, settings: Settings, here: _Here, most: float, tota
         found.reason = f"it needs at least {least:.1f} GiB of a GPU of {total:.1f} GiB ({sizes})"
         weights = found.part("weights")
         if found.largest_context:
-            context = found.largest_context // 1024 * 1024
-            found.remedy = f"write -c {context} or less, which fits" if context >= 2 * 1024 else "put fewer layers on the GPU with -ngl"
+            context = min(found.largest_context, here.model.context or found.largest_context) // 1024 * 1024
+            found.remedy = (
+                f"write -c {context} or less, which fits" if context >= 2 * 1024 else "put fewer layers on the GPU with -ngl"
+            )
         else:
             found.remedy = "put fewer layers on the GPU with -ngl, or use more or larger GPUs"
         if weights is not None and found.largest_context is None and weights.gib.low < total:

@@ -67,7 +67,16 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
             value = Word(TracedText.at(source, low, high), Span(source, start, stop))
             found.append(_launch(source, name, [*words, value], Span(source, match.start("name"), stop)))
         at = text.find("\n", stop) + 1 or len(text)
+    _join(found)
     return found
+
+
+def _join(found: list[Launch]) -> None:
+    """Give the launch of FROM the parameters that the model runs with: `PARAMETER num_ctx` among its variables."""
+    made = next((launch for launch in found if launch.name == "FROM"), None)
+    for launch in found:
+        if made is not None and NAME in launch.env:
+            made.env[launch.name] = Variable(launch.name, launch.env[VALUE].value, launch.env[VALUE].site)
 
 
 def _value(text: str, start: int, end: int) -> tuple[int, int, int]:
