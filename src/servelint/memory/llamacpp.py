@@ -1,7 +1,7 @@
 """llama.cpp's memory plan, for builds from b4435 on: weights, KV cache and compute buffers, which it allocates when it starts.
 
-It reserves no share of the GPU: each buffer is as large as the model, the context and the batch make it, and a start ends at the
-first one for which there is no room. Sources (build b11434 where none is named): src/llama-kv-cache.cpp and
+It reserves no share of the GPU: each buffer is as large as the model, the context and the batch make it, and a start ends at
+the first one for which there is no room. Sources (build b11434 where none is named): src/llama-kv-cache.cpp and
 src/llama-kv-cache-iswa.cpp for the cache, src/llama-memory-recurrent.cpp for states, src/llama-model.cpp (load_tensors) for the
 layers of each device, common/common.h for defaults. The compute buffer follows no formula there: see `_compute`.
 """
@@ -123,7 +123,10 @@ def plan(config: Config) -> MemoryPlan:
 def planned(
     config: Config, found: MemoryPlan, settings: Settings, name: str | None, count: int, known: Architecture | None = None
 ) -> MemoryPlan:
-    """Fill in a plan of llama.cpp's buffers on the fullest of `count` GPUs. `known` is the model where its name is another's."""
+    """Fill in a plan of llama.cpp's buffers on the fullest of `count` GPUs.
+
+    `known` is the model, where its name is not one that the files of llama.cpp have.
+    """
     gpu = CudaGpu(config)
     found.gpu_count, found.gpu_gib = count, gpu.gib
     if gpu.gib is None:
@@ -203,7 +206,7 @@ def _settings(config: Config, found: MemoryPlan) -> Settings:
     one.reserved = config.at_least("b9464") is True
     loads = config.operand("mmproj").present is not False or _text(config, "hf-repo") is not None
     one.encoder = loads and config.operand("mmproj-auto").value is not False and config.operand("no-mmproj").value is not True
-    one.draft = next((text for text in map(lambda name: _text(config, name), _DRAFTS) if text is not None), None)
+    one.draft = next((text for text in [_text(config, name) for name in _DRAFTS] if text is not None), None)
     one.draft_layers = _draft_layers(config)
     one.mtp = "mtp" in (_text(config, "spec-type") or "")
     one.adapters = any(config.operand(name).present is not False for name in ("lora", "lora-scaled"))
@@ -255,7 +258,7 @@ def _layers(config: Config, found: MemoryPlan) -> tuple[int | None, bool]:
 
 
 def _draft_layers(config: Config) -> int | None:
-    text = next((text for text in map(lambda name: _text(config, name), _DRAFT_LAYERS) if text is not None), "")
+    text = next((text for text in [_text(config, name) for name in _DRAFT_LAYERS] if text is not None), "")
     return int(text) if text.isdecimal() else None
 
 
@@ -304,7 +307,7 @@ def _gpus(config: Config, found: MemoryPlan) -> int:
 def _named(config: Config) -> str | None:
     """The model as its name says most: the file of a repository, the repository with its quantization, or the path."""
     names = ("hf-file", "hf-repo", "model", "model-url")
-    return next((text for text in map(lambda name: _text(config, name), names) if text is not None), None)
+    return next((text for text in [_text(config, name) for name in names] if text is not None), None)
 
 
 def _model(config: Config, name: str | None) -> Architecture | None:
@@ -523,7 +526,7 @@ def _judge(found: MemoryPlan, settings: Settings, here: _Here, most: float, tota
     left = Interval.exact(total).less(part.gib for part in found.parts)
     least = sum(part.gib.low for part in found.parts)
     length = found.kv_tokens or 0
-    found.largest_context = _longest(found, settings, here, total, length)
+    found.largest_context = _longest(found, here, total, length)
     if left.low > _ROOM:
         found.verdict = FITS
         return
@@ -551,7 +554,7 @@ def _judge(found: MemoryPlan, settings: Settings, here: _Here, most: float, tota
             found.remedy = "put fewer layers on the GPU with -ngl, or take a file with fewer bits"
 
 
-def _longest(found: MemoryPlan, settings: Settings, here: _Here, total: float, length: int) -> int | None:
+def _longest(found: MemoryPlan, here: _Here, total: float, length: int) -> int | None:
     """The longest context, in steps of 256 tokens, that certainly fits; None if none does."""
     others = [part.gib for part in found.parts if part.name not in ("kv cache", "compute buffer")]
 

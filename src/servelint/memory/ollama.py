@@ -41,8 +41,8 @@ def plan(config: Config) -> MemoryPlan:
         found.missing.append("the model: Ollama loads what its clients ask for")
         return found
     count = config.operand("gpu.count").value
-    slots = _number(config, found, "OLLAMA_NUM_PARALLEL", 1)
-    context = _number(config, found, "PARAMETER num_ctx", None) or _number(config, found, "OLLAMA_CONTEXT_LENGTH", None)
+    slots = _number(config, found, "OLLAMA_NUM_PARALLEL") or 1
+    context = _number(config, found, "PARAMETER num_ctx") or _number(config, found, "OLLAMA_CONTEXT_LENGTH")
     if context is None:
         found.missing.append("the context: neither num_ctx nor OLLAMA_CONTEXT_LENGTH is given")
     flash = config.operand("env.OLLAMA_FLASH_ATTENTION")
@@ -53,25 +53,25 @@ def plan(config: Config) -> MemoryPlan:
     on = flash.value in ("1", "true", "True", True) if flash.present is True else None
     if on is False:
         kind = "f16"  # a quantized cache needs Flash Attention, and is ignored without it
-    layers = _number(config, found, "PARAMETER num_gpu", None)
+    layers = _number(config, found, "PARAMETER num_gpu")
     settings = llamacpp.Settings(
         context=(context or 0) * slots or None, slots=slots, layers=layers, keys=kind, values=kind, flash=on,
-        batch=_number(config, found, "PARAMETER num_batch", 512) or 512, adapts=True, windows=None, last_rows=True, encoder=True,
+        batch=_number(config, found, "PARAMETER num_batch") or 512, adapts=True, windows=None, last_rows=True, encoder=True,
         reserved=False,
     )  # fmt: skip
     gpus = count if isinstance(count, int) and count > 0 else config.launch.gpu_count or 1
     return llamacpp.planned(config, found, settings, name, gpus, library_model(name))
 
 
-def _number(config: Config, found: MemoryPlan, name: str, default: int | None) -> int:
-    """A number of a variable or a parameter; the default, or 0 for none, where it is not given."""
+def _number(config: Config, found: MemoryPlan, name: str) -> int | None:
+    """A number of a variable or a parameter; None where it is not given."""
     operand = config.operand("env." + name)
     text = operand.value if isinstance(operand.value, str) else None
     if operand.present is True and text is not None and is_whole(text):
         return int(text)
     if operand.present is True:
         found.missing.append(name)
-    return default or 0
+    return None
 
 
 def library_model(name: str) -> Architecture | None:

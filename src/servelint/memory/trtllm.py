@@ -1,9 +1,9 @@
 """TensorRT-LLM's memory plan, for the PyTorch backend from 1.0.0 on.
 
-Source: KvCacheCreator in tensorrt_llm/_torch/pyexecutor/_util.py (1.0.0 to 1.3.0rc3). It loads the weights, runs one batch to see
-what activations take, and gives a fraction of what is then free to the KV cache: free_gpu_memory_fraction, 0.9 where it is not
-given. max_tokens bounds the cache. What the batch takes is not stated anywhere, and few logs are published, so that the interval
-is wide and only weights that do not fit refuse a start.
+Source: KvCacheCreator in tensorrt_llm/_torch/pyexecutor/_util.py (1.0.0 to 1.3.0rc3). It loads the weights, runs one batch to
+see what activations take, and gives a fraction of what is then free to the KV cache: free_gpu_memory_fraction, 0.9 where it is
+not given. max_tokens bounds the cache. What the batch takes is not stated anywhere, and few logs are published, so that the
+interval is wide and only weights that do not fit refuse a start.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CHANGES = ("1.0.0",)
 """Releases that changed the arithmetic. That of the earlier TensorRT engines is not known."""
 _FRACTION = 0.9
 _TAKEN = Interval(0.2, 1.7, 7.0)
-"""GiB of activations, workspaces and captured graphs. Fitted on one log: Qwen3-Reranker-0.6B on an H100, 68.69 GiB of KV cache."""
+"""GiB of activations, workspaces and captured graphs. Fitted on one log: Qwen3-Reranker-0.6B on an H100 left 68.69 GiB."""
 _DTYPES = {"auto": 2.0, "float16": 2.0, "bfloat16": 2.0, "fp8": 1.0, "nvfp4": 0.5625}
 _KEYS = "config.kv_cache_config."
 
