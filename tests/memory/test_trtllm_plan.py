@@ -13,7 +13,7 @@ def plan(words: str, gpu: str = "h100", release: str = "1.1.0", gpus: int = 8) -
 
 
 def test_the_published_cache_of_a_small_model() -> None:
-    """A public guide: Qwen3-Reranker-0.6B in BF16 on an H100, "Allocated 68.69 GiB for max tokens in paged KV cache (643136)"."""
+    """A public guide, in BF16 on an H100: "Allocated 68.69 GiB for max tokens in paged KV cache (643136)"."""
     found = plan("Qwen/Qwen3-Reranker-0.6B")
     assert found.kv_gib is not None
     assert found.kv_gib.low < 68.69 < found.kv_gib.high

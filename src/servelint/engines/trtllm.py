@@ -77,6 +77,7 @@ class TensorRTLLM(Engine):
     rank_operands = ("tensor-parallel-size", "pipeline-parallel-size", "context-parallel-size")
     uncounted_operands = ("config", "gpus-per-node")
     counts_gpus = True
+    roles = ("server-role", {"context": "prefill", "generation": "decode", "CONTEXT": "prefill", "GENERATION": "decode"})
     ranks_share_memory = True
 
     tensor_parallel_option = "tensor-parallel-size"
