@@ -9,7 +9,7 @@ from __future__ import annotations
 from servelint.core.launch import Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
-from servelint.engines.registry import called
+from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
 from servelint.readers.registry import YAML, Format
 from servelint.syntax import yaml
@@ -27,6 +27,8 @@ FORMAT = Format(
 CONFLICT, INSTANCES, URLS = "CONFLICT", "INSTANCES", "URLS"
 """Variables of a fragment: a key that differs from the one at the top, num_instances, and how many urls there are."""
 
+_ROLE = "server-role"
+"""The option that says which kind a server is."""
 _KINDS = {"context_servers": "context", "generation_servers": "generation"}
 _OF_THE_ROUTER = frozenset(("num_instances", "urls", "router", "hostname", "port"))
 _OF_THE_FRONT = _OF_THE_ROUTER | _KINDS.keys() | {
@@ -54,7 +56,7 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
     del neighbours
     from servelint.engines.launch_files import Missing
 
-    engine = called("dynamo", "trtllm")
+    engine = next((one for one in ENGINES.values() if one.roles[0] == _ROLE), None)
     found: list[Launch] = []
     for document in documents:
         fields = yaml.entries(document)

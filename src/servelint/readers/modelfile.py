@@ -12,6 +12,7 @@ import re
 from servelint.core.launch import Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
+from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
 from servelint.readers.registry import Format
 
@@ -30,7 +31,7 @@ MADE = "modelfile"
 NAME, VALUE = "PARAMETER", "PARAMETER_VALUE"
 """Variables of the fragment that hold a parameter's name and its value: operands `env.PARAMETER` and `env.PARAMETER_VALUE`."""
 
-_ENGINE = "ollama"
+_ENGINE = next(engine.id for engine in ENGINES.values() if MADE in engine.launchers)
 _INSTRUCTION = re.compile(r"[ \t]*(?P<name>[A-Za-z]+)[ \t]+")
 _PARAMETER = re.compile(r"[ \t]*(?P<name>\w+)[ \t]+")
 _KEPT = frozenset(("from", "adapter", "draft", "parameter"))
