@@ -105,7 +105,8 @@ def _judged(launch: Launch, settings: Settings, index: RuleIndex, every_rule: bo
         keys = (*keys, release_key(releases.unlisted.written))
     findings: list[Finding] = []
     there = _there(launch, configs, index)
-    as_one = planned_as_one(launch) if "gpu." in there and len(configs) > 1 else None
+    several = len(configs) > 1 or configs[-1].release is None
+    as_one = planned_as_one(launch) if "gpu." in there and several else None
     for rule in index.candidates(keys, there):
         if as_one is not None and rule.check in OF_THE_PLAN:
             continue

@@ -69,6 +69,7 @@ class Settings:
         batch: tokens that are computed at once (--ubatch-size).
         adapts: the engine keeps in main memory what finds no room.
         shortens: it lowers the context first.
+        spills: CUDA moves what finds no room to main memory itself.
         cache_here: the cache is on the GPU.
         elsewhere: some tensors may stay in main memory.
         windows: layers with a window keep only that, None where that is not known.
@@ -91,6 +92,7 @@ class Settings:
     batch: int = 512
     adapts: bool = False
     shortens: bool = False
+    spills: bool = False
     cache_here: bool = True
     elsewhere: bool = False
     windows: bool | None = True
@@ -192,6 +194,7 @@ def _settings(config: Config, found: MemoryPlan) -> Settings:
     one.layers = layers[0]
     one.adapts = fits and _text(config, "fit") not in ("off", "disabled", "false", "0") and not layers[1]
     one.shortens = fits and _text(config, "fit") not in ("off", "disabled", "false", "0") and asked is None
+    one.spills = config.operand("env.GGML_CUDA_ENABLE_UNIFIED_MEMORY").present is not False
     one.keys, one.values = _dtype(config, found, "cache-type-k"), _dtype(config, found, "cache-type-v")
     one.flash = _flash(config)
     one.batch = _whole(config, found, "ubatch-size") or 512
@@ -537,7 +540,7 @@ def _judge(found: MemoryPlan, settings: Settings, here: _Here, most: float, tota
         found.notes.append(f"where it does not fit, {who} {what} in main memory, which is slower")
         return
     found.verdict = TIGHT
-    if least > most and found.engine == "llama.cpp":
+    if least > most and not settings.spills:
         found.verdict = REFUSED
         found.refusal = "cudaMalloc failed: out of memory"
         sizes = ", ".join(f"{part.name} {part.gib.mid:.1f} GiB" for part in found.parts if part.gib.mid >= 0.05)
