@@ -152,6 +152,27 @@ class TestVerdicts:
         assert found.verdict == UNKNOWN
         assert found.missing
 
+    def test_a_gpu_of_another_vendor_than_the_devices(self) -> None:
+        found = plan("-m Qwen3-32B-Q8_0.gguf -ngl 99 -c 8192 --device ROCm0,ROCm1", gpus=2)
+        assert found.missing == ["the GPU: rtx-4090 is not one that ROCm0,ROCm1 runs on"]
+        assert plan("-m Qwen3-8B-Q8_0.gguf -ngl 99 -c 8192 --device ROCm0", gpu="rx-7900-xtx").missing == []
+
+    def test_equal_shares_are_no_other_division(self) -> None:
+        assert plan("-m Qwen3-32B-Q8_0.gguf -ngl 99 -c 8192 -ts 1,1 --device CUDA0,CUDA1", gpus=2).verdict == FITS
+
+    def test_all_gpus_of_a_host_may_be_several(self) -> None:
+        text = (
+            "services:\n  a:\n    image: ghcr.io/ggml-org/llama.cpp:server-cuda-b6500\n"
+            "    command: -m /m/Qwen3-32B-Q8_0.gguf -ngl 99 -c 8192\n    gpus: all\n"
+        )
+        (launch,) = servelint.find_launches(text, "compose.yaml")
+        from servelint.engines.config import configs
+        from servelint.memory import plan_of
+
+        launch.gpu = "rtx-4090"
+        found = plan_of(configs(launch, ["b6500"])[0])
+        assert (found.verdict, found.notes[-1]) == (TIGHT, "the container gets all GPUs of its host: the plan assumes one")
+
     @pytest.mark.parametrize("words", ["-sm row", "-ts 3,1"])
     def test_other_divisions_of_several_gpus_are_not_known(self, words: str) -> None:
         assert plan(f"-m Qwen3-8B-Q4_K_M.gguf -ngl 99 -c 8192 {words}", gpus=2).verdict == UNKNOWN

@@ -18,6 +18,8 @@ FOLDER = Path(servelint.__file__).parent
 CODE = {
     "vllm": [*(FOLDER / "memory" / "vllm").glob("*.py"), FOLDER / "engines" / "vllm" / "facts.py"],
     "llama.cpp": [FOLDER / "memory" / "llamacpp.py"],
+    "ollama": [FOLDER / "memory" / "ollama.py"],
+    "trtllm": [FOLDER / "memory" / "trtllm.py"],
     "sglang": [*(FOLDER / "memory" / "sglang").glob("*.py"), FOLDER / "engines" / "sglang" / "facts.py"],
 }
 

@@ -38,6 +38,8 @@ _OLD_CONTEXT = 4096
 _PAD = 256
 _ON_PROCESSOR = r"/llama\.cpp:(?:server|full)(?:-b\d+)?$"
 """Images of its developers without a GPU in their tags."""
+_OF_OTHERS = {"nvidia": r"(?i)rocm|gfx\d|musa|sycl|-intel|cann", "amd": r"(?i)cuda|musa|-intel|cann"}
+"""Vendor of a GPU -> pattern of devices and images that are for others."""
 _AUTO_SLOTS = 4
 """Slots of a server that is given no --parallel (tools/server/server.cpp, from b7079)."""
 _LARGER = {"Q2_K": "Q2_K", "Q3_K": "Q3_K_M", "Q4_K": "Q4_K_M", "Q5_K": "Q5_K_M", "Q6_K": "Q6_K", "Q8_K": "Q8_0"}
@@ -69,6 +71,7 @@ class Settings:
         batch: tokens that are computed at once (--ubatch-size).
         adapts: the engine keeps in main memory what finds no room.
         shortens: it lowers the context first.
+        more: the container gets all GPUs of its host, and how many there are is not known.
         spills: CUDA moves what finds no room to main memory itself.
         cache_here: the cache is on the GPU.
         elsewhere: some tensors may stay in main memory.
@@ -92,6 +95,7 @@ class Settings:
     batch: int = 512
     adapts: bool = False
     shortens: bool = False
+    more: bool = False
     spills: bool = False
     cache_here: bool = True
     elsewhere: bool = False
@@ -119,6 +123,10 @@ def plan(config: Config) -> MemoryPlan:
     image = config.launch.image
     if image is not None and image.value is not None and re.search(_ON_PROCESSOR, image.value):
         found.missing.append(f"a GPU that {image.value} would use: it is built for the processor")
+    built = f"{_text(config, 'device') or ''} {image.value if image is not None and image.value is not None else ''}"
+    vendor = _text(config, "gpu.vendor")
+    if re.search(_OF_OTHERS.get(vendor or "", "$^"), built) is not None:
+        found.missing.append(f"the GPU: {config.gpu_name} is not one that {built.strip()} runs on")
     return planned(config, found, settings, name, count)
 
 
@@ -195,6 +203,9 @@ def _settings(config: Config, found: MemoryPlan) -> Settings:
     one.adapts = fits and _text(config, "fit") not in ("off", "disabled", "false", "0") and not layers[1]
     one.shortens = fits and _text(config, "fit") not in ("off", "disabled", "false", "0") and asked is None
     one.spills = config.operand("env.GGML_CUDA_ENABLE_UNIFIED_MEMORY").present is not False
+    container = config.launch.container
+    every = container is not None and container.reserved is True and not container.visible_gpus
+    one.more = every and config.operand("gpu.count").value is None
     one.keys, one.values = _dtype(config, found, "cache-type-k"), _dtype(config, found, "cache-type-v")
     one.flash = _flash(config)
     one.batch = _whole(config, found, "ubatch-size") or 512
@@ -294,7 +305,7 @@ def _gpus(config: Config, found: MemoryPlan) -> int:
     gpus = count if isinstance(count, int) and count > 0 else config.launch.gpu_count or 1
     devices = _text(config, "device")
     if devices is not None and devices != "none":
-        gpus = min(gpus, len(devices.split(",")))
+        gpus = len(devices.split(","))
     if config.operand("rpc").present is not False:
         found.missing.append("the devices of --rpc")
     mode = config.operand("split-mode")
@@ -302,7 +313,8 @@ def _gpus(config: Config, found: MemoryPlan) -> int:
         return 1
     if gpus > 1 and mode.present is not False and _text(config, "split-mode") != "layer":
         found.missing.append("how --split-mode divides each layer")
-    if gpus > 1 and config.operand("tensor-split").present is not False:
+    unknown = config.operand("tensor-split").present is not False and _text(config, "tensor-split") is None
+    if gpus > 1 and (unknown or len(set((_text(config, "tensor-split") or "").split(","))) > 1):
         found.missing.append("the shares of --tensor-split")
     return gpus
 
@@ -540,7 +552,9 @@ def _judge(found: MemoryPlan, settings: Settings, here: _Here, most: float, tota
         found.notes.append(f"where it does not fit, {who} {what} in main memory, which is slower")
         return
     found.verdict = TIGHT
-    if least > most and not settings.spills:
+    if settings.more:
+        found.notes.append("the container gets all GPUs of its host: the plan assumes one")
+    elif least > most and not settings.spills:
         found.verdict = REFUSED
         found.refusal = "cudaMalloc failed: out of memory"
         sizes = ", ".join(f"{part.name} {part.gib.mid:.1f} GiB" for part in found.parts if part.gib.mid >= 0.05)
