@@ -497,7 +497,7 @@ class _Here:
         if settings.layers == 0 or settings.elsewhere:
             low, high = 0.0, high + logits
         if settings.keys not in ("f16", "bf16", "f32"):  # a layer of the cache is converted for the kernels
-            high += max(length * one.kv_heads * (one.head_dim + one.value_dim) * 2.0 for one in model.attention)
+            high += max([length * one.kv_heads * (one.head_dim + one.value_dim) * 2.0 for one in model.attention], default=0.0)
         return Interval(low, max(low, mid), high * 1.05).scaled(1 / GIB)
 
 
