@@ -309,8 +309,9 @@ class TestTable:
 )
 def test_an_option_becomes_a_variable(run: str, name: str, value: str) -> None:
     one = moved(run, "vllm")
-    assert one.target.env[name].value is not None
-    assert one.target.env[name].value.flat == value
+    text = one.target.env[name].value
+    assert text is not None
+    assert text.flat == value
     (line,) = [line for line in one.lines if line.target and line.target[0].shown == f"{name}={value}"]
     assert line.kind == "same"
 
