@@ -166,9 +166,9 @@ def test_a_command(workspace: Workspace) -> None:
 
 
 def test_no_launch(workspace: Workspace) -> None:
-    workspace.file("run.sh", "llama-server -m model.gguf\n")
+    workspace.file("run.sh", "text-generation-launcher --model-id m\n")
     ran = workspace.run("memory", "run.sh")
-    assert (ran.status, ran.err) == (0, "servelint: no launch of vLLM or SGLang found\n")
+    assert (ran.status, ran.err) == (0, "servelint: no launch of vLLM, SGLang, llama.cpp, TensorRT-LLM, Ollama found\n")
 
 
 def test_a_file_that_is_not_there(workspace: Workspace) -> None:
@@ -242,4 +242,4 @@ def test_nothing_is_printed_for_nothing(workspace: Workspace) -> None:
     workspace.file("run.sh", "echo vllm\n")
     ran = workspace.run("memory", "run.sh")
     assert (ran.status, ran.out) == (0, "")
-    assert "no launch of vLLM or SGLang found" in ran.err
+    assert "no launch of vLLM, SGLang, llama.cpp, TensorRT-LLM, Ollama found" in ran.err

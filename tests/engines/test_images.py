@@ -357,3 +357,22 @@ def test_an_image_of_a_branch_is_no_newer_than_its_last_build(tag: str, until: s
 def test_a_tag_of_two_numbers_is_moved_to_the_newest_release(tag: str, release: str | None) -> None:
     image = identify(TracedText.of(f"ghcr.io/huggingface/text-generation-inference:{tag}"))
     assert (image.engine, image.claim.release) == ("tgi", release)
+
+
+@pytest.mark.parametrize(
+    ("name", "engine", "release"),
+    [
+        ("nvcr.io/nim/meta/llama-3.1-8b-instruct:2.0.1", "vllm", "0.17.1"),
+        ("nvcr.io/nim/openai/gpt-oss-120b:2.0.9", "vllm", "0.25.1"),
+        # a release of NIM whose notes name no release of vLLM
+        ("nvcr.io/nim/openai/gpt-oss-120b:2.0.99", "vllm", None),
+        # several engines in one image, of which a profile chooses one
+        ("nvcr.io/nim/meta/llama-3.1-8b-instruct:1.8.4", None, None),
+        ("nvcr.io/nim/meta/llama-3.1-8b-instruct:2.1.5", None, None),
+        ("nvcr.io/nim/nvidia/riva-asr:2.0.1", None, None),
+        ("registry.example/nim/meta/llama-3.1-8b-instruct:2.0.1", None, None),
+    ],
+)
+def test_a_nim_holds_the_release_that_its_notes_name(name: str, engine: str | None, release: str | None) -> None:
+    found = image(name)
+    assert (found.engine, found.claim.release) == (engine, release)

@@ -11,12 +11,15 @@ import servelint
 from servelint.core.launch import Launch
 from servelint.engines.releases import known_releases, release_key, sort_key
 from servelint.judge.releases import able_releases
-from servelint.memory import PLANNED, sglang, vllm
+from servelint.memory import PLANNED, changes_of, vllm
 from servelint.memory.plan import MemoryPlan
 
 FOLDER = Path(servelint.__file__).parent
 CODE = {
     "vllm": [*(FOLDER / "memory" / "vllm").glob("*.py"), FOLDER / "engines" / "vllm" / "facts.py"],
+    "llama.cpp": [FOLDER / "memory" / "llamacpp.py"],
+    "ollama": [FOLDER / "memory" / "ollama.py"],
+    "trtllm": [FOLDER / "memory" / "trtllm.py"],
     "sglang": [*(FOLDER / "memory" / "sglang").glob("*.py"), FOLDER / "engines" / "sglang" / "facts.py"],
 }
 
@@ -40,7 +43,7 @@ class TestReleases:
         """Every release that the code asks for."""
         code = "".join([path.read_text() for path in CODE[engine]])
         asked = set(re.findall(r'(?:since|at_least)\("([\w.]+)"\)', code))
-        changes = {"vllm": vllm.EARLY + vllm.CHANGES, "sglang": sglang.CHANGES}[engine]
+        changes = {"vllm": vllm.EARLY + vllm.CHANGES}.get(engine) or changes_of(engine)
         assert asked <= set(changes)
         assert list(changes) == sorted(changes, key=sort_key)
 

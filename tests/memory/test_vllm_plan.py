@@ -284,8 +284,8 @@ class TestUnknown:
         assert "the EAGLE head is unknown: it counts as one layer of the model" in drafted.notes
 
     def test_an_engine_without_a_plan(self) -> None:
-        with pytest.raises(ValueError, match=r"no memory plan for 'llama\.cpp'; use one of vllm, sglang"):
-            servelint.plan_memory("llama.cpp", ["-m", "model.gguf"])
+        with pytest.raises(ValueError, match=r"no memory plan for 'tgi'; use one of vllm, sglang"):
+            servelint.plan_memory("tgi", ["--model-id", "m"])
 
 
 class TestApi:

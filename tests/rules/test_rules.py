@@ -129,7 +129,7 @@ class TestEachRule:
             assert all(inside(example, operator, bound) for example in named["bad"]), (
                 f"a bad example is outside of {operator}{text}"
             )
-            if text != outermost.get(rule["engine"]):
+            if text not in ("0", outermost.get(rule["engine"])):  # no release is before 0
                 assert any(not inside(example, operator, bound) for example in named["good"]), (
                     f"no good example outside of {operator}{text}"
                 )

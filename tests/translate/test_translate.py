@@ -296,3 +296,33 @@ class TestTable:
                 kind = ENGINES[engine].looked_up_options.get(name) or ENGINES[engine].value_kinds_of_options.get(name, ("",))[0]
                 known |= {*catalog.names(kind)} if kind else set()
                 assert not known or {*(side.values or ())} <= known, (row["id"], {*(side.values or ())} - known)
+
+
+@pytest.mark.parametrize(
+    ("run", "name", "value"),
+    [
+        ("python -m sglang.launch_server --model-path a/b --log-level warning", "VLLM_LOGGING_LEVEL", "WARNING"),
+        ("trtllm-serve a/b --log_level verbose", "VLLM_LOGGING_LEVEL", "DEBUG"),
+        ("lmdeploy serve api_server a/b --log-level WARN", "VLLM_LOGGING_LEVEL", "WARNING"),
+        ("text-generation-launcher --model-id a/b --usage-stats off", "VLLM_NO_USAGE_STATS", "1"),
+    ],
+)
+def test_an_option_becomes_a_variable(run: str, name: str, value: str) -> None:
+    one = moved(run, "vllm")
+    text = one.target.env[name].value
+    assert text is not None
+    assert text.flat == value
+    (line,) = [line for line in one.lines if line.target and line.target[0].shown == f"{name}={value}"]
+    assert line.kind == "same"
+
+
+def test_a_value_that_the_variable_lacks_is_left_out() -> None:
+    one = moved("python -m sglang.launch_server --model-path a/b --log-level trace", "vllm")
+    assert "VLLM_LOGGING_LEVEL" not in one.target.env
+    assert kinds(one)["--log-level"] == "left-out"
+    one = moved("python -m sglang.launch_server --model-path a/b --log-level $LEVEL", "vllm")
+    assert kinds(one)["--log-level"] == "left-out"
+
+
+def test_a_variable_becomes_an_option() -> None:
+    assert "--log-level debug" in words(moved("VLLM_LOGGING_LEVEL=DEBUG vllm serve a/b", "sglang"))

@@ -154,7 +154,7 @@ class Tools:
             Field(description="Find the largest value that fits, or the smallest GPU"),
         ] = "",
     ) -> str:
-        """Plan the GPU memory of vLLM and SGLang launches: whether each starts, and what the KV cache holds."""
+        """Plan the GPU memory of launches: whether each starts, and what the KV cache holds."""
         with _refusals():
             inputs = self._inputs(paths, filename if text is not None else "")
             files, notes = self._settings(inputs, _hardware(engine_versions, gpu, gpu_count))

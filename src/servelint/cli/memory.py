@@ -11,6 +11,7 @@ from servelint.cli.output import print_problems, print_stderr, write_json, write
 from servelint.core.launch import Launch
 from servelint.core.secrets import without, without_in
 from servelint.core.settings import Settings
+from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import Config
 from servelint.filters.masking import secrets_of
 from servelint.judge.start import plan_with_findings, start_plan
@@ -48,7 +49,7 @@ class OutputOptions(Options, title="output"):
 @command(
     "memory",
     *(Inputs, Hardware, SettingsOptions, Planning, OutputOptions),
-    about="Plan the GPU memory of every vLLM and SGLang launch: whether it fits, and with how much room.",
+    about="Plan the GPU memory of every launch: whether it fits, and with how much room.",
     notes="exit status: 0 success, 1 a launch is refused or may run out of memory, 2 wrong usage or a file\n"
     "that could not be read",
     examples=["servelint memory --gpu h100-80gb deploy/", "servelint memory --gpu l40s --solve max-model-len run.sh"],
@@ -74,12 +75,12 @@ def run(inputs: Inputs, hardware: Hardware, settings: SettingsOptions, planning:
     return int(any(one.plan.verdict in (REFUSED, OOM_RISK) for one in planned))
 
 
-NO_LAUNCH = "no launch of vLLM or SGLang found"
+NO_LAUNCH = f"no launch of {', '.join(ENGINE_NAMES[one] for one in memory.PLANNED)} found"
 
 
 def plans(report: Report, settings_files: SettingsFiles, planning: Planning) -> list[Planned]:
     """Plan each launch of a report whose engine has a memory plan."""
-    found = one_each([launch for launch in report.launches if not launch.fragment and launch.engine in memory.PLANNED])
+    found = one_each([launch for launch in report.launches if memory.is_planned(launch)])
     return [Planned(launch, settings_files.of(launch.source.path), planning) for launch in found]
 
 

@@ -138,6 +138,7 @@ def _text(data: dict[str, Any]) -> str:
     lines = [f"{head} ({clean(data['name'])})" if data["name"] else head]
     if data["image"]:
         lines.append(f"  image    {data['image']}")
+    lines += [f"  env      {_joined([f'{name}={value}'])}" for name, value in data["env"].items()]
     lines.append("  command  " + _joined([*data["command"], *data["argv"]]))
     for line in data["options"]:
         written = " -> ".join(_joined(some) for some in (line["source"], line["target"]) if some)

@@ -270,7 +270,7 @@ def join(launches: list[Launch]) -> None:
             launch.nodes = nodes
 
 
-_OF_ROLES = ("disaggregation", "kv-transfer-config", "kv_transfer_config", "kv_connector")
+_OF_ROLES = ("disaggregation", "kv-transfer-config", "kv_transfer_config", "kv_connector", "server_role")
 """Words of the options that give a launch one of the roles: to prefill or to decode."""
 _ROLES = ("prefill", "decode")
 

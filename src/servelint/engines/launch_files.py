@@ -121,6 +121,15 @@ def _object(launch: Launch, name: TracedText, other_keys: str) -> TracedText | N
         return None
 
 
+def object_of(source: Source, pairs: list[tuple[Node, Node]]) -> TracedText:
+    """Keys and values of YAML as one JSON object, each character with its place. Raises Missing."""
+    writer = _Json(source)
+    parts = [TracedText.of("{")]
+    for index, (key, value) in enumerate(pairs):
+        parts += [TracedText.of(", " if index else ""), writer.text(key), TracedText.of(": "), writer.text(value)]
+    return TracedText.join([*parts, TracedText.of("}")])
+
+
 def _options(text: TracedText, *, empty_file: bool) -> list[Word]:
     """The options of a file's text, which may stand in another file (a here-document)."""
     from servelint.syntax import yaml

@@ -78,6 +78,9 @@ class LlamaCpp(Engine):
     api_key_variables = ("LLAMA_API_KEY",)
 
     model_option = "model"
+    context_option, requests_option = "ctx-size", "parallel"
+    kv_dtype_option, kv_dtype_fp8 = "cache-type-k", "q8_0"
+    plans_memory = True
     overwritten = (  # others collect their values, such as --lora and --override-kv
         *("model", "hf-repo", "host", "port", "ctx-size", "parallel", "batch-size", "ubatch-size", "gpu-layers", "split-mode"),
         *("main-gpu", "threads", "flash-attn", "cache-type-k", "cache-type-v", "predict", "temp", "top-k", "top-p", "min-p"),

@@ -58,6 +58,9 @@ class Ollama(Engine):
     model_cache = "/root/.ollama"
     asks_for_no_key = True
 
+    plans_memory = True
+    planned_fragments = ("FROM",)
+
     samples = (("ollama/ollama:0.32.15", (), ()),)
 
 

@@ -505,6 +505,8 @@ class Engine:
 
     plans_memory: bool = False
     """Whether servelint.memory has its arithmetic."""
+    planned_fragments: tuple[str, ...] = ()
+    """Names of fragments of launches that say which model runs, and with what, so that they are planned as launches are."""
     computed_defaults: tuple[str, ...] = ()
     """Options whose default depends on the GPU and the model, and is computed by servelint.memory."""
     advised: bool = False

@@ -77,9 +77,13 @@ class TensorRTLLM(Engine):
     rank_operands = ("tensor-parallel-size", "pipeline-parallel-size", "context-parallel-size")
     uncounted_operands = ("config", "gpus-per-node")
     counts_gpus = True
+    roles = ("server-role", {"context": "prefill", "generation": "decode", "CONTEXT": "prefill", "GENERATION": "decode"})
     ranks_share_memory = True
 
     tensor_parallel_option = "tensor-parallel-size"
+    context_option = "max-seq-len"
+    requests_option = "max-batch-size"
+    plans_memory = True
 
     samples = (
         ("nvcr.io/nvidia/tensorrt-llm/release:1.0.0", ("trtllm-serve", "serve"), ("Qwen/Qwen3-8B", "--tp_size", "2", "--no")),

@@ -106,7 +106,7 @@ def _judged(launch: Launch, settings: Settings, index: RuleIndex, every_rule: bo
     findings: list[Finding] = []
     there = _there(launch, configs, index)
     as_one: Config | None = None
-    if "gpu." in there and len(configs) > 1:
+    if "gpu." in there and (len(configs) > 1 or configs[-1].release is None):
         from servelint.judge.checks.memory import planned_as_one
 
         as_one = planned_as_one(launch)

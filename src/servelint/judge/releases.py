@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from servelint.core.launch import Launch
 from servelint.core.settings import Settings
 from servelint.engines import ENGINE_NAMES, entry, images
+from servelint.engines.catalog import load, newest_release
 from servelint.engines.config import Config, configs
 from servelint.engines.releases import (
     BETWEEN,
@@ -196,7 +197,7 @@ def planned_releases(launch: Launch, given: str | None) -> tuple[list[Config], s
     named = claim if claim is not None and release_key(claim) is not None else given
     if named is not None:
         return configs(launch, [named]), None
-    latest = newest(launch.engine)
+    latest = newest_release(launch.engine)
     if launch.release.rolling and latest is not None:
         return configs(launch, [latest]), f"the image's tag moves: planned as {latest}, the newest that is known"
     found = able_releases(launch)
@@ -210,7 +211,9 @@ def able_releases(launch: Launch) -> list[Config]:
     arguments. If no parser takes them, the arguments are ignored; if no release knows the model either, it is the newest.
     """
     until = images.identify(launch.image).until if launch.image is not None else ""
-    known = [one for one in known_releases(launch.engine) if not until or sort_key(one) <= sort_key(until)]
+    catalog = load(launch.engine)
+    every = known_releases(launch.engine) or (catalog.releases if catalog is not None else [])
+    known = [one for one in every if not until or sort_key(one) <= sort_key(until)]
     if not known:
         return configs(launch, [])
     from servelint.memory import changes_of

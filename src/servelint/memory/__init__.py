@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from servelint.core.launch import Launch
     from servelint.engines.config import Config
     from servelint.memory.plan import MemoryPlan
 
@@ -21,6 +22,11 @@ PLANNED = tuple(engine.id for engine in ENGINES.values() if engine.plans_memory)
 """Engines whose arithmetic is known."""
 _ALIKE = 0.03
 """Share by which the figures of two releases may differ and still count as equal."""
+
+
+def is_planned(launch: Launch) -> bool:
+    """Whether a launch has a plan: its engine's arithmetic is known, and it says what runs."""
+    return launch.engine in PLANNED and (not launch.fragment or launch.name in ENGINES[launch.engine].planned_fragments)
 
 
 def plan_of(config: Config) -> MemoryPlan:

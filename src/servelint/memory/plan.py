@@ -157,6 +157,7 @@ class MemoryPlan:
         largest_context: the largest `max_model_len` that would start.
         verdict: one of `VERDICTS`.
         refusal: what the engine prints when it refuses, with the numbers of this plan.
+        reason, remedy: why it refuses and what would start, in words, where the arithmetic of the engine says it.
         parts: the uses of the memory.
         notes: remarks for a reader.
         missing: what has to be known for a verdict and is not, in words.
@@ -182,6 +183,8 @@ class MemoryPlan:
     largest_context: int | None = None
     verdict: str = UNKNOWN
     refusal: str | None = None
+    reason: str | None = None
+    remedy: str | None = None
     parts: list[Part] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)

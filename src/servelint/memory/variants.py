@@ -78,15 +78,17 @@ def what_ifs(launches: list[Config], plan: MemoryPlan, planned: Planning = plan_
     length = plan.max_model_len or 0
     values = [(engine.context_option, str(one)) for one in (length // 2, length * 2) if one]
     values += [(engine.requests_option, str(count)) for count in (16, 64, 256)]
-    values.append((engine.kv_dtype_option, engine.kv_dtype_fp8))
+    if engine.kv_dtype_option:
+        values.append((engine.kv_dtype_option, engine.kv_dtype_fp8))
     tries = [(f"--{option} {value}", _changed(launches, option, value)) for option, value in values]
     plain = [one for one in map(without_speculation, launches) if one is not None]
     if plain:
         tries.append(("without speculation", plain))
-    size = config.operand(engine.tensor_parallel_option).value
-    twice = 2 * size if isinstance(size, int) and not isinstance(size, bool) else 2
     tensor = engine.tensor_parallel_option
-    tries.append((f"--{tensor} {twice}", _changed(launches, tensor, str(twice))))
+    if tensor:
+        size = config.operand(tensor).value
+        twice = 2 * size if isinstance(size, int) and not isinstance(size, bool) else 2
+        tries.append((f"--{tensor} {twice}", _changed(launches, tensor, str(twice))))
     found = [WhatIf(name, planned(several)) for name, several in tries]
     return [one for one in found if one.plan.kv_gib is not None and not _same(one.plan, plan)]
 

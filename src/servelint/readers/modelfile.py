@@ -12,6 +12,7 @@ import re
 from servelint.core.launch import Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
+from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
 from servelint.readers.registry import Format
 
@@ -30,7 +31,7 @@ MADE = "modelfile"
 NAME, VALUE = "PARAMETER", "PARAMETER_VALUE"
 """Variables of the fragment that hold a parameter's name and its value: operands `env.PARAMETER` and `env.PARAMETER_VALUE`."""
 
-_ENGINE = "ollama"
+_ENGINE = next(engine.id for engine in ENGINES.values() if MADE in engine.launchers)
 _INSTRUCTION = re.compile(r"[ \t]*(?P<name>[A-Za-z]+)[ \t]+")
 _PARAMETER = re.compile(r"[ \t]*(?P<name>\w+)[ \t]+")
 _KEPT = frozenset(("from", "adapter", "draft", "parameter"))
@@ -67,7 +68,16 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
             value = Word(TracedText.at(source, low, high), Span(source, start, stop))
             found.append(_launch(source, name, [*words, value], Span(source, match.start("name"), stop)))
         at = text.find("\n", stop) + 1 or len(text)
+    _join(found)
     return found
+
+
+def _join(found: list[Launch]) -> None:
+    """Give the launch of FROM the parameters that the model runs with: `PARAMETER num_ctx` among its variables."""
+    made = next((launch for launch in found if launch.name == "FROM"), None)
+    for launch in found:
+        if made is not None and NAME in launch.env:
+            made.env[launch.name] = Variable(launch.name, launch.env[VALUE].value, launch.env[VALUE].site)
 
 
 def _value(text: str, start: int, end: int) -> tuple[int, int, int]:

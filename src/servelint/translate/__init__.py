@@ -394,6 +394,8 @@ class _Writer:
             self.note(IMPLIED, given, target.says("implied"))
         elif rule == "never" or any(self.config.operand(name).present is not False for name in source.body.get("unless", ())):
             self.leave_out(given, target)
+        elif target.env and not target.names:
+            self.set_variable(target, given, CHANGED if rule == "changed" else SAME)
         else:
             words = self.words(target, given)
             if isinstance(words, str):
@@ -402,6 +404,23 @@ class _Writer:
                 self.note(IMPLIED, given, f"{self.names[1]} does so by default")
             else:
                 self.add(CHANGED if rule == "changed" else SAME, given, words, self._meanings(source, target, words))
+
+    def set_variable(self, target: Side, given: Given, kind: str) -> None:
+        """Write a concept that the target takes from a variable alone."""
+        name = target.env[0]
+        if not any(first <= self.index <= last for first, last, *_ in self.catalog.variables().get(name, ())):
+            return self.note(NO_COUNTERPART, given, f"{self.shown} does not read {name}")
+        value = given.texts[0].value if given.texts else None
+        if target.values is not None:
+            value = next((one for one, common in target.values.items() if common == given.value), None)
+        if value is None:
+            unknown = not given.known
+            return self.note(LEFT_OUT, given, f"{name} is the nearest" if unknown else f"{name} has no such value")
+        self.env[name] = Variable(name, TracedText.of(value), None)
+        words = [as_word(f"{name}={value}")]
+        says = self._meanings(Side(given.row[self.launch.engine]), target, words)
+        self.lines.append(Line(kind, given.row["id"], given.words, words, says))
+        return None
 
     def leave_out(self, given: Given, target: Side) -> None:
         """Note that a concept has a counterpart, and that its value cannot be carried."""

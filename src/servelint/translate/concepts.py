@@ -195,16 +195,16 @@ def adapters(writer: _Writer, every: list[Given]) -> None:
 
 
 def address(writer: _Writer, every: list[Given]) -> None:
-    """The interface; Ollama has one variable for it and the port."""
-    given = every[-1]
-    if writer.launch.engine != "ollama":
+    """The interface; some engines have one variable for it and the port."""
+    given, source = every[-1], ENGINES[writer.launch.engine]
+    if not source.address_variable:
         return writer.carry(given)
     text = given.texts[0]
     match = re.fullmatch(r"(?:https?://)?(?P<host>[^:/\[\]]*)(?::(?P<port>\d+))?/?", text.flat) if text.known else None
     if match is None:
         return writer.note(LEFT_OUT, given, "an interface and a port are not both known here")
     found = [as_word("--host"), as_word(match["host"] or EVERY_INTERFACE)]
-    writer.add(SAME, given, [*found, as_word("--port"), as_word(match["port"] or ENGINES["ollama"].port)])
+    writer.add(SAME, given, [*found, as_word("--port"), as_word(match["port"] or source.port)])
     return None
 
 
@@ -220,7 +220,7 @@ def complete(writer: _Writer) -> None:
     unwritten = not writer.config.reading.arguments.complete
     open_source = not source.loopback or (source.open_images and makers)
     needed: list[tuple[str, object, str]] = []
-    if "host" not in set_by or source.id != "ollama":
+    if "host" not in set_by or not source.address_variable:
         if "host" not in set_by and open_source and target.loopback:
             needed.append(("host", EVERY_INTERFACE, f"{source.name} listens on every interface"))
         port = source.image_port if makers and source.image_port else source.port

@@ -150,6 +150,27 @@ class VLLM(Engine):
             own_tags=True,
             tags=r"^v(?P<release>\d+\.\d+\.\d+)(?:\.post\d+)?(?:-|$)",  # the plugin is a final release of the same number
         ),
+        # NIM for LLMs has vLLM alone in 2.0; 1.x and 2.1 hold several engines or others
+        ImageFamily(
+            "nim",
+            "https://docs.nvidia.com/nim/large-language-models/2.0.1/about-nim-llm/release-notes.html",
+            suffixes=(
+                "/meta/llama-3.1-8b-instruct",
+                "/meta/llama-3.1-70b-instruct",
+                "/meta/llama-3.3-70b-instruct",
+                "/openai/gpt-oss-20b",
+                "/openai/gpt-oss-120b",
+                "/nvidia/llama-3.3-nemotron-super-49b-v1.5",
+                "/nvidia/nemotron-3-super-120b-a12b",
+                "/nvidia/nemotron-3-nano",
+                "/bigcode/starcoder2-7b",
+            ),
+            registry=r"nvcr\.io",
+            entrypoint=(),
+            own_tags=True,
+            only=r"^2\.0\.\d+$",
+            without=r"^(?!2\.0\.)",
+        ),
         ImageFamily(
             "vllm",
             "https://aws.github.io/deep-learning-containers/vllm/",

@@ -135,8 +135,8 @@ def refused(config: Config) -> dict[str, str] | None:
     found = _verdict(config, "refused")
     if found is None or _is_too_long(found) or _is_too_many(found):
         return None
-    remedy = _fewer(config, found) if _MEASURED in found.notes else _remedy(config, found)
-    return {"where": _where(found), "reason": _reason(found) + _planned_as(found), "remedy": remedy}
+    remedy = found.remedy or (_fewer(config, found) if _MEASURED in found.notes else _remedy(config, found))
+    return {"where": _where(found), "reason": (found.reason or _reason(found)) + _planned_as(found), "remedy": remedy}
 
 
 def too_long(config: Config) -> dict[str, str] | None:

@@ -1,0 +1,56 @@
+"""TensorRT-LLM's memory plan."""
+
+from __future__ import annotations
+
+import pytest
+
+import servelint
+from servelint.memory.plan import FITS, REFUSED, TIGHT, UNKNOWN, MemoryPlan
+
+
+def plan(words: str, gpu: str = "h100", release: str = "1.1.0", gpus: int = 8) -> MemoryPlan:
+    return servelint.plan_memory("trtllm", words.split(), version=release, gpu=gpu, gpu_count=gpus)
+
+
+def test_the_published_cache_of_a_small_model() -> None:
+    """A public guide, in BF16 on an H100: "Allocated 68.69 GiB for max tokens in paged KV cache (643136)"."""
+    found = plan("Qwen/Qwen3-Reranker-0.6B")
+    assert found.kv_gib is not None
+    assert found.kv_gib.low < 68.69 < found.kv_gib.high
+    assert found.kv_tokens == pytest.approx(643136, rel=0.02)
+    assert found.verdict == FITS
+
+
+def test_bytes_of_a_token() -> None:
+    """The README of Dynamo's first worker: 26.91 GiB for 220,480 tokens of an 8B Llama."""
+    found = plan("meta-llama/Llama-3.1-8B-Instruct --max_seq_len 220480")
+    assert found.need_gib == pytest.approx(26.91, abs=0.01)
+
+
+def test_the_fraction_and_the_ranks() -> None:
+    wide, narrow = plan("Qwen/Qwen3-8B"), plan("Qwen/Qwen3-8B --kv_cache_free_gpu_memory_fraction 0.45")
+    assert wide.kv_gib is not None
+    assert narrow.kv_gib is not None
+    assert narrow.kv_gib.mid == pytest.approx(wide.kv_gib.mid / 2)
+    halved = plan("Qwen/Qwen3-32B --tp_size 2")
+    assert (halved.verdict, halved.gpu_count) == (FITS, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "gpu", "verdict"),
+    [
+        ("Qwen/Qwen3-32B", "a100-40gb", REFUSED),
+        ("Qwen/Qwen3-32B", "h100", TIGHT),
+        ("Qwen/Qwen3-8B", "h100", FITS),
+        ("Qwen/Qwen3-8B --backend _autodeploy", "h100", UNKNOWN),
+        ("deepseek-ai/DeepSeek-V3 --tp_size 8", "h100", UNKNOWN),
+        ("./models/a-model-of-our-own", "h100", UNKNOWN),
+        ("Qwen/Qwen3-8B --extra_llm_api_options /unknown.yaml", "h100", UNKNOWN),
+    ],
+)
+def test_verdicts(words: str, gpu: str, verdict: str) -> None:
+    assert plan(words, gpu).verdict == verdict
+
+
+def test_older_releases_are_not_planned() -> None:
+    assert plan("Qwen/Qwen3-8B", release="0.21.0").missing == ["the arithmetic of releases before 1.0.0"]
