@@ -8,8 +8,6 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib import import_module
 
-from servelint.engines.config import Config
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
