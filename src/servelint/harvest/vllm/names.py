@@ -423,7 +423,12 @@ def _lacks(program: Program, entry: Any, packed: str) -> dict[str, list[str]]:
         return {}
     names = {one.name.rpartition(".")[2] for one in bases}
     declared = {name for one in bases if isinstance(one, Class) for name in _declares(one.node)}
-    found = [what for what, (base, flag) in _INTERFACES.items() if base not in names and flag not in declared]
+    interfaces = program.module("vllm.model_executor.models.interfaces")
+    found = [
+        what
+        for what, (base, flag) in _INTERFACES.items()
+        if interfaces is not None and interfaces.defines(base) and base not in names and flag not in declared
+    ]
     if packed not in declared and f"self.{packed}" not in ast.unparse(module.tree):
         found.append("bitsandbytes")
     return {"lacks": found} if found else {}

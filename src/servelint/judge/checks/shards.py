@@ -66,7 +66,7 @@ def fp8_in_triton(config: Config) -> dict[str, str] | None:
     if in_blocks(config) is not None:
         return {"part": "FP8 weights in blocks"}
     method = config.operand("quantization")
-    kind = method.value if method.present else config.operand("model.quant-method").value
+    kind = method.value if method.present else config.operand("model.quantization").value
     return {"part": "FP8 experts"} if kind == "fp8" and config.operand("model.moe").value is True else None
 
 
