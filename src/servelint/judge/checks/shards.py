@@ -76,7 +76,9 @@ def state_heads(config: Config) -> dict[str, str] | None:
     Source: MambaMixer2.__init__ in vllm/model_executor/layers/mamba/mamba_mixer2.py (vllm-0.9.2 to 0.33.0).
     """
     model, size = _known(config), whole(config, "tensor-parallel-size")
-    for layers in model.states if model is not None and size is not None and size > 1 else ():
+    if model is None or size is None or size < 2:
+        return None
+    for layers in model.states:
         if layers.kind != "mamba2":
             continue
         if layers.value_heads % size:
