@@ -27,7 +27,7 @@ from servelint.engines.config import Config, configs
 from servelint.engines.releases import known_releases, release_key
 from servelint.fixes import apply
 from servelint.fixes.change import name_span
-from servelint.judge.checks.memory import OF_THE_PLAN
+from servelint.judge.checks import OF_THE_PLAN
 from servelint.judge.judging import judge
 from servelint.judge.parser import violations
 from servelint.judge.parser.violation import REFUSED

@@ -13,10 +13,12 @@ from servelint.core.settings import FORMATS
 
 NEVER = (
     "argparse",
+    "ast",
     "click.shell_completion",
     "click.testing",
     "concurrent.futures",
     "dataclasses",
+    "dis",
     "importlib.metadata",
     "jsonschema",
     "packaging",

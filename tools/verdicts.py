@@ -211,10 +211,10 @@ class View:
         self.model = "--model" if engine == "vllm" else "--model-path"
         self.length = "--max-model-len" if engine == "vllm" else "--context-length"
         self.options = [one for one in self.table.options() if one.name not in _LEFT_ALONE]
-        self.removed = sorted(name for name in loaded.spellings() if name not in self.table.lines and name.startswith("--"))
+        self.removed = sorted(name for name in loaded.spellings() if self.table.line(name) is None and name.startswith("--"))
         other = catalog.load("sglang" if engine == "vllm" else "vllm")
         self.foreign = sorted(
-            name for name in (other.spellings() if other else {}) if name.startswith("--") and name not in self.table.lines
+            name for name in (other.spellings() if other else {}) if name.startswith("--") and self.table.line(name) is None
         )
         self.elsewhere: dict[str, list[Option]] = defaultdict(list)
         for name in other.spellings() if other is not None else ():
@@ -1125,9 +1125,14 @@ def confirmations(cases: list[Case], before: dict[str, Case], after: dict[str, C
         said = found.setdefault(rule, [])
         if other["ok"] and not one["ok"]:
             said.append(f"{kind} {number} starts; before: {shortened(one['error'])}")
-        elif not other["ok"] and (one["ok"] or shortened(one["error"]) != shortened(other["error"])):
+        elif not other["ok"] and (one["ok"] or _reason(one) != _reason(other)):
             said.append(f"{kind} {number} is refused: {shortened(other['error'])}")
     return found
+
+
+def _reason(verdict: Case) -> str:
+    """Why the oracle refuses a launch, without the values that it could have had: each release has other ones."""
+    return re.split(r"(?i)[(. ]*(?:available|valid values|chose|choose from)\b", shortened(verdict["error"]))[0]
 
 
 def confirmed_table(engine: str, base: str, release: str, found: dict[str, list[str]]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from servelint.core import bounds
+from servelint.core.data import DataError
 from servelint.core.finding import SEVERITIES, Finding
 from servelint.core.launch import Launch
 from servelint.core.problem import Problem
@@ -276,6 +277,8 @@ def add_source(
     except RecursionError:
         report.errors.append(Problem(source.path, bounds.NESTED.message, limit=True))
         return
+    except DataError:
+        raise
     except Exception as error:  # a bug of ours must not cost the findings in other files
         what = f"servelint failed on this file, which is a bug: {type(error).__name__}: {error}"
         report.errors.append(Problem(source.path, what, own=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import click
 import pytest
 
 import servelint
-from servelint.cli import COMMANDS, main, root
+from servelint.cli import COMMANDS, _import_when_used, main, root
 from servelint.cli.command import Command, Group, suggestion
 from tests.running import Workspace
 
@@ -355,3 +356,34 @@ def test_the_program_ends_with_its_status_and_all_of_its_output(before: str, tmp
     assert ran.stdout.count("error[vllm/gpu-memory-utilization-out-of-range]") == 300
     assert "in 300 launches" in ran.stdout
     assert ran.stdout.endswith("at the end\n") is ("atexit" in before)
+
+
+class TestImportWhenUsed:
+    @pytest.fixture(autouse=True)
+    def module(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        (tmp_path / "used_late.py").write_text("import sys\nsys.executed = True\nONE = 1\n")
+        monkeypatch.syspath_prepend(str(tmp_path))
+        monkeypatch.setattr(sys, "executed", False, raising=False)
+        yield
+        sys.modules.pop("used_late", None)
+
+    def test_is_executed_at_the_first_use(self) -> None:
+        _import_when_used("used_late")
+        module = importlib.import_module("used_late")
+        assert vars(sys)["executed"] is False
+        assert module.ONE == 1
+        assert vars(sys)["executed"] is True
+        with pytest.raises(AttributeError):
+            module.TWO  # noqa: B018
+
+    def test_a_name_that_is_imported_from_it(self) -> None:
+        _import_when_used("used_late")
+        assert vars(importlib.import_module("used_late"))["__name__"] == "used_late"
+        names: dict[str, object] = {}
+        exec("from used_late import ONE", names)
+        assert names["ONE"] == 1
+
+    def test_one_that_is_imported_already_stays(self) -> None:
+        before = importlib.import_module("used_late")
+        _import_when_used("used_late")
+        assert sys.modules["used_late"] is before

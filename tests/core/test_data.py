@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import subprocess
 import sys
@@ -88,3 +89,40 @@ def test_a_name_that_is_no_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
         data.active()
     monkeypatch.setenv(data.VARIABLE, "")
     assert data.active() is None
+
+
+class TestLines:
+    def written(self, folder: Path) -> tuple[Path, list[int]]:
+        writer = data.LinesWriter()
+        offsets = [writer.add(value) for value in VALUES]
+        path = folder / "a.lines"
+        path.write_bytes(writer.text({"offsets": offsets}))
+        return path, offsets
+
+    def test_each_is_found_by_its_offset(self, tmp_path: Path) -> None:
+        path, offsets = self.written(tmp_path)
+        text = data.mapped(str(path))
+        assert isinstance(text, mmap.mmap)
+        for lines in (data.Lines(text), data.Lines(path.read_bytes())):
+            assert lines.header["offsets"] == offsets
+            assert [lines.load(one) for one in offsets] == VALUES
+
+    def test_a_file_system_without_mappings(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        path, offsets = self.written(tmp_path)
+
+        def refuse(*_: object, **__: object) -> None:
+            raise OSError(19, "No such device")
+
+        monkeypatch.setattr("mmap.mmap", refuse)
+        text = data.mapped(str(path))
+        assert text == path.read_bytes()
+        assert isinstance(text, bytes)
+        assert data.Lines(text).load(offsets[1]) == VALUES[1]
+
+    @pytest.mark.parametrize("other", [b"", b"{", b"[]\n[1]\n"])
+    def test_a_file_of_another_format(self, other: bytes, tmp_path: Path) -> None:
+        (tmp_path / "a.lines").write_bytes(other)
+        assert data.mapped(str(tmp_path / "a.lines")) is None
+
+
+VALUES: list[object] = [{"a": [1, 2]}, "größer\n\u2028", [], None]

@@ -62,4 +62,5 @@ def test_span() -> None:
     assert span == Span(source, 4, 13)
     assert span != Span(Source("x", "one\ntwo three"), 4, 13)
     assert Span(source, 0, 4).end_line == 1
+    assert Span(source, 0, 5).end_line == 2
     assert repr(span) == "Span(x:2:1 'two three')"

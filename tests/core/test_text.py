@@ -52,6 +52,13 @@ def test_a_cut_is_a_slice(text: TracedText, start: int, end: int) -> None:
     assert places(part) == places(text)[low:high]
 
 
+def test_a_part_of_a_filled_text_is_not_filled() -> None:
+    piece = TracedText.of("abc").pieces[0]
+    piece.filled = True
+    assert not piece.cut(0, 2).filled
+    assert piece.cut(0, 3).filled
+
+
 @given(texts(), st.integers(0, 60))
 def test_a_cut_to_the_end(text: TracedText, start: int) -> None:
     assert places(text.cut(start)) == places(text)[start:]

@@ -351,7 +351,7 @@ def test_every_spelling_of_a_release_is_read_as_its_option(engine: str) -> None:
     catalog = catalogs.load(engine)
     assert catalog is not None
     table = catalog.table(catalog.nearest(RELEASES[engine]))
-    for spelling in table.lines:
+    for spelling in table.spellings():
         option = table.find(spelling)
         assert option is not None
         if option.name == "help":

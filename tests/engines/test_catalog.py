@@ -152,7 +152,7 @@ class TestOptions:
     def test_spellings_of_all_releases(self) -> None:
         assert CATALOG.starting("--ea") == ["--eager", "--easy"]
         assert CATALOG.starting("--zz") == []
-        assert {"--old", "--no-eager", "-s"} <= CATALOG.spellings().keys()
+        assert {"--old", "--no-eager", "-s"} <= set(CATALOG.spellings())
 
     @pytest.mark.parametrize(("index", "names"), [(0, []), (1, ["model_path"]), (4, ["model_path"])])
     def test_positionals(self, index: int, names: list[str]) -> None:
@@ -251,7 +251,7 @@ class TestCompiledFile:
     def text(self, folder: Path) -> bytes:
         found = compiled_text("sglang", str(folder))
         assert found is not None
-        return found
+        return bytes(found)
 
     def test_is_made(self, folder: Path) -> None:
         assert Catalog(self.text(folder)).releases == DATA["releases"]
@@ -260,8 +260,14 @@ class TestCompiledFile:
 
     def test_is_taken_as_it_is(self, folder: Path) -> None:
         self.text(folder)
-        (folder / ("sglang" + SUFFIX)).write_bytes(b"kept")
-        assert self.text(folder) == b"kept"
+        kept = compile_catalog({**DATA, "engine": "kept"})
+        (folder / ("sglang" + SUFFIX)).write_bytes(kept)
+        assert self.text(folder) == kept
+
+    @pytest.mark.parametrize("old", [b"", b'{"engine":"sglang","releases":[],"parts":{}}\n'])
+    def test_is_made_anew_where_it_has_another_format(self, folder: Path, old: bytes) -> None:
+        (folder / ("sglang" + SUFFIX)).write_bytes(old)
+        assert self.text(folder) == compile_catalog(DATA)
 
     def test_is_made_anew_where_it_is_older(self, folder: Path) -> None:
         made = folder / ("sglang" + SUFFIX)

@@ -61,7 +61,7 @@ class TestConversions:
             ("sglang", ["nullable_str"], "x", "x"),
             ("sglang", ["json_list_type"], "[1]", [1]),
             ("sglang", ["parse_cuda_graph_config_arg"], '{"decode": {}}', {"decode": {}}),
-            ("llama.cpp", ["stoi"], "12abc", "12"),
+            *[("llama.cpp", [name], "12abc", "12") for name in ("stoi", "stol", "stoll", "stoul", "stoull")],
             ("llama.cpp", ["cpu_mask"], "0xff", "0xff"),
             ("llama.cpp", ["cpu_range"], "0-7", "0-7"),
             ("llama.cpp", ["cpu_range"], "-", "-"),

@@ -192,7 +192,19 @@ class TestContent:
     def test_that_cannot_be_loaded(self, maker: Maker) -> None:
         name = "rules/book/vllm/_bounds.yaml"
         maker.contents[name] = b"columns: ["
-        assert refusal(maker.zip(maker.parts()), maker.key).startswith("servelint 0.1.0 cannot load its data: ")
+        assert refusal(maker.zip(maker.parts()), maker.key).startswith(f"servelint 0.1.0 cannot load its data: {name}:1:11: ")
+
+    @pytest.mark.parametrize(
+        ("name", "content", "fault"),
+        [
+            ("engines/data/images.json", b"not json", "cannot be read (Expecting value: line 1 column 1 (char 0))"),
+            ("engines/data/purposes/vllm.json", b"{}", "has no table where servelint 0.1.0 has one"),
+            ("rules/refusals.json", b"[]", "has no table where servelint 0.1.0 has one"),
+        ],
+    )
+    def test_table_that_is_none(self, name: str, content: bytes, fault: str, maker: Maker) -> None:
+        maker.contents[name] = content
+        assert refusal(maker.zip(maker.parts()), maker.key) == f"servelint 0.1.0 cannot load its data: {name} {fault}"
 
     @pytest.mark.parametrize(
         ("name", "content"),
@@ -240,9 +252,10 @@ class TestManifest:
 NAMES = {
     "../models/x.json": "leads out of the bundle",
     "models/../../x.json": "leads out of the bundle",
-    "models//x.json": "leads out of the bundle",
-    "models\\x.json": "leads out of the bundle",
-    "models/x\0.json": "leads out of the bundle",
+    "..\\models\\x.json": "leads out of the bundle",
+    "models//x.json": "is not a path of names with / between them",
+    "models\\x.json": "is not a path of names with / between them",
+    "models/x\0.json": "is not a path of names with / between them",
     "/models/x.json": "is an absolute path",
     "\\models\\x.json": "is an absolute path",
     "C:/models/x.json": "is an absolute path",
@@ -322,7 +335,7 @@ class TestCommand:
             (["--from", "nowhere.zip"], "servelint: nowhere.zip: No such file or directory\n"),
             (["--from", "own.pub"], "servelint: own.pub: refused: it is not a zip archive\n"),
             (["--from", "empty"], f"servelint: empty: refused: it has no {MANIFEST}\n"),
-            (["--rollback"], "servelint: the data: refused: no data bundle is installed\n"),
+            (["--rollback"], "servelint: no data bundle is installed\n"),
             (["--rollback", "--show"], "servelint engines update: error: --from, --rollback and --show exclude each other\n"),
             (["--key", "own.pub"], "servelint engines update: error: --key needs --from\n"),
         ],
@@ -469,6 +482,25 @@ def test_installed_data_that_are_broken(maker: Maker, workspace: Workspace, monk
     monkeypatch.delenv(data.VARIABLE, raising=False)
     assert workspace.run("check", "--command", "vllm serve m").status == 0
     data.active.cache_clear()
+
+
+def test_a_file_that_breaks_after_the_installation(maker: Maker, tmp_path: Path) -> None:
+    environ = {name: value for name, value in os.environ.items() if name != data.VARIABLE}
+
+    def run(*args: str) -> tuple[int, str]:
+        ran = subprocess.run(
+            [sys.executable, "-m", "servelint", *args], env=environ, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        return ran.returncode, ran.stderr
+
+    assert run("engines", "update", "--from", maker.zip(maker.parts()), "--key", maker.key) == (0, "")
+    (bundled,) = [one for one in Path(data.bundle_folder()).iterdir() if one.is_dir()]
+    (bundled / data.RELEASES).write_text("broken")
+    fault = "(Expecting value: line 1 column 1 (char 0)); run servelint engines update --rollback"
+    for args in (["check", "--no-cache", "--command", "vllm serve m"], ["engines", "update", "--show"]):
+        assert run(*args) == (2, f"servelint: {bundled / data.RELEASES} cannot be read {fault}\n")
+    assert run("engines", "update", "--rollback") == (0, "")
+    assert run("check", "--no-cache", "--command", "vllm serve m") == (0, "")
 
 
 def test_a_bundle_that_this_servelint_cannot_use_is_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

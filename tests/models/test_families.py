@@ -59,6 +59,9 @@ def family(name: str) -> Family | None:
         ("house/Qwen3-8B-tuned-for-us", "qwen3"),
         ("/cache/Qwen/Qwen3-0___6B", "qwen3"),
         ("Qwen/Qwen2.5-Omni-7B", "qwen2.5-omni"),
+        ("deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B", "deepseek-r1-distill-qwen"),
+        ("XiaomiMiMo/MiMo-V2.5-Pro", "mimo-v2.5-pro"),
+        ("deepseek-ai/DeepSeek-R1-Distill-Llama-70B", "deepseek-r1-distill-llama"),
     ],
 )
 def test_a_family_is_known_by_the_last_part_of_the_name(model: str, name: str) -> None:
@@ -82,7 +85,6 @@ def test_a_family_is_known_by_the_last_part_of_the_name(model: str, name: str) -
         "Qwen/Qwen3-VL-Embedding-8B",
         "Qwen/Qwen3-Omni-30B-A3B-Captioner",
         "AngelSlim/Qwen3-8B_eagle3",
-        "deepseek-ai/DeepSeek-R1-Distill-Qwen-7B",
         "deepseek-ai/DeepSeek-R1-0528-Qwen3-8B",
         "house/Qwen3.5-35B-A3B-Claude-Reasoning-Distilled",
         "cerebras/Qwen3-Coder-REAP-25B-A3B",

@@ -10,8 +10,9 @@ import pytest
 
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
+from servelint.readers import read as read_all
 from servelint.readers.argv_json import read
-from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites, spans
+from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, shown, sites, spans
 
 
 def written(recipe: Any) -> str:
@@ -250,9 +251,31 @@ def test_the_brackets_and_quotes_of_a_word() -> None:
     assert sites(launch.argv) == marks
 
 
-@pytest.mark.parametrize("text", ['{"cmd": "vllm serve', '{"vllm": }', '{"a": 1} {"cmd": "vllm serve m"}'])
-def test_what_is_no_json(text: str) -> None:
-    assert launches_in(text, "recipe.json") == []
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('["vllm", "serve", "m"', "1:22: not valid JSON: a comma or a closing bracket is expected"),
+        ("{'cmd': 'vllm serve m'}", "1:2: not valid JSON: a key in double quotes is expected"),
+        ('{\n  "cmd": "vllm serve m",\n  "x": }', "3:8: not valid JSON: not a JSON value"),
+    ],
+)
+def test_a_recipe_that_is_no_json(text: str, place: str) -> None:
+    assert [shown(problem) for problem in read_all(Source("recipe.json", text)).problems] == [f"recipe.json:{place}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('{"vllm": }', "recipe.json"),
+        ('{"a": 1} {"cmd": "vllm serve m"}', "recipe.json"),
+        ('{"cmd": "vllm serve {{ model }}", }}', "recipe.json"),
+        ("vllm serve m", "recipe.json"),
+        ("{cmd: 'vllm serve m'}", "recipe.json5"),
+    ],
+)
+def test_what_need_not_be_json(text: str, name: str) -> None:
+    found = read_all(Source(name, text))
+    assert (found.launches, found.problems) == ([], [])
 
 
 def test_data_is_not_read_through() -> None:

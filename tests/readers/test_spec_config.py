@@ -82,6 +82,12 @@ class TestComments:
         found = read(Source("spec.json", '{ // a\n  "method": mtp,\n  "num_speculative_tokens": 2\n}\n'))
         assert [shown(problem) for problem in found.problems] == ["spec.json:2:13: not valid JSON: not a JSON value"]
 
+    def test_single_quotes(self) -> None:
+        found = read(Source("spec.json", "{'method': 'mtp', 'num_speculative_tokens': 2}"))
+        assert [shown(problem) for problem in found.problems] == [
+            "spec.json:1:2: not valid JSON: a key in double quotes is expected"
+        ]
+
 
 @pytest.mark.parametrize("text", ["{prompt_lookup_max: 2", '{"num_speculative_tokens": 2,' + " " * 5000])
 def test_broken_json_of_another_kind_is_passed_over(text: str) -> None:

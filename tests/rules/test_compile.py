@@ -167,8 +167,8 @@ class TestCheckout:
 
     def test_a_book_that_is_newer_is_taken(self, checkout: Path) -> None:
         book = checkout.parent / "book.json"
-        book.write_text(book.read_text().replace("Some rule", "From the book"))
-        assert self.titles() == ["From the book"]
+        book.write_text(book.read_text().replace("Some rule", "Book rule"))
+        assert self.titles() == ["Book rule"]
 
     def test_a_rule_that_is_newer_is_compiled(self, checkout: Path) -> None:
         path = checkout / "vllm" / "some-rule.yaml"
@@ -191,6 +191,10 @@ class TestCheckout:
 
     def test_without_a_book(self, checkout: Path) -> None:
         (checkout.parent / "book.json").unlink()
+        assert self.titles() == ["Some rule"]
+
+    def test_a_book_of_another_format_is_compiled_anew(self, checkout: Path) -> None:
+        (checkout.parent / "book.json").write_text('{"vllm":2}\n')
         assert self.titles() == ["Some rule"]
 
     def test_the_folder_of_rules(self, checkout: Path) -> None:

@@ -20,6 +20,7 @@ from servelint.rules.condition import (
     lacking,
     needs,
     operands,
+    predicate,
     same,
     shown,
     value_of,
@@ -71,6 +72,7 @@ class TestOperators:
     def test_of_what_an_unknown_word_may_add(self, operator: str) -> None:
         for argument in (HOLDS[operator], FAILS[operator]):
             assert truth({"dtype": {operator: argument}}, WRITTEN + " $ARGS") is None
+            assert predicate(compile_condition({"dtype": {operator: argument}}))(config(WRITTEN + " $ARGS")) is None
 
     def test_of_what_an_unknown_word_may_add_in_a_closed_world(self, operator: str) -> None:
         for argument in (HOLDS[operator], FAILS[operator]):
@@ -458,6 +460,8 @@ def test_every_operand_that_is_asked_for() -> None:
     tree = {"b": {"above": {"sum": ["c", {"operand": "d", "default": {"operand": "e"}}]}}, "a": {"in": [1, {"operand": "f"}]}}
     assert every_operand(compile_condition(tree)) == ["b", "c", "d", "e", "a", "f"]
     assert operands(compile_condition(tree)) == ["b", "a"]
+    total = {"total": compile_amount({"sum": ["c", 1]}, {})}
+    assert every_operand(compile_condition({"total": {"above": 2}}, total)) == ["c"]
 
 
 @pytest.mark.parametrize(

@@ -215,4 +215,6 @@ def test_what_an_oracle_does_not_see_decides_nothing() -> None:
     assert found(bad, refused, refused) == found(good, ok, ok) == {"vllm/x": []}
     assert found(bad, refused, verdict(1, ok=False, error="another")) == {"vllm/x": ["bad 1 is refused: another"]}
     assert found(good, ok, refused) == {"vllm/x": ["good 1 is refused: a reason"]}
+    listed = [verdict(1, ok=False, error=f"no parser x (chose from {{ {names} }})") for names in ("a,b", "a,b,c")]
+    assert found(bad, *listed) == {"vllm/x": []}
     assert found(bad, refused, verdict(1, ok=False, error="x", harness_suspect=True)) == {}

@@ -136,7 +136,7 @@ def test_every_rule_option_variable_and_release_has_its_page() -> None:
             assert (SITE / "releases" / engine / release / "index.html").is_file()
         for variable in catalog.variables():
             assert (SITE / "options" / engine / re.sub(r"[^\w.-]", "-", variable) / "index.html").is_file()
-        for line in {line for runs in catalog.spellings().values() for _, _, line in runs}:
+        for line in {line for spelling in catalog.spellings() for _, _, line in catalog.lines_of(spelling)}:
             assert (SITE / "options" / engine / catalog.option(line).name / "index.html").is_file()
 
 

@@ -158,6 +158,8 @@ def root() -> Command:
 
 
 def _run(args: list[str]) -> int:
+    for name in ("inspect", "base64", "glob"):  # click and ruamel.yaml import them, and a check does not use them
+        _import_when_used(name)
     import click
     from click.exceptions import Exit
 
@@ -182,6 +184,24 @@ def _run(args: list[str]) -> int:
         path = error.ctx.command_path if error.ctx is not None else "servelint"
         print_stderr(f"{path}: {'' if path == 'servelint' else 'error: '}{error.format_message()}")
         return error.exit_code
+
+
+def _import_when_used(name: str) -> None:
+    """Have the next import of a module give one that is executed when something of it is first used."""
+    from importlib.util import find_spec, module_from_spec
+
+    spec = None if name in sys.modules else find_spec(name)
+    if spec is None or spec.loader is None:
+        return
+    module, execute = module_from_spec(spec), spec.loader.exec_module
+
+    def load(attribute: str) -> object:
+        vars(module).pop("__getattr__", None)
+        execute(module)
+        return getattr(module, attribute)
+
+    vars(module)["__getattr__"] = load
+    sys.modules[name] = module
 
 
 def _complete() -> int:

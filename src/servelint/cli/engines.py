@@ -191,7 +191,7 @@ def _update(wanted: Updated) -> int:
         else:
             write_stdout(f"{describe(verbose=True)}\n")
     except bundle.Refused as error:
-        print_stderr(f"servelint: {wanted.path or 'the data'}: refused: {error}")
+        print_stderr(f"servelint: {wanted.path}: refused: {error}" if wanted.path is not None else f"servelint: {error}")
         return 2
     except DataError as error:
         print_stderr(f"servelint: {error}")

@@ -7,6 +7,7 @@ one set of data from its start to its end, and so do the processes that it start
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import re
 import sys
@@ -24,7 +25,9 @@ VARIABLE = "_SERVELINT_BUNDLE"
 """Names the bundle that a process uses, by its id; empty for the data of the package."""
 RELEASES = "engines/data/releases.json"
 
-_ID = re.compile(r"[0-9a-f]{40}(?:\.\d+)?")
+_ID = r"[0-9a-f]{40}(?:\.\d+)?"
+_FORMAT = "lines"
+_START = f'{{"{_FORMAT}":2,'.encode()
 
 
 class DataError(Exception):
@@ -88,7 +91,7 @@ def installed() -> list[str]:
     try:
         with open(path, encoding="utf-8") as file:
             found = json.load(file)["bundles"]
-        if all(_ID.fullmatch(one) for one in found):
+        if all(re.fullmatch(_ID, one) for one in found):
             return list(found)
     except (FileNotFoundError, NotADirectoryError):
         return []
@@ -113,7 +116,7 @@ def read(id: str) -> Bundle:
 def active() -> Bundle | None:
     """Return the bundle that this process uses; None for the data of the package. Raises DataError."""
     named = os.environ.get(VARIABLE)
-    if named is not None and named and not _ID.fullmatch(named):
+    if named is not None and named and not re.fullmatch(_ID, named):
         raise DataError(f"{VARIABLE} is {named!r}, which is not the id of a bundle")
     ids = installed() if named is None else [named] if named else []
     found = read(ids[0]) if ids else None
@@ -133,9 +136,15 @@ def data_path(name: str) -> str:
 
 
 def read_json(path: str) -> Any:
-    """Return what a JSON file holds."""
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
+    """Return what a JSON file holds. Raises DataError if it is one of an installed bundle, and damaged."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError) as error:
+        used = active()
+        if used is None or not path.startswith(used.folder + os.sep):
+            raise
+        raise DataError(f"{path} cannot be read ({error}); run servelint engines update --rollback") from None
 
 
 def load_data(name: str) -> Any:
@@ -161,3 +170,60 @@ def date() -> str:
     """Return the day of the data that this process uses."""
     found = active()
     return found.date[:10] if found is not None else package_date()
+
+
+# -- compiled data
+
+
+class Lines:
+    """Compiled data: a header, then lines of JSON, each found by its offset and decoded when it is asked for.
+
+    Attributes:
+        header: what the first line holds.
+    """
+
+    __slots__ = ("_begin", "_text", "header")
+
+    def __init__(self, text: bytes | mmap.mmap) -> None:
+        self._text = text
+        self._begin = text.find(b"\n") + 1
+        self.header: dict[str, Any] = json.loads(text[: self._begin])
+
+    def load(self, offset: int) -> Any:
+        """Return what the line at an offset holds."""
+        begin = self._begin + offset
+        return json.loads(self._text[begin : self._text.find(b"\n", begin)])
+
+
+class LinesWriter:
+    """Makes the text of `Lines`."""
+
+    def __init__(self) -> None:
+        self._lines: list[bytes] = []
+        self._end = 0
+
+    def add(self, value: object) -> int:
+        """Add a line, and return its offset."""
+        offset = self._end
+        self._lines.append(_line(value))
+        self._end += len(self._lines[-1])
+        return offset
+
+    def text(self, header: dict[str, Any]) -> bytes:
+        """Return the whole text."""
+        return b"".join([_line({_FORMAT: 2, **header}), *self._lines])
+
+
+def _line(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+
+
+def mapped(path: str) -> bytes | mmap.mmap | None:
+    """Return the compiled data of a file, mapped where that is possible; None for another format. Raises OSError."""
+    with open(path, "rb") as file:
+        if file.read(len(_START)) != _START:
+            return None
+        try:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError):
+            return _START + file.read()  # a file system without mappings

@@ -360,7 +360,9 @@ class _Parser:
             option, declared = self._declared(head), head
         if option is None:
             matches = self._matches(spelling)
-            options = {self.table.lines[match] for match in matches} if self.table is not None else set()
+            options = (
+                {line for match in matches if (line := self.table.line(match)) is not None} if self.table is not None else set()
+            )
             if len(matches) == 1 and len(matches[0]) == 2 and not dot:
                 return self._short(at, matches[0])
             if len(matches) == 1:

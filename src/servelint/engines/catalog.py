@@ -3,8 +3,8 @@
 People review data/<engine>.json. In it, `releases` of a body is a text such as "0.6.0..0.16.0, 0.33.0..". An open end reaches
 to the newest release in the catalog, so that adding a release changes only what the release changes.
 
-A check loads a compiled form: lines of JSON, a header, then one line for each part or body. A line is decoded when it is first
-used, so that a check of one launch decodes the few options that it uses.
+A check maps a compiled form (`core.data.Lines`): a header, then one line for each part or body. A line is decoded when it is
+first used, so that a check of one launch decodes the few options that it uses. The line of an option is its offset.
 
 A run is a range of releases that share a body: (first, last, body), as inclusive positions in `Catalog.releases`.
 """
@@ -15,12 +15,14 @@ import json
 import os
 from bisect import bisect_left
 
-from servelint.core.data import active, compiled_path, date
+from servelint.core.data import Lines, LinesWriter, active, compiled_path, date, mapped
 from servelint.engines.registry import ENGINES, derived
 from servelint.engines.releases import newest, release_key, sort_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from mmap import mmap
     from typing import Any
 
 
@@ -30,16 +32,16 @@ if TYPE_CHECKING:
 SUFFIX = ".catalog"
 
 
-def compiled_text(engine: str, folder: str) -> bytes | None:
-    """The lines of an engine's compiled catalog, compiled anew if the reviewed file is newer; None if there is none."""
-    path = os.path.join(compiled_path(folder), engine + SUFFIX)
+def compiled_text(engine: str, folder: str) -> bytes | mmap | None:
+    """The text of an engine's compiled catalog, compiled anew if the reviewed file is newer; None if there is none."""
+    path, reviewed = os.path.join(compiled_path(folder), engine + SUFFIX), os.path.join(folder, engine + ".json")
     try:
-        if os.stat(path).st_mtime_ns >= os.stat(os.path.join(folder, engine + ".json")).st_mtime_ns:
-            return _read(path)
+        if os.stat(path).st_mtime_ns >= os.stat(reviewed).st_mtime_ns and (there := mapped(path)) is not None:
+            return there
     except FileNotFoundError:
-        if not os.path.exists(os.path.join(folder, engine + ".json")):
-            return _read(path) if os.path.exists(path) else None
-    text = compile_catalog(json.loads(_read(os.path.join(folder, engine + ".json"))))
+        if not os.path.exists(reviewed):
+            return mapped(path) if os.path.exists(path) else None
+    text = compile_catalog(json.loads(_read(reviewed)))
     try:
         _write(path, text)
     except OSError:
@@ -79,33 +81,29 @@ def compile_catalog(data: dict[str, Any]) -> bytes:
     def table(part: dict[str, Any]) -> dict[str, list[list[Any]]]:
         return {name: runs(bodies) for name, bodies in part.items()}
 
-    lines: list[str] = [""]
-
-    def add(value: object) -> int:
-        lines.append(json.dumps(value, separators=(",", ":"), ensure_ascii=False))
-        return len(lines) - 1
-
-    spellings: dict[str, list[list[int]]] = {}
-    required: list[int] = []
+    lines = LinesWriter()
+    add = lines.add
+    spellings: dict[str, list[tuple[int, int, int]]] = {}
+    required: list[tuple[int, int, int]] = []
     for name, bodies in data["options"].items():
         for body in bodies:
             line = add([name, {key: value for key, value in body.items() if key != "releases"}])
+            here = [(first, last, line) for first, last in parse_runs(body["releases"], position)]
             if body.get("required"):
-                required.append(line)
-            for first, last in parse_runs(body["releases"], position):
-                for spelling in [*body.get("names", ["--" + name]), *body.get("negatives", [])]:
-                    spellings.setdefault(spelling, []).append([first, last, line])
+                required += here
+            for spelling in [*body.get("names", ["--" + name]), *body.get("negatives", [])]:
+                spellings.setdefault(spelling, []).extend(here)
     parts = {
         "required": required,
-        "spellings": add({spelling: sorted(found) for spelling, found in spellings.items()}),
+        "spellings": add(list(spellings)),
+        # as text, for a check asks for the runs of few
+        "runs": add([" ".join([str(one) for run in sorted(runs) for one in run]) for runs in spellings.values()]),
         "positionals": add(runs(data["positionals"])),
         "env": add(table(data["env"])),
         "json": {name: add({"extra": runs(part["extra"]), "keys": table(part["keys"])}) for name, part in data["json"].items()},
         "names": {kind: add(table(part)) for kind, part in data["names"].items()},
     }
-    header = {"engine": data["engine"], "releases": data["releases"], "parts": parts}
-    lines[0] = json.dumps(header, separators=(",", ":"), ensure_ascii=False)
-    return "\n".join(lines).encode()
+    return lines.text({"engine": data["engine"], "releases": data["releases"], "parts": parts})
 
 
 def _read(path: str) -> bytes:
@@ -161,7 +159,7 @@ def parse_runs(text: str, position: dict[str, int]) -> list[tuple[int, int]]:
 
 FLAG, TOGGLE, VALUE, OPTIONAL, LIST, APPEND = "flag", "toggle", "value", "optional", "list", "append"
 
-_HEADS_AT_MOST = 4_096
+_WORDS_AT_MOST = 4_096
 """Number of words whose meaning in each release is cached. An editor brings a new one at every keystroke."""
 
 
@@ -255,6 +253,7 @@ class Catalog:
         "_ordered",
         "_parts",
         "_positionals",
+        "_runs",
         "_since",
         "_spellings",
         "_tables",
@@ -264,17 +263,19 @@ class Catalog:
         "releases",
     )
 
-    def __init__(self, text: bytes) -> None:
-        self._lines = text.split(b"\n")
-        header = json.loads(self._lines[0])
+    def __init__(self, text: bytes | mmap) -> None:
+        self._lines = Lines(text)
+        header = self._lines.header
         self.engine: str = header["engine"]
         self.releases: list[str] = header["releases"]
         self.position = {release: index for index, release in enumerate(self.releases)}
         self._parts: dict[str, Any] = header["parts"]
-        self._spellings: dict[str, list[list[int]]] = json.loads(self._lines[self._parts["spellings"]])
+        spelled, runs = self._lines.load(self._parts["spellings"]), self._lines.load(self._parts["runs"])
+        self._spellings: dict[str, str] = dict(zip(spelled, runs, strict=True))
+        self._runs: dict[str, list[tuple[int, int, int]]] = {}
+        self._ordered: list[str] = []
         self._tables: dict[int, Table] = {}
         self._bodies: dict[int, Option] = {}
-        self._ordered: list[str] = []
         self._values: dict[int, Any] = {}
         self._keys: dict[tuple[str, int], Keys | None] = {}
         self._env: dict[str, Any] | None = None
@@ -322,7 +323,17 @@ class Catalog:
 
     def spelled(self, spelling: str) -> list[tuple[int, int, Option]]:
         """The runs of releases that declare a spelling, each with its option, oldest first."""
-        return [(first, last, self.option(line)) for first, last, line in self._spellings.get(spelling, ())]
+        return [(first, last, self.option(line)) for first, last, line in self.lines_of(spelling)]
+
+    def lines_of(self, spelling: str) -> list[tuple[int, int, int]]:
+        """The runs of releases that declare a spelling, each with the line of its option, oldest first."""
+        found = self._runs.get(spelling)
+        if found is None:
+            if spelling not in self._spellings:
+                return []
+            numbers = iter([int(one) for one in self._spellings[spelling].split()])
+            found = self._runs[spelling] = list(zip(numbers, numbers, numbers, strict=True))
+        return found
 
     def runs_of(self, name: str) -> list[tuple[int, int, Option]]:
         """The runs of releases that declare an option by its name, with dashes or with underscores."""
@@ -331,7 +342,7 @@ class Catalog:
     def gaps(self, spelling: str) -> list[tuple[int, int]]:
         """Positions (gone, back) for each gap in which releases lacked a spelling that older and newer ones have."""
         if spelling not in self._gaps:
-            runs = self._spellings.get(spelling, ())
+            runs = self.lines_of(spelling)
             lasts = [last for _, last, _ in runs]
             starts = [first for first, _, _ in runs[1:] if first - 1 not in lasts]
             self._gaps[spelling] = [(max([last for last in lasts if last < back]) + 1, back) for back in starts]
@@ -349,22 +360,22 @@ class Catalog:
         """
         key = head + " " + word
         if key not in self._heads:
-            if len(self._heads) > _HEADS_AT_MOST:
+            if len(self._heads) > _WORDS_AT_MOST:
                 self._heads.clear()
             short: list[tuple[int, ...]] = [()] * len(self.releases)
             for one in self.starting(head):
-                for first, last, line in self._spellings[one]:
+                for first, last, line in self.lines_of(one):
                     for index in range(first, last + 1):
                         short[index] += (line,)
             lines: list[object] = [*short]
             for one in (word, head):
-                for first, last, line in self._spellings.get(one, ()):
+                for first, last, line in self.lines_of(one):
                     lines[first : last + 1] = [line] * (last + 1 - first)
             self._heads[key] = lines
         return self._heads[key]
 
-    def spellings(self) -> dict[str, list[list[int]]]:
-        """Spelling -> runs, with the line of the option in place of a body."""
+    def spellings(self) -> Iterable[str]:
+        """The spellings of all releases."""
         return self._spellings
 
     def starting(self, prefix: str) -> list[str]:
@@ -377,18 +388,18 @@ class Catalog:
     def option(self, line: int) -> Option:
         """The option whose body is on a line of the compiled catalog."""
         if line not in self._bodies:
-            name, body = json.loads(self._lines[line])
+            name, body = self._lines.load(line)
             self._bodies[line] = Option(name, body)
         return self._bodies[line]
 
-    def required_lines(self) -> set[int]:
-        """The lines of options that some release requires."""
-        return set(self._parts["required"])
+    def required_lines(self, index: int) -> list[int]:
+        """The lines of the options that the release at a position requires."""
+        return sorted([line for first, last, line in self._parts["required"] if first <= index <= last])
 
     def variables(self) -> dict[str, Any]:
         """Environment variable -> runs of the releases that read it."""
         if self._env is None:
-            self._env = json.loads(self._lines[self._parts["env"]])
+            self._env = self._lines.load(self._parts["env"])
         return self._env
 
     def positionals(self, index: int) -> list[dict[str, Any]]:
@@ -399,7 +410,7 @@ class Catalog:
     def positionals_line(self, index: int) -> int:
         """A number for the list of positional arguments that a release has; -1 if it has none."""
         if self._positionals is None:
-            self._positionals = json.loads(self._lines[self._parts["positionals"]])
+            self._positionals = self._lines.load(self._parts["positionals"])
         return next((number for number, (first, last, _) in enumerate(self._positionals) if first <= index <= last), -1)
 
     def json_names(self) -> list[str]:
@@ -446,7 +457,7 @@ class Catalog:
 
     def _decoded(self, line: int) -> Any:
         if line not in self._values:
-            self._values[line] = json.loads(self._lines[line])
+            self._values[line] = self._lines.load(line)
         return self._values[line]
 
 
@@ -495,57 +506,63 @@ class Table:
     Attributes:
         catalog: the catalog of the engine.
         index: the position of the release in it.
-        lines: spelling -> line of its option.
     """
 
-    __slots__ = ("_every", "_required", "catalog", "index", "lines")
+    __slots__ = ("_lines", "_required", "_spellings", "catalog", "index")
 
     def __init__(self, catalog: Catalog, index: int) -> None:
         self.catalog = catalog
         self.index = index
-        self.lines: dict[str, int] = {}
+        self._lines: dict[str, int | None] = {}
+        self._spellings: tuple[str, ...] | None = None
         self._required: list[Option] | None = None
-        for spelling, runs in catalog.spellings().items():
-            for first, last, line in runs:
-                if first <= index <= last:
-                    self.lines[spelling] = line
-        self._every = frozenset(self.lines.values())
 
     @property
     def release(self) -> str:
         """The release."""
         return self.catalog.releases[self.index]
 
-    def has(self, line: int) -> bool:
-        """Whether the release has the option of a line."""
-        return line in self._every
+    def line(self, spelling: str) -> int | None:
+        """The line of the option of a spelling; None if the release has none."""
+        if spelling not in self._lines:
+            if len(self._lines) > _WORDS_AT_MOST:
+                self._lines.clear()
+            here = [line for first, last, line in self.catalog.lines_of(spelling) if first <= self.index <= last]
+            self._lines[spelling] = here[-1] if here else None
+        return self._lines[spelling]
 
     def find(self, spelling: str) -> Option | None:
         """The option of a spelling (`--port`); None if the release has none."""
-        line = self.lines.get(spelling)
+        line = self.line(spelling)
         return self.catalog.option(line) if line is not None else None
 
     def starting(self, prefix: str) -> list[str]:
         """The spellings that start with a prefix, sorted."""
-        return [spelling for spelling in self.catalog.starting(prefix) if spelling in self.lines]
+        return [spelling for spelling in self.catalog.starting(prefix) if self.line(spelling) is not None]
 
     def get(self, name: str) -> Option | None:
         """An option by its canonical name."""
         found = self.find("--" + name)
         if found is not None and found.name == name:
             return found
-        return next((option for line in self._every if (option := self.catalog.option(line)).name == name), None)
+        return next((option for option in self.options() if option.name == name), None)
 
     def required(self) -> list[Option]:
         """The options without which the parser refuses."""
         if self._required is None:
-            lines = self.catalog.required_lines()
-            self._required = [self.catalog.option(line) for line in sorted(lines & self._every)]
+            self._required = [self.catalog.option(line) for line in self.catalog.required_lines(self.index)]
         return self._required
 
     def options(self) -> list[Option]:
         """All options of the release, by name."""
-        return sorted([self.catalog.option(line) for line in self._every], key=lambda option: option.name)
+        lines = {self.line(spelling) for spelling in self.spellings()}
+        return sorted([self.catalog.option(line) for line in lines if line is not None], key=lambda option: option.name)
+
+    def spellings(self) -> tuple[str, ...]:
+        """The spellings of all options of the release."""
+        if self._spellings is None:
+            self._spellings = tuple([one for one in self.catalog.spellings() if self.line(one) is not None])
+        return self._spellings
 
 
 @derived
@@ -559,7 +576,7 @@ def load(engine: str) -> Catalog | None:
 def newest_release(engine: str) -> str | None:
     """The newest release of an engine that is known, listed or in the catalog; None for an engine of which none is."""
     text = compiled_text(engine, ENGINES[engine].data)
-    known = [one for one in (newest(engine), *(json.loads(text.partition(b"\n")[0])["releases"][-1:] if text else ())) if one]
+    known = [one for one in (newest(engine), *(Lines(text).header["releases"][-1:] if text is not None else ())) if one]
     return max(known, key=sort_key, default=None)
 
 
@@ -588,13 +605,12 @@ def _options_of(word: str) -> list[str]:
 class Signatures:
     """Finds the releases whose parsers read the same words alike, so that the words are parsed once for all of them."""
 
-    __slots__ = ("_catalog", "_heads", "_required")
+    __slots__ = ("_catalog", "_heads")
 
     def __init__(self, catalog: Catalog, words: list[str]) -> None:
         self._catalog = catalog
         options = [part for word in words if word[:1] == "-" and len(word) > 1 for part in _options_of(word)]
         self._heads = [catalog.head(option.partition(".")[0].replace("_", "-"), option) for option in options]
-        self._required = sorted(catalog.required_lines())
 
     def of(self, index: int) -> tuple[object, ...]:
         """A value that is equal for two releases, by their positions, only if all that they have of the words is the same."""
@@ -607,5 +623,4 @@ class Signatures:
 
     def _around(self, index: int) -> tuple[object, tuple[int, ...]]:
         """The positional arguments and the required options of a release."""
-        required = [line for line in self._required if self._catalog.table(index).has(line)] if self._required else []
-        return self._catalog.positionals_line(index), tuple(required)
+        return self._catalog.positionals_line(index), tuple(self._catalog.required_lines(index))

@@ -504,22 +504,8 @@ class Config:
 
     def _operand(self, name: str) -> Operand:
         head, dot, rest = name.partition(".")
-        if dot:
-            if head == "env":
-                return self._env(rest)
-            if head == "model":
-                return self._model(rest)
-            if head == "draft":
-                return self._draft(rest)
-            if head == "gpu":
-                return self._gpu(rest)
-            if head == "effective":
-                fact = facts_of(self.launch.engine).get(rest)
-                return fact.compute(self) if fact is not None else UNKNOWN
-            if head == "container":
-                return self._container(rest)
-            if head == "prefill":
-                return self._of_prefill(rest)
+        if dot and head in _KINDS:
+            return _KINDS[head](self, rest)
         if name == "model":
             model = self.reading.model
             given = self._settings.get(name)
@@ -639,6 +625,10 @@ class Config:
         named = setting.option.json if setting.option is not None and self.index is not None else ""
         keys = self.catalog.keys(named, self.index) if named and self.catalog is not None and self.index is not None else None
         return keys is not None and keys.dashes
+
+    def _effective(self, name: str) -> Operand:
+        fact = facts_of(self.launch.engine).get(name)
+        return fact.compute(self) if fact is not None else UNKNOWN
 
     def _env(self, name: str) -> Operand:
         variable = self.launch.env.get(name)
@@ -777,6 +767,18 @@ class Config:
         if text is None:
             return UNWRITTEN if name == "image" or container.open else ABSENT
         return Operand(True, text.value, text)
+
+
+_KINDS: dict[str, Callable[[Config, str], Operand]] = {
+    "env": Config._env,
+    "model": Config._model,
+    "draft": Config._draft,
+    "gpu": Config._gpu,
+    "effective": Config._effective,
+    "container": Config._container,
+    "prefill": Config._of_prefill,
+}
+"""The first part of an operand's name -> what answers for the rest of it."""
 
 
 def _typed(engine: str, text: TracedText, types: list[str]) -> Scalar | None:

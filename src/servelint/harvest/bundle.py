@@ -81,8 +81,10 @@ def _safe(name: str, known: set[str]) -> str:
     """Return a name of a bundle. Raises Refused if it leads out of the bundle, or comes twice."""
     if name.startswith(("/", "\\")) or re.match("[A-Za-z]:", name):
         raise Refused(f"{name!r} is an absolute path")
-    if "\\" in name or "\0" in name or not {".", "..", ""}.isdisjoint(name.split("/")):
+    if ".." in re.split(r"[/\\]", name):
         raise Refused(f"the path {name!r} leads out of the bundle")
+    if "\\" in name or "\0" in name or not {".", ""}.isdisjoint(name.split("/")):
+        raise Refused(f"{name!r} is not a path of names with / between them")
     if name.casefold() in known:
         raise Refused(f"it holds {name!r} twice")
     if len(known) >= FILES_AT_MOST:
@@ -373,11 +375,18 @@ def _tried(id: str) -> None:
     )
     if ran.returncode:
         lines = ran.stderr.strip().splitlines() or [f"exit status {ran.returncode}"]
-        raise Refused(f"servelint {data.VERSION} cannot load its data: {lines[-1][:300]}")
+        fault = lines[-1].replace(os.path.join(data.bundle_folder(), id, ""), "")
+        for more in ("servelint.core.data.DataError: ", "rules/book: ", "; run servelint engines update --rollback"):
+            fault = fault.replace(more, "", 1)
+        raise Refused(f"servelint {data.VERSION} cannot load its data: {fault[:300]}")
 
 
 def try_out() -> None:
-    """Load all data that this process uses; the exception tells what is wrong with them."""
+    """Load all data that this process uses.
+
+    Raises:
+        Exception: What is wrong with them. DataError if a table is not JSON, or holds nothing.
+    """
     from servelint import hardware, models, translate
     from servelint.advise import recommendation
     from servelint.core.text import TracedText
@@ -386,6 +395,10 @@ def try_out() -> None:
     from servelint.rules import load
     from servelint.speculation import gains
 
+    for name in sorted(own_files()):
+        found, own = data.load_data(name), data.read_json(os.path.join(data.PACKAGE, *name.split("/")))
+        if type(found) is not type(own) or (own and not found):
+            raise data.DataError(f"{name} has no table where servelint {data.VERSION} has one")
     for engine in ENGINES:
         loaded = catalog.load(engine)
         if loaded is not None:

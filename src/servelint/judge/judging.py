@@ -19,8 +19,7 @@ from servelint.engines.releases import NEVER, OLDER, known_releases, newest, rel
 from servelint.files.directives import name_gpus
 from servelint.fixes import fix_for, fix_of
 from servelint.judge import container
-from servelint.judge.checks import run_check
-from servelint.judge.checks.memory import OF_THE_PLAN, planned_as_one
+from servelint.judge.checks import OF_THE_PLAN, run_check
 from servelint.judge.parser import Violation, note_misspelt, verdicts, violations
 from servelint.judge.parser.view import listed
 from servelint.judge.parser.violation import NEW_IN_FORKS, OF_FORKS, REFUSED, VALUES_OF_FORKS
@@ -105,7 +104,11 @@ def _judged(launch: Launch, settings: Settings, index: RuleIndex, every_rule: bo
         keys = (*keys, release_key(releases.unlisted.written))
     findings: list[Finding] = []
     there = _there(launch, configs, index)
-    as_one = planned_as_one(launch) if "gpu." in there and len(configs) > 1 else None
+    as_one: Config | None = None
+    if "gpu." in there and len(configs) > 1:
+        from servelint.judge.checks.memory import planned_as_one
+
+        as_one = planned_as_one(launch)
     for rule in index.candidates(keys, there):
         if as_one is not None and rule.check in OF_THE_PLAN:
             continue

@@ -10,6 +10,7 @@ import json
 import re
 
 from servelint.core.launch import Container, Launch, Variable, Word
+from servelint.core.problem import Problem
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
 from servelint.engines import entry, images
@@ -51,12 +52,13 @@ _RECORDED = re.compile(
     re.IGNORECASE,
 )
 _RECORDS = re.compile(r"results?|history|runs|logs?|samples|transcripts?|messages|conversations?", re.IGNORECASE)
+_HOLE = re.compile(r"\{\{|\{%|<%|(?m:^\s*[#%$@])")
 _PLACEHOLDER = re.compile(r"\$\{\w+:(?![-+?=])[^{}]*\}|\{\{[^{}]*\}\}|(?<![\w$\{])\{[A-Za-z_][\w.]*\}")
 """`${workspaceFolder:x}`, `{{ model }}`, `{model}`: filled in by whatever reads the recipe."""
 
 
-def read(source: Source, neighbours: Neighbours) -> list[Launch]:
-    """Read the launches of a JSON recipe."""
+def read(source: Source, neighbours: Neighbours) -> list[Launch] | Problem:
+    """Read the launches of a JSON recipe; a problem if the text may start an engine and is not JSON."""
     del neighbours
     if len(source.text) > _SIZE_AT_MOST or not entry.mentions(source.text):
         return []
@@ -68,8 +70,25 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     text = TracedText.at(source, 0, len(source.text))
     node = json_nodes.parse(text)
     if isinstance(node, json_nodes.JsonFault):
+        fault = node
         node = json_nodes.parse(without_comments(text, lenient=True))
-    return [] if isinstance(node, json_nodes.JsonFault) else _Recipe(source).found(node)
+        if isinstance(node, json_nodes.JsonFault):
+            return _problem(source, fault)
+    return _Recipe(source).found(node)
+
+
+def _problem(source: Source, fault: json_nodes.JsonFault) -> Problem | list[Launch]:
+    """What is wrong with a text that is one JSON value by its start; nothing for a template, or a value a line."""
+    other = fault.message == json_nodes.MORE or source.path.endswith(".json5")
+    if (
+        other
+        or not source.text.lstrip().startswith(("{", "["))
+        or not entry.may_start(source.text)
+        or _HOLE.search(source.text)
+    ):
+        return []
+    line, column = source.position(min(fault.offset, len(source.text)))
+    return Problem(source.path, f"not valid JSON: {fault.message}", line, column)
 
 
 def _may_start(data: Any) -> bool:

@@ -19,7 +19,7 @@ FORMAT = Format(
 _OWN = frozenset(
     ("num_speculative_tokens", "prompt_lookup_max", "draft_tensor_parallel_size", "suffix_decoding_max_tree_depth")
 )
-_MARK = '"num_speculative_tokens"'
+_MARKS = ('"num_speculative_tokens"', "'num_speculative_tokens'")
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch] | Problem:
@@ -34,7 +34,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch] | Problem:
         text = without_comments(text, lenient=source.path.lower().endswith((".jsonc", ".json5")))
         node = json.parse(text)
     if isinstance(node, json.JsonFault):
-        if len(source.text) > 4096 or _MARK not in source.text:
+        if len(source.text) > 4096 or not any(mark in source.text for mark in _MARKS) or source.path.endswith(".json5"):
             return []
         line, column = source.position(min((text.pieces[0].span or Span(source, 0, 0)).start + node.offset, len(source.text)))
         return Problem(source.path, f"not valid JSON: {node.message}", line, column)

@@ -1,22 +1,22 @@
 """The compiled rule book: where it is, its format, and its compilation in a source checkout where a rule file changed.
 
-A book keeps the fields that select a rule apart from the rest of the rule. Its first line gives for each engine the line of its
-heads, the second has the ranges of releases; a head has the number of its rule's range and the line of its body. A check reads
-the heads of its engine, and the bodies of the rules that may hold.
+A book (`core.data.Lines`) keeps the fields that select a rule apart from the rest of the rule. Its header gives for each engine
+the line of its heads, and that of the ranges of releases; a head has the number of its rule's range and the line of its body. A
+check reads the heads of its engine, and the bodies of the rules that may hold.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from functools import lru_cache
 
-from servelint.core.data import PACKAGE, DataError, active, compiled_path, data_path
+from servelint.core.data import PACKAGE, DataError, Lines, LinesWriter, active, compiled_path, data_path, mapped
 from servelint.rules import ranges
 from servelint.rules.rule import HEAD, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from mmap import mmap
     from typing import Any
 
     from servelint.core.trust import RuleFolder
@@ -76,20 +76,25 @@ def rules_of(engine: str) -> list[Rule]:
 @lru_cache(maxsize=1)
 def _book() -> Book:
     bundle, folder = active(), rule_folder()
-    book = _BOOK if bundle is None else compiled_path(os.path.join(bundle.folder, "rules", "book.json"))
-    if folder == _CHECKOUT and _stale(book) if bundle is None else not os.path.exists(book):
-        from servelint.rules.compile import RuleError, write_book
+    path = _BOOK if bundle is None else compiled_path(os.path.join(bundle.folder, "rules", "book.json"))
+    stale = bundle is None and folder == _CHECKOUT and _stale(path)
+    return (None if stale else _read(path)) or _compiled(folder, path)
 
-        try:
-            os.makedirs(os.path.dirname(book), exist_ok=True)
-            write_book(folder, book)
-        except RuleError as error:
-            if bundle is None:
-                raise
-            raise DataError(f"{folder}: {error}; run servelint engines update --rollback") from None
-        except OSError:
-            return _compiled_elsewhere(folder)  # it may only be read
-    return _read(book)
+
+def _compiled(rules: str, path: str) -> Book:
+    """Compile a folder of rules to a book; in memory where it cannot be written."""
+    from servelint.rules.compile import RuleError, write_book
+
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        write_book(rules, path)
+    except RuleError as error:
+        if active() is None:
+            raise
+        raise DataError(f"{rules}: {error}; run servelint engines update --rollback") from None
+    except OSError:
+        return _compiled_elsewhere(rules)  # it may only be read
+    return _read(path) or _compiled_elsewhere(rules)
 
 
 def _compiled_elsewhere(rules: str) -> Book:
@@ -100,12 +105,17 @@ def _compiled_elsewhere(rules: str) -> Book:
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "book.json")
         write_book(rules, path)
-        return _read(path)
+        with open(path, "rb") as file:
+            return Book(file.read())
 
 
-def _read(path: str) -> Book:
-    with open(path, "rb") as file:
-        return Book(file.read())
+def _read(path: str) -> Book | None:
+    """The book of a file; None where there is none, or one that another version of servelint has written."""
+    try:
+        text = mapped(path)
+    except FileNotFoundError:
+        return None
+    return Book(text) if text is not None else None
 
 
 def _stale(book: str) -> bool:
@@ -136,21 +146,19 @@ def write_book_file(rules: list[dict[str, Any]], path: str, read_at: int) -> Non
 
     read_at: when the reading of the rules began, in nanoseconds; the file bears that time, so that what changed since is newer
     """
-    engines = sorted({rule["engine"] for rule in rules})
+    lines = LinesWriter()
     every: list[Any] = []
-    heads: dict[str, list[dict[str, Any]]] = {engine: [] for engine in engines}
-    bodies: list[dict[str, Any]] = []
+    heads: dict[str, list[dict[str, Any]]] = {engine: [] for engine in sorted({rule["engine"] for rule in rules})}
     for rule in rules:
-        line = 2 + len(engines) + len(bodies)
         if rule["bounds"] not in every:
             every.append(rule["bounds"])
         head = {key: rule[key] for key in HEAD if key in rule}
-        heads[rule["engine"]].append({**head, "bounds": every.index(rule["bounds"]), "body": line})
-        bodies.append({key: value for key, value in rule.items() if key not in HEAD})
-    lines = [{engine: 2 + number for number, engine in enumerate(engines)}, every, *heads.values(), *bodies]
+        body = lines.add({key: value for key, value in rule.items() if key not in HEAD})
+        heads[rule["engine"]].append({**head, "bounds": every.index(rule["bounds"]), "body": body})
+    header = {"ranges": lines.add(every), "engines": {engine: lines.add(those) for engine, those in heads.items()}}
     temporary = f"{path}.{os.getpid()}"
     with open(temporary, "wb") as file:
-        file.writelines([json.dumps(line, separators=(",", ":"), ensure_ascii=False).encode() + b"\n" for line in lines])
+        file.write(lines.text(header))
     os.utime(temporary, ns=(read_at, read_at))
     os.replace(temporary, path)
 
@@ -160,19 +168,19 @@ class Book:
 
     __slots__ = ("_engines", "_lines", "_ranges")
 
-    def __init__(self, text: bytes) -> None:
-        self._lines = text.split(b"\n")
-        self._engines: dict[str, int] = json.loads(self._lines[0])
-        self._ranges = [ranges.loaded(bounds) for bounds in json.loads(self._lines[1])]
+    def __init__(self, text: bytes | mmap) -> None:
+        self._lines = Lines(text)
+        self._engines: dict[str, int] = self._lines.header["engines"]
+        self._ranges = [ranges.loaded(bounds) for bounds in self._lines.load(self._lines.header["ranges"])]
 
     def rules(self, *engines: str) -> list[Rule]:
         """The rules of some engines; of all if none is named."""
-        return [Rule(head, self._lines[head["body"]], self._ranges[head["bounds"]]) for head in self.heads(*engines)]
+        return [Rule(head, (self._lines, head["body"]), self._ranges[head["bounds"]]) for head in self.heads(*engines)]
 
     def heads(self, *engines: str) -> list[dict[str, Any]]:
         """What the rules have of rule.HEAD, each with the line of its body."""
         found: list[dict[str, Any]] = []
         for engine in engines or self._engines:
             if engine in self._engines:
-                found += json.loads(self._lines[self._engines[engine]])
+                found += self._lines.load(self._engines[engine])
         return sorted(found, key=lambda head: str(head["id"]))

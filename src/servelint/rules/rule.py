@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from servelint.rules import ranges
@@ -12,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from servelint.core.data import Lines
     from servelint.engines.releases import ReleaseKey
     from servelint.rules.condition import Predicate
 
@@ -71,15 +71,17 @@ class Rule:
         "written",
     )
 
-    def __init__(self, head: dict[str, Any], body: bytes | None = None, bounds: ranges.Bounds | None = None) -> None:
+    def __init__(
+        self, head: dict[str, Any], body: tuple[Lines, int] | None = None, bounds: ranges.Bounds | None = None
+    ) -> None:
         """Make a rule of its head, which has all fields if there is no body.
 
         Args:
             head: what selects the rule.
-            body: the other fields, as JSON.
+            body: where the other fields are.
             bounds: its range, where a book has it once for all rules with it.
         """
-        self._body: bytes | dict[str, Any] | None = head if body is None else body
+        self._body: tuple[Lines, int] | dict[str, Any] | None = head if body is None else body
         self.id: str = head["id"]
         self.engine: str = head["engine"]
         self.bounds = ranges.loaded(head["bounds"]) if bounds is None else bounds
@@ -100,7 +102,8 @@ class Rule:
         return getattr(self, name)
 
     def _decode(self) -> None:
-        data: dict[str, Any] = json.loads(self._body) if isinstance(self._body, bytes) else self._body or {}
+        body = self._body
+        data: dict[str, Any] = body[0].load(body[1]) if isinstance(body, tuple) else body or {}
         self._body = None
         self.title: str = data["title"]
         self.severity: str = data["severity"]

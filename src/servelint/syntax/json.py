@@ -67,6 +67,10 @@ class JsonFault:
         self.offset = offset
 
 
+MORE = "text after the end of the JSON value"
+"""The message of a fault behind a value."""
+
+
 def parse(text: TracedText) -> JsonNode | JsonFault:
     """Parse a JSON text; what is wrong with it is returned, not raised."""
     return _Parser(text).document()
@@ -100,7 +104,7 @@ class _Parser:
             node = self.node(0)
             self.space()
             if self.at < len(self.flat):
-                raise _Stop("text after the end of the JSON value", self.at)
+                raise _Stop(MORE, self.at)
         except _Stop as stop:
             return stop.fault
         except _TooDeep:

@@ -128,12 +128,15 @@ def test_the_advice_fits() -> None:
 @pytest.mark.parametrize(
     ("words", "rule"),
     [
-        ("Qwen/Qwen2.5-VL-72B-Instruct-AWQ -tp 2", "vllm/awq-groups-cut"),
+        ("Qwen/Qwen2.5-VL-72B-Instruct-AWQ -tp 2", "vllm/awq-groups-cut-of-folder"),  # replaced by a padded one
         ("OpenGVLab/InternVL3-78B-AWQ -tp 4", "vllm/awq-groups-cut"),
         ("./InternVL3-78B-AWQ -tp 2", "vllm/awq-groups-cut-of-folder"),
         ("Qwen/Qwen2.5-VL-72B-Instruct-AWQ", None),
         ("Qwen/Qwen2.5-72B-Instruct-AWQ -tp 2", None),  # its inner size is padded
         ("house/Qwen2.5-VL-72B-Instruct-AWQ -tp 2", None),
+        ("Qwen/Qwen2.5-14B-Instruct-AWQ -tp 8", "vllm/awq-groups-cut"),
+        ("Qwen/Qwen2.5-14B-Instruct-AWQ -tp 4", None),
+        ("Qwen/Qwen2.5-14B-Instruct-AWQ -tp 8 -q bitsandbytes", None),
     ],
 )
 def test_awq_groups(words: str, rule: str | None) -> None:

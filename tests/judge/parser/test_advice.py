@@ -141,7 +141,7 @@ def mistyped(engine: str) -> Iterator[tuple[str, str]]:
     last = len(catalog.releases) - 1
     for index in (last // 2, last):
         release, table = catalog.releases[index], catalog.table(index)
-        for number, spelling in enumerate(sorted(table.lines)):
+        for number, spelling in enumerate(sorted(table.spellings())):
             option = table.find(spelling)
             if option is None or number % EVERY or not spelling.startswith("--") or option.required:
                 continue

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
     from servelint.engines.config import Config
 
+_VERDICTS = ("refused", "too_long", "too_many", "after_pools", "no_graphs", "kv_bytes", "may_run_out")
+OF_THE_PLAN = frozenset("memory." + name for name in _VERDICTS)
+"""Checks that report the verdict of a memory plan. Where no release is pinned they ask the plan over all
+(`memory.planned_as_one`)."""
+
 
 def run_check(name: str, config: Config) -> dict[str, str] | None:
     """Run the check that a rule names.

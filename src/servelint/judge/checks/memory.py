@@ -18,10 +18,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.memory.plan import MemoryPlan
 
-_VERDICTS = ("refused", "too_long", "too_many", "after_pools", "no_graphs", "kv_bytes", "may_run_out")
-OF_THE_PLAN = frozenset("memory." + name for name in _VERDICTS)
-"""Checks that report the verdict of a plan. Where no release is pinned they ask the plan over all (`planned_as_one`)."""
-
 _known: WeakKeyDictionary[Config, MemoryPlan] = WeakKeyDictionary()
 """Plans by config: several rules use the same one."""
 _joint: WeakKeyDictionary[Config, MemoryPlan] = WeakKeyDictionary()

@@ -21,13 +21,23 @@ if TYPE_CHECKING:
 _PUBLISHED = re.compile(r"qwen/qwen3[^/]*-fp8|stepfun-ai/step-3\.5-flash-fp8")
 """Names under which a publisher has FP8 in blocks alone."""
 _PUBLISHERS = ("qwen", "deepseek-ai", "minimaxai", "stepfun-ai")
-_GROUPED = {"qwen2.5-vl-72b-instruct-awq": "qwen", "internvl3-78b-awq": "opengvlab"}
+_GROUPED = {
+    "qwen2.5-vl-72b-instruct-awq": "qwen",
+    "qwen2.5-vl-72b-instruct-pointer-awq": "pointerhq",
+    "internvl3-78b-awq": "opengvlab",
+}
 """AWQ checkpoints that keep an inner size which few sizes divide -> the publisher.
 
-Sources: QwenLM/Qwen3-VL#831, vllm-project/vllm#21695.
+Sources: QwenLM/Qwen3-VL#831, sgl-project/sglang#3571, vllm-project/vllm#21695.
 
 Qwen2.5-72B-Instruct-AWQ and its GPTQ do not: their inner size is padded.
 """
+_SAME_SHAPE = {"pointerhq": "qwen"}
+"""A publisher of quantized weights -> whose model has the shape."""
+_UNPADDED = re.compile(r"qwen2\.5-(?:0\.5|1\.5|3|7|14|32)b-instruct-awq|qwen3-(?:4|8|14|32)b-awq|qwq-32b-awq")
+"""AWQ checkpoints of Qwen that are not padded."""
+_REPLACED = ("qwen2.5-vl-72b-instruct-awq",)
+"""Those that their publisher has replaced with padded ones: the name alone does not say which one it is."""
 _IN_CHANNELS = ("zai-org/glm-4.", "redhatai/")
 """Publishers of FP8 with a scale for each channel."""
 _METHODS = ("fp8", "deepseek_v4_fp8")
@@ -92,7 +102,8 @@ def groups(config: Config) -> dict[str, str] | None:
     """A shard of AWQ weights that ends within a group, of a checkpoint that is known.
 
     Source: create_weights of AWQLinearMethod in vllm/model_executor/layers/quantization/awq.py (vllm-0.6.6 to 0.23.0), of
-    BaseAWQLinearMethod in auto_awq.py (vllm-0.33.0). AWQ's Marlin gives such layers to it.
+    BaseAWQLinearMethod in auto_awq.py (vllm-0.33.0), of AWQLinearMethod in srt/layers/quantization/awq.py (sglang-0.4.4.post4
+    to 0.5.23). AWQ's Marlin gives such layers to it.
     """
     return _across_groups(config, by_name=False)
 
@@ -106,15 +117,23 @@ def _across_groups(config: Config, *, by_name: bool) -> dict[str, str] | None:
     from servelint.models.architecture import find
     from servelint.models.catalog import last_part
 
-    name, size = _name(config), whole(config, "tensor-parallel-size")
+    name, size = _name(config), whole(config, ENGINES[config.launch.engine].tensor_parallel_operand)
     last = last_part(name) if name is not None else ""
-    publisher = _GROUPED.get(last)
+    publisher = _GROUPED.get(last) or ("qwen" if _UNPADDED.fullmatch(last) else None)
     if name is None or publisher is None or size is None or _stored(config) is not None:
         return None
-    if by_name is (name.lower() == f"{publisher}/{last}") or (by_name and _repository(config) is not None):
+    published = name.lower() == f"{publisher}/{last}"
+    if by_name is (published and last not in _REPLACED) or (by_name and not published and _repository(config) is not None):
         return None
-    model = find(f"{publisher}/{last}")
-    return _said(model, "inner size", model.dense, size, 128, {"dense mlp": (model.dense, 1)}) if model is not None else None
+    model = find(f"{_SAME_SHAPE.get(publisher, publisher)}/{last.replace('-pointer', '')}")
+    if model is None or config.operand("quantization").value not in (None, "awq", "awq_marlin"):
+        return None
+    sizes = {"inner size": model.dense}
+    if config.launch.engine == "sglang" and config.operand("effective.dp-attention").value is False:
+        sizes["attention's width"] = model.heads * model.attention[0].value_dim
+    parts = {label: (inner, 1) for label, inner in sizes.items()}
+    found = (_said(model, label, inner, size, 128, parts) for label, inner in sizes.items())
+    return next((one for one in found if one is not None), None)
 
 
 def experts_in_int4(config: Config) -> dict[str, str] | None:

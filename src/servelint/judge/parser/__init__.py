@@ -95,7 +95,7 @@ def note_misspelt(config: Config) -> None:
     for fault in config.reading.arguments.faults:
         if fault.kind == "unknown-option" and config.catalog is not None and config.index is not None:
             table = config.catalog.table(config.index)
-            close = similar(fault.spelling, table.lines)
+            close = similar(fault.spelling, table.spellings())
             option = table.find(close) if close is not None else None
             if option is not None:
                 config.reading.arguments.possible.add(option.name)

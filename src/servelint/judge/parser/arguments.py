@@ -243,7 +243,7 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
         message = f"{view.release} takes no value after an equals sign, and refuses {fault.spelling}"
         return Violation("unknown-option", fault.span, message, f"write {name} and the value as two words", "one word")
     other = _other_engine(view.engine, fault.spelling)
-    close = similar(fault.spelling, view.catalog.table(view.index).lines)
+    close = similar(fault.spelling, view.catalog.table(view.index).spellings())
     there = setting_named(view, close) is not None if close else False
     twice = close == "--model" and view.config.reading.model is not None and not there
     there = there or twice

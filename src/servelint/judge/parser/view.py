@@ -117,7 +117,7 @@ class ReleaseView:
 
     def find(self, spelling: str) -> Option | None:
         """The option of a spelling (`--port`); None if the release has none."""
-        run = self.run_of(self.catalog.spellings().get(spelling))
+        run = self.run_of(self.catalog.lines_of(spelling))
         return self.catalog.option(run[2]) if run is not None else None
 
     def may_have(self, option: str) -> bool:

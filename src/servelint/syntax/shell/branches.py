@@ -8,6 +8,7 @@ these conditions decided, so that each alternative is one that can happen: what 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from servelint.core.text import TracedText, unknown
 from servelint.syntax.shell.arithmetic import integer
@@ -114,14 +115,9 @@ class World:
 
     def subject(self, raw: str, shell: Evaluator, right: TracedText | None = None) -> str:
         """A name for the value of a raw text: two texts with the same name have the same value."""
-        plain = _PLAIN.fullmatch(raw)
-        name = "$" + (plain.group(1) or plain.group(2)) if plain is not None else raw.replace('"', "")
+        name, every, names = _named(raw)
         values: list[object] = []
-        names: list[str] = []
-        for match in _NAMES.finditer(name):
-            used = match.group(1) or match.group(2)
-            if match.group(1) and used.isidentifier():
-                names.append(used)
+        for used in every:
             value: object = shell.state.args if used.isdecimal() or used in _ARGUMENTS else shell.state.variables.get(used)
             value = self._stands_for.get(id(value), value)
             if value is not None:
@@ -129,7 +125,7 @@ class World:
         self._kept += values  # while they are kept, no other value has their id
         subject = "\0".join([name, *[str(id(value)) for value in values]])
         if right is not None or subject not in self._names:
-            self._names[subject] = list(dict.fromkeys(names)), right
+            self._names[subject] = names, right
         return subject
 
     def test(self, status: Status, operator: str, raws: list[TracedText], shell: Evaluator, right: str | None) -> Status:
@@ -204,6 +200,15 @@ class World:
         if known is not None:
             return Status(known)
         return Status(status.value, status.likely, status.assumed, (*status.yes, fact), (*status.no, _denied(fact)))
+
+
+@lru_cache(maxsize=4096)
+def _named(raw: str) -> tuple[str, list[str], list[str]]:
+    """A name for a raw text, the parameters in it, and those of them that are variables, each once."""
+    plain = _PLAIN.fullmatch(raw)
+    name = "$" + (plain.group(1) or plain.group(2)) if plain is not None else raw.replace('"', "")
+    used = [(match.group(1) or match.group(2), match.group(1)) for match in _NAMES.finditer(name)]
+    return name, [one for one, _ in used], list(dict.fromkeys([one for one, braced in used if braced and one.isidentifier()]))
 
 
 def _denied(fact: Fact) -> Fact:

@@ -19,6 +19,7 @@ _LOST = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)+[ \t]*(--?[A-Za-z])")
 _SPECIAL = re.compile(r"[\\'\"`$#]|<<-?")
 _IN_COMMAND = re.compile(r"[)\\'\"`$(#<]|(?<![\w$.-])[ce]")
 _IN_BRACES = re.compile(r"[}\\'\"`$]")
+_BACKQUOTED = re.compile(r"(?:[^`\\]+|\\.?)*", re.DOTALL)
 _IN_QUOTES = re.compile(r"[\"\\`$]")
 _AFTER_DOLLAR = re.compile(r"[A-Za-z_0-9{(@*#?$!'\"\[-]")
 _CASE = re.compile(r"(?<![\w$.-])(?:case(?=\s+\S+\s+in\s)|esac(?![\w.-]))")
@@ -253,9 +254,8 @@ def matching(flat: str, at: int, closing: str, quoted: bool = False) -> int:
 
 def backquote(flat: str, at: int) -> int:
     """The offset of the backquote that closes a substitution whose content starts at an offset, or the end of the text."""
-    while at < len(flat) and flat[at] != "`":
-        at += 2 if flat[at] == "\\" else 1
-    return min(at, len(flat))
+    closed = _BACKQUOTED.match(flat, at)
+    return closed.end() if closed is not None else len(flat)
 
 
 def ansi_end(flat: str, at: int) -> int:

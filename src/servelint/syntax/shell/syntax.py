@@ -120,9 +120,10 @@ class Script:
         root: The tree.
     """
 
-    __slots__ = ("_raws", "_simple", "elsewhere", "flat", "gaps", "root", "text")
+    __slots__ = ("_ends", "_raws", "_simple", "elsewhere", "flat", "gaps", "root", "text")
 
     def __init__(self, text: TracedText) -> None:
+        self._ends: dict[int, int | None] = {}
         self._raws: dict[tuple[int, int], list[Raw]] = {}
         self._simple: dict[int, Simple] = {}
         self.gaps = gaps(text) if len(text.pieces) > 1 else []
@@ -143,8 +144,11 @@ class Script:
 
     def assignment(self, node: Node) -> Assignment | None:
         """The assignment of a node; None if it is not one."""
-        end = _assignment_end(self.flat, node.start_byte)
-        return assignment(self.text.cut(node.start_byte, end)) if end is not None else None
+        start = node.start_byte
+        if start not in self._ends:
+            self._ends[start] = _assignment_end(self.flat, start)
+        end = self._ends[start]
+        return assignment(self.text.cut(start, end)) if end is not None else None
 
     def raws(self, start: int, end: int) -> list[Raw]:
         """The words between two offsets, over line ends and comments."""
