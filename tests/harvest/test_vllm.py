@@ -268,7 +268,63 @@ def test_old_release() -> None:
     assert options["old"]["default"] is True
     assert options["old"]["deprecated"] == "[DEPRECATED] does nothing"
     assert found["names"]["tool-call-parsers"] == ["hermes", "one", "two"]
-    assert found["names"]["architectures"] == ["AquilaModel", "BertModel", "LlamaForCausalLM"]
+    assert found["names"]["architectures"] == {"AquilaModel": {}, "BertModel": {}, "LlamaForCausalLM": {}}
+
+
+def test_what_model_classes_lack() -> None:
+    found = taken(
+        {
+            "vllm/scripts.py": SCRIPTS,
+            "vllm/entrypoints/openai/cli_args.py": CLI_ARGS,
+            "vllm/entrypoints/openai/tool_parsers/__init__.py": "from .abstract_tool_parser import ToolParserManager\n",
+            "vllm/entrypoints/openai/tool_parsers/abstract_tool_parser.py": """
+                class ToolParserManager:
+                    tool_parsers = {"hermes": 1}
+            """,
+            "vllm/model_executor/models/registry.py": """
+                _VLLM_MODELS = {
+                    "AForCausalLM": ("a", "A"), "BForCausalLM": ("b", "B"), "CForCausalLM": ("a", "C"),
+                    "DForCausalLM": ("a", "Gone"),
+                    "EForCausalLM": ("vllm.models.e", "E"), "FForCausalLM": ("a", "F"),
+                }
+            """,
+            "vllm/model_executor/models/interfaces.py": """
+                class SupportsLoRA: ...
+                class SupportsPP: ...
+            """,
+            "vllm/model_executor/models/a.py": """
+                from torch import nn
+                from .interfaces import SupportsLoRA, SupportsPP
+                from .elsewhere import Mixed
+                class A(nn.Module, SupportsLoRA, SupportsPP):
+                    packed_modules_mapping = {"qkv_proj": ["q_proj"]}
+                class C(A): ...
+                class F(nn.Module):
+                    supports_lora: bool = True
+                    packed_modules_mapping: dict
+            """,
+            "vllm/model_executor/models/b.py": """
+                from torch import nn
+                from .interfaces import SupportsPP
+                class B(nn.Module, SupportsPP): ...
+            """,
+            "vllm/models/e/__init__.py": "from .inner import E\n",
+            "vllm/models/e/inner.py": """
+                from torch import nn
+                class E(nn.Module):
+                    def __init__(self):
+                        self.packed_modules_mapping = {}
+            """,
+        }
+    )
+    assert found["names"]["architectures"] == {
+        "AForCausalLM": {},
+        "BForCausalLM": {"lacks": ["lora", "bitsandbytes"]},
+        "CForCausalLM": {},
+        "DForCausalLM": {},
+        "EForCausalLM": {"lacks": ["lora", "pp", "bitsandbytes"]},
+        "FForCausalLM": {"lacks": ["pp", "bitsandbytes"]},
+    }
 
 
 def test_options_made_from_config_classes() -> None:

@@ -83,7 +83,7 @@ def test_a_family_is_known_by_the_last_part_of_the_name(model: str, name: str) -
         "intfloat/e5-mistral-7b-instruct",
         "Qwen/Qwen3-VL-Reranker-8B",
         "Qwen/Qwen3-VL-Embedding-8B",
-        "Qwen/Qwen3-Omni-30B-A3B-Instruct",
+        "Qwen/Qwen3-Omni-30B-A3B-Captioner",
         "AngelSlim/Qwen3-8B_eagle3",
         "deepseek-ai/DeepSeek-R1-Distill-Mistral-7B",
         "deepseek-ai/DeepSeek-R1-0528-Qwen3-8B",

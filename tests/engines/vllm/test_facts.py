@@ -257,3 +257,20 @@ def test_how_the_model_is_named(command: str, expected: str, tmp_path: Path) -> 
     (tmp_path / "serve.yaml").write_text("model: Qwen/Qwen3-8B\n")
     config = configs(launch_in(command, "run.sh", tmp_path), ["0.33.0"])[0]
     assert config.operand("effective.model-argument").value == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "release", "expected"),
+    [
+        ("lacks-lora", "Qwen/Qwen3-30B-A3B", "0.9.2", True),
+        ("lacks-lora", "Qwen/Qwen3-30B-A3B", "0.10.0", False),
+        ("lacks-lora", UNKNOWN, "0.9.2", "unknown"),
+        ("lacks-lora", "Qwen/Qwen3-30B-A3B", "0.8.3", "unknown"),  # a class of later releases
+        ("lacks-lora", "Qwen/Qwen3-30B-A3B", None, "unknown"),
+        ("lacks-pp", "meta-llama/Llama-3.1-8B-Instruct", "0.6.0", False),
+        ("lacks-bitsandbytes", "Qwen/Qwen2.5-7B-Instruct", "0.6.3.post1", True),
+        ("lacks-bitsandbytes", "Qwen/Qwen2.5-7B-Instruct", "0.8.5", False),
+    ],
+)
+def test_what_the_class_of_the_model_lacks(name: str, words: str, release: str | None, expected: object) -> None:
+    assert fact(name, words, release) == expected

@@ -200,3 +200,40 @@ def test_fp8_in_blocks(words: str, known: bool) -> None:
     found = sglang(words, "0.4.7")
     found.launch.gpu = "rtx-3090"
     assert holds("sglang/fp8-blocks-before-ada", found) is known
+
+
+@pytest.mark.parametrize(
+    ("words", "gpu", "release", "part"),
+    [
+        ("Qwen/Qwen3-8B-FP8", "a100", "0.8.5", "FP8 weights in blocks"),
+        ("Qwen/Qwen3-8B-FP8", "a100", "0.9.0", None),
+        ("Qwen/Qwen3-8B-FP8", "l4", "0.8.5", None),
+        ("Qwen/Qwen3-30B-A3B --quantization fp8", "a100", "0.8.5", "FP8 experts"),
+        ("Qwen/Qwen3-30B-A3B --quantization bitsandbytes", "a100", "0.8.5", None),
+        ("Qwen/Qwen3-8B --quantization fp8", "a100", "0.8.5", None),
+        ("Qwen/Qwen3-30B-A3B", "a100", "0.8.5", None),
+    ],
+)
+def test_fp8_in_triton(words: str, gpu: str, release: str, part: str | None) -> None:
+    launch = launch_in(f"vllm serve {words}", "run.sh")
+    launch.gpu = gpu
+    found = fields("vllm/fp8-triton-before-ada", configs(launch, [release])[0])
+    assert (found["part"] if found is not None else None) == part
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16 -tp 8", None),
+        ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16 -tp 16", "groups"),
+        ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16 -tp 3", "heads"),
+        ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", None),
+        ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16 -tp $N", None),
+        ("ibm-granite/granite-4.0-h-small -tp 16", None),  # one group, which each GPU has a copy of
+        ("Qwen/Qwen3.6-27B -tp 16", None),  # no Mamba-2
+        ("house/model -tp 16", None),
+    ],
+)
+def test_heads_of_states(words: str, part: str | None) -> None:
+    found = fields("vllm/state-heads-not-divided", vllm(words, "0.28.0"))
+    assert (found["part"] if found is not None else None) == part

@@ -11,12 +11,16 @@ from __future__ import annotations
 import ast
 import dataclasses
 import re
+from functools import partial
 from typing import Any
 
 from servelint.harvest.evaluate.values import MISSING, UNKNOWN, Class, External, Function, Generic, Instance, plain
 from servelint.harvest.pysource import Module, Program
 from servelint.harvest.sources import Tree
 from servelint.harvest.vllm.options import closed
+
+_INTERFACES = {"lora": ("SupportsLoRA", "supports_lora"), "pp": ("SupportsPP", "supports_pp")}
+_PACKED, _STACKED = "packed_modules_mapping", "bitsandbytes_stacked_params_mapping"
 
 # -- environment variables
 
@@ -391,13 +395,54 @@ def _words(node: ast.AST) -> list[str]:
     return [one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
 
 
-def _architectures(program: Program) -> list[str]:
-    """The architectures of the model registry, the Transformers backend's own stand-ins among them."""
+def _architectures(program: Program) -> dict[str, dict[str, list[str]]]:
+    """The architectures of the model registry, the Transformers backend's own stand-ins among them.
+
+    `lacks` has what the class of an architecture does not declare: "lora", "pp" (pipeline parallelism), "bitsandbytes". It is
+    left out where the bases of the class are not all known.
+    """
+    loader = program.module("vllm.model_executor.model_loader.loader")
+    stacked = loader is not None and _STACKED in ast.unparse(loader.tree)
     for dotted, name in _MODELS:
         value = program.value(dotted, name)
         if isinstance(value, dict):
-            return sorted(key for key in value if isinstance(key, str))
-    return []
+            known = sorted(key for key in value if isinstance(key, str))
+            packed = _STACKED if stacked else _PACKED
+            return {key: _lacks(program, value[key], packed) for key in known}
+    return {}
+
+
+def _lacks(program: Program, entry: Any, packed: str) -> dict[str, list[str]]:
+    """What the class of a row of the registry does not declare: (module, class)."""
+    if not isinstance(entry, (tuple, list)) or len(entry) < 2 or not all(isinstance(one, str) for one in entry):
+        return {}
+    dotted = entry[-2] if entry[-2].startswith("vllm.") else f"vllm.model_executor.models.{entry[-2]}"
+    cls, module = program.value(dotted, entry[-1]), program.module(dotted)
+    bases = program.guarded(partial(program.lineage, cls)) if isinstance(cls, Class) else UNKNOWN
+    if module is None or not isinstance(bases, list) or not all(isinstance(getattr(one, "name", None), str) for one in bases):
+        return {}
+    names = {one.name.rpartition(".")[2] for one in bases}
+    declared = {name for one in bases if isinstance(one, Class) for name in _declares(one.node)}
+    interfaces = program.module("vllm.model_executor.models.interfaces")
+    found = [
+        what
+        for what, (base, flag) in _INTERFACES.items()
+        if interfaces is not None and interfaces.defines(base) and base not in names and flag not in declared
+    ]
+    if packed not in declared and f"self.{packed}" not in ast.unparse(module.tree):
+        found.append("bitsandbytes")
+    return {"lacks": found} if found else {}
+
+
+def _declares(node: ast.ClassDef) -> list[str]:
+    """The names that the body of a class gives a value."""
+    found = [one.name for one in node.body if isinstance(one, ast.FunctionDef)]
+    for one in node.body:
+        if isinstance(one, ast.Assign):
+            found += [target.id for target in one.targets if isinstance(target, ast.Name)]
+        elif isinstance(one, ast.AnnAssign) and one.value is not None and isinstance(one.target, ast.Name):
+            found.append(one.target.id)
+    return found
 
 
 def _backends(program: Program) -> list[str]:

@@ -68,6 +68,36 @@ def in_blocks(config: Config) -> dict[str, str] | None:
     return {} if found and config.operand("quantization").value in (None, "fp8") else None
 
 
+def fp8_in_triton(config: Config) -> dict[str, str] | None:
+    """FP8 weights for which vLLM has Triton's kernels alone before 0.9: blocks, and experts.
+
+    Source: Fp8LinearMethod and Fp8MoEMethod in vllm/model_executor/layers/quantization/fp8.py (vllm-0.6.6 to 0.8.5).
+    """
+    if in_blocks(config) is not None:
+        return {"part": "FP8 weights in blocks"}
+    method = config.operand("quantization")
+    kind = method.value if method.present else config.operand("model.quantization").value
+    return {"part": "FP8 experts"} if kind == "fp8" and config.operand("model.moe").value is True else None
+
+
+def state_heads(config: Config) -> dict[str, str] | None:
+    """A tensor parallel size that does not divide the groups or the heads of Mamba-2 layers of a known model.
+
+    Source: MambaMixer2.__init__ in vllm/model_executor/layers/mamba/mamba_mixer2.py (vllm-0.9.2 to 0.33.0).
+    """
+    model, size = _known(config), whole(config, "tensor-parallel-size")
+    if model is None or size is None or size < 2:
+        return None
+    for layers in model.states:
+        if layers.kind != "mamba2":
+            continue
+        if layers.value_heads % size:
+            return {"part": "heads", "count": str(layers.value_heads)}
+        if layers.key_heads > 1 and layers.key_heads % size:
+            return {"part": "groups", "count": str(layers.key_heads)}
+    return None
+
+
 def groups(config: Config) -> dict[str, str] | None:
     """A shard of AWQ weights that ends within a group, of a checkpoint that is known.
 
@@ -182,6 +212,14 @@ def _stored(config: Config) -> Architecture | None:
     name, launch = _name(config), config.launch
     opened = folder.files_of(launch)
     return checkpoint.read(name, opened) if name is not None and opened is not None else None
+
+
+def _known(config: Config) -> Architecture | None:
+    """The model by its config.json, or by its repository."""
+    from servelint.models.architecture import find
+
+    name = _repository(config)
+    return _stored(config) or (find(name) if name is not None else None)
 
 
 def _of_hub(config: Config) -> Architecture | None:
