@@ -1083,8 +1083,12 @@ def _run(options: argparse.Namespace) -> Tally:
     tally, started = Tally(), seeds(options.engine, options.seeds)
     os.makedirs(options.folder, exist_ok=True)
     for release in options.releases.split(","):
-        stem = os.path.join(options.folder, f"{options.engine}-{release}-{options.seed}")
-        made = list(cases(options.engine, release, options.count, options.seed, started))
+        last = "examples" if options.of == "examples" else options.seed
+        stem = os.path.join(options.folder, f"{options.engine}-{release}-{last}")
+        if options.of == "examples":
+            made = list(examples_anywhere(options.engine, release, options.gpu, options.gpus))
+        else:
+            made = list(cases(options.engine, release, options.count, options.seed, started))
         known = os.path.exists(stem + ".verdicts.jsonl") and _rows(stem + ".cases.jsonl") == made
         if known:
             compare(_pairs(stem + ".cases.jsonl", stem + ".verdicts.jsonl"), GPUS[options.gpu], options.gpus, tally)
@@ -1111,28 +1115,45 @@ def example_cases(engine: str, base: str, each: int = 99) -> Iterator[Case]:
 
     each: how many good and how many bad ones of a rule
     """
-    book = str(ROOT / "rules")
-    machines = {known: name for name, known in GPUS.items()}
-    for rule in (one for path in rule_files(book) for data in read_rules(path, book) for one in expand(data)):
-        if (rule["engine"], rule["severity"], rule["impact"]) != (engine, "error", "crash-at-start"):
+    taken: Counter[tuple[str, str]] = Counter()
+    for rule, kind, case in _examples_of_rules(engine, base):
+        if (rule["severity"], rule["impact"]) != ("error", "crash-at-start") or taken[rule["id"], kind] >= each:
             continue
         if not contains(loaded(compile_range(str(rule["versions"]))), release_key(base)):
             continue
+        found = {one.rule for one in judged(case, GPUS[case["gpu"]], case["gpus"])}
+        if (rule["id"] in found) if kind == "bad" else not found:
+            taken[rule["id"], kind] += 1
+            yield case
+
+
+def examples_anywhere(engine: str, release: str, gpu: str, gpus: int) -> Iterator[Case]:
+    """The examples of all rules for one machine, each once, on a release that they need not be for: both sides of bounds."""
+    had: set[str] = set()
+    for _, _, case in _examples_of_rules(engine, release):
+        key = json.dumps([case["argv"], case["env"]])
+        if (case["gpu"], case["gpus"]) == (gpu, gpus) and key not in had:
+            had.add(key)
+            yield case
+
+
+def _examples_of_rules(engine: str, release: str) -> Iterator[tuple[dict[str, Any], str, Case]]:
+    """Each rule with "bad" or "good" and an example of it as a case, if its launch and its machine can be asked about."""
+    book = str(ROOT / "rules")
+    machines = {known: name for name, known in GPUS.items()}
+    for rule in (one for path in rule_files(book) for data in read_rules(path, book) for one in expand(data)):
+        if rule["engine"] != engine:
+            continue
         for kind in ("bad", "good"):
-            taken = 0
             for number, example in enumerate(rule["examples"][kind], start=1):
                 launches = read(unmarked(*example_text(example))[0]).launches
                 words = _plain(launches[0]) if len(launches) == 1 and launches[0].engine == engine else None
                 gpu, gpus = str(example.get("gpu", "h100-80gb")), int(example.get("gpus", 8))
                 gpu = {"h100": "h100-80gb", "a100": "a100-80gb"}.get(gpu, gpu)
-                if words is None or gpu not in machines or taken >= each:
+                if words is None or gpu not in machines:
                     continue
-                case: Case = {"id": f"{rule['id']} {kind} {number}", "engine": engine, "release": base, "argv": words[0]}
-                case |= {"env": words[1], "gpu": machines[gpu], "gpus": gpus}
-                found = {one.rule for one in judged(case, gpu, gpus)}
-                if (rule["id"] in found) if kind == "bad" else not found:
-                    taken += 1
-                    yield case
+                case: Case = {"id": f"{rule['id']} {kind} {number}", "engine": engine, "release": release, "argv": words[0]}
+                yield rule, kind, case | {"env": words[1], "gpu": machines[gpu], "gpus": gpus}
 
 
 def confirmations(cases: list[Case], before: dict[str, Case], after: dict[str, Case]) -> dict[str, list[str]]:
@@ -1210,6 +1231,9 @@ def main(argv: list[str] | None = None) -> int:
     write.add_argument("--out", required=True)
     weigh.add_argument("files", nargs="+", metavar="CASES VERDICTS | FOLDER")
     run.add_argument("--releases", required=True, help="with commas between")
+    run.add_argument(
+        "--of", choices=("mutations", "examples"), default="mutations", help="what is asked: `examples` of all rules"
+    )
     for one in (run, asking):
         one.add_argument("--oracle", required=True, help="path of oracle.py")
         one.add_argument("--folder", required=True, help="where cases and verdicts are written")

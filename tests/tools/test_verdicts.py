@@ -180,6 +180,14 @@ def test_names_of_plugins_that_the_oracle_lacks() -> None:
     )
 
 
+def test_examples_of_rules_on_releases_that_they_are_not_for() -> None:
+    made = list(verdicts.examples_anywhere("sglang", "0.5.2", "H100", 8))
+    assert {(one["release"], one["gpu"], one["gpus"]) for one in made} == {("0.5.2", "H100", 8)}
+    asked = [(tuple(one["argv"]), tuple(one["env"].items())) for one in made]
+    assert len(asked) == len(set(asked)) > 1000
+    assert any("sglang/staging-buffer-needs-mooncake bad" in one["id"] for one in made)  # from 0.5.10 on
+
+
 def test_the_examples_of_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     made = list(verdicts.example_cases("vllm", "0.33.0", 1))
     rules = {one["id"].split()[0] for one in made}
