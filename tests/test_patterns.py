@@ -40,6 +40,7 @@ MADE = {
     "engines/images.py": "in the records of engines, which are looked at",
     "fixes/entries.py": "the name of a variable that is an identifier, in expressions that take a line each",
     "hardware/__init__.py": "data, which is looked at",
+    "memory/llamacpp.py": "constants of the module, in a table",
     "models/__init__.py": "data, which is looked at",
     "models/quantization.py": "names of modules in a checkpoint: their length and repetitions are bounded there",
     "readers/__init__.py": "in the records of formats, which are looked at",

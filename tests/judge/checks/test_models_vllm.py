@@ -125,7 +125,7 @@ class TestReasoningTokens:
             ("meta-llama/Llama-3.1-8B-Instruct", "qwen3", "0.24.0", False),
             ("meta-llama/Llama-3.1-8B-Instruct", "granite", "0.23.0", False),
             ("meta-llama/Llama-3.1-8B-Instruct", "$PARSER", "0.23.0", False),
-            ("google/gemma-3-27b-it", "gemma4", "0.20.0", False),
+            ("google/gemma-3-27b-it", "gemma4", "0.20.0", True),
             ("Qwen/Qwen3-8B", "deepseek_r1", "0.33.0", False),
             ("deepseek-ai/DeepSeek-R1-Distill-Llama-8B", "deepseek_r1", "0.33.0", False),
             ("house/Llama-3.1-8B-Instruct-thinker", "deepseek_r1", "0.33.0", False),
