@@ -22,13 +22,14 @@ _PUBLISHED = re.compile(r"qwen/qwen3[^/]*-fp8|stepfun-ai/step-3\.5-flash-fp8")
 """Names under which a publisher has FP8 in blocks alone."""
 _PUBLISHERS = ("qwen", "deepseek-ai", "minimaxai", "stepfun-ai")
 _GROUPED = {
+    "qwen2-vl-72b-instruct-awq": "qwen",
     "qwen2.5-vl-72b-instruct-awq": "qwen",
     "qwen2.5-vl-72b-instruct-pointer-awq": "pointerhq",
     "internvl3-78b-awq": "opengvlab",
 }
 """AWQ checkpoints that keep an inner size which few sizes divide -> the publisher.
 
-Sources: QwenLM/Qwen3-VL#831, sgl-project/sglang#3571, vllm-project/vllm#21695.
+Sources: QwenLM/Qwen3-VL#230, QwenLM/Qwen3-VL#831, sgl-project/sglang#3571, vllm-project/vllm#21695.
 
 Qwen2.5-72B-Instruct-AWQ and its GPTQ do not: their inner size is padded.
 """
@@ -36,7 +37,7 @@ _SAME_SHAPE = {"pointerhq": "qwen"}
 """A publisher of quantized weights -> whose model has the shape."""
 _UNPADDED = re.compile(r"qwen2\.5-(?:0\.5|1\.5|3|7|14|32)b-instruct-awq|qwen3-(?:4|8|14|32)b-awq|qwq-32b-awq")
 """AWQ checkpoints of Qwen that are not padded."""
-_REPLACED = ("qwen2.5-vl-72b-instruct-awq",)
+_REPLACED = ("qwen2-vl-72b-instruct-awq", "qwen2.5-vl-72b-instruct-awq")
 """Those that their publisher has replaced with padded ones: the name alone does not say which one it is."""
 _IN_CHANNELS = ("zai-org/glm-4.", "redhatai/")
 """Publishers of FP8 with a scale for each channel."""
@@ -101,7 +102,7 @@ def state_heads(config: Config) -> dict[str, str] | None:
 def groups(config: Config) -> dict[str, str] | None:
     """A shard of AWQ weights that ends within a group, of a checkpoint that is known.
 
-    Source: create_weights of AWQLinearMethod in vllm/model_executor/layers/quantization/awq.py (vllm-0.6.6 to 0.23.0), of
+    Source: create_weights of AWQLinearMethod in vllm/model_executor/layers/quantization/awq.py (vllm-0.6.1 to 0.23.0), of
     BaseAWQLinearMethod in auto_awq.py (vllm-0.33.0), of AWQLinearMethod in srt/layers/quantization/awq.py (sglang-0.4.4.post4
     to 0.5.23). AWQ's Marlin gives such layers to it.
     """
