@@ -142,6 +142,7 @@ class MemoryPlan:
         model: the model as the launch names it.
         gpu: the GPU as the launch names it.
         gpu_count: how many GPUs the launch sees.
+        ranks: how many GPUs its processes take, over all nodes.
         releases: all releases that the plan holds for, oldest first. Of those with equal arithmetic only the newest.
         gpu_gib: the memory of one GPU as its driver reports it.
         budget_gib: what the engine allows itself of it.
@@ -170,6 +171,7 @@ class MemoryPlan:
     gpu: str | None
     gpu_count: int
     releases: list[str] = field(init=False)
+    ranks: int = 1
     gpu_gib: float | None = None
     budget_gib: float | None = None
     weights_gib: float | None = None

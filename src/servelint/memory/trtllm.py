@@ -44,7 +44,7 @@ def plan(config: Config) -> MemoryPlan:
     experts = _whole(config, missing, "moe-expert-parallel-size") or 1
     if _whole(config, missing, "context-parallel-size") not in (None, 1):
         missing.append("how --cp_size divides the cache")
-    found.gpu_count = tensor * pipeline
+    found.gpu_count = found.ranks = tensor * pipeline
     if _text(config, "backend") in ("tensorrt", "trt", "_autodeploy"):
         missing.append(f"the arithmetic of the backend {_text(config, 'backend')}")
     for key in ("config.speculative_config", "config.lora_config", "config.quant_config"):

@@ -52,6 +52,15 @@ def test_more_ranks_are_named_where_the_gpus_are_there() -> None:
     assert remedy("memory.refused", launch).startswith("use more or larger GPUs")
 
 
+def test_more_ranks_are_not_named_where_replicas_take_the_gpus() -> None:
+    command = VLLM + "meta-llama/Llama-3.3-70B-Instruct"
+    assert "--tensor-parallel-size 4 leaves " in remedy("memory.refused", config(command, "0.19.1", count=8))
+    spread = remedy("memory.refused", config(command + " --data-parallel-size 4", "0.19.1", count=8))
+    assert "--tensor-parallel-size" not in spread
+    full = remedy("memory.refused", config(command + " --data-parallel-size 8", "0.19.1", count=8))
+    assert "--tensor-parallel-size" not in full
+
+
 def test_a_hybrid_model_whose_drafts_leave_no_slot_is_told_so() -> None:
     launch = config(SGLANG + "Qwen/Qwen3.6-27B --speculative-algorithm NEXTN", "0.5.23")
     said = run_check("memory.refused", launch)

@@ -269,7 +269,8 @@ def _changes(config: Config, found: MemoryPlan) -> list[list[tuple[str, str]]]:
     tries += [[one] for one in engine.memory_reserves]
     tries.append([(engine.kv_dtype_option, engine.kv_dtype_fp8)])
     width = whole(config, engine.tensor_parallel_operand, 1) or 1
-    tries += [[(engine.tensor_parallel_option, str(size))] for size in (2, 4, 8) if width < size <= found.gpu_count]
+    most = found.gpu_count * width // found.ranks  # the other dimensions keep their ranks
+    tries += [[(engine.tensor_parallel_option, str(size))] for size in (2, 4, 8) if width < size <= most]
     if engine.memory_reserves and not _not_free(found):
         tries.append([(fraction, "0.95"), engine.memory_reserves[0]])
     return tries

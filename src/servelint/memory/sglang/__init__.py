@@ -96,7 +96,7 @@ def _model(config: Config, name: str | None) -> Architecture | None:
 def _place(config: Config, found: MemoryPlan, given: Inputs) -> None:
     """Fill in the GPU, how many there are, what is free on one, and the settings that depend on its size."""
     settings = given.settings
-    needed = settings.tp * settings.pp * (settings.data_parallel if settings.replicas == 1 else 1)
+    found.ranks = needed = settings.tp * settings.pp * (settings.data_parallel if settings.replicas == 1 else 1)
     total = footprint.total_gib(given.gpu) if given.gpu is not None else None
     if given.gpu is None or total is None:
         found.missing.append(f"the memory of {found.gpu}" if found.gpu else "the GPU")

@@ -35,7 +35,7 @@ def plan(config: Config) -> MemoryPlan:
     found = MemoryPlan("vllm", config.release, name, config.gpu_name, gpus)
     model = _model(config, name)
     settings = VllmSettings(config, model)
-    needed = settings.tensor * settings.pipeline * settings.prefill * settings.data
+    found.ranks = needed = settings.tensor * settings.pipeline * settings.prefill * settings.data
     if config.operand("gpu.count").value is None and needed > gpus:
         found.gpu_count = needed
         found.notes.append(f"the number of GPUs is not known: it takes {needed}, and the plan assumes as many")
