@@ -388,6 +388,19 @@ class TestParallelism:
         assert dealt == pytest.approx(parts, rel=0.01)
         assert whole / 8 < dealt < whole / 5
 
+    def test_experts_are_divided_among_ranks_of_prefill_contexts(self) -> None:
+        model = "Qwen/Qwen3-30B-A3B"
+        dealt, replicas, spread = (
+            planned(f"{model} {more}", "0.31.0", "b200").weights_gib or 0.0
+            for more in (
+                "--prefill-context-parallel-size 4 --enable-expert-parallel",
+                "--data-parallel-size 4 --enable-expert-parallel",
+                "--prefill-context-parallel-size 4",
+            )
+        )
+        assert dealt == pytest.approx(replicas, rel=0.01)
+        assert dealt == pytest.approx(spread, rel=0.01)
+
     def test_stages_of_a_pipeline_divide_weights_and_cache(self) -> None:
         one, four = (planned(f"Qwen/Qwen3-8B --pipeline-parallel-size {size}", "0.19.1") for size in (1, 4))
         assert one.weights_gib is not None

@@ -25,8 +25,9 @@ _SHARING = ("eagle", "eagle3", "dflash", "dspark")
 def weights_of(settings: VllmSettings, model: Architecture, draft: Architecture | None) -> Part | None:
     """The weights of the fullest GPU, those of drafts included.
 
-    Experts are divided among the ranks of tensor and data parallelism together: whole experts with --enable-expert-parallel,
-    parts of all without it (FusedMoEParallelConfig.make in vllm/model_executor/layers/fused_moe/config.py).
+    Experts are divided among the ranks of tensor, data and prefill context parallelism together
+    (FusedMoEParallelConfig.make in vllm/model_executor/layers/fused_moe/config.py): whole experts with
+    --enable-expert-parallel, parts of all without it.
 
     Returns:
         None if the requested quantization is not known.
@@ -66,12 +67,13 @@ def _eagle_head(model: Architecture, tensor: int) -> Interval:
 def _weigh(settings: VllmSettings, model: Architecture, mtp: bool) -> Weights | None:
     quantization = settings.config.operand("quantization").value
     dtype = settings.config.operand("dtype").value
+    ranks = settings.tensor * settings.data * settings.prefill
     return weigh(
         model,
         engine="vllm",
         tensor=settings.tensor,
         pipeline=settings.pipeline,
-        expert=settings.tensor * settings.data if settings.expert_parallel or settings.data > 1 else 1,
+        expert=ranks if settings.expert_parallel or ranks > settings.tensor else 1,
         quantization=quantization if isinstance(quantization, str) else None,
         dtype=dtype if isinstance(dtype, str) else None,
         mtp=mtp,
