@@ -100,3 +100,12 @@ def test_a_sealed_entry_of_another_shape_is_a_miss(spoilt: str, tmp_path: Path) 
     for data in (f"[]\n{spoilt}", spoilt, f"{json.dumps([[['x'], 'y', 'z']])}\n{{}}"):
         cache.store.write(name, data.encode("utf-8", "surrogatepass"))
         assert cache.find(name, source, DEFAULT, Neighbours(None)) is None
+
+
+def test_where_secrets_stand_is_stored() -> None:
+    script = f"export HF_TOKEN={SECRET}\nvllm serve m --swap-space 4 --hf-token $HF_TOKEN\n"
+    source, fresh = Source("run.sh", script), Source("run.sh", script)
+    report, _ = linted(source)
+    record.decode(record.encode(report, source, []), fresh, lambda number: fresh)
+    assert SECRET in source.redactions.values
+    assert sorted(fresh.redactions.values) == sorted(source.redactions.values)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.core.launch import Word
+from servelint.core.text import EMPTY
+from servelint.engines import ENGINES
 from servelint.engines import catalog as catalogs
-from servelint.engines.argv import Arguments
+from servelint.engines.argv import Arguments, read
+from servelint.engines.catalog import Catalog, compile_catalog
 from servelint.engines.config import configs
 from servelint.engines.registry import Engine
 from tests.launching import launch_in
@@ -387,3 +391,54 @@ def test_one_launch_is_read_as_each_release_of_lmdeploy_reads_it() -> None:
     launch = launch_in("lmdeploy serve api_server a/b --model_format awq", "run.sh")
     old, new = configs(launch, ["0.9.1", "0.9.2"])
     assert [one.operand("model-format").value for one in (old, new)] == [None, "awq"]
+
+
+@pytest.mark.parametrize(
+    ("text", "engine", "name", "value"),
+    [
+        ("-qawq --max-model-len 3", "vllm", "quantization", "awq"),
+        ("-q=awq --max-model-len 3", "vllm", "quantization", "awq"),
+        ("-p8000 --max-total-tokens 3", "tgi", "port", "8000"),
+    ],
+)
+def test_a_short_option_with_its_value_in_one_word(text: str, engine: str, name: str, value: str) -> None:
+    found = settings(text, engine)
+    assert found[name] == value
+    assert len(found) == 2
+    assert faults(text, engine) == []
+
+
+def test_a_shortened_option_starts_and_an_unknown_one_does_not() -> None:
+    assert [fault.fatal for fault in arguments("--max-model 4096").faults] == [False]
+    assert [fault.fatal for fault in arguments("--no-such-option 4096").faults] == [True]
+
+
+@pytest.mark.parametrize(
+    ("text", "complete"),
+    [
+        ('--served-model-name "$A"', True),
+        ('--served-model-name "$A" b', True),
+        ('--served-model-name "$A" "$B"', False),
+        ('--served-model-name a "$B"', False),
+        ('--max-model-len "$A"', True),
+    ],
+)
+def test_a_word_that_may_be_an_option_behind_the_values_that_one_needs(text: str, complete: bool) -> None:
+    assert arguments(text).complete is complete
+
+
+def test_a_list_that_is_certainly_empty_gives_no_words() -> None:
+    launch = launch_in("vllm serve m EMPTY --swap-space 4", "run.sh")
+    launch.argv[1] = Word(EMPTY, launch.argv[1].site, many=True)
+    found = configs(launch, ["0.17.0"])[0].reading.arguments
+    assert list(found.settings) == ["swap-space"]
+    assert found.complete
+
+
+@pytest.mark.parametrize(("nargs", "words", "missing"), [("+", "", True), ("+", "a b", False), ("*", "", False)])
+def test_an_argument_that_is_needed_once_and_may_be_repeated(nargs: str, words: str, missing: bool) -> None:
+    declared = [{"releases": "1.0..", "list": [{"name": "model", "kind": "list", "nargs": nargs}]}]
+    data = {"engine": "vllm", "releases": ["1.0"], "options": {}, "positionals": declared, "env": {}, "json": {}, "names": {}}
+    argv = launch_in(f"vllm serve {words}", "run.sh").argv
+    found = read(argv, Catalog(compile_catalog(data)).table(0), ENGINES["vllm"].dialect)
+    assert [fault.kind for fault in found.faults] == (["missing-argument"] if missing else [])

@@ -78,6 +78,7 @@ HEAD = '{"servelint-baseline": 1, "findings": '
         (HEAD + "[3]}", '1:40: an entry is an object with "rule", "path", "launch" and "text"'),
         (HEAD + '[{"rule": "a/b"}]}', "1:40: the entry has no path and no text"),
         (HEAD + '[{"rule": 1, "path": "p", "text": "t"}]}', '1:49: "rule" is a text'),
+        (HEAD + '[{"rule": "r", "path": "p", "text": "t", "reason": 3}]}', '1:90: "reason" is a text'),
         (
             HEAD + '[{"rule": "r", "path": "p", "text": "t", "line": 3}]}',
             '1:80: unknown key "line"; an entry has rule, path, launch, text, count, reason, expires',
@@ -111,3 +112,10 @@ def test_no_file(tmp_path: Path) -> None:
     (tmp_path / "latin.json").write_bytes(b"\xff")
     (problem,) = baseline.read(str(tmp_path / "latin.json")).problems
     assert problem.message == "the baseline cannot be read: it is not UTF-8"
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "b.json").write_bytes(b"\xff")
+    found = baseline.read(str(tmp_path / "b.json"))
+    assert [one.message for one in found.problems] == ["the baseline cannot be read: it is not UTF-8"]
+    assert (found.source.text, found.entries) == ("", [])

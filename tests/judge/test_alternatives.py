@@ -44,6 +44,10 @@ CASES = {
         'R=\nif [ "$A" = x ]; then\nif [ "$B" = y ]; then R=--no-such-option; fi\nfi\nvllm serve m $R',
         {"unknown-option": [(2, True), (3, True)]},
     ),
+    "in a branch around another": (
+        'R=\nif [ "$A" = x ]; then\nR=--no-such-option\nif [ "$B" = y ]; then R="$R --enforce-eager"; fi\nfi\nvllm serve m $R',
+        {"unknown-option": [(2, True)]},
+    ),
     "of a command in a string": (
         'C="vllm serve m"\nif [ -n "$A" ]; then C="$C --no-such-option"; fi\nexec $C',
         {"unknown-option": [(2, True)]},

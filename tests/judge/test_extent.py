@@ -8,6 +8,7 @@ import pytest
 
 from servelint.core.judged import Judged, Unresolved, summary, totals
 from servelint.core.settings import Settings
+from servelint.core.text import TracedText, unknown
 from servelint.engines import ENGINES
 from servelint.judge.extent import judged, reason, undecided
 from servelint.judge.judging import judge
@@ -156,6 +157,12 @@ def test_the_fact_that_a_rule_lacks(text: str, rule: str, facts: list[str]) -> N
     assert lacks(text)[rule] == facts
 
 
+def test_a_plan_lacks_the_model_where_the_gpu_is_known() -> None:
+    rule = "vllm/memory-does-not-start"
+    assert lacks(PINNED.replace("Qwen/Qwen3-8B", "acme/some-model"), gpu="h100-80gb")[rule] == ["the facts of the model"]
+    assert rule not in lacks(PINNED, gpu="h100-80gb")
+
+
 def test_a_rule_that_needs_another_option_is_not_undecided() -> None:
     found = lacks(f"{PINNED} --port 8000")
     assert len(found) < 12
@@ -250,3 +257,19 @@ def test_what_a_build_of_another_publisher_may_take(image: str, words: str, show
     assert all(
         one.why == "the engine's own releases refuse it, and a build of another publisher may not" for one in found.unresolved
     )
+
+
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        ("{{ .Values.llm.length }}", "of the length"),
+        ("{{ .Values.llm.other }}", "of llm"),
+        ('{{ index .Values "max-len" }}', "of max-len"),
+    ],
+)
+def test_why_a_value_of_a_chart_is_not_known(expression: str, why: str) -> None:
+    launch = launch_in("vllm serve m --max-model-len $A\n", "run.sh")
+    (piece,) = launch.argv[-1].text.pieces
+    launch.argv[-1].text = TracedText((unknown(expression, piece.span),))
+    launch.elsewhere = {"llm.length": "of the length", "llm": "of llm", "max-len": "of max-len"}
+    assert [one.why for one in judged(launch, Settings()).unresolved] == [why]

@@ -19,7 +19,7 @@ from servelint.engines.releases import known_releases
 from servelint.files.siblings import Neighbours
 from servelint.judge import parser, releases
 from servelint.judge.parser import Violation, refuse, verdicts, violations
-from servelint.judge.releases import possible_releases
+from servelint.judge.releases import able_releases, is_changed_build, possible_releases, releases_note
 from servelint.readers import read
 from tests.launching import launch_in
 
@@ -134,3 +134,52 @@ def test_a_changed_launch_is_asked_again(change: str) -> None:
         launch.env = {"VLLM_PORT": Variable("VLLM_PORT", TracedText.of("x"), None)}
         alone = launch_in("VLLM_PORT=x vllm serve m --enable-prefix-caching\n", "run.sh")
         assert possible_releases(launch, Settings())[0].known == possible_releases(alone, Settings())[0].known
+
+
+@pytest.mark.parametrize(
+    ("text", "filename", "exact", "rolling", "how"),
+    [
+        ("services: {llm: {image: vllm/vllm-openai:latest, command: -m m}}", "compose.yml", False, True, "image"),
+        ("services: {llm: {image: vllm/vllm-openai:v0.27.1, command: -m m}}", "compose.yml", True, False, "image"),
+        ("pip install vllm==0.27.1\nvllm serve m\n", "run.sh", True, False, "pip"),
+        ("vllm serve m\n", "run.sh", False, False, None),
+    ],
+)
+def test_what_pins_the_release(text: str, filename: str, exact: bool, rolling: bool, how: str | None) -> None:
+    releases, found = possible_releases(launch_in(text, filename), Settings())
+    assert (releases.exact, releases.rolling, releases.how) == (exact, rolling, how)
+    assert len(found) == len(releases.known) >= 1
+    assert (len(found) == 1) is (exact or rolling)
+
+
+def test_a_plan_is_for_releases_that_have_the_verb() -> None:
+    """No release takes --nope, so that the arguments are ignored: `sglang serve` still came with 0.5.5."""
+    serve, module = (
+        able_releases(launch_in(f"{command} --model-path m --nope 1\n", "run.sh"))
+        for command in ("sglang serve", "python -m sglang.launch_server")
+    )
+    assert all(one.at_least("0.5.5") for one in serve)
+    assert len(serve) < len(module)
+
+
+def test_a_plan_says_which_releases_it_covers() -> None:
+    launch = launch_in("vllm serve m\n", "run.sh")
+    several = configs(launch, ["0.26.0", "0.27.0", "0.28.0"])
+    assert releases_note(several[:1], "why") == "why: planned as 0.26.0, the newest that can start it"
+    said = "why: planned for 0.26.0 to 0.28.0, which can start it; single figures are those of 0.28.0"
+    assert releases_note(several, "why") == said
+
+
+@pytest.mark.parametrize(
+    ("release", "changed"),
+    [
+        ("0.20.2", False),
+        ("0.20.2+cu129", False),
+        ("0.20.2+g1a2b3c4d5", False),
+        ("0.20.2rc1.dev249+g1a2b3c4d5.d20260101", False),
+        ("0.20.2rc1.dev249+mybuild", True),
+        ("0.20.2+cu129.acme", True),
+    ],
+)
+def test_a_build_that_its_label_calls_private(release: str, changed: bool) -> None:
+    assert is_changed_build(release) is changed

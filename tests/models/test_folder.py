@@ -11,7 +11,7 @@ import pytest
 from servelint import check, check_command
 from servelint.core.text import TracedText, unknown
 from servelint.models import Fact, Family
-from servelint.models.folder import from_config, open_in, read
+from servelint.models.folder import described_files, from_config, open_in, read
 
 LLAMA = {
     "architectures": ["LlamaForCausalLM"],
@@ -177,3 +177,26 @@ def test_in_a_folder_that_a_service_mounts(tmp_path: Path) -> None:
         "    command: --model /models/m --max-model-len 8192\n"
     )
     assert [one.rule for one in check([str(tmp_path / "compose.yml")]).findings] == ["vllm/model-len-above-model"]
+
+
+@pytest.mark.parametrize(
+    ("models", "problem"),
+    [
+        ({"a/b": {"config": {}}}, None),
+        ({"a/b": {"config": {}, "bytes": 7}}, None),
+        ({"a/b": {"config": []}}, "a/b"),
+        ({"a/b": {"config": {}, "bytes": "7"}}, "a/b"),
+        ({"a/b": 3}, "a/b"),
+        ([], "an object with"),
+    ],
+)
+def test_a_models_file(models: object, problem: str | None) -> None:
+    text = json.dumps({"servelint-models": 1, "models": models})
+    if problem is not None:
+        with pytest.raises(ValueError, match=problem):
+            described_files(text)
+        return
+    found = described_files(text)
+    assert found["a/b/config.json"] == "{}"
+    size = {"metadata": {"total_size": 7}}
+    assert [json.loads(found[name]) for name in found if name != "a/b/config.json"] == ([size] if "7" in text else [])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from servelint.models import catalog, weights
 from servelint.models.architecture import Format, Quantization, find
 from servelint.models.matrices import Matrix, matrices
-from servelint.models.quantization import Formats, Patterns, format_of
+from servelint.models.quantization import GGUF_BITS, Formats, Patterns, format_of, quantization_of, tensors
 
 MODELS = [
     "Qwen/Qwen3-8B",
@@ -139,3 +139,83 @@ def test_a_model_is_found_in_the_table_by_its_name() -> None:
     assert (config["model_type"], config["num_hidden_layers"]) == ("qwen3", 36)
     assert catalog.config_of("someone/never-heard-of") is None
     assert len(catalog.known_names()) == len(set(catalog.known_names())) > 600
+
+
+@pytest.mark.parametrize(
+    ("config", "kind"),
+    [
+        ({"quant_method": "fbgemm_fp8"}, Format("fp8", 8)),
+        ({"quant_method": "ptpc_fp8"}, Format("fp8", 8)),
+        ({"quant_method": "mxfp4"}, Format("mxfp4", 4, 32)),
+        ({"quant_method": "gpt_oss_mxfp4"}, Format("mxfp4", 4, 32)),
+        ({"quant_method": "mxfp8"}, Format("mxfp8", 8, 32)),
+        ({"quant_method": "experts_int8"}, Format("int8", 8)),
+        ({"quant_algo": "FP8"}, Format("fp8", 8)),
+        ({"quant_algo": "FP8_PB_WO"}, Format("fp8-block", 8, 128)),
+        *[({"quant_algo": name}, Format("nvfp4", 4, 16)) for name in ("NVFP4", "NVFP4_AWQ", "NVFP4_SVD", "W4A16_NVFP4")],
+        ({"quant_algo": "W4A8_NVFP4_FP8"}, Format("nvfp4", 4, 16)),
+        ({"quant_algo": "MXFP8"}, Format("mxfp8", 8, 32)),
+        ({"quant_algo": "MXFP4"}, Format("mxfp4", 4, 32)),
+        ({"quant_algo": "W4A8_MXFP4_FP8"}, Format("mxfp4", 4, 32)),
+        ({"quant_algo": "W4A16_AWQ", "group_size": 64}, Format("int4", 4, 64)),
+        ({"quant_algo": "W4A8_AWQ"}, Format("int4", 4, 128)),
+    ],
+)
+def test_the_format_that_a_config_names(config: dict[str, object], kind: Format) -> None:
+    found = quantization_of({"quantization_config": config}, {})
+    assert found is not None
+    assert found.formats == (kind,)
+
+
+def test_a_hf_quant_config_is_modelopt_s() -> None:
+    config = {"quantization": {"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8", "exclude_modules": ["lm_head"]}}
+    assert quantization_of({"quantization_config": config}, {}) == Quantization(
+        "modelopt", (Format("nvfp4", 4, 16),), ("lm_head",), "fp8"
+    )
+
+
+def test_experts_in_fp4_beside_fp8() -> None:
+    """DeepSeek V4: its config.json names FP8 in blocks, and the dtype of the experts apart."""
+    config = {"quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]}}
+    plain, experts = quantization_of(config, {"expert_dtype": "bf16"}), quantization_of(config, {"expert_dtype": "fp4"})
+    assert plain is not None
+    assert experts is not None
+    assert [one.scheme for one in plain.formats] == ["fp8-block"]
+    assert experts.formats[0] == Format("mxfp4", 4, 32, False, ("*.experts.*",))
+    assert {one.scheme for one in experts.formats[1:]} == {"fp8-block"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "sizes"),
+    [
+        (Format("fp8-block", 8, 128), [256 * 512, 4 * 2 * 4]),
+        (Format("int4", 4, 128, True), [256 * 512 // 2, 2 * 256 * 4, 256 * 4 // 2]),
+        (Format("nvfp4", 4, 16), [256 * 512 // 2, 256 * 32]),
+        (Format("mxfp4", 4, 32), [256 * 512 // 2, 256 * 16]),
+        (Format("mxfp8", 8, 32), [256 * 512, 256 * 16]),
+    ],
+)
+def test_the_tensors_of_a_matrix(kind: Format, sizes: list[int]) -> None:
+    """256 x 512: the weights, then a scale for each block, and zero points of four bits."""
+    assert tensors(kind, 256, 512, 2) == sizes
+
+
+def test_a_file_type_of_more_bits_is_larger() -> None:
+    smallest = [
+        "IQ1_S",
+        "IQ1_M",
+        "IQ2_XXS",
+        "IQ2_XS",
+        "IQ2_S",
+        "IQ2_M",
+        "IQ3_XXS",
+        "IQ3_XS",
+        "IQ3_S",
+        "IQ3_M",
+        "IQ4_XS",
+        "IQ4_NL",
+    ]
+    k_quants = ["Q2_K_S", "Q2_K", "Q3_K_S", "Q3_K_M", "Q3_K_L", "Q4_K_S", "Q4_K_M", "Q5_K_S", "Q5_K_M", "Q6_K", "Q8_0", "F16"]
+    for names in (smallest, k_quants, ["Q4_0", "Q4_1", "Q5_0", "Q5_1"]):
+        bits = [GGUF_BITS[name] for name in names]
+        assert bits == sorted(bits)

@@ -186,6 +186,23 @@ def test_quantization_while_loading() -> None:
     assert weigh(known("Qwen/Qwen3-8B"), quantization="something-new") is None
 
 
+@pytest.mark.parametrize(
+    ("names", "kind"),
+    [
+        (("fp8", "w8a8_fp8", "fp8_per_tensor"), Format("fp8", 8)),
+        (("fp8_per_block", "blockwise_fp8"), Format("fp8-block", 8, 128)),
+        (("bitsandbytes",), Format("bnb4", 4, 64)),
+        (("mxfp8", "modelopt_mxfp8"), Format("mxfp8", 8, 32)),
+        (("w8a8_int8", "experts_int8"), Format("int8", 8)),
+    ],
+)
+def test_the_format_that_loading_quantizes_to(names: tuple[str, ...], kind: Format) -> None:
+    for name in names:
+        found = quantized(known("Qwen/Qwen3-8B"), name)
+        assert found is not None
+        assert found.formats == (kind,)
+
+
 def test_a_quantized_checkpoint_stays_as_it_is() -> None:
     model = known("Qwen/Qwen3-8B-AWQ")
     assert quantized(model, "awq_marlin") is model.quantization

@@ -238,6 +238,10 @@ class TracedText:
         flat = self.flat
         return self.cut(len(flat) - len(flat.lstrip()), len(flat.rstrip()))
 
+    def split(self) -> list[TracedText]:
+        """The words between white space."""
+        return [self.cut(*match.span()) for match in re.finditer(r"\S+", self.flat)]
+
     def span(self, start: int = 0, end: int | None = None) -> Span | None:
         """The characters in the file from the first to the last of a range of `flat`.
 

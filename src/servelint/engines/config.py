@@ -502,6 +502,11 @@ class Config:
             found = self._operands[name] = self._operand(name)
         return found
 
+    def text(self, name: str) -> str | None:
+        """The value of an operand that is a text; None for every other."""
+        value = self.operand(name).value
+        return value if isinstance(value, str) else None
+
     def _operand(self, name: str) -> Operand:
         head, dot, rest = name.partition(".")
         if dot and head in _KINDS:

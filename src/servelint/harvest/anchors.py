@@ -35,7 +35,6 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _LOG = re.compile(r"^(?:debug|info|warning|error|exception|critical|warn|log|print)(?:_once|_warning_once|_rank0)?$")
 _FLIPPED = {"Eq": "NotEq", "In": "NotIn", "Is": "IsNot", "Lt": "GtE", "Gt": "LtE"}
 _NOT = {**_FLIPPED, **{other: one for one, other in _FLIPPED.items()}}
-_COLLECTIONS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 _DEEPEST = 3
 """So many functions within each other are taken for what they return."""
 

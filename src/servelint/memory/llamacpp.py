@@ -3,7 +3,7 @@
 It reserves no share of the GPU: each buffer is as large as the model, the context and the batch make it, and a start ends at
 the first one for which there is no room. Sources (build b11434 where none is named): src/llama-kv-cache.cpp and
 src/llama-kv-cache-iswa.cpp for the cache, src/llama-memory-recurrent.cpp for states, src/llama-model.cpp (load_tensors) for the
-layers of each device, common/common.h for defaults. The compute buffer follows no formula there: see `_compute`.
+layers of each device, common/common.h for defaults. The compute buffer follows no formula there: see `_Here.compute`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from servelint.memory.vllm.settings import CudaGpu
 from servelint.models import architecture, folder
 from servelint.models.architecture import Format, Quantization
 from servelint.models.quantization import GGUF_BITS
-from servelint.models.weights import weigh
+from servelint.models.weights import round_up, weigh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def planned(
     found.gpu_count, found.gpu_gib = count, gpu.gib
     if gpu.gib is None:
         found.missing.append("the GPU's memory" if gpu.name else "the GPU")
-    model = known or _model(config, name)
+    model = known or folder.model_of(config.launch, name)
     if model is None:
         found.missing.append(f"the architecture of {name}" if name else "the model")
         return found
@@ -173,7 +173,6 @@ def planned(
     parts += _beside(config, found, model, settings, length)
     parts.append(Part("context and libraries", _context(gpu) + _LIBRARIES, "fitted: CUDA's own, and cuBLAS"))
     found.parts = parts
-    found.state_pool = None
     if gpu.gib is not None and not found.missing:
         _judge(found, settings, here, gpu.gib + gpu.spread, gpu.gib)
     return found
@@ -232,6 +231,7 @@ _DRAFT_LAYERS = ("spec-draft-ngl", "gpu-layers-draft")
 
 
 def _text(config: Config, name: str) -> str | None:
+    """The value of an operand as a text, a number too; None for a flag."""
     value = config.operand(name).value
     return None if value is None or isinstance(value, bool) else str(value)
 
@@ -323,15 +323,6 @@ def _named(config: Config) -> str | None:
     """The model as its name says most: the file of a repository, the repository with its quantization, or the path."""
     names = ("hf-file", "hf-repo", "model", "model-url")
     return next((text for text in [_text(config, name) for name in names] if text is not None), None)
-
-
-def _model(config: Config, name: str | None) -> Architecture | None:
-    """The model, by the header of its file where that is on this machine, else by its name."""
-    if name is None:
-        return None
-    launch = config.launch
-    parts = folder.parts_in(launch.folder) if launch.folder is not None else None
-    return architecture.find(name, folder.files_of(launch), parts)
 
 
 def _unsupported(model: Architecture) -> str | None:
@@ -450,14 +441,14 @@ class _Here:
 
     def _keys(self, length: int) -> Interval:
         settings, found = self.settings, Interval.exact(0.0)
-        padded = _up(length, _PAD)
+        padded = round_up(length, _PAD)
         streams = 1 if settings.unified else settings.slots
         for one in self.model.attention:
             token = one.kv_heads * (one.head_dim * BYTES[settings.keys] + one.value_dim * BYTES[settings.values]) * one.cached
             cells = Interval(length, padded, padded)
             if one.kind == "sliding" and one.window is not None and settings.windows is not False:
                 own = min(padded // streams, one.window * (settings.slots if settings.unified else 1) + settings.batch)
-                small = streams * _up(own, _PAD)
+                small = streams * round_up(own, _PAD)
                 cells = Interval(small, small, small if settings.windows else padded)
             found = found + cells.scaled(token / GIB)
         return found
@@ -501,10 +492,6 @@ class _Here:
         return Interval(low, max(low, mid), high * 1.05).scaled(1 / GIB)
 
 
-def _up(value: int, multiple: int) -> int:
-    return -(-value // multiple) * multiple
-
-
 def _context(gpu: CudaGpu) -> Interval:
     return fitted.TAKEN_UNIFIED if gpu.unified else fitted.CONTEXT
 
@@ -519,7 +506,7 @@ def _beside(config: Config, found: MemoryPlan, model: Architecture, settings: Se
     if settings.adapters:
         parts.append(Part("lora adapters", Interval(0.0, 0.2, 1.5), "an estimate: their size is not known"))
     if settings.draft is not None:
-        draft = _model(config, settings.draft)
+        draft = folder.model_of(config.launch, settings.draft)
         shares = _weights(draft) if draft is not None and _unsupported(draft) is None else None
         if draft is None or shares is None:
             found.missing.append(f"the architecture of {settings.draft}")
@@ -579,7 +566,7 @@ def _longest(found: MemoryPlan, here: _Here, total: float, length: int) -> int |
         parts = [*others, here.cache(tokens), here.compute(tokens)]
         return Interval.exact(total).less(parts).low > _ROOM
 
-    low, high = 0, _up(max(length, here.model.context or 0), _PAD) // _PAD
+    low, high = 0, round_up(max(length, here.model.context or 0), _PAD) // _PAD
     if not fits(_PAD):
         return None
     if fits(high * _PAD):

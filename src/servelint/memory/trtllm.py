@@ -11,7 +11,7 @@ from __future__ import annotations
 from servelint.memory.plan import FITS, GIB, REFUSED, TIGHT, Interval, MemoryPlan, Part, near
 from servelint.memory.vllm import fitted
 from servelint.memory.vllm.settings import CudaGpu
-from servelint.models import architecture, folder
+from servelint.models import folder
 from servelint.models.weights import weigh
 
 TYPE_CHECKING = False
@@ -30,8 +30,7 @@ _KEYS = "config.kv_cache_config."
 
 def plan(config: Config) -> MemoryPlan:
     """Plan a launch under one release. What is not known stands in `missing`, and the verdict is then "unknown"."""
-    given = config.operand("model").value
-    name = given if isinstance(given, str) else None
+    name = config.text("model")
     found = MemoryPlan("trtllm", config.release, name, config.gpu_name, 1)
     if config.at_least(CHANGES[0]) is not True:
         found.missing.append(f"the arithmetic of releases before {CHANGES[0]}")
@@ -45,12 +44,12 @@ def plan(config: Config) -> MemoryPlan:
     if _whole(config, missing, "context-parallel-size") not in (None, 1):
         missing.append("how --cp_size divides the cache")
     found.gpu_count = found.ranks = tensor * pipeline
-    if _text(config, "backend") in ("tensorrt", "trt", "_autodeploy"):
-        missing.append(f"the arithmetic of the backend {_text(config, 'backend')}")
+    if config.text("backend") in ("tensorrt", "trt", "_autodeploy"):
+        missing.append(f"the arithmetic of the backend {config.text('backend')}")
     for key in ("config.speculative_config", "config.lora_config", "config.quant_config"):
         if config.operand(key).present is not False:
             missing.append(f"the memory of {key.removeprefix('config.')}")
-    model = _model(config, name)
+    model = folder.model_of(config.launch, name)
     if model is None:
         missing.append(f"the architecture of {name}" if name else "the model")
         return found
@@ -137,16 +136,3 @@ def _whole(config: Config, missing: list[str], name: str) -> int | None:
     if operand.present is not False:
         missing.append(name if name.startswith("config.") else f"--{name.replace('-', '_')}")
     return None
-
-
-def _text(config: Config, name: str) -> str | None:
-    value = config.operand(name).value
-    return value if isinstance(value, str) else None
-
-
-def _model(config: Config, name: str | None) -> Architecture | None:
-    if name is None:
-        return None
-    launch = config.launch
-    parts = folder.parts_in(launch.folder) if launch.folder is not None else None
-    return architecture.find(name, folder.files_of(launch), parts)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from servelint.core.launch import Launch
+    from servelint.models.architecture import Architecture
 
 CONFIG = "config.json"
 _SIZE_AT_MOST = 1 << 20
@@ -73,6 +74,16 @@ def files_of(launch: Launch) -> Callable[[str], str | None] | None:
     if not launch.models:
         return opened
     return lambda path: (opened(path) if opened is not None else None) or launch.models.get(path)
+
+
+def model_of(launch: Launch, name: str | None) -> Architecture | None:
+    """The model of a name, by the files that the launch sees (local, or mounted where it runs), else by the name; or None."""
+    from servelint.models.architecture import find
+
+    if name is None:
+        return None
+    parts = parts_in(launch.folder) if launch.folder is not None else None
+    return find(name, files_of(launch), parts)
 
 
 def described_files(text: str) -> dict[str, str]:

@@ -101,7 +101,7 @@ class _Sharding:
         """The format of a matrix, and the bytes of its tensors on one GPU."""
         rows, columns, count = matrix.rows, matrix.columns, matrix.count
         if matrix.split == "vocab":
-            padded = _up(rows, _PAD_VOCAB)
+            padded = round_up(rows, _PAD_VOCAB)
             rows = padded // self.tensor if padded % self.tensor == 0 else -(-rows // self.tensor)
         elif matrix.count > 1 and self.expert > 1:
             count = -(-count // self.expert)
@@ -124,11 +124,12 @@ def _padded(matrix: Matrix, rows: int, columns: int) -> tuple[int, int]:
     Source: mxfp4_round_up_hidden_size_and_intermediate_size in vllm-0.33.0 fused_moe/oracle/mxfp4.py.
     """
     if "gate_up" in matrix.name:
-        return 2 * _up(rows // 2, 128), _up(columns, 256)
-    return _up(rows, 256), _up(columns, 128)
+        return 2 * round_up(rows // 2, 128), round_up(columns, 256)
+    return round_up(rows, 256), round_up(columns, 128)
 
 
-def _up(value: int, multiple: int) -> int:
+def round_up(value: int, multiple: int) -> int:
+    """The least multiple that is at least a value."""
     return -(-value // multiple) * multiple
 
 
@@ -141,10 +142,10 @@ def rounded(size: int) -> int:
     >>> rounded(33_030_144) - 33_030_144 == 512 * 1024, rounded(25_690_112) - 25_690_112
     (True, 0)
     """
-    size = _up(size, 512)
+    size = round_up(size, 512)
     if size < 10 * _MIB:
         return size
-    segment = _up(size, 2 * _MIB)
+    segment = round_up(size, 2 * _MIB)
     return segment if segment - size <= _MIB else size
 
 

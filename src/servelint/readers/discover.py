@@ -68,7 +68,7 @@ def files(
         try:
             info = os.stat(path)
         except (OSError, ValueError) as error:
-            problems.append(Problem(path, _reason(error)))
+            problems.append(Problem(path, reason(error)))
             continue
         if stat.S_ISDIR(info.st_mode):
             found: Iterable[str] = _walk(path, problems, settings, [] if notes is None else notes, project)
@@ -97,7 +97,7 @@ def _walk(
             with os.scandir(here) as scan:
                 entries = sorted(scan, key=lambda entry: entry.name)
         except OSError as error:
-            problems.append(Problem(here, _reason(error)))
+            problems.append(Problem(here, reason(error)))
             continue
         deeper: list[str] = []
         for entry in entries:
@@ -139,7 +139,7 @@ def read_file(path: str) -> Source | Problem | None:
     except safe_open.NotRegular:
         return Problem(path, _NO_FILE)
     except (OSError, ValueError) as error:
-        return Problem(path, _reason(error))
+        return Problem(path, reason(error))
     return decode(path, data)
 
 
@@ -211,5 +211,6 @@ def _starting() -> re.Pattern[bytes]:
     return re.compile("|".join(sorted(set(patterns))).encode())
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Return why a file could not be read, for a problem."""
     return f"cannot be read: {error.strerror}" if isinstance(error, OSError) and error.strerror else f"cannot be read: {error}"

@@ -136,7 +136,7 @@ def _words(text: TracedText) -> list[Word]:
     """The words of a value: split at white space alone where JSON stands in it without quotes of its own."""
     if _BARE_JSON.search(_QUOTED.sub("", text.flat)) is None:
         return split(text)
-    return [Word(text.cut(*match.span())) for match in re.finditer(r"\S+", text.flat)]
+    return [Word(part) for part in text.split()]
 
 
 def _arrays(source: Source, names: set[str]) -> list[tuple[str, list[Word]]]:

@@ -129,7 +129,7 @@ class _Reader:
         """The releases that an image's name or its packages say."""
         given = [*call.args, *call.keywords.values()]
         for text in [
-            one for value in given for one in (_texts(value) if image else [p for t in _texts(value) for p in _parts(t)])
+            one for value in given for one in (_texts(value) if image else [p for t in _texts(value) for p in t.split()])
         ]:
             if image:
                 self.claims.update(containers.identified(text).claims)
@@ -200,10 +200,6 @@ def _texts(value: Value) -> list[TracedText]:
     if isinstance(value, Listed):
         return [word.text for word in value.words]
     return [value] if isinstance(value, TracedText) else []
-
-
-def _parts(text: TracedText) -> list[TracedText]:
-    return [text.cut(*match.span()) for match in re.finditer(r"\S+", text.flat)]
 
 
 def _shown(command: Value) -> tuple[str, ...]:

@@ -21,8 +21,8 @@ from typing import cast
 
 from servelint.core import bounds
 from servelint.core.problem import Problem
-from servelint.readers.discover import SKIPPED, bound
-from servelint.scan.trees import CHUNK, TreeError, followed, inside, is_candidate, reason, too_large
+from servelint.readers.discover import SKIPPED, bound, reason
+from servelint.scan.trees import CHUNK, TreeError, followed, inside, is_candidate, too_large
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

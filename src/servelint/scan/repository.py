@@ -13,11 +13,11 @@ from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
 from servelint.lint import add_source
-from servelint.readers.discover import decode
+from servelint.readers.discover import decode, reason
 from servelint.scan.cache import Cache, FileResult, Record
 from servelint.scan.job import FOLDER, GIT, TAR, Counts, Done, Job, Unit, context, excludes
 from servelint.scan.output import ERROR, finding_row, json_lines, launch_row, problem_row, settled
-from servelint.scan.trees import FRESH, DiskTree, TreeError, blob_id, inside, reason
+from servelint.scan.trees import FRESH, DiskTree, TreeError, blob_id, inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

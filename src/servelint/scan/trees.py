@@ -18,7 +18,7 @@ from functools import lru_cache
 from servelint.core import bounds
 from servelint.core.problem import Problem
 from servelint.readers import discover, mentions_engine
-from servelint.readers.discover import SKIPPED, bound
+from servelint.readers.discover import SKIPPED, bound, reason
 from servelint.readers.registry import CANDIDATE
 
 TYPE_CHECKING = False
@@ -104,11 +104,6 @@ def too_large(path: str, size: int, chunks: Iterable[bytes]) -> Problem | None:
             return discover.too_large(path, size)
         tail = chunk[-_OVERLAP:]
     return None
-
-
-def reason(error: Exception) -> str:
-    """Return why a file could not be read, for a problem."""
-    return f"cannot be read: {error.strerror}" if isinstance(error, OSError) and error.strerror else f"cannot be read: {error}"
 
 
 def blob_id(data: bytes) -> str:

@@ -33,9 +33,9 @@ class OwnDrafts:
     types: frozenset[str] = frozenset()
 
 
-def own_drafts(model: str, folder: str = ".") -> OwnDrafts:
-    """The model's own layers for drafts, by its files or by its name. `folder` is where a path of the model starts."""
-    opened = open_in(folder)
+def own_drafts(model: str) -> OwnDrafts:
+    """The model's own layers for drafts, by its files (a path starts in the current folder) or by its name."""
+    opened = open_in(".")
     family = read(TracedText.of(model), opened) or identify(TracedText.of(model))
     known = architecture.find(model, opened)
     name = (family.architecture if family is not None else None) or (known.architecture if known is not None else "")

@@ -122,8 +122,8 @@ class Traffic:
         return self.draft + self.draft_expert * self.touched(tokens)
 
 
-def traffic(model: Architecture, *, kv_bits: int = 16, draft: Architecture | None = None) -> Traffic:
-    """What a model reads and computes with a KV cache of `kv_bits` per element. `draft` is None for the model's own layer."""
+def traffic(model: Architecture, draft: Architecture | None = None) -> Traffic:
+    """What a model reads and computes with a KV cache of 16 bits per element. `draft` is None for the model's own layer."""
     found = Traffic()
     if model.experts is not None:
         found.experts, found.per_token = model.experts.count, model.experts.per_token
@@ -152,7 +152,7 @@ def traffic(model: Architecture, *, kv_bits: int = 16, draft: Architecture | Non
         found.draft, found.draft_expert = own.dense + (own.head or found.head), 0
     for layers in model.attention:
         width = layers.mla.cached if layers.mla is not None else layers.kv_heads * (layers.head_dim + layers.value_dim)
-        size = layers.layers * width * kv_bits // 8 // layers.compress
+        size = layers.layers * width * _ELEMENT // layers.compress
         if layers.window is not None and layers.kind != "full":
             found.windows.append((size, layers.window))
         else:

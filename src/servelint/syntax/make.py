@@ -241,8 +241,8 @@ class Scope:
 def _stripped(text: TracedText) -> TracedText:
     """The words of a text with one space between them."""
     parts: list[TracedText] = []
-    for match in re.finditer(r"\S+", text.flat):
-        parts += [text.cut(*match.span()), TracedText.of(" ")]
+    for word in text.split():
+        parts += [word, TracedText.of(" ")]
     return TracedText.join(parts[:-1])
 
 
@@ -533,7 +533,7 @@ class _Reader:
         colon = _outside(text.flat, ":")
         if colon == -1:
             return
-        targets = _words(self.expand(text.cut(0, colon)))
+        targets = self.expand(text.cut(0, colon)).split()
         rest = text.cut(colon + 1 + text.flat.startswith("::", colon))
         if self.own_variable(targets, rest):
             return
@@ -604,7 +604,3 @@ def _outside(flat: str, char: str) -> int:
         else:
             at += 1
     return -1
-
-
-def _words(text: TracedText) -> list[TracedText]:
-    return [text.cut(*match.span()) for match in re.finditer(r"\S+", text.flat)]

@@ -429,9 +429,9 @@ class _Mark:
         self.column = column
 
 
-def new_scalar(value: str, start: int, end: int, tag: str = PLAIN, style: str | None = None) -> ScalarNode:
-    """A scalar between two offsets. `style`: its quote, "|" or ">"; None for a plain one."""
-    return ScalarNode(_TAGS.get(tag, tag), value, _Mark(start), _Mark(end), style)
+def new_scalar(value: str, start: int, end: int, tag: str = PLAIN) -> ScalarNode:
+    """A plain scalar between two offsets."""
+    return ScalarNode(_TAGS.get(tag, tag), value, _Mark(start), _Mark(end), None)
 
 
 def new_sequence(items: list[Node], start: int, end: int) -> SequenceNode:

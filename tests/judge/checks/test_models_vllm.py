@@ -53,7 +53,7 @@ class TestEagle3Target:
             ("google/gemma-3-27b-it", "dflash", "0.19.1", None),
             ("google/gemma-3-27b-it", "dflash", "0.20.0", "0.22.0"),
             ("meta-llama/Llama-3.1-8B-Instruct", "eagle3", "0.10.0", None),
-            ("deepseek-ai/DeepSeek-V3", "eagle3", "0.17.1", "0.18.0"),
+            ("deepseek-ai/DeepSeek-V3", "eagle3", "0.17.1", None),  # vllm/eagle3-deepseek-unsupported says it
             ("deepseek-ai/DeepSeek-V3", "eagle3", "0.18.0", None),
             ("house/some-model", "eagle3", "0.10.0", None),
             ("$MODEL", "eagle3", "0.10.0", None),

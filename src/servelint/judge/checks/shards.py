@@ -118,13 +118,14 @@ def _across_groups(config: Config, *, by_name: bool) -> dict[str, str] | None:
     from servelint.models.architecture import find
     from servelint.models.catalog import last_part
 
-    name, size = _name(config), whole(config, ENGINES[config.launch.engine].tensor_parallel_operand)
+    name, size = config.text("model"), whole(config, ENGINES[config.launch.engine].tensor_parallel_operand)
     last = last_part(name) if name is not None else ""
     publisher = _GROUPED.get(last) or ("qwen" if _UNPADDED.fullmatch(last) else None)
     if name is None or publisher is None or size is None or _stored(config) is not None:
         return None
     published = name.lower() == f"{publisher}/{last}"
-    if by_name is (published and last not in _REPLACED) or (by_name and not published and _repository(config) is not None):
+    other = by_name and not published and config.text("model.repository") is not None
+    if by_name is (published and last not in _REPLACED) or other:
         return None
     model = find(f"{_SAME_SHAPE.get(publisher, publisher)}/{last.replace('-pointer', '')}")
     if model is None or config.operand("quantization").value not in (None, "awq", "awq_marlin"):
@@ -147,9 +148,9 @@ def experts_in_int4(config: Config) -> dict[str, str] | None:
     """
     from servelint.models.catalog import lookup
 
-    name, given = _name(config), config.operand("quantization")
+    name, given = config.text("model"), config.operand("quantization")
     model = _stored(config) or (lookup(name) if name is not None else None)
-    repository = _repository(config)
+    repository = config.text("model.repository")
     if model is None or model.experts is None or (repository is not None and not repository.lower().startswith("qwen/")):
         return None
     kinds = {(one.bits, one.group) for one in model.quantization.formats}
@@ -175,7 +176,7 @@ def tiles(config: Config) -> dict[str, str] | None:
     """
     from servelint.models.catalog import lookup
 
-    name = _repository(config)
+    name = config.text("model.repository")
     if name is None or not name.lower().startswith(_IN_CHANNELS):
         return None
     model, size = lookup(name), whole(config, "tensor-parallel-size")
@@ -196,21 +197,11 @@ def tiles(config: Config) -> dict[str, str] | None:
 # -- which model
 
 
-def _name(config: Config) -> str | None:
-    found = config.operand("model").value
-    return found if isinstance(found, str) else None
-
-
-def _repository(config: Config) -> str | None:
-    found = config.operand("model.repository").value
-    return found if isinstance(found, str) else None
-
-
 def _stored(config: Config) -> Architecture | None:
     """The model by the config.json in its folder."""
     from servelint.models import checkpoint, folder
 
-    name, launch = _name(config), config.launch
+    name, launch = config.text("model"), config.launch
     opened = folder.files_of(launch)
     return checkpoint.read(name, opened) if name is not None and opened is not None else None
 
@@ -219,20 +210,20 @@ def _known(config: Config) -> Architecture | None:
     """The model by its config.json, or by its repository."""
     from servelint.models.architecture import find
 
-    name = _repository(config)
+    name = config.text("model.repository")
     return _stored(config) or (find(name) if name is not None else None)
 
 
 def _of_hub(config: Config) -> Architecture | None:
-    name = _repository(config)
+    name = config.text("model.repository")
     return _in_blocks(name.lower()) if name is not None else None
 
 
 def _of_folder(config: Config) -> Architecture | None:
     from servelint.models.catalog import last_part
 
-    name = _name(config)
-    if name is None or _repository(config) is not None:
+    name = config.text("model")
+    if name is None or config.text("model.repository") is not None:
         return None
     found = (_in_blocks(f"{publisher}/{last_part(name)}") for publisher in _PUBLISHERS)
     return next((one for one in found if one is not None), None)

@@ -140,8 +140,7 @@ def _cache(config: Config, found: MemoryPlan, given: Inputs) -> None:
         return
     prefix = "dsa" if release.since("0.5.13") else "nsa"
     prefill, decode, backend = (
-        value if isinstance(value := config.operand(name).value, str) else None
-        for name in (f"{prefix}-prefill-backend", f"{prefix}-decode-backend", "attention-backend")
+        config.text(name) for name in (f"{prefix}-prefill-backend", f"{prefix}-decode-backend", "attention-backend")
     )
     ranks = cache.Ranks(given.attention_ranks, settings.decode_context, settings.pp)
     scaled = cache.sparse(model) and cache.scaled_rows((prefill, decode), model, given.gpu)

@@ -10,11 +10,7 @@ from servelint.memory.vllm.footprint import weights_of
 from servelint.memory.vllm.layers import cache_of, known_dtype, mode
 from servelint.memory.vllm.settings import VllmSettings
 from servelint.memory.vllm.verdict import add_notes, divide, fill, judge, judge_without_cache
-from servelint.models import architecture, folder
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.models.architecture import Architecture
+from servelint.models import folder
 
 _FIRST, _ALONE = "0.8.0", "0.10.0"
 """Earlier releases, and the V0 engine, have another arithmetic. From the second on the V1 engine serves what is planned."""
@@ -29,11 +25,11 @@ CHANGES = (
 
 def plan(config: Config) -> MemoryPlan:
     """Plan a launch under one release. What is not known stands in `missing`, and the verdict is then "unknown"."""
-    name = _named(config)
+    name = config.text("model")
     count = config.operand("gpu.count").value
     gpus = count if isinstance(count, int) and count > 0 else config.launch.gpu_count or 1
     found = MemoryPlan("vllm", config.release, name, config.gpu_name, gpus)
-    model = _model(config, name)
+    model = folder.model_of(config.launch, name)
     settings = VllmSettings(config, model)
     found.ranks = needed = settings.tensor * settings.pipeline * settings.prefill * settings.data
     if config.operand("gpu.count").value is None and needed > gpus:
@@ -66,7 +62,7 @@ def plan(config: Config) -> MemoryPlan:
     if settings.length is None:
         found.missing.append("the model's context length")
         return found
-    draft = _model(config, settings.draft) if settings.draft is not None and settings.method != "mtp" else None
+    draft = folder.model_of(config.launch, settings.draft) if settings.draft is not None and settings.method != "mtp" else None
     cache = None
     try:
         cache = cache_of(settings, model, draft)
@@ -99,11 +95,11 @@ def capacity(config: Config, kv_gib: float) -> tuple[int, float] | None:
 
     None where the model, its context length or the layout of its cache is not known.
     """
-    model = _model(config, _named(config))
+    model = folder.model_of(config.launch, config.text("model"))
     settings = VllmSettings(config, model)
     if model is None or settings.length is None:
         return None
-    draft = _model(config, settings.draft) if settings.draft is not None and settings.method != "mtp" else None
+    draft = folder.model_of(config.launch, settings.draft) if settings.draft is not None and settings.method != "mtp" else None
     try:
         cache = cache_of(settings, model, draft)
     except (NoCache, Unsupported, ValueError):
@@ -118,7 +114,7 @@ def aligned_block(config: Config) -> tuple[int, int] | None:
     None where the mode is another, or where the model or a setting that decides about it is not known. Tensor parallelism,
     drafts and the dtype of the KV cache change the block. The GPU counts for a batch whose size is not given.
     """
-    model = _model(config, _named(config))
+    model = folder.model_of(config.launch, config.text("model"))
     settings = VllmSettings(config, model)
     if model is None or not model.states or not settings.cached or settings.missing or mode(settings, model) != "align":
         return None
@@ -143,7 +139,7 @@ def _hidden(config: Config, settings: VllmSettings) -> list[str]:
 
 def settings_of(config: Config) -> VllmSettings:
     """The settings of a launch as its release reads them, with what is known of its model."""
-    return VllmSettings(config, _model(config, _named(config)))
+    return VllmSettings(config, folder.model_of(config.launch, config.text("model")))
 
 
 def computed_defaults(config: Config) -> dict[str, int]:
@@ -153,17 +149,3 @@ def computed_defaults(config: Config) -> dict[str, int]:
     return {
         name: known[name] for name in ENGINES[config.launch.engine].computed_defaults if config.operand(name).present is False
     }
-
-
-def _named(config: Config) -> str | None:
-    given = config.operand("model").value
-    return given if isinstance(given, str) else None
-
-
-def _model(config: Config, name: str | None) -> Architecture | None:
-    """The model, by the files of its folder (local, or mounted where the launch runs), or by its name."""
-    if name is None:
-        return None
-    launch = config.launch
-    parts = folder.parts_in(launch.folder) if launch.folder is not None else None
-    return architecture.find(name, folder.files_of(launch), parts)

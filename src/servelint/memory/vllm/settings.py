@@ -113,10 +113,10 @@ class CudaGpu:
     """
 
     def __init__(self, config: Config) -> None:
-        self.name = _text(config, "gpu.name")
+        self.name = config.text("gpu.name")
         usable, whole = config.operand("gpu.cuda-gib").value, config.operand("gpu.memory-gib").value
         self.unified = config.operand("gpu.unified").value is True
-        self.vendor = _text(config, "gpu.vendor")
+        self.vendor = config.text("gpu.vendor")
         self.gib = float(usable) if isinstance(usable, (int, float)) else None
         if self.gib is None and isinstance(whole, (int, float)):
             hidden = self.vendor == "nvidia" and not self.unified
@@ -404,8 +404,3 @@ class VllmSettings:
             return False
         given = self.config.operand("env.VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS").value
         return bool(given.strip("0 ")) if isinstance(given, str) else self.rules.graphs_counted
-
-
-def _text(config: Config, name: str) -> str | None:
-    value = config.operand(name).value
-    return value if isinstance(value, str) else None
