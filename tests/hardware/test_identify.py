@@ -30,6 +30,8 @@ from servelint.hardware import Fact, identify
         ("Tesla T4", "t4"),
         ("NVIDIA GeForce RTX 4090", "rtx-4090"),
         ("rtx-4090", "rtx-4090"),
+        ("NVIDIA GeForce RTX 4090 Laptop GPU", "rtx-4090-laptop"),
+        ("rtx5090-laptop", "rtx-5090-laptop"),
         ("rtx5090", "rtx-5090"),
         ("RTX PRO 6000 Blackwell", "rtx-pro-6000"),
         ("NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition", "rtx-pro-6000"),
@@ -149,6 +151,15 @@ def test_what_a_plan_needs(name: str, facts: dict[str, Fact | None]) -> None:
     found = identify(name)
     assert found is not None
     assert {key: found.facts.get(key) for key in facts} == facts
+
+
+def test_a_laptop_s_card_is_not_the_desktop_s() -> None:
+    laptop, desktop = identify("RTX 4090 Laptop"), identify("RTX 4090")
+    assert laptop is not None
+    assert desktop is not None
+    assert laptop.facts["memory-gib"] == 15.99
+    assert laptop.facts["capability"] == desktop.facts["capability"]
+    assert identify("RTX 2080 Super Laptop") is None
 
 
 def test_no_card_gives_more_than_its_driver_reports() -> None:
