@@ -9,7 +9,7 @@ functions are left out. A release between two that are stored is judged by what 
 
 | release | command line | keys of the YAML file |
 |---|---|---|
-| 0.18.2, 0.19.0, 0.20.0, 0.21.0, 1.0.0 | the command's page in the documentation of the release | not stored: they are not judged |
+| 0.18.2 to 1.0.0 | the command's page in the documentation of the release | not stored: they are not judged |
 | 1.1.0, 1.2.0 | the same | those of 1.3.0rc3 and the older ones of patches.json: at least what the release takes |
 | 1.3.0rc3 | the source whose version.py says 1.3.0rc3 | the same source |
 """
