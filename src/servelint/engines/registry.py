@@ -6,7 +6,7 @@ compile and import nothing. Code that belongs to an engine stands in modules bes
 first asked for (`Engine.part`).
 
 To add an engine, write its record in a module of this package and name the module in `_MODULES`. Its catalog, if it has one, is
-`data/<id>.json`. Schemas and tests list the engines too (CONTRIBUTING.md, "Add an engine").
+`data/<id>.json`. `python tools/formats.py` writes the schemas; tests list the engines too (CONTRIBUTING.md, "Add an engine").
 """
 
 from __future__ import annotations
