@@ -1,10 +1,11 @@
-"""Write what follows from the formats that readers declare; with --check, say what is out of date and end with 1.
+"""Write what follows from the records of formats and engines; with --check, say what is out of date and end with 1.
 
     python tools/formats.py [--check]
 
 Made from the records (`servelint.readers.registry.Format`) in the modules of servelint.readers: the index that a check reads
 instead of importing them, the names of files in .pre-commit-hooks.yaml, the languages and names in the extension for VS Code,
-and the table between `<!-- formats -->` and `<!-- /formats -->` in the README and in docs.
+and the table between `<!-- formats -->` and `<!-- /formats -->` in the README and in docs. The schemas of rules, reports and
+settings list the engines of servelint.engines.registry.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 READERS = ROOT / "src/servelint/readers"
+SCHEMAS = ROOT / "schemas"
 SCHEMASTORE = ROOT / "integrations" / "schemastore" / "servelint.json"
 INDEX = READERS / "formats.json"
 _ALL_NAMES = "(?:^|/)[^./]+$"
@@ -164,10 +166,27 @@ def schemastore() -> str:
     return text.replace('"$defs"', '"definitions"').replace("#/$defs/", "#/definitions/")
 
 
+def engine_lists(text: str) -> str:
+    """The text of a schema with the registry's engines in each list that starts with the first of them."""
+    from servelint.engines.registry import ENGINES
+
+    def replaced(match: re.Match[str]) -> str:
+        indent = re.search(r"\n[ ]*", match.group())
+        listed = json.dumps(list(ENGINES)) if indent is None else ("," + indent.group()).join(map(json.dumps, ENGINES))
+        return listed if indent is None else f"[{indent.group()}{listed}{indent.group()[:-2]}]"
+
+    return re.sub(rf'\[\s*"{re.escape(next(iter(ENGINES)))}"(?:\s*,\s*"[^"]*")*\s*\]', replaced, text)
+
+
 def written() -> dict[Path, str]:
     """What each file has to hold."""
+    from servelint.settings.keys import schema_text
+
     formats = declared()
-    found = {INDEX: index(formats), SCHEMASTORE: schemastore()}
+    found = {INDEX: index(formats), SCHEMASTORE: schemastore(), SCHEMAS / "settings.schema.json": schema_text()}
+    for name in ("rule", "report", "catalog-rule"):
+        path = SCHEMAS / f"{name}.schema.json"
+        found[path] = engine_lists(path.read_text(encoding="utf-8"))
     for path, make in (
         (ROOT / ".pre-commit-hooks.yaml", hooks),
         (ROOT / "editors/vscode/src/selector.ts", selector),

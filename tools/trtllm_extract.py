@@ -9,7 +9,7 @@ functions are left out. A release between two that are stored is judged by what 
 
 | release | command line | keys of the YAML file |
 |---|---|---|
-| 1.0.0 | the command's page in the documentation of the release | not stored: they are not judged |
+| 0.18.2 to 1.0.0 | the command's page in the documentation of the release | not stored: they are not judged |
 | 1.1.0, 1.2.0 | the same | those of 1.3.0rc3 and the older ones of patches.json: at least what the release takes |
 | 1.3.0rc3 | the source whose version.py says 1.3.0rc3 | the same source |
 """
@@ -27,7 +27,17 @@ from servelint.harvest.command import DATA, patches
 from servelint.harvest.sources import Tree, open_local
 
 EXTRACTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "harvest", "trtllm.json")
-RELEASES = {"1.0.0": ("logger.py",), "1.1.0": (), "1.2.0": (), "1.3.0rc3": ()}
+_COMMAND_LINE = ("logger.py",)
+RELEASES = {
+    "0.18.2": _COMMAND_LINE,
+    "0.19.0": _COMMAND_LINE,
+    "0.20.0": _COMMAND_LINE,
+    "0.21.0": _COMMAND_LINE,
+    "1.0.0": _COMMAND_LINE,
+    "1.1.0": (),
+    "1.2.0": (),
+    "1.3.0rc3": (),
+}
 """Release -> the files that it takes from the extract of the last one beside its own; () for all"""
 
 FILES = (

@@ -27,7 +27,7 @@ def test_list(args: list[str], workspace: Workspace) -> None:
         releases, options = catalog.releases, len(catalog.table(len(catalog.releases) - 1).options())
         known = f"{len(releases)} releases, {releases[0]} to {releases[-1]} ({options} options in the newest)"
         assert line == f"{engine:<10} {name}: {known}"
-    assert any(line.startswith("trtllm     TensorRT-LLM: ") and "1.0.0" in line for line in lines)
+    assert any(line.startswith("trtllm     TensorRT-LLM: ") and "0.18.2 to " in line for line in lines)
 
 
 def test_list_of_an_engine_without_a_catalog(bare: Engine, workspace: Workspace) -> None:

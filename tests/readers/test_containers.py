@@ -261,3 +261,44 @@ class TestNoProgram:
     @pytest.mark.parametrize("rest", ["rocm/vllm:latest -c true", "rocm/vllm:latest", "busybox --model m"])
     def test_nothing_of_an_engine(self, rest: str) -> None:
         assert launches_in(f"docker run {rest}\n", "run.sh") == []
+
+
+NIM = "docker run {} nvcr.io/nim/meta/llama-3.1-8b-instruct:2.0.4 {}"
+
+
+@pytest.mark.parametrize(
+    ("options", "command", "given"),
+    [
+        ("-e NIM_PASSTHROUGH_ARGS='--max-num-seqs 8'", "", ["--max-num-seqs", "8"]),
+        (
+            "-e NIM_PASSTHROUGH_ARGS='--max-num-seqs 8'",
+            "nim-serve --max-num-seqs 9",
+            ["--max-num-seqs", "8", "--max-num-seqs", "9"],
+        ),
+        ("", "nim-serve --max-num-seqs 9", ["--max-num-seqs", "9"]),
+        ("", "--max-num-seqs 9", ["--max-num-seqs", "9"]),
+    ],
+)
+def test_a_wrapper_takes_arguments_from_a_variable_too(options: str, command: str, given: list[str]) -> None:
+    launch = launch_in(NIM.format(options, command), "run.sh")
+    assert (launch.engine, [word.value for word in launch.argv]) == ("vllm", [*given, None])
+    assert launch.argv[-1].many
+
+
+@pytest.mark.parametrize(
+    ("options", "command"),
+    [
+        ("", ""),
+        ("-e NIM_PASSTHROUGH_ARGS=$ARGS", ""),
+        ("-e NIM_PASSTHROUGH_ARGS", ""),
+        ("", "list-model-profiles"),
+        ("", "bash"),
+    ],
+)
+def test_a_wrapper_without_arguments_that_are_known_is_no_launch(options: str, command: str) -> None:
+    assert launches_in(NIM.format(options, command), "run.sh") == []
+
+
+def test_a_variable_of_a_wrapper_means_nothing_to_other_images() -> None:
+    launch = launch_in("docker run -e NIM_PASSTHROUGH_ARGS='--x 1' vllm/vllm-openai:v0.20.0 --model m", "run.sh")
+    assert argv(launch) == ["--model", "m"]

@@ -13,6 +13,7 @@ from types import ModuleType
 import pytest
 
 from servelint.core.source import Source
+from servelint.engines.registry import ENGINES
 from servelint.readers.registry import CANDIDATE, FORMATS, GLOBS, JSON, TEXT, YAML, Format, recognise
 from servelint.readers.registry import named as of_name
 
@@ -43,6 +44,17 @@ class TestWhatIsWritten:
         assert {"src/servelint/readers/formats.json", ".pre-commit-hooks.yaml"} <= found
         assert {"editors/vscode/src/selector.ts", "editors/vscode/package.json"} <= found
         assert any(path.endswith(".md") for path in found)
+
+    def test_the_schemas_list_the_engines(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        paths = [path for path in formats.written() if path.name in ("rule.schema.json", "catalog-rule.schema.json")]
+        monkeypatch.setitem(ENGINES, "acme", ENGINES["ollama"])
+        for path in paths:
+            text = path.read_text(encoding="utf-8")
+            made = formats.engine_lists(text)
+            assert text.count('"acme"') == 0
+            assert made.count('"acme"') == text.count('"ollama"') > 0
+            assert json.loads(made.replace(', "acme"', "").replace(',\n              "acme"', "")) == json.loads(text)
+            assert all(line in made for line in text.splitlines() if '"ollama"' not in line)
 
     def test_a_file_that_is_out_of_date_is_named_and_then_written(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

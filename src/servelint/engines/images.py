@@ -8,7 +8,7 @@ from functools import lru_cache
 from servelint.core.data import load_data
 from servelint.core.launch import ReleaseClaim
 from servelint.core.text import HOLE, TracedText
-from servelint.engines.registry import ENGINES, Engine, EntryPoint, ImageFamily, derived
+from servelint.engines.registry import ENGINES, Engine, EntryPoint, ImageFamily, Wrapper, derived
 from servelint.engines.releases import NEVER, NEWER, known_releases, place, release_key
 
 _RELEASE = (
@@ -59,15 +59,17 @@ class Image:
         chosen_by: the words one of which must come first for the server to start; () if none has to.
         house: whether someone else than the engine's makers built the image, who may have changed the engine.
         until: the last release that the image can be, for one that was built from a branch; "" for no bound.
+        wrapper: what else gives its program the engine's arguments; None if nothing does.
     """
 
-    __slots__ = ("chosen_by", "claim", "command", "engine", "entrypoint", "house", "until")
+    __slots__ = ("chosen_by", "claim", "command", "engine", "entrypoint", "house", "until", "wrapper")
 
     def __init__(
         self, engine: str | None, claim: ReleaseClaim, entrypoint: tuple[str, ...] | None, *, house: bool = False
     ) -> None:
         self.chosen_by: tuple[str, ...] = ()
         self.command: tuple[str, ...] = ()
+        self.wrapper: Wrapper | None = None
         self.until = ""
         self.house = house
         self.engine = engine
@@ -101,7 +103,8 @@ def _identify(image: TracedText) -> Image:
     tag = image.cut(colon + 1, end) if colon != -1 else None
     found = _family(name)
     held = _of_family(*found, tag, pinned=digest != -1) if found is not None else _of_house(name.rpartition("/")[2], tag)
-    held.command = found[1].command if found is not None and held.engine is not None else ()
+    if found is not None and held.engine is not None:
+        held.command, held.wrapper = found[1].command, found[1].wrapper
     if held.engine is not None and tag is not None:
         pattern, words = ENGINES[held.engine].choosing_images
         held.chosen_by = words if pattern and re.search(pattern, tag.flat) else ()

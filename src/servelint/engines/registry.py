@@ -6,7 +6,7 @@ compile and import nothing. Code that belongs to an engine stands in modules bes
 first asked for (`Engine.part`).
 
 To add an engine, write its record in a module of this package and name the module in `_MODULES`. Its catalog, if it has one, is
-`data/<id>.json`. Schemas and tests list the engines too (CONTRIBUTING.md, "Add an engine").
+`data/<id>.json`. `python tools/formats.py` writes the schemas; tests list the engines too (CONTRIBUTING.md, "Add an engine").
 """
 
 from __future__ import annotations
@@ -118,6 +118,23 @@ class Start:
         self.model_first = model_first
 
 
+class Wrapper:
+    """What the program of an image that someone else built makes the engine's arguments from, beside its command.
+
+    Attributes:
+        source: where that stands.
+        program: the first word of a command that starts the server; the engine's arguments may stand behind it or alone.
+        variable: the variable that holds arguments, as a shell writes them. Those of the command replace them.
+    """
+
+    __slots__ = ("program", "source", "variable")
+
+    def __init__(self, source: str, *, program: str, variable: str) -> None:
+        self.source = source
+        self.program = program
+        self.variable = variable
+
+
 class EntryPoint:
     """The words that an image starts by itself.
 
@@ -154,11 +171,12 @@ class ImageFamily:
         command: the words that the entrypoint is given where a container has none; () if it needs none.
         branches: pattern of the tags of images that were built from a branch -> the last release that they can be.
         minor_tags: whether a tag such as 3.3 is moved to each newer release of 3.3.
+        wrapper: what else gives its program the engine's arguments; None if nothing does.
     """
 
     __slots__ = (
         "branches", "builds", "command", "entrypoint", "minor_tags", "only", "own_tags", "registry", "repository", "rolling",
-        "source", "suffixes", "tags", "without",
+        "source", "suffixes", "tags", "without", "wrapper",
     )  # fmt: skip
 
     def __init__(
@@ -178,7 +196,9 @@ class ImageFamily:
         command: tuple[str, ...] = (),
         branches: Mapping[str, str] | None = None,
         minor_tags: bool = False,
+        wrapper: Wrapper | None = None,
     ) -> None:
+        self.wrapper = wrapper
         self.minor_tags = minor_tags
         self.command = command
         self.branches = branches or {}

@@ -16,7 +16,7 @@ class TensorRTLLM(Engine):
     documentation = "https://nvidia.github.io/TensorRT-LLM/commands/trtllm-serve/trtllm-serve.html"
     distributions = ("tensorrt-llm", "tensorrt_llm")
     python_package = "tensorrt_llm"
-    harvested_since = "1.0.0"
+    harvested_since = "0.18.2"
 
     command = ("trtllm-serve", "serve")
     starts = (

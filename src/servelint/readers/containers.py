@@ -8,15 +8,17 @@ from functools import partial
 
 from servelint.core.launch import Container, Launch, Mishap, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.numbers import is_whole
-from servelint.core.text import HOLE, TracedText
+from servelint.core.text import HOLE, TracedText, unknown
 from servelint.engines import entry, images
 from servelint.engines.registry import ENGINES
 from servelint.readers import commands
 from servelint.readers.context import CommandContext, site_of, span_of
+from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.core.launch import Runtime
+    from servelint.engines.registry import Wrapper
 
 TOOLS = frozenset(("docker", "podman", "nerdctl", "apptainer", "singularity", "docker-compose", "podman-compose"))
 
@@ -442,6 +444,8 @@ def in_container(
     if entrypoint is None and image.entrypoint and image.command:
         command = command or [Word(TracedText.of(word)) for word in image.command]
         entrypoint = [Word(TracedText.of(word)) for word in image.entrypoint]
+    if entrypoint is None and image.wrapper is not None:
+        command = _wrapped(image.wrapper, command, context)
     # an image that starts the engine itself takes `vllm serve` for arguments of it
     named = image.claim.release is not None or image.claim.rolling
     repeated = entrypoint is None and image.entrypoint and named and entry.find(command) is not None
@@ -464,6 +468,20 @@ def in_container(
     launch = context.launch(image.engine, argv, site_of(command, context))
     launch.launcher = entry.reader(image.engine, entry.launcher(image.engine, image.entrypoint or ()), argv)
     return [launch] if entry.serves(image.engine, launch.launcher, argv) else []
+
+
+def _wrapped(wrapper: Wrapper, command: list[Word], context: CommandContext) -> list[Word]:
+    """The engine's arguments of a container whose program takes them from a variable as well, those of the command last.
+
+    The program adds arguments that no file shows, which all others replace.
+    """
+    own = command[1:] if command and entry.program(command[0]) == wrapper.program else command
+    given = context.env.get(wrapper.variable)
+    passed = split(given.value) if given is not None and given.value is not None else []
+    first = [*passed, *own][:1]
+    if not first or not first[0].text.flat.startswith("-"):
+        return command
+    return [*passed, *own, Word(TracedText((unknown(wrapper.program, None, ""),)), many=True)]
 
 
 def _without_program(command: list[Word], image: images.Image, context: CommandContext) -> list[Launch]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.engines.registry import Dialect, Engine, EntryPoint, ImageFamily, Launcher, Start
+from servelint.engines.registry import Dialect, Engine, EntryPoint, ImageFamily, Launcher, Start, Wrapper
 
 _MAKERS = (
     EntryPoint("python3", "-m", "vllm.entrypoints.openai.api_server", until="0.11.0"),
@@ -170,6 +170,11 @@ class VLLM(Engine):
             own_tags=True,
             only=r"^2\.0\.\d+$",
             without=r"^(?!2\.0\.)",
+            wrapper=Wrapper(
+                "https://docs.nvidia.com/nim/large-language-models/2.0.9/reference/advanced-configuration.html",
+                program="nim-serve",
+                variable="NIM_PASSTHROUGH_ARGS",
+            ),
         ),
         ImageFamily(
             "vllm",
@@ -251,7 +256,9 @@ class VLLM(Engine):
     stems = ("vllm", "huggingfaceserver")
     yaml_keys = ("vllm",)
     platforms = {
-        **dict.fromkeys(("aibrix", "dynamo", "huggingface", "kserve", "kubeai", "llm-d", "llm-inference-service"), "vllm"),
+        **dict.fromkeys(
+            ("aibrix", "dynamo", "huggingface", "kaito", "kserve", "kubeai", "llm-d", "llm-inference-service"), "vllm"
+        ),
         **dict.fromkeys(("kthena", "llmaz", "llmkube", "production-stack", "ray"), "vllm"),
     }
     identified_by_options = True

@@ -29,8 +29,8 @@ FORMAT = Format(
     20,
     title="Kubernetes",
     about="containers at any depth of any object, `$(VAR)`, ConfigMaps with scripts and variables, LeaderWorkerSet, KServe, "
-    "KubeAI, Ray, Dynamo, llmaz, LLMKube, llm-d, OME, kthena, patches, kustomize overlays, HelmRelease and Argo CD with local "
-    "charts, JSON and lists",
+    "KubeAI, Ray, Dynamo, llmaz, LLMKube, llm-d, OME, kthena, KAITO, patches, kustomize overlays, HelmRelease and Argo CD with "
+    "local charts, JSON and lists",
     syntax=YAML,
     shape=r"(?m)^[\"']?(?:apiVersion|kind)[\"']?[ \t]*:",
     words=(
@@ -56,6 +56,7 @@ _OPERATORS = (
     ("kthena", "workload.serving.volcano.sh/", ("ModelBooster",)),
     ("llmkube", "inference.llmkube.dev/", ("InferenceService",)),
     ("llm_d", "llm-d.ai/", ("ModelService",)),
+    ("kaito", "v1", ("ConfigMap",)),
     ("helm_release", "helm.toolkit.fluxcd.io/", ("HelmRelease",)),
     ("helm_release", "argoproj.io/", ("Application",)),
     ("helm_release", "helm.cattle.io/", ("HelmChart", "HelmChartConfig")),
@@ -94,8 +95,6 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
 
 
 def _of_object(file: File, one: Object, images: Overrides | None) -> list[Launch]:
-    if one.kind in _NO_CONTAINERS:
-        return []
     version = string(one.fields, "apiVersion") or ""
     named = [name for name, group, kinds in _OPERATORS if one.kind in kinds and version.startswith(group)]
     if named or not (one.kind or is_kustomization(one.fields)):
@@ -104,6 +103,8 @@ def _of_object(file: File, one: Object, images: Overrides | None) -> list[Launch
         function = named[0] if named else "ray"
         found: list[Launch] = getattr(platforms if hasattr(platforms, function) else operators, function)(file, one, images)
         return found
+    if one.kind in _NO_CONTAINERS:
+        return []
     from servelint.readers.kubernetes import pods
 
     if not is_kustomization(one.fields):

@@ -401,6 +401,33 @@ class Worker:
         self.env: dict[str, Variable] = {}
 
 
+def kaito(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+    """The options in the ConfigMap that `inference.config` of a KAITO Workspace names.
+
+    `presets/workspace/inference/vllm/inference_api.py` puts them behind those of the operator, which no file shows.
+    """
+    del images
+    data = section(one.fields, "data")
+    return embedded.of_yaml(file.source, data[_KAITO][1], partial(_kaito, one.label)) if _KAITO in data else []
+
+
+_KAITO = "inference_config.yaml"
+
+
+def _kaito(label: str, source: Source, documents: list[Node]) -> list[Launch]:
+    found: list[Launch] = []
+    for fields in map(yaml.entries, documents):
+        given = section(fields, "vllm")
+        # `--name False` would switch an option on that takes no value, or give one a value that it refuses
+        words = of_mapping(
+            source, {name: pair for name, pair in given.items() if yaml_values.truth(pair[1], KUBERNETES) is not False}
+        )
+        if words:
+            context = CommandContext(source, f"{label}.{_KAITO}", None, {}, Container(None, open=True), open_env=True)
+            found.append(context.launch(started_by("kaito").id, [*words, pods.unseen()], pods.extent(source, [fields["vllm"]])))
+    return found
+
+
 def ray(file: File, one: Object, images: Overrides | None) -> list[Launch]:
     """The launches of a RayService or RayJob and of the containers of their cluster, or of a Ray Serve configuration."""
     if not one.kind:
