@@ -41,6 +41,8 @@ _REPLACED = ("qwen2-vl-72b-instruct-awq", "qwen2.5-vl-72b-instruct-awq")
 """Those that their publisher has replaced with padded ones: the name alone does not say which one it is."""
 _IN_CHANNELS = ("zai-org/glm-4.", "redhatai/")
 """Publishers of FP8 with a scale for each channel."""
+_GROUPS_OF_128 = ("redhatai/", "neuralmagic/")
+"""Publishers of compressed-tensors in 4 bits with the usual groups."""
 _METHODS = ("fp8", "deepseek_v4_fp8")
 _WITH_EXPERTS = ("moe-a2a-backend", "enable-ep-moe", "enable-deepep-moe", "moe-dp-size", "moe-data-parallel-size")
 
@@ -167,6 +169,28 @@ def experts_in_int4(config: Config) -> dict[str, str] | None:
     if inner % (shards * 32):
         return None
     return _said(model, "size of an expert", inner, shards, 128, {"experts": (inner, replicas)})
+
+
+def experts_in_groups(config: Config) -> dict[str, str] | None:
+    """Experts of compressed-tensors in 4 bits whose shard is not a whole number of groups.
+
+    Source: create_weights of CompressedTensorsWNA16MoEMethod in compressed_tensors_moe_wna16.py (vllm-0.24.0 to 0.33.0).
+    """
+    from servelint.models.catalog import lookup
+
+    repository = (_repository(config) or "").lower()
+    model = _stored(config) or (lookup(repository) if repository.startswith(_GROUPS_OF_128) else None)
+    if model is None or model.experts is None or model.quantization.method != "compressed-tensors":
+        return None
+    kinds = {(one.scheme, one.bits, one.group) for one in model.quantization.formats}
+    size, replicas = whole(config, "tensor-parallel-size"), product(config, ("data-parallel-size",))
+    if len(kinds) != 1 or size is None or replicas is None or config.operand("enable-expert-parallel").present is not False:
+        return None
+    ((scheme, bits, group),) = kinds
+    if scheme != "int4" or bits != 4 or not group or group < 2:
+        return None
+    inner = model.experts.intermediate
+    return _said(model, "size of an expert", inner, size * replicas, group, {"experts": (inner, replicas)})
 
 
 def tiles(config: Config) -> dict[str, str] | None:
