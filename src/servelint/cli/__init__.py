@@ -160,6 +160,8 @@ def root() -> Command:
 def _run(args: list[str]) -> int:
     for name in ("inspect", "base64", "glob"):  # click and ruamel.yaml import them, and a check does not use them
         _import_when_used(name)
+    if hasattr(os, "uname"):  # all that uuid, which click imports, uses of it
+        _import_when_used("platform", system=lambda: os.uname().sysname)
     import click
     from click.exceptions import Exit
 
@@ -186,8 +188,8 @@ def _run(args: list[str]) -> int:
         return error.exit_code
 
 
-def _import_when_used(name: str) -> None:
-    """Have the next import of a module give one that is executed when something of it is first used."""
+def _import_when_used(name: str, **known: object) -> None:
+    """Have the next import of a module give one that is executed when something of it is first used but what is known of it."""
     from importlib.util import find_spec, module_from_spec
 
     spec = None if name in sys.modules else find_spec(name)
@@ -200,7 +202,7 @@ def _import_when_used(name: str) -> None:
         execute(module)
         return getattr(module, attribute)
 
-    vars(module)["__getattr__"] = load
+    vars(module).update(known, __getattr__=load)
     sys.modules[name] = module
 
 

@@ -218,20 +218,39 @@ class TracedText:
             return self
         if start >= end:
             return EMPTY
+        new = TracedText.__new__(TracedText)
+        new._starts = None
         pieces = self.pieces
         if len(pieces) == 1:
             part = pieces[0].cut(start, end)
-            new = TracedText.__new__(TracedText)
-            new.pieces, new.flat, new._starts = (part,), part.text, None
+            new.pieces, new.flat = (part,), part.text
             return new
-        starts = self.starts
+        new.pieces = parts = self._parts(start, end)
+        run = current()
+        if run is not None:
+            run.spend(len(parts) if len(parts) < _MANY else _work_on(parts))
+        new.flat = self.flat[start:end]
+        return new
+
+    def _between(self, start: int, end: int | None) -> tuple[Piece, ...]:
+        """The pieces of `cut`."""
+        length = len(self.flat)
+        if start <= 0 and (end is None or end >= length):
+            return self.pieces
+        end = length if end is None or end > length else end
+        return self._parts(max(start, 0), end) if start < end else ()
+
+    def _parts(self, start: int, end: int) -> tuple[Piece, ...]:
+        """The pieces between two different offsets of `flat`."""
+        starts = self._starts or self.starts
         first, last = bisect_right(starts, start) - 1, bisect_left(starts, end) - 1
-        parts = list(self.pieces[first : last + 1])
-        if end - starts[last] < len(parts[-1].text):
-            parts[-1] = parts[-1].cut(0, end - starts[last])
-        if start > starts[first]:
-            parts[0] = parts[0].cut(start - starts[first], len(parts[0].text))
-        return TracedText(parts)
+        piece = self.pieces[first]
+        at = starts[first]
+        if first == last:
+            return (piece.cut(start - at, end - at),)
+        tail = self.pieces[last]
+        head = piece if start == at else piece.cut(start - at, len(piece.text))
+        return (head, *self.pieces[first + 1 : last], tail.cut(0, end - starts[last]))
 
     def strip(self) -> TracedText:
         """The text without white space at its ends."""
@@ -249,10 +268,9 @@ class TracedText:
         """
         if len(self.pieces) == 1:
             return self._span_of_one(start, end)
-        part = self.cut(start, end)
         low: Span | None = None
         high: Span | None = None
-        for piece in part.pieces:
+        for piece in self._between(start, end):
             if piece.span is None:
                 continue
             if low is None or high is None:
@@ -273,7 +291,7 @@ class TracedText:
             return self._span_of_one(start, end)
         low: Span | None = None
         high: Span | None = None
-        for piece in self.cut(start, end).pieces:
+        for piece in self._between(start, end):
             if piece.span is None:
                 continue
             if low is None or high is None:

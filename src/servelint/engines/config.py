@@ -644,18 +644,21 @@ class Config:
         return Operand(True, variable.value.value, variable.value, variable.site)
 
     def _model(self, fact: str) -> Operand:
-        from servelint import models
-
-        model, family = self.reading.model, self.family
         if fact == "repository":
             return self._repository()
+        model, family = self.reading.model, self.family
+        if model is None:
+            return UNKNOWN
         value = family.fact(fact) if family is not None else None
-        if value is None and fact in models.NUMBERS and model is not None and model.value and not self.reading.opened:
-            value = models.described_number(model.value, fact)
-        if value is None and fact == "quantization" and model is not None and model.value:
-            value = models.named_format(model.value) if family is None else None
-            value = value or ("none" if not self.reading.opened and models.published_plain(model.value) else None)
-        return UNKNOWN if model is None or value is None else Operand(True, value, site=model.span())
+        if value is None and model.value:
+            from servelint import models
+
+            if fact in models.NUMBERS and not self.reading.opened:
+                value = models.described_number(model.value, fact)
+            elif fact == "quantization":
+                value = models.named_format(model.value) if family is None else None
+                value = value or ("none" if not self.reading.opened and models.published_plain(model.value) else None)
+        return UNKNOWN if value is None else Operand(True, value, site=model.span())
 
     def _repository(self) -> Operand:
         """The model where it is named as a repository of a hub."""

@@ -80,15 +80,35 @@ def judge_as_named(launch: Launch, settings: Settings, book: list[Rule] | None =
     index = RuleIndex(book) if book is not None else _selected(launch.engine, settings)
     if not index.rules:
         return []
-    if not launch.others:
-        return _judged(launch, settings, index, book is None)
-    from servelint.judge.alternatives import merged
+    advised: list[tuple[list[Finding], Config]] = []
 
-    return merged(launch, lambda one: _judged(one, settings, index, book is None))
+    def judged(one: Launch) -> list[Finding]:
+        return _judged(one, settings, index, book is None, advised)
+
+    if launch.others:
+        from servelint.judge.alternatives import merged
+
+        findings = merged(launch, judged)
+    else:
+        findings = judged(launch)
+    reported = set(map(id, findings))
+    for found, config in advised:
+        _note_refusals(found, reported, index, config)
+    return findings
 
 
-def _judged(launch: Launch, settings: Settings, index: RuleIndex, every_rule: bool) -> list[Finding]:
-    """What the rules report of one launch as it is, whatever its alternatives are. every_rule: whether no rules were chosen."""
+def _judged(
+    launch: Launch, settings: Settings, index: RuleIndex, every_rule: bool, advised: list[tuple[list[Finding], Config]]
+) -> list[Finding]:
+    """What the rules report of one launch as it is, whatever its alternatives are.
+
+    Args:
+        launch: the launch.
+        settings: the settings.
+        index: the rules.
+        every_rule: whether no rules were chosen.
+        advised: takes the findings whose advice may name another release, with the launch under its own.
+    """
     releases, configs = possible_releases(launch, settings)
     if not launch.started:
         never = container.not_started(launch)
@@ -121,7 +141,7 @@ def _judged(launch: Launch, settings: Settings, index: RuleIndex, every_rule: bo
     findings += _of_replaced(index, launch, configs, releases, {one.rule for one in findings})
     findings += _of_parser(index, launch, configs, releases, findings)
     if releases.exact:
-        _note_refusals(findings, index, configs[-1])
+        advised.append(([*findings], configs[-1]))
     findings += _removed_later(index, launch, configs, releases, findings)
     if releases.unlisted is not None:
         findings = _assumed(findings, launch, releases.unlisted)
@@ -140,10 +160,12 @@ _RELEASE = r"\b(?:use|or) (?:[A-Za-z.]+ )?(b?\d[\w.]*) or (?:later|earlier)\b(?!
 """An advice to run another release, without a change beside it."""
 
 
-def _note_refusals(findings: list[Finding], index: RuleIndex, config: Config) -> None:
-    """Add to an advice that names another release what of the launch that release refuses."""
+def _note_refusals(findings: list[Finding], reported: set[int], index: RuleIndex, config: Config) -> None:
+    """Add to an advice that names another release what of the launch that release refuses. reported: ids of those to change."""
     refused: dict[str, list[str]] = {}
     for finding in findings:
+        if id(finding) not in reported:
+            continue
         for release in re.findall(_RELEASE, finding.advice) if " or " in finding.advice else ():
             if config.catalog is None or config.catalog.index(release) is None:
                 continue

@@ -14,6 +14,7 @@ from servelint.core.text import EMPTY, HOLE, TracedText
 from servelint.syntax.placeholders import in_command
 
 _PLAIN = re.compile(r"[^\s'\"\\;&|<>]+")
+_OPERATOR = re.compile(r"[;&|<>]")
 _IN_DOUBLE = re.compile(r'[^"\\]+')
 _SPACE = re.compile(r"\s+")
 
@@ -29,6 +30,8 @@ def split(text: TracedText) -> list[Word]:
 def dropped(text: TracedText) -> TracedText | None:
     """What the splitter leaves out: an operator that is not quoted, and all behind it. None if that is nothing."""
     text = in_command(text)
+    if _OPERATOR.search(text.flat) is None:
+        return None
     end = split_quoted(text, _PLAIN, _escaped)[1]
     return text.cut(end).strip() if end < len(text.flat.rstrip()) else None
 
