@@ -178,7 +178,7 @@ def experts_in_groups(config: Config) -> dict[str, str] | None:
     """
     from servelint.models.catalog import lookup
 
-    repository = (_repository(config) or "").lower()
+    repository = (config.text("model.repository") or "").lower()
     model = _stored(config) or (lookup(repository) if repository.startswith(_GROUPS_OF_128) else None)
     if model is None or model.experts is None or model.quantization.method != "compressed-tensors":
         return None
