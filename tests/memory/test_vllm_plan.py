@@ -72,6 +72,21 @@ class TestParts:
         assert kept is not None
         assert left == pytest.approx(kept - 5)
 
+    @pytest.mark.parametrize(
+        ("thread", "options", "release", "cache"),
+        [
+            (23278, "", "0.10.1", -2.14),
+            (27508, " --gpu-memory-utilization 0.95 --max-num-batched-tokens 1024", "0.11.0", 1.71),
+        ],
+    )
+    def test_a_large_vocabulary_with_1024_sequences(self, thread: int, options: str, release: str, cache: float) -> None:
+        """What https://github.com/vllm-project/vllm/issues/THREAD logged: GiB for the cache, of one H100."""
+        plan = planned(f"openai/gpt-oss-120b{options}", release)
+        assert plan.weights_gib == pytest.approx(65.97, rel=0.01)
+        assert plan.kv_gib is not None
+        assert plan.kv_gib.low <= cache <= plan.kv_gib.high
+        assert plan.kv_gib.mid == pytest.approx(cache, abs=0.5)
+
     def test_sequences_take_from_the_cache_where_the_vocabulary_is_sorted(self) -> None:
         """gpt-oss-120b did not start on one H100 in 0.10: 1,024 sequences of 201,088 logits took 7 GiB (vLLM issue 23278)."""
         many, few = (kv(planned(f"openai/gpt-oss-120b {more}", "0.11.1")) for more in ("", "--max-num-seqs 64"))
