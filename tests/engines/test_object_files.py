@@ -30,6 +30,8 @@ def found(content: str, options: str = FILE, release: str = "1.3.0rc3") -> list[
         ("max_batchsize: 8\n", [("trtllm/unknown-json-key", "max_batchsize")]),
         ("moe_config:\n  backend: CUTLAS\n", [("trtllm/invalid-json-value", "CUTLAS")]),
         ("cuda_graph_config: all\n", [("trtllm/invalid-json-value", "all")]),
+        ("nvfp4_gemm_config:\n  allowed_backends: [1]\n", [("trtllm/invalid-json-value", "1")]),
+        ("nvfp4_gemm_config:\n  allowed_backends: [cutlass]\n", []),
         ("speculative_config: null\n", [("trtllm/invalid-json-value", "null")]),
         ("lora_config:\n  max_rank: 8\n", [("trtllm/ignored-json-key", "max_rank")]),
         ("kv_cache_config:\n  dtype: fp8\n", []),

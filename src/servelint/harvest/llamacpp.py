@@ -158,6 +158,9 @@ _FORMATS = (
     (r"ss >> key && ss >> sign", "logit_bias"),
     (r"string_strip\(\w+\); size_t pos = 0; const double \w+ = std::stod\(", "stod"),
     (r"if \(params\.hostnames\.empty\(\)\) \{ throw", "addresses"),
+    (r"== \"auto\"\) \{.*== \"all\"\) \{.*else \{ [\w.]+ = std::stoi\(", "gpu_layers"),
+    (r"\bparse_tensor_buffer_overrides\(", "tensor_overrides"),
+    (r"\[,/\]\+.*std::stoull\(split_arg\[", "sizes"),
 )
 """What a handler does with a text -> the name of the conversion that refuses the same texts."""
 _SPEC_MAP = "common_speculative_type_from_name_map"
