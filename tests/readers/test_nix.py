@@ -42,6 +42,7 @@ def test_texts_that_a_shell_or_systemd_runs(text: str) -> None:
         '{ services.ollama.enable = true; text = "ollama"; }',
         "{ shellHook = ''vllm serve a/b",
         '{ script = "${',
+        "{ a = " * 20_000 + '"vllm serve a/b"' + "; }" * 20_000,
         "",
     ],
 )

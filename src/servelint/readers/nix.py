@@ -52,6 +52,7 @@ _NAMED = re.compile(r"\$\{\s*(?:(?:builtins\.)?toString\s+)?(?P<name>[A-Za-z_][\
 _SCRIPTS = frozenset(("ExecStart", "buildCommand", "command", "postStart", "preStart", "script", "shellHook", "text"))
 """Attributes whose text a shell or systemd runs."""
 _WRITERS = frozenset(("writeShellScript", "writeShellScriptBin", "writeScript", "writeScriptBin", "writers.writeBash"))
+_DEPTH = 200
 _OPENING, _CLOSING = "{[(", "}])"
 
 
@@ -93,6 +94,8 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
             if frame.key or frame.kind == "[":
                 frame.values.append((TracedText((unknown(match.group(), site),)), site))
         elif kind == "sign" and match.group() in _OPENING:
+            if len(frames) > _DEPTH:
+                break
             frames.append(_Frame(match.group(), match.start()))
         elif kind == "sign" and match.group() in _CLOSING:
             inner = frames.pop() if len(frames) > 1 else frame
