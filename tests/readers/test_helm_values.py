@@ -220,3 +220,70 @@ def test_values_that_another_file_or_another_chart_gives(workspace: Workspace) -
         "the chart base, whose files are not here, may set it",
         "a template fills it in",
     ]
+
+
+CHART_OF_MODELS = """
+apiVersion: apps/v1
+kind: Deployment
+spec:
+  template:
+    spec:
+      containers:
+        - name: vllm
+          image: "{{ .image }}"
+          {{- with .command }}
+          command:
+            {{- toYaml . | nindent 12 }}
+          {{- end }}
+          args:
+            - /model
+            - --served-model-name={{ .name }}
+"""
+
+
+def test_a_command_whose_options_the_own_template_writes_is_no_launch_of_its_own(workspace: Workspace) -> None:
+    workspace.file("chart/Chart.yaml", "name: a\n")
+    workspace.file("chart/templates/deployment.yaml", CHART_OF_MODELS)
+    models = "models:\n  - name: tts\n    image: vllm/vllm-omni:v0.18.0\n    command: [vllm, serve]\n"
+    neighbours = Neighbours(str(workspace.folder / "chart"), "chart")
+    assert read(Source("chart/values.yaml", models), neighbours).launches == []
+    whole = models.replace("serve]", "serve, a/b, --port, '80']")
+    assert [argv(one) for one in read(Source("chart/values.yaml", whole), neighbours).launches] == [["a/b", "--port", "80"]]
+
+
+@pytest.mark.parametrize(
+    "image",
+    ["{version: 'vllm/vllm-openai:v0.19.0'}", "vllm/vllm-openai:v0.19.0", "{repository: vllm/vllm-openai, tag: v0.19.0}"],
+)
+@pytest.mark.parametrize("around", ["service", "deployment", "container"])
+def test_an_image_in_the_mapping_of_the_workload_beside_the_words(around: str, image: str) -> None:
+    found = launch_in(
+        f"""
+        serving:
+          {around}:
+            image: {image}
+          llm:
+            args: '--gpu-memory-utilization "0.9" --dtype auto'
+    """,
+        "values.yaml",
+    )
+    assert release(found)[0] == "0.19.0"
+    assert argv(found)[1:] == ["--gpu-memory-utilization", "0.9", "--dtype", "auto"]
+
+
+def test_a_mapping_with_an_image_and_words_of_its_own_is_one_launch() -> None:
+    found = launches_in(
+        """
+        server:
+          image: vllm/vllm-openai:v0.19.0
+          args: ["--port", "8000"]
+        args: ["--dtype", "auto"]
+    """,
+        "values.yaml",
+    )
+    assert [argv(one)[1:] for one in found] == [["--port", "8000"]]
+
+
+@pytest.mark.parametrize("image", ["{version: '1.27'}", "{tag: a/b}", "nginx:1.27"])
+def test_another_image_in_the_mapping_of_the_workload(image: str) -> None:
+    assert launches_in(f"service:\n  image: {image}\nllm:\n  args: --dtype auto\n", "values.yaml") == []

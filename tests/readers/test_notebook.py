@@ -113,3 +113,42 @@ def test_python_s_values_that_are_not_known() -> None:
 )
 def test_what_is_no_notebook(text: str) -> None:
     assert launches_in(text, "a.ipynb") == []
+
+
+COMPOSE = ["services:", "  llm:", "    image: vllm/vllm-openai:v0.19.0", "    command: --model a/b"]
+OBJECT = [
+    "apiVersion: v1", "kind: Pod", "spec:", "  containers:", "    - name: c", "      image: vllm/vllm-openai:v0.19.0",
+    "      args: [--model, a/b]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["%%writefile docker-compose.yml", *COMPOSE],
+        ["%%file 'deploy/compose.yaml'", *COMPOSE],
+        ["%%writefile manifests/pod.yaml", *OBJECT],
+        [
+            "%%writefile /etc/systemd/system/llm.service",
+            "[Service]",
+            "ExecStart=docker run vllm/vllm-openai:v0.19.0 --model a/b",
+        ],
+    ],
+)
+def test_a_file_that_a_cell_writes(lines: list[str]) -> None:
+    launch = launch_in(notebook(cell(*lines)), "a.ipynb")
+    assert (argv(launch), release(launch)[0]) == (["--model", "a/b"], "0.19.0")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["%%writefile -a docker-compose.yml", *COMPOSE],
+        ["%%writefile notes.txt", "vllm serve a/b"],
+        ["%%writefile app.py", "from vllm import LLM"],
+        ["%%writefile", *COMPOSE],
+        ["%%html", "<pre>vllm serve a/b</pre>"],
+    ],
+)
+def test_a_file_of_another_kind_or_a_part_of_one(lines: list[str]) -> None:
+    assert launches_in(notebook(cell(*lines)), "a.ipynb") == []

@@ -260,7 +260,7 @@ def _words(fields: Fields, *names: str) -> list[Word] | None:
 
 def _inside(source: Source, fields: Fields, path: str) -> list[Launch]:
     """The launches of a mapping and of those in it."""
-    found = _container(source, fields, path)
+    found = container(source, fields, path)
     if fields.get("", (([], None), None))[0][0][1:2] == ["helm_release"]:
         return _helm_release(source, fields, path)
     for name, (value, _) in fields.items():
@@ -279,7 +279,7 @@ def _inside(source: Source, fields: Fields, path: str) -> list[Launch]:
     return found
 
 
-def _container(source: Source, fields: Fields, path: str) -> list[Launch]:
+def container(source: Source, fields: Fields, path: str) -> list[Launch]:
     """The launches of a mapping that is a container, or a program with its arguments."""
     image = _text(fields, *_KEYS)
     overrides: Fields = next(iter(_list(fields, "entrypoint_overrides")), {})

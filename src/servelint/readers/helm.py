@@ -116,7 +116,7 @@ def _of_release(source: Source, item: Node, neighbours: Neighbours) -> list[Laun
 class Own:
     """The chart whose own values a file holds: what lies beside them."""
 
-    __slots__ = ("_templates", "chart", "version")
+    __slots__ = ("_templates", "adds_words", "chart", "version")
 
     def __init__(self, neighbours: Neighbours) -> None:
         beside = _own_file(neighbours, "")
@@ -131,6 +131,10 @@ class Own:
         used = any("AppVersion" in text for text in self._templates)
         self.version = yaml.text(beside[0], given[1]) if beside is not None and given is not None and used else None
         """The release that the templates take where the values give no tag."""
+        self.adds_words = any(
+            "containers:" in text and re.search(r"^ *args:\s*\n *- [^{\s]", text, re.M) for text in self._templates
+        )
+        """Whether a template writes options of its own."""
 
     def ignores(self, path: str) -> bool:
         """Whether the template that makes the container of some words' image never reads the key that holds them."""

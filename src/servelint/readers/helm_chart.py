@@ -388,7 +388,9 @@ _MORE = (
     "extraArgs", "extra_args", "extraArguments", "extraCmdArgs", "additionalArgs", "serverArgs", "engineArgs", "modelArgs",
     "launchArgs",
 )  # fmt: skip
-_INSIDE = ("", "image.", "server.", "runtime.", "engine.", "model.", "modelServer.")
+_INSIDE = ("", "image.", "server.", "runtime.", "engine.", "model.", "modelServer.", "llm.")
+_AROUND = ("", "service.", "deployment.", "container.", "server.")
+"""Where the image stands: beside the words, or in a mapping beside them that is the workload's."""
 _ENV = ("env", "extraEnv", "extraEnvVars", "envVars", "environment", "env_vars")
 _IMAGE = {
     "repository": ("repository", "repo", "name", "image"),
@@ -462,7 +464,7 @@ def _candidates(source: Source, root: Node, path: str, without: set[int]) -> Ite
             if any(here.holds([condition]) for condition in _OFF):
                 continue
             times[id(node)] = times.get(id(node), 0) + 1
-            if "image" in fields and times[id(node)] <= _TIMES and _lists(here):
+            if times[id(node)] <= _TIMES and _image_at(here) is not None and _lists(here):
                 yield here
             inside = [
                 (value, node, f"{path}.{key}".lstrip("."), depth + 1)
@@ -476,6 +478,15 @@ def _candidates(source: Source, root: Node, path: str, without: set[int]) -> Ite
 def _name(item: Node) -> str:
     name = yaml.entries(item).get("name")
     return (yaml.scalar(name[1]) if name is not None else None) or ""
+
+
+def _image_at(here: Entry) -> str | None:
+    """The path of the image whose words an entry holds, None without one."""
+    for around in _AROUND:
+        if here.pair(around + "image") is not None:
+            own = bool(around) and any(here.pair(around + key) is not None for key in (*_COMMANDS, *_ARGS, *_more()))
+            return around + "image" if not own else None  # that mapping is an entry itself
+    return None
 
 
 def _lists(here: Entry) -> list[str]:
@@ -515,6 +526,8 @@ def _of_entry(here: Entry, own: Own | None) -> list[Launch]:
     if command and engine is not None and command[0].text.flat.startswith("-"):
         # what other platforms call the command is what Kubernetes calls its arguments
         case: dict[str, Any] = {"args": [*items["command"], *items["args"], *items["more"]]}
+    elif own is not None and own.adds_words and not any(word.text.flat.startswith("-") for word in [*command, *args, *more]):
+        return []  # `command: [vllm, serve]`, whose options the template writes: the launch is the template's
     elif command or _starts(args):
         case = {"args": items["args"] + items["more"]}
         if command:
@@ -539,11 +552,15 @@ def _fits(args: list[Word], more: list[Word]) -> bool:
 
 def _chart(here: Entry, lists: list[str]) -> dict[str, Any]:
     """The data of a chart that has just this shape."""
-    image: Any = "image"
-    pair = here.pair("image")
+    at = _image_at(here) or "image"
+    image: Any = at
+    pair = here.pair(at)
     if pair is not None and yaml.is_mapping(pair[1]):
         fields: Entries = yaml.entries(pair[1])
-        image = {part: "image." + next((key for key in keys if key in fields), keys[0]) for part, keys in _IMAGE.items()}
+        image = {part: f"{at}." + next((key for key in keys if key in fields), keys[0]) for part, keys in _IMAGE.items()}
+        whole = here.text(image["tag"])
+        if not any(key in fields for key in _IMAGE["repository"]) and whole is not None and "/" in whole.flat:
+            image = image["tag"]  # `version: vllm/vllm-openai:v0.19.0`
     return {
         "image": image,
         "anchor": lists[0] if lists else "image",

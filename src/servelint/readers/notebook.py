@@ -1,4 +1,4 @@
-"""Jupyter notebooks: the shell lines (`!vllm serve ...`) and shell cells (`%%bash`) of their code cells.
+"""Jupyter notebooks: shell lines (`!vllm serve ...`), shell cells (`%%bash`) and cells that write a file (`%%writefile`).
 
 Only those are read: what a cell's Python starts is not worked out, beyond the plain values that its lines take over (`{model}`)
 and the environment that it sets.
@@ -14,7 +14,7 @@ from servelint.core.launch import Launch, ReleaseClaim, Variable
 from servelint.core.source import Source
 from servelint.core.text import TracedText, unknown
 from servelint.files.siblings import Neighbours
-from servelint.readers import installs, mentions_engine
+from servelint.readers import embedded, installs, mentions_engine
 from servelint.readers.commands import script_launches
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import Format
@@ -30,7 +30,7 @@ FORMAT = Format(
     "notebook",
     110,
     title="Jupyter notebooks",
-    about="`!` lines, `%%bash` cells, `%env`, values that Python sets",
+    about="`!` lines, `%%bash` and `%%writefile` cells, `%env`, values that Python sets",
     files=("*.ipynb",),
     unnamed=r'\A\s*\{[\s\S]*"nbformat"',
 )
@@ -38,6 +38,8 @@ FORMAT = Format(
 _SOURCE = re.compile(r'"source"\s*:\s*(?=["\[])')
 _SHELL_CELL = re.compile(r"\s*%%(?:bash|sh|shell|script[ \t]+(?:--\S+[ \t]+)*(?:ba|z)?sh)\b[^\n]*\n?")
 _OTHER_CELL = re.compile(r"\s*%%(?!time\b|capture\b|timeit\b)")
+_WRITTEN = re.compile(r"\s*%%(?:writefile|file)[ \t]+(?P<quote>[\"']?)(?P<name>[^\s\"'-][^\s\"']*)(?P=quote)[ \t]*\n")
+"""A cell whose text becomes a file; with -a it is only a part of one."""
 _LINE = re.compile(r"^[ \t]*(?P<kind>!!?|%(?:env|set_env)[ \t]+|%pip[ \t]+)(?P<rest>(?:\\\n|[^\n])*)", re.MULTILINE)
 _VALUE = re.compile(
     r"^(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*(?P<quote>[\"'])(?P<value>[^\"'\\\n]*)(?P=quote)[ \t]*(?:#[^\n]*)?$"
@@ -135,6 +137,9 @@ class _Notebook:
         if head is not None or self.shell:
             self.run(text.cut(head.end() if head is not None else 0), name)
             return
+        written = _WRITTEN.match(text.flat)
+        if written is not None:
+            self.found += embedded.of_written(written.group("name"), text.cut(written.end()), self.source)
         if _OTHER_CELL.match(text.flat):
             return
         lines = [(match.start(), match) for pattern in (_VALUE, _LINE) for match in pattern.finditer(text.flat)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from servelint.core.settings import Settings
+from servelint.engines.catalog import load
 from servelint.judge.judging import judge
 from servelint.judge.parser.view import misspelt, similar
 from tests.launching import launches_in
@@ -124,3 +125,30 @@ class TestOptions:
         assert "vllm/tool-call-parser-unknown" in told(f"{IMAGES[VLLM]} {words}")
         rules = told(f"{IMAGES[VLLM]} {words} --tool-call-parser-plugin mine.py")
         assert ("vllm/unknown-option" in rules, "vllm/tool-call-parser-unknown" in rules) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("engine", "written", "meant"),
+    [
+        ("vllm", "--max-num-sequences", "--max-num-seqs"),
+        ("vllm", "--max_num_sequences", "--max-num-seqs"),
+        ("vllm", "--max-num-batch-toks", "--max-num-batched-tokens"),
+        ("sglang", "--memory-fraction-static", "--mem-fraction-static"),
+        ("sglang", "--draft-model-path", "--speculative-draft-model-path"),
+        ("vllm", "--draft-model-path", None),
+        ("vllm", "--path", None),
+        ("vllm", "--cache-config", None),
+        ("vllm", "--host-name", None),
+        ("sglang", "--cache-config", None),
+        ("sglang", "--size", None),
+    ],
+)
+def test_an_option_whose_words_are_spelled_out_or_left_out(engine: str, written: str, meant: str | None) -> None:
+    known = load(engine)
+    assert known is not None
+    assert similar(written, known.table(len(known.releases) - 1).spellings()) == meant
+
+
+def test_a_variable_is_never_completed_by_its_words() -> None:
+    assert similar("DRAFT_MODEL_PATH", ["SPECULATIVE_DRAFT_MODEL_PATH"]) is None
+    assert similar("draft-model-path", ["speculative-draft-model-path"]) is None

@@ -206,7 +206,29 @@ def _similar(name: str, known: tuple[str, ...], cutoff: float) -> str | None:
         for one in near
         if (score := scores.of(plain := _plain(one))) and _same_words(_plain(name), plain, cutoff)
     ]
-    return max(alike, key=lambda found: found[:2])[2] if alike else None
+    return max(alike, key=lambda found: found[:2])[2] if alike else _by_words(name, known)
+
+
+def _by_words(name: str, known: tuple[str, ...]) -> str | None:
+    """The only option whose words those of a name abbreviate or spell out, or else the only one that ends in them."""
+    if not name.startswith("--"):
+        return None
+    mine = _plain(name).strip("-").split("-")
+    words = {one: _plain(one).strip("-").split("-") for one in known if one.startswith("--") and "-" in one[2:]}
+    short = [
+        one
+        for one, theirs in words.items()
+        if len(theirs) == len(mine) and all(map(_abbreviate, mine, theirs)) and set(mine) & set(theirs)
+    ]
+    found = short or [one for one, theirs in words.items() if len(mine) > 1 and theirs[-len(mine) :] == mine]
+    return found[0] if len({_plain(one) for one in found}) == 1 else None
+
+
+def _abbreviate(one: str, other: str) -> bool:
+    """Whether two words are the same, or one abbreviates the other: `seqs` and `sequences`."""
+    short, long = sorted((one, other), key=len)
+    letters = iter(long)
+    return one == other or (len(short) > 2 and short[0] == long[0] and all(letter in letters for letter in short))
 
 
 @lru_cache(maxsize=65536)

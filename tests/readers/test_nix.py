@@ -1,0 +1,79 @@
+"""Nix files: shells, packages, units and containers."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.launching import argv, environment, launch_in, launches_in, marked_launch, release
+
+SCRIPT = "\n  vllm serve a/b --port 80\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{{ mkShell }}: mkShell {{ shellHook = ''{SCRIPT}''; }}",
+        f"{{ systemd.services.llm.script = ''{SCRIPT}''; }}",
+        f"{{ systemd.services.llm = {{ script = ''{SCRIPT}''; }}; }}",
+        '{ systemd.services.llm.serviceConfig.ExecStart = "${pkgs.vllm}/bin/vllm serve a/b --port 80"; }',
+        '{ systemd.services.llm.serviceConfig = { Restart = "always"; ExecStart = "vllm serve a/b --port 80"; }; }',
+        f"pkgs.writeShellScriptBin \"serve\" ''{SCRIPT}''",
+        f"let serve = writeShellScript \"serve\" ''{SCRIPT}''; in serve",
+        f"writeShellApplication {{ name = \"serve\"; text = ''{SCRIPT}''; }}",
+        'let model = "a/b"; port = 80; in { x.script = "vllm serve ${model} --port ${toString port}"; }',
+        "# '' a comment ''\n{ x.script = ''\n  # it''s\n  vllm serve a/b \\\n    --port 80 '';\n}".replace("it''s", "it is"),
+        "{ x.script = ''\n  P=80\n  vllm serve a/b --port ''${P:-90}\n''; }",
+        '{ x.script = "set -e\\nvllm serve \\"a/b\\" --port 80"; }',
+        "{ shellHook = ''\n  serve-it() {\n    exec ${podman}/bin/podman run vllm/vllm-openai a/b --port 80\n  }\n''; }",
+    ],
+)
+def test_texts_that_a_shell_or_systemd_runs(text: str) -> None:
+    assert argv(launch_in(text, "a.nix")) == ["a/b", "--port", "80"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{ description = ''vllm serve a/b''; }",
+        '{ description = "Arguments for vllm serve."; }',
+        "# vllm serve a/b\n/* vllm serve a/b */ { }",
+        "{ shellHook = ''\n  echo vllm serve a/b\n''; }",
+        '{ shellHook = "vllm bench serve --model a/b"; }',
+        '{ services.ollama.enable = true; text = "ollama"; }',
+        "{ shellHook = ''vllm serve a/b",
+        '{ script = "${',
+        "{ a = " * 20_000 + '"vllm serve a/b"' + "; }" * 20_000,
+        "",
+    ],
+)
+def test_what_starts_nothing(text: str) -> None:
+    assert launches_in(text, "a.nix") == []
+
+
+def test_a_container() -> None:
+    found = launch_in(
+        """
+        { virtualisation.oci-containers.containers.llm = {
+            image = "vllm/vllm-openai:v0.19.0";
+            environment = { VLLM_LOGGING_LEVEL = "DEBUG"; };
+            cmd = [ "--model" "a/b" "--port" (toString cfg.port) ];
+            extraOptions = [ "--gpus=all" ];
+          };
+        }
+    """,
+        "a.nix",
+    )
+    assert argv(found)[:3] == ["--model", "a/b", "--port"]
+    assert release(found) == ("0.19.0", "image")
+    assert environment(found)["VLLM_LOGGING_LEVEL"] == "DEBUG"
+
+
+def test_what_is_bound_twice_or_elsewhere_is_unknown() -> None:
+    text = 'let model = "a/b"; in { x.script = "vllm serve ${model} --port ${toString cfg.port}"; y = { model = "c/d"; }; }'
+    words = launch_in(text, "a.nix").argv
+    assert [word.text.known for word in words] == [False, True, False]
+
+
+def test_places() -> None:
+    found, places = marked_launch("{ x.script = ''\n  vllm serve ⟦a/b⟧ --port ''${P:-⟦80⟧}\n''; }", "a.nix")
+    assert [found.argv[0].text.span(), found.argv[2].text.span()] == places
