@@ -267,7 +267,7 @@ class TracedText:
         None when nothing of it stands in a file, or when its parts stand in several files or out of order.
         """
         if len(self.pieces) == 1:
-            return self._span_of_one(start, end)
+            return self.pieces[0].span if start == 0 and end is None else self._span_of_one(start, end)
         low: Span | None = None
         high: Span | None = None
         for piece in self._between(start, end):
@@ -286,9 +286,7 @@ class TracedText:
     def extent(self, start: int = 0, end: int | None = None) -> Span | None:
         """Like span, but parts from elsewhere (a variable's value, set earlier) are left out."""
         if len(self.pieces) == 1:
-            if start == 0 and end is None:
-                return self.pieces[0].span
-            return self._span_of_one(start, end)
+            return self.pieces[0].span if start == 0 and end is None else self._span_of_one(start, end)
         low: Span | None = None
         high: Span | None = None
         for piece in self._between(start, end):

@@ -508,9 +508,9 @@ class Config:
         return value if isinstance(value, str) else None
 
     def _operand(self, name: str) -> Operand:
-        head, dot, rest = name.partition(".")
-        if dot and head in _KINDS:
-            return _KINDS[head](self, rest)
+        answer, head, rest = _asked_for(name)
+        if answer is not None:
+            return answer(self, rest)
         if name == "model":
             model = self.reading.model
             given = self._settings.get(name)
@@ -522,7 +522,7 @@ class Config:
             return self._of(setting)
         if head in self.reading.by_keys:
             return self._by_keys(name, head)
-        return self._key(head, rest) if dot else self._by_variable(name)
+        return self._key(head, rest) if rest else self._by_variable(name)
 
     def _by_variable(self, option: str) -> Operand:
         """An option that is not written, by the variable that sets it: `MODEL_ID` of TGI."""
@@ -787,6 +787,13 @@ _KINDS: dict[str, Callable[[Config, str], Operand]] = {
     "prefill": Config._of_prefill,
 }
 """The first part of an operand's name -> what answers for the rest of it."""
+
+
+@lru_cache(maxsize=4096)
+def _asked_for(name: str) -> tuple[Callable[[Config, str], Operand] | None, str, str]:
+    """What answers for an operand, None for options, and the two parts of its name."""
+    head, dot, rest = name.partition(".")
+    return _KINDS.get(head) if dot else None, head, rest
 
 
 def _typed(engine: str, text: TracedText, types: list[str]) -> Scalar | None:

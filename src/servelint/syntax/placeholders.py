@@ -88,7 +88,7 @@ def in_command(text: TracedText) -> TracedText:
 def in_value(text: TracedText) -> TracedText:
     """A value, a word of an argv or an image with an unknown for each placeholder."""
     flat = text.flat
-    start = flat.find("=") + 1 if flat.startswith("-") else 0
+    start = flat.find("=") + 1 if flat[:1] == "-" else 0
     whole = _compiled(_WHOLE).fullmatch(flat, start) if flat.startswith(_WHOLE_BEGINS, start) else None
     if (
         whole is not None
