@@ -214,6 +214,15 @@ def test_a_name_that_tells_four_bits_is_less_sure() -> None:
     assert told.low < 20.4 < 24.6 < told.high  # two publishers' checkpoints of that name
 
 
+def test_a_name_of_four_bits_may_stand_for_attention_in_sixteen() -> None:
+    model = known("acme/GLM-4.7-NVFP4")
+    plain = replace(model.quantization, ignored=("re:.*self_attn.*", "re:.*shared_expert.*"))
+    told, wide = weigh(model), weigh(replace(model, quantization=plain))
+    assert told is not None
+    assert wide is not None
+    assert told.high == pytest.approx(1.02 * told.gib + wide.gib - told.gib, rel=1e-4)
+
+
 def test_a_gguf_by_its_file_type() -> None:
     found = weighed("unsloth/Llama-3.1-8B-Instruct-GGUF:Q4_K_M")
     counted = sum(part.bytes for part in found.parts if part.name not in ("allocator", "rotary table", "norms"))
