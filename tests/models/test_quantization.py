@@ -256,6 +256,7 @@ def test_a_config_of_which_the_format_is_not_known(config: dict[str, object]) ->
         ({"num_bits": 4, "type": "float", "group_size": 32}, Format("mxfp4", 4, 32)),
         ({"num_bits": 8, "type": "float", "group_size": 32}, Format("mxfp8", 8, 32)),
         ({"num_bits": 8, "type": "float", "block_structure": [128, 64]}, Format("fp8-block", 8, 64)),
+        ({"num_bits": 8, "type": "float", "block_structure": [128, None]}, Format("fp8-block", 8)),
         ({"num_bits": 8, "type": "float"}, Format("fp8", 8)),
         ({"num_bits": 8, "type": "int"}, Format("int8", 8)),
         ({"num_bits": 4, "type": "int", "group_size": 128, "symmetric": False}, Format("int4", 4, 128, True)),
@@ -284,3 +285,9 @@ def test_the_format_of_the_kv_cache(config: dict[str, object], cache: str | None
     found = quantization_of({"quantization_config": {"quant_method": "ptpc_fp8", **config}}, {})
     assert found is not None
     assert found.kv_cache == cache
+
+
+def test_a_gguf_quantizes_no_vector() -> None:
+    formats = Formats(Quantization("gguf", (Format("gguf", 4.5),)))
+    assert formats.of(Matrix(0, "layers.0.mlp.up_proj", "dense mlp", 64, 64)).scheme == "gguf"
+    assert formats.of(Matrix(0, "layers.0.input_layernorm", "norms", 64, 1)).scheme == "none"

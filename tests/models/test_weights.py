@@ -296,3 +296,11 @@ def test_several_formats_in_one_checkpoint() -> None:
     }
     for name, scheme in modules.items():
         assert format_of(Matrix(0, name, "experts", 64, 64), quantization).scheme == scheme
+
+
+def test_only_experts_in_mxfp4_are_padded() -> None:
+    """A hidden size of 896 would become 1024."""
+    model = replace(known("Qwen/Qwen2.5-0.5B-Instruct"), quantization=Quantization("mxfp4", (Format("mxfp4", 4, 32),)))
+    found = weigh(model)
+    assert found is not None
+    assert sizes(found)["dense mlp"] == 24 * 3 * 896 * 4864 * 17 // 32
