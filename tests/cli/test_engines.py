@@ -23,7 +23,9 @@ def test_list(args: list[str], workspace: Workspace) -> None:
     assert any(line.startswith("vllm       vLLM: ") and "0.6.0 to " in line for line in lines)
     for line, (engine, name) in zip(lines, ENGINE_NAMES.items(), strict=True):
         catalog = catalogs.load(engine)
-        assert catalog is not None
+        if catalog is None:
+            assert line == f"{engine:<10} {name}: launches only"
+            continue
         releases, options = catalog.releases, len(catalog.table(len(catalog.releases) - 1).options())
         known = f"{len(releases)} releases, {releases[0]} to {releases[-1]} ({options} options in the newest)"
         assert line == f"{engine:<10} {name}: {known}"
@@ -36,7 +38,7 @@ def test_list_of_an_engine_without_a_catalog(bare: Engine, workspace: Workspace)
     assert (ran.status, ran.err) == (0, "")
     assert [line.split()[0] for line in lines] == list(ENGINE_NAMES)
     assert "bare       Bare Engine: launches only" in lines
-    assert [line for line in lines if line.endswith(": launches only")] == lines[-1:]
+    assert lines[-1].endswith(": launches only")
 
 
 @pytest.mark.parametrize(("engine", "release"), [("lmdeploy", "0.18.0"), ("lmdeploy", "v0.18.0"), ("llama.cpp", "b4234")])

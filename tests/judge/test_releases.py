@@ -15,11 +15,11 @@ from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
 from servelint.engines import catalog as catalogs
 from servelint.engines.config import Config, configs
-from servelint.engines.releases import known_releases
+from servelint.engines.releases import known_releases, sort_key
 from servelint.files.siblings import Neighbours
 from servelint.judge import parser, releases
 from servelint.judge.parser import Violation, refuse, verdicts, violations
-from servelint.judge.releases import able_releases, is_changed_build, possible_releases, releases_note
+from servelint.judge.releases import able_releases, is_changed_build, next_minor_release, possible_releases, releases_note
 from servelint.readers import read
 from tests.launching import launch_in
 
@@ -152,6 +152,17 @@ def test_what_pins_the_release(text: str, filename: str, exact: bool, rolling: b
     assert (len(found) == 1) is (exact or rolling)
 
 
+def test_the_settings_pin_a_release_that_the_launch_does_not() -> None:
+    releases, _ = possible_releases(launch_in("vllm serve m\n", "run.sh"), Settings(engine_versions={"vllm": "0.27.1"}))
+    assert (releases.known, releases.exact, releases.rolling, releases.how) == (["0.27.1"], True, False, "settings")
+
+
+def test_only_releases_that_take_the_options_may_run() -> None:
+    """--swap-space was removed in 0.18.0."""
+    releases, _ = possible_releases(launch_in("vllm serve m --swap-space 4\n", "run.sh"), Settings())
+    assert releases.known == [one for one in known_releases("vllm") if sort_key(one) < sort_key("0.18.0")]
+
+
 def test_a_plan_is_for_releases_that_have_the_verb() -> None:
     """No release takes --nope, so that the arguments are ignored: `sglang serve` still came with 0.5.5."""
     serve, module = (
@@ -183,3 +194,8 @@ def test_a_plan_says_which_releases_it_covers() -> None:
 )
 def test_a_build_that_its_label_calls_private(release: str, changed: bool) -> None:
     assert is_changed_build(release) is changed
+
+
+@pytest.mark.parametrize(("release", "after"), [("0.10.0", "0.11.0"), ("0.27.0", "0.28.0"), ("0.33.0", None), ("x", None)])
+def test_the_first_release_of_the_next_series(release: str, after: str | None) -> None:
+    assert next_minor_release("vllm", release) == after

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -150,7 +151,21 @@ def test_a_model_is_found_in_the_table_by_its_name() -> None:
         ({"quant_method": "gpt_oss_mxfp4"}, Format("mxfp4", 4, 32)),
         ({"quant_method": "mxfp8"}, Format("mxfp8", 8, 32)),
         ({"quant_method": "experts_int8"}, Format("int8", 8)),
+        ({"quant_method": "fp8"}, Format("fp8", 8)),
+        ({"quant_method": "fp8", "weight_block_size": [128, 64]}, Format("fp8-block", 8, 64)),
+        ({"quant_method": "awq", "bits": 4, "group_size": 64}, Format("int4", 4, 64)),
+        ({"quant_method": "awq", "w_bit": 4, "q_group_size": 64, "zero_point": True}, Format("int4", 4, 64, True)),
+        ({"quant_method": "gptq", "bits": 3}, Format("int", 3, 128, True)),
+        ({"quant_method": "gptq", "bits": 2, "group_size": -1, "sym": False}, Format("int", 2, 0, True)),
+        ({"quant_method": "gptq", "bits": 8, "group_size": 32}, Format("int8", 8, 32, True)),
+        (
+            {"quant_method": "auto-round", "bits": 4, "packing_format": "auto_round:auto_awq"},
+            Format("int4", 4, 128),
+        ),
+        ({"quant_method": "bitsandbytes", "load_in_4bit": True}, Format("bnb4", 4, 64)),
+        ({"quant_method": "bitsandbytes", "load_in_8bit": True}, Format("bnb8", 8)),
         ({"quant_algo": "FP8"}, Format("fp8", 8)),
+        ({"quant_algo": "FP8_PER_CHANNEL_PER_TOKEN"}, Format("fp8", 8)),
         ({"quant_algo": "FP8_PB_WO"}, Format("fp8-block", 8, 128)),
         *[({"quant_algo": name}, Format("nvfp4", 4, 16)) for name in ("NVFP4", "NVFP4_AWQ", "NVFP4_SVD", "W4A16_NVFP4")],
         ({"quant_algo": "W4A8_NVFP4_FP8"}, Format("nvfp4", 4, 16)),
@@ -182,13 +197,18 @@ def test_experts_in_fp4_beside_fp8() -> None:
     assert experts is not None
     assert [one.scheme for one in plain.formats] == ["fp8-block"]
     assert experts.formats[0] == Format("mxfp4", 4, 32, False, ("*.experts.*",))
-    assert {one.scheme for one in experts.formats[1:]} == {"fp8-block"}
+    assert set(experts.formats[1:]) == {Format("fp8-block", 8, 128)}
 
 
 @pytest.mark.parametrize(
     ("kind", "sizes"),
     [
         (Format("fp8-block", 8, 128), [256 * 512, 4 * 2 * 4]),
+        (Format("fp8-block", 8), [256 * 512, 4 * 2 * 4]),
+        (Format("fp8", 8), [256 * 512, 4 * 256]),
+        (Format("bnb8", 8), [256 * 512, 4 * 256]),
+        (Format("bnb4", 4, 64), [256 * 512 // 2, 4 * 256 * 512 // 64]),
+        (Format("int8", 8, 128), [256 * 512, 2 * 256 * 4]),
         (Format("int4", 4, 128, True), [256 * 512 // 2, 2 * 256 * 4, 256 * 4 // 2]),
         (Format("nvfp4", 4, 16), [256 * 512 // 2, 256 * 32]),
         (Format("mxfp4", 4, 32), [256 * 512 // 2, 256 * 16]),
@@ -219,3 +239,55 @@ def test_a_file_type_of_more_bits_is_larger() -> None:
     for names in (smallest, k_quants, ["Q4_0", "Q4_1", "Q5_0", "Q5_1"]):
         bits = [GGUF_BITS[name] for name in names]
         assert bits == sorted(bits)
+
+
+@pytest.mark.parametrize(
+    "config", [{"quant_method": "gptq", "bits": 5}, {"quant_method": "house"}, {"quantized_layers": {"a": {}}}]
+)
+def test_a_config_of_which_the_format_is_not_known(config: dict[str, object]) -> None:
+    assert quantization_of({"quantization_config": config}, {}) is None
+
+
+@pytest.mark.parametrize(
+    ("weights", "kind"),
+    [
+        ({"num_bits": 4, "type": "float", "group_size": 16}, Format("nvfp4", 4, 16)),
+        ({"num_bits": 4, "type": "float"}, Format("nvfp4", 4, 16)),
+        ({"num_bits": 4, "type": "float", "group_size": 32}, Format("mxfp4", 4, 32)),
+        ({"num_bits": 8, "type": "float", "group_size": 32}, Format("mxfp8", 8, 32)),
+        ({"num_bits": 8, "type": "float", "block_structure": [128, 64]}, Format("fp8-block", 8, 64)),
+        ({"num_bits": 8, "type": "float", "block_structure": [128, None]}, Format("fp8-block", 8)),
+        ({"num_bits": 8, "type": "float"}, Format("fp8", 8)),
+        ({"num_bits": 8, "type": "int"}, Format("int8", 8)),
+        ({"num_bits": 4, "type": "int", "group_size": 128, "symmetric": False}, Format("int4", 4, 128, True)),
+        ({"num_bits": 3, "type": "int", "group_size": 64}, Format("int", 3, 64)),
+    ],
+)
+def test_groups_of_compressed_tensors(weights: dict[str, object], kind: Format) -> None:
+    for target in ("Linear", "re:.*mlp.*"):
+        group = {"weights": weights, "targets": [target]}
+        config = {"quant_method": "compressed-tensors", "config_groups": {"group_0": group}}
+        found = quantization_of({"quantization_config": config}, {})
+        assert found is not None
+        assert found.formats == (replace(kind, targets=() if target == "Linear" else (target,)),)
+
+
+@pytest.mark.parametrize(
+    ("config", "cache"),
+    [
+        ({"kv_cache_scheme": {"num_bits": 8}}, "fp8"),
+        ({"kv_cache_scheme": {"num_bits": 4}}, None),
+        ({"kv_cache_quant_algo": "NVFP4"}, "nvfp4"),
+        ({}, None),
+    ],
+)
+def test_the_format_of_the_kv_cache(config: dict[str, object], cache: str | None) -> None:
+    found = quantization_of({"quantization_config": {"quant_method": "ptpc_fp8", **config}}, {})
+    assert found is not None
+    assert found.kv_cache == cache
+
+
+def test_a_gguf_quantizes_no_vector() -> None:
+    formats = Formats(Quantization("gguf", (Format("gguf", 4.5),)))
+    assert formats.of(Matrix(0, "layers.0.mlp.up_proj", "dense mlp", 64, 64)).scheme == "gguf"
+    assert formats.of(Matrix(0, "layers.0.input_layernorm", "norms", 64, 1)).scheme == "none"

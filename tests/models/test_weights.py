@@ -214,6 +214,15 @@ def test_a_name_that_tells_four_bits_is_less_sure() -> None:
     assert told.low < 20.4 < 24.6 < told.high  # two publishers' checkpoints of that name
 
 
+def test_a_name_of_four_bits_may_stand_for_attention_in_sixteen() -> None:
+    model = known("acme/GLM-4.7-NVFP4")
+    plain = replace(model.quantization, ignored=("re:.*self_attn.*", "re:.*shared_expert.*"))
+    told, wide = weigh(model), weigh(replace(model, quantization=plain))
+    assert told is not None
+    assert wide is not None
+    assert told.high == pytest.approx(1.02 * told.gib + wide.gib - told.gib, rel=1e-4)
+
+
 def test_a_gguf_by_its_file_type() -> None:
     found = weighed("unsloth/Llama-3.1-8B-Instruct-GGUF:Q4_K_M")
     counted = sum(part.bytes for part in found.parts if part.name not in ("allocator", "rotary table", "norms"))
@@ -287,3 +296,11 @@ def test_several_formats_in_one_checkpoint() -> None:
     }
     for name, scheme in modules.items():
         assert format_of(Matrix(0, name, "experts", 64, 64), quantization).scheme == scheme
+
+
+def test_only_experts_in_mxfp4_are_padded() -> None:
+    """A hidden size of 896 would become 1024."""
+    model = replace(known("Qwen/Qwen2.5-0.5B-Instruct"), quantization=Quantization("mxfp4", (Format("mxfp4", 4, 32),)))
+    found = weigh(model)
+    assert found is not None
+    assert sizes(found)["dense mlp"] == 24 * 3 * 896 * 4864 * 17 // 32

@@ -78,7 +78,7 @@ def write_stdout_bytes(data: bytes) -> None:
 
 
 def write_json(data: Any, indent: int = 1, **more: Any) -> None:
-    """Write data to standard output as JSON. more: parameters of `servelint.report.clean.encoded`"""
+    """Write data to standard output as JSON, with parameters of `servelint.report.clean.encoded`."""
     from servelint.report.clean import encoded
 
     write_stdout(encoded(data, indent=indent, **more) + "\n")

@@ -447,7 +447,7 @@ class Config:
         return Named((run or runs[-1])[2], None if self.index is None else run is not None)
 
     def names(self, kind: str, *, ever: bool = False) -> list[str] | None:
-        """The names of a kind that the catalog has of the release; None if it has none. ever: of any release"""
+        """The names of a kind that the catalog has of the release, or of any release (`ever`); None if it has none."""
         lives = self.catalog.names(kind) if self.catalog is not None else {}
         if not ever and self.index is None:
             return None
@@ -563,8 +563,10 @@ class Config:
         return self.reading.arguments.settings
 
     def _by_keys(self, name: str, option: str) -> Operand:
-        """A JSON option, or a key of it, that single keys set (`--option.key value`): an object that is given beside them is
-        replaced by theirs, as FlexibleArgumentParser.parse_args appends the object of all single keys to the words."""
+        """A JSON option, or a key of it, that single keys set (`--option.key value`).
+
+        An object that is given beside them is replaced by theirs: FlexibleArgumentParser.parse_args appends it to the words.
+        """
         dashed = [
             (key, one) for key, one in self._settings.items() if key.startswith(option + ".") and "-" in key[len(option) :]
         ]

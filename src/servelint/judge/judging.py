@@ -284,7 +284,7 @@ def _of_plan(index: RuleIndex, launch: Launch, planned: Config, releases: Releas
 
 
 def _of_replaced(index: RuleIndex, launch: Launch, configs: list[Config], releases: Releases, found: set[str]) -> list[Finding]:
-    """What the rules of one JSON object say of those that a later object replaces. found: rules that hold already"""
+    """What the rules of one JSON object say of those that a later object replaces, without the rules in `found`."""
     named = [name for name in ENGINES[launch.engine].object_rules if name in index.by_id and name not in found]
     each = [config.replaced() for config in configs] if named else []
     findings: dict[str, Finding] = {}

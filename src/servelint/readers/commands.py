@@ -443,6 +443,23 @@ def _no_file(context: CommandContext) -> CommandContext:
     return inner
 
 
+def _context_of(ran: Invocation, around: CommandContext, site: Span | None) -> CommandContext:
+    """The context of a command that a script runs: with what the script has exported and installed before."""
+    env = dict(around.env)
+    # in the order of the script: what is exported is a set, whose order is another in each process
+    for name, value in sorted(ran.env.items(), key=lambda item: (_written_at(item[1]), item[0])):
+        if name not in env or env[name].value is not value:
+            env[name] = Variable(name, value, value.span() or ran.site)
+    # what was installed here counts here, not in a container that is started from here
+    found_here = {**around.claims, **ran.installed}
+    here = around.with_(site=site, env=env, claims=found_here, open_env=around.open_env or ran.open_env)
+    here.anchor = ran.site if ran.site.source is around.source else around.anchor
+    here.stdin = ran.stdin
+    in_front = re.match(_IN_FRONT, ran.site.text)
+    here.given = frozenset(re.findall(_ASSIGNMENT, in_front.group())) if in_front is not None else frozenset()
+    return here
+
+
 def script_launches(
     text: TracedText, context: CommandContext, args: list[Word] | None, depth: int = 0, site: Span | None = None
 ) -> list[Launch]:
@@ -469,18 +486,7 @@ def script_launches(
             bounds.WRITTEN.reached(path)
 
     def started(ran: Invocation, around: CommandContext, waiting: list[tuple[list[Word], Span]]) -> list[Launch]:
-        env = dict(around.env)
-        # in the order of the script: what is exported is a set, whose order is another in each process
-        for name, value in sorted(ran.env.items(), key=lambda item: (_written_at(item[1]), item[0])):
-            if name not in env or env[name].value is not value:
-                env[name] = Variable(name, value, value.span() or ran.site)
-        # what was installed here counts here, not in a container that is started from here
-        found_here = {**around.claims, **ran.installed}
-        here = around.with_(site=site, env=env, claims=found_here, open_env=around.open_env or ran.open_env)
-        here.anchor = ran.site if ran.site.source is around.source else around.anchor
-        here.stdin = ran.stdin
-        in_front = re.match(_IN_FRONT, ran.site.text)
-        here.given = frozenset(re.findall(_ASSIGNMENT, in_front.group())) if in_front is not None else frozenset()
+        here = _context_of(ran, around, site)
         here.open = lambda path: ran.open(path) or (outside(path) if outside is not None else None)
         new = launches(ran.words, here, depth)
         cut = ran.lost

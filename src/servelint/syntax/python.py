@@ -260,11 +260,7 @@ class _Walk:
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             self.imports(node)
         elif isinstance(node, ast.Return):
-            given = self.value(node.value, scope) if node.value is not None else None
-            if self.maybe == self.entered:
-                return given
-            if given is not None:
-                self.returned.append(given)
+            return self.leave(node, scope)
         elif isinstance(node, (ast.With, ast.AsyncWith)):
             for item in node.items:
                 given = self.value(item.context_expr, scope)
@@ -286,6 +282,14 @@ class _Walk:
             self.block(node.body, scope) if _is(node.test, True) else self.perhaps([node.body], scope)
         elif isinstance(node, ast.Match):
             self.perhaps([case.body for case in node.cases], scope)
+        return _GOES_ON
+
+    def leave(self, node: ast.Return, scope: Scope) -> Value | _Ended:
+        given = self.value(node.value, scope) if node.value is not None else None
+        if self.maybe == self.entered:
+            return given
+        if given is not None:
+            self.returned.append(given)
         return _GOES_ON
 
     def imports(self, node: ast.Import | ast.ImportFrom) -> None:
