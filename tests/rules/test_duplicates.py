@@ -23,6 +23,7 @@ from tests.rules.test_rules import ALL, asked
 pytestmark = pytest.mark.book
 
 CAUSES = {
+    ("lmdeploy/fp8-with-pytorch-before-ada", "lmdeploy/qwen3-too-new"): "the GPU; the release",
     ("sglang/decode-radix-needs-nixl", "sglang/decode-radix-with-spec"): "the transfer backend; speculation",
     ("sglang/fa4-for-prefill-only", "sglang/fp4-e2m1-attention-backend"): "fa4 decodes with no cache; it prefills without fp4",
     ("sglang/fp8-blocks-before-ada", "sglang/model-too-new"): "the GPU; the release",
@@ -32,6 +33,7 @@ CAUSES = {
     ("sglang/memory-does-not-start", "sglang/model-too-new"): "the size of the GPU; the release",
     ("sglang/memory-does-not-start", "sglang/sparse-attention-without-kernels"): "the size of the GPU; its kind",
     ("sglang/uno-needs-draft-tokens", "sglang/uno-needs-lora-path"): "two options that are missing",
+    ("tgi/flash-needs-turing", "tgi/qwen2-5-vl-too-new"): "the GPU; the release",
     ("trtllm/dynamic-tree-without-top-k", "trtllm/eagle-choices-with-dynamic-tree"): "a key that is missing; one too many",
     ("vllm/bitsandbytes-needs-plugin", "vllm/quantization-mismatch"): "a package that is missing; the checkpoint",
     ("vllm/external-balancing-of-dense-model", "vllm/external-balancing-without-rank"): "the model; an option that is missing",
