@@ -213,7 +213,55 @@ def test_architectures_are_the_entry_classes_of_the_models() -> None:
         "sglang/srt/models/gpt_oss.py": "EntryClass = GptOssForCausalLM\n",
         "sglang/srt/models/registry.py": "def EntryClasses(): ...\n",
     }
-    assert harvested(models)["names"]["architectures"] == ["GptOssForCausalLM", "LlamaForCausalLM", "Phi3ForCausalLM"]
+    assert harvested(models)["names"]["architectures"] == {
+        "GptOssForCausalLM": {},
+        "LlamaForCausalLM": {},
+        "Phi3ForCausalLM": {},
+    }
+
+
+def test_what_a_model_class_lacks() -> None:
+    text = """
+    class A(nn.Module):
+        \"\"\"A model.\"\"\"
+        def forward(self, positions, pp_proxy_tensors=None): ...
+        def get_embed_and_head(self): ...
+        def set_eagle3_layers_to_capture(self, layers=None): ...
+        def set_dflash_layers_to_capture(self, layers): ...
+
+    class B(A):
+        def forward(self, positions): ...
+
+    class C(nn.Module):
+        forward = A.forward
+        set_dspark_layers_to_capture = None
+
+    class D(SomewhereElse): ...
+
+    class E(nn.Module):
+        def __getattr__(self, name): ...
+
+    class F(nn.Module): ...
+
+    @registered
+    class G(nn.Module): ...
+
+    EntryClass = [A, B, C, D, E, F, G]
+    """
+    models = {
+        "sglang/srt/server_args.py": CALLS,
+        "sglang/srt/models/a.py": dedent(text),
+        "sglang/srt/models/f.py": "class F(nn.Module): ...\n",
+    }
+    assert harvested(models)["names"]["architectures"] == {
+        "A": {},
+        "B": {"lacks": ["pp"]},
+        "C": {"lacks": ["eagle3", "embed-and-head"]},
+        "D": {},
+        "E": {},
+        "F": {},
+        "G": {},
+    }
 
 
 def test_names_come_from_choices_and_algorithms(by_calls: dict[str, Any]) -> None:

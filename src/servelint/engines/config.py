@@ -894,6 +894,19 @@ def given_object(config: Config, option: str) -> dict[str, object] | None:
 _OF_THE_CONTEXT = frozenset(("rope_scaling", "rope_parameters", "max_position_embeddings", "rope_theta"))
 
 
+def lacks(what: str) -> Callable[[Config], Operand]:
+    """Whether the class of the model does not have something in the release."""
+
+    def lacking(config: Config) -> Operand:
+        architecture = config.operand("model.architecture").value
+        known = config.named("architectures", architecture) if isinstance(architecture, str) else None
+        if known is None or known.here is not True:
+            return Operand(None)
+        return Operand(True, what in known.body.get("lacks", ()))
+
+    return lacking
+
+
 def overridden_model(config: Config, option: str) -> Operand:
     """Whether an option that overrides the checkpoint's config may change more than the context; also if it is not known."""
     given = config.operand(option)

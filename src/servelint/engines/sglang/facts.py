@@ -13,6 +13,7 @@ from servelint.engines.config import (
     Config,
     Fact,
     Operand,
+    lacks,
     least_capability,
     overridden_model,
     quantization_method,
@@ -317,6 +318,10 @@ def model_overridden(config: Config) -> Operand:
 FACTS = {
     "quantization": Fact(quantization_method, "text", "the quantization method: the option's, or that of the checkpoint"),
     "least-capability": Fact(least_capability, "number", "the compute capability that the quantization method needs"),
+    "lacks-pp": Fact(lacks("pp"), "bool", "the class of the model has no pipeline parallelism"),
+    "lacks-dflash": Fact(lacks("dflash"), "bool", "the class of the model has no DFLASH drafts"),
+    "lacks-eagle3": Fact(lacks("eagle3"), "bool", "the class of the model has no EAGLE3 drafts"),
+    "lacks-embed-and-head": Fact(lacks("embed-and-head"), "bool", "the class of the model shares no embedding with a draft"),
     "command": Fact(command, "text", "the program that starts the server: serve or launch_server"),
     "old-variable": Fact(old_variable, "text", "a variable under the old prefix SGL_"),
     "says-other-device": Fact(says_other_device, "bool", "the launch selects a device other than a GPU"),

@@ -15,6 +15,7 @@ from servelint.engines.config import (
     Config,
     Fact,
     Operand,
+    lacks,
     least_capability,
     overridden_model,
     quantization_method,
@@ -23,8 +24,6 @@ from servelint.engines.conversions import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from servelint.engines.conversions import Conversion
 
 
@@ -439,19 +438,6 @@ def model_overridden(config: Config) -> Operand:
     return overridden_model(config, "hf-overrides")
 
 
-def _lacks(what: str) -> Callable[[Config], Operand]:
-    """Whether the class of the model does not declare something in the release."""
-
-    def lacks(config: Config) -> Operand:
-        architecture = config.operand("model.architecture").value
-        known = config.named("architectures", architecture) if isinstance(architecture, str) else None
-        if known is None or known.here is not True:
-            return Operand(None)
-        return Operand(True, what in known.body.get("lacks", ()))
-
-    return lacks
-
-
 FACTS = {
     "quantization": Fact(quantization_method, "text", "the quantization method: the option's, or that of the checkpoint"),
     "least-capability": Fact(scheme_capability, "number", "the compute capability that the quantization method needs"),
@@ -472,9 +458,9 @@ FACTS = {
     "model-overridden": Fact(model_overridden, "bool", "an override of the config may change more than the context"),
     "reasoning-parser-known": Fact(reasoning_parser_known, "bool", "the release has the reasoning parser"),
     "quantization-known": Fact(quantization_known, "bool", "the release has the quantization method"),
-    "lacks-lora": Fact(_lacks("lora"), "bool", "the class of the model has no LoRA"),
-    "lacks-pp": Fact(_lacks("pp"), "bool", "the class of the model has no pipeline parallelism"),
-    "lacks-bitsandbytes": Fact(_lacks("bitsandbytes"), "bool", "the class of the model has no bitsandbytes"),
+    "lacks-lora": Fact(lacks("lora"), "bool", "the class of the model has no LoRA"),
+    "lacks-pp": Fact(lacks("pp"), "bool", "the class of the model has no pipeline parallelism"),
+    "lacks-bitsandbytes": Fact(lacks("bitsandbytes"), "bool", "the class of the model has no bitsandbytes"),
     "entrypoint": Fact(entrypoint, "text", "what starts the server: serve or api_server"),
     "expandable-segments": Fact(expandable_segments, "bool", "whether PyTorch uses expandable segments"),
     "number-out-of-range": Fact(number_out_of_range, "number", "the number of an option that the release refuses"),

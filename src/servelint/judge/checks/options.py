@@ -293,8 +293,7 @@ def override_shape(config: Config) -> dict[str, str] | None:
         return {"reason": "is a list, not an object" if node.kind == ARRAY else "is not an object"} if not empty else None
     flat = config.operand("model.multimodal").value is False  # no inner config: these are the keys that count
     for key, (_, value) in node.members.items():
-        null = value.kind == WORD and value.value is None
-        if key == "text_config" and value.kind not in (OBJECT, UNKNOWN) and not null:
+        if key == "text_config" and value.kind not in (OBJECT, UNKNOWN):
             return {"reason": "gives text_config a value that is not an object"}
         if (
             key == "text_config"
