@@ -53,7 +53,7 @@ def translations(engine: str, release: str, count: int, seed: int = 1, folders: 
             one = translate(launch, engine, release, Settings(engine_versions=named))
             if all(word.text.known for word in one.target.argv):
                 found.setdefault(" ".join(word.shown for word in one.target.argv), one)
-    return list(found.values())
+    return list(found.values())[:count]
 
 
 def ask(oracle: str, engine: str, release: str, cases: list[Translation]) -> list[dict[str, Any]]:
