@@ -490,6 +490,8 @@ class Engine:
     """Option that sets the tensor parallel size."""
     tensor_parallel_operand: str = ""
     """The tensor parallel size, whichever option sets it."""
+    data_parallel_option: str = ""
+    """Option that sets the number of replicas, where each takes as many GPUs as tensor parallelism says."""
     context_option: str = ""
     """Option that sets the context length, in tokens."""
     requests_option: str = ""

@@ -55,10 +55,15 @@ def test_more_ranks_are_named_where_the_gpus_are_there() -> None:
 def test_more_ranks_are_not_named_where_replicas_take_the_gpus() -> None:
     command = VLLM + "meta-llama/Llama-3.3-70B-Instruct"
     assert "--tensor-parallel-size 4 leaves " in remedy("memory.refused", config(command, "0.19.1", count=8))
-    spread = remedy("memory.refused", config(command + " --data-parallel-size 4", "0.19.1", count=8))
-    assert "--tensor-parallel-size" not in spread
+    # 4 replicas of 2 GPUs are too small as well
+    assert remedy("memory.refused", config(command + " --data-parallel-size 4", "0.19.1", count=4)).startswith(
+        "--tensor-parallel-size 4 --data-parallel-size 1 leave "
+    )
     full = remedy("memory.refused", config(command + " --data-parallel-size 8", "0.19.1", count=8))
-    assert "--tensor-parallel-size" not in full
+    assert full.startswith("--tensor-parallel-size 4 --data-parallel-size 2 leave ")
+    # with pipelines it is not known what the replicas leave
+    staged = command + " --data-parallel-size 2 --pipeline-parallel-size 2"
+    assert "--data-parallel-size" not in remedy("memory.refused", config(staged, "0.19.1", gpu="l4", count=4))
 
 
 def test_a_hybrid_model_whose_drafts_leave_no_slot_is_told_so() -> None:

@@ -336,6 +336,7 @@ class VLLM(Engine):
     model_option = "model"
     served_name_option = "served-model-name"
     tensor_parallel_option = tensor_parallel_operand = "tensor-parallel-size"
+    data_parallel_option = "data-parallel-size"
     context_option = "max-model-len"
     requests_option = "max-num-seqs"
     memory_fraction_option = "gpu-memory-utilization"

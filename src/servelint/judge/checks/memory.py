@@ -271,9 +271,22 @@ def _changes(config: Config, found: MemoryPlan) -> list[list[tuple[str, str]]]:
     width = whole(config, engine.tensor_parallel_operand, 1) or 1
     most = found.gpu_count * width // found.ranks  # the other dimensions keep their ranks
     tries += [[(engine.tensor_parallel_option, str(size))] for size in (2, 4, 8) if width < size <= most]
+    tries += _wider_replicas(config, found, width)
     if engine.memory_reserves and not _not_free(found):
         tries.append([(fraction, "0.95"), engine.memory_reserves[0]])
     return tries
+
+
+def _wider_replicas(config: Config, found: MemoryPlan, width: int) -> list[list[tuple[str, str]]]:
+    """Fewer replicas with more GPUs each, on the same GPUs."""
+    engine = ENGINES[config.launch.engine]
+    replicas = whole(config, engine.data_parallel_option) if engine.data_parallel_option else None
+    if replicas is None or replicas * width != found.ranks or found.ranks > found.gpu_count:
+        return []
+    sizes = [size for size in (2, 4, 8) if width < size and found.ranks % size == 0]
+    return [
+        [(engine.tensor_parallel_option, str(size)), (engine.data_parallel_option, str(found.ranks // size))] for size in sizes
+    ]
 
 
 def _shorter(config: Config, found: MemoryPlan) -> list[list[tuple[str, str]]]:
