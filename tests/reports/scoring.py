@@ -48,7 +48,9 @@ class Case:
             command = _MODULE
         env = "".join(f"{name}={shlex.quote(value)} " for name, value in row["env"].items())
         self.command = f"{env}{command} {shlex.join(row['argv'])}"
-        version = re.sub(r"rc\d+(\.dev\d+)?$|\.dev\d+.*$", "", row["run_version"] or "")
+        # a candidate of vLLM or SGLang is judged as its release; TensorRT-LLM publishes candidates for months
+        candidate = r"" if engine == "trtllm" else r"rc\d+(\.dev\d+)?$|"
+        version = re.sub(candidate + r"\.dev\d+.*$", "", row["run_version"] or "")
         settings = Settings(
             engine_versions={engine: normalize(engine, version)} if version else None,
             gpu=row["gpu"],
