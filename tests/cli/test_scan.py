@@ -198,6 +198,8 @@ def test_a_worker_that_is_killed_from_outside(workspace: Workspace) -> None:
         if not children.exists():
             pytest.skip("nothing here tells of the children of a process")
         scan.send_signal(signal.SIGSTOP)  # it must not give to the second what the first had in hand
+        while Path(f"/proc/{scan.pid}/stat").read_text().rpartition(") ")[2][0] != "T":
+            assert scan.poll() is None
         for child in children.read_text().split():
             os.kill(int(child), signal.SIGKILL)
         scan.send_signal(signal.SIGCONT)
