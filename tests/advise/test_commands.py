@@ -46,6 +46,28 @@ class TestWhatIsWritten:
             " --speculative-num-draft-tokens 4"
         )
 
+    def test_llama_cpp(self) -> None:
+        made = serve_command("llama.cpp", "unsloth/Qwen3.6-27B-MTP-GGUF:Q4_K_M", "mtp", num_speculative_tokens=2, gpu_count=2)
+        assert made.command == (
+            "llama-server --hf-repo unsloth/Qwen3.6-27B-MTP-GGUF:Q4_K_M --spec-type draft-mtp --spec-draft-n-max 2"
+        )
+        assert made.notes == ()
+        made = serve_command(
+            "llama.cpp", "/m/gpt-oss-120b.gguf", "eagle3", draft="x/y-GGUF", max_model_len=8192, release="b9310"
+        )
+        assert made.argv == (
+            "--model", "/m/gpt-oss-120b.gguf", "--ctx-size", "8192",
+            "--spec-type", "draft-eagle3", "--spec-draft-hf", "x/y-GGUF", "--spec-draft-n-max", "1",
+        )  # fmt: skip
+
+    def test_a_file_that_may_lack_the_tensors_of_the_draft(self) -> None:
+        made = serve_command("llama.cpp", "unsloth/Qwen3.8-27B-GGUF:Q4_K_M", "mtp")
+        (note,) = made.notes
+        assert note.text == (
+            "servelint does not know whether unsloth/Qwen3.8-27B-GGUF:Q4_K_M holds the draft's tensors (nextn);"
+            " without them it does not start"
+        )
+
     @pytest.mark.parametrize("engine", ["vllm", "sglang"])
     def test_without_drafts(self, engine: str) -> None:
         made = serve_command(engine, DENSE)
@@ -215,6 +237,12 @@ class TestRefused:
             serve_command("vllm", HYBRID, release="0.11.2")
         assert caught.value.reasons[0].rule == "vllm/model-too-new"
 
+    def test_a_build_and_a_model_without_layers_for_drafts(self) -> None:
+        with pytest.raises(Refused, match="b9101 has no multi-token prediction; use build b9180 or later"):
+            serve_command("llama.cpp", "unsloth/Qwen3.8-27B-GGUF:Q4_K_M", "mtp", release="b9101")
+        with pytest.raises(Refused, match="has no layer for multi-token prediction"):
+            serve_command("llama.cpp", "bartowski/Meta-Llama-3.1-8B-Instruct-GGUF:Q4_K_M", "mtp")
+
     def test_a_method_that_came_later(self) -> None:
         with pytest.raises(Refused, match="dflash"):
             serve_command("vllm", DENSE, "dflash", release="0.19.1", draft="z-lab/Qwen3-8B-DFlash")
@@ -247,6 +275,10 @@ class TestRefused:
         ({"draft": "x/y"}, "the draft 'x/y' is for eagle3 or dflash"),
         ({"gpu": "abacus"}, "'abacus' is not a known GPU"),
         ({"gpu_count": 0}, "0 GPUs"),
+        (
+            {"engine": "llama.cpp"},
+            "llama.cpp reads GGUF files only; name one, or a repository with one, in place of Qwen/Qwen3.6-27B",
+        ),
     ],
 )
 def test_wrong_parameters(asked: dict[str, object], error: str) -> None:

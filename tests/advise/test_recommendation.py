@@ -40,6 +40,28 @@ def test_the_command_is_clean(engine: str, use_case: UseCase) -> None:
     assert told == []
 
 
+def test_llama_cpp_for_one_user_and_for_many() -> None:
+    found = asked(engine="llama.cpp", model="unsloth/Qwen3.6-27B-MTP-GGUF:Q4_K_M", gpu_id="rtx-4090")
+    assert (found.verdict, found.method) == ("yes", "mtp")
+    assert found.expected_gain is not None
+    assert found.expected_gain.low > 1.2
+    assert any(one.case.engine == "llama.cpp" for one in found.expected_gain.near)
+    assert found.command is not None
+    assert "--spec-type draft-mtp" in found.command.command
+    many = asked(engine="llama.cpp", model="unsloth/Qwen3.8-27B-GGUF:UD-Q4_K_XL", gpu_id="rtx-3090", concurrency=16)
+    assert (many.verdict, many.command is not None and "--spec-type" in many.command.command) == ("no", False)
+
+
+def test_gpus_that_have_some_of_the_layers_each_work_one_after_the_other() -> None:
+    one, two = (
+        asked(engine="llama.cpp", model="unsloth/Qwen3.8-27B-GGUF:Q8_0", gpu_id="rtx-3090", gpu_count=count) for count in (1, 2)
+    )
+    assert two.gpu == "2x rtx-3090"
+    assert one.expected_gain is not None
+    assert two.expected_gain is not None
+    assert one.expected_gain.mid == two.expected_gain.mid
+
+
 def test_a_model_without_layers_for_it() -> None:
     found = asked(model="Qwen/Qwen3-8B")
     assert (found.enable, found.num_speculative_tokens, found.method, found.profile) == (False, 0, None, "off")
@@ -132,7 +154,7 @@ def test_the_surprise_of_the_spark() -> None:
     ("more", "message"),
     [
         ({"gpu_id": "nonesuch"}, "'nonesuch' is not a known GPU"),
-        ({"engine": "llama.cpp"}, "no command for the engine 'llama.cpp'"),
+        ({"engine": "tgi"}, "no command for the engine 'tgi'"),
         ({"release": "latest"}, '"latest" is not a release'),
         ({"method": "ngram"}, "'ngram' is not a method that a command can be written for"),
         ({"method": "eagle3"}, "eagle3 needs the draft model"),

@@ -55,3 +55,9 @@ def test_models(name: str, layers: int | None) -> None:
 )
 def test_methods(name: str, kind: str | None) -> None:
     assert method_of(name) == kind
+
+
+def test_a_gguf_of_any_type_has_the_size_of_its_weights() -> None:
+    kinds = ("-Q4_K_M.gguf", " IQ4_XS", "-GGUF:UD-Q4_K_XL", "-GGUF")
+    found = [model_of(f"Qwen3.6-27B{kind}") for kind in kinds]
+    assert [one and one.quantization.formats[-1].bits for one in found] == [4.8944, 4.4597, 4.8944, 4.8944]

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _WORDS = re.compile(r"--([a-z][a-z-]*) (\S+?)(?=[ ,;]|$)")
 _MEASURES = (
     "max-model-len", "context-length", "gpu-memory-utilization", "mem-fraction-static", "max-num-batched-tokens",
-    "max-num-seqs",
+    "max-num-seqs", "ctx-size",
 )  # fmt: skip
 """Options that a memory rule may advise, because they change only how long and how many requests are."""
 METHODS = ("mtp", "eagle3", "dflash")
@@ -60,7 +60,7 @@ class ServeOptions:
     """The options of a launch while it is written.
 
     Attributes:
-        engine: "vllm" or "sglang".
+        engine: "vllm", "sglang" or "llama.cpp".
         model: the model's name or path.
         release: the release.
         gpu: the GPU as the caller names it.
@@ -92,12 +92,17 @@ class ServeOptions:
     def argv(self) -> list[str]:
         """The words after the engine's verb."""
         engine = ENGINES[self.engine]
-        words = [self.model] if engine.dialect.positional else ["--" + engine.model_option, self.model]
+        words = [self.model] if engine.dialect.positional else [*self.naming(engine.model_option, self.model)]
         for option, value in self.values.items():
             words += ["--" + option] if value is None else ["--" + option, value]
         if self.speculation:
             words += ["--" + engine.speculation_json, json.dumps(self.speculation, separators=(",", ":"))]
         return [*words, *self.more]
+
+    def naming(self, option: str, model: str) -> tuple[str, str]:
+        """The option that names a model, with its dashes, and the model: files and repositories may have one each."""
+        by_repository = ENGINES[self.engine].repository_options.get(option)
+        return "--" + (by_repository if by_repository and not model.endswith(".gguf") else option), model
 
     def written(self) -> list[str]:
         """Variables, options with their values, and keys of the speculative config, each as one text."""
@@ -195,6 +200,7 @@ def _setting(option: str, value: str) -> Callable[[ServeOptions, Finding], bool]
 
 
 _WAYS: dict[str, Callable[[ServeOptions, Finding], bool]] = {
+    "llamacpp/memory-does-not-start": _as_advised,
     "sglang/context-above-kv-cache": _as_advised,
     "sglang/deepseek-v4-wants-eagle": lambda options, _finding: options.set("speculative-algorithm", "EAGLE"),
     "sglang/glm4-moe-loses-overlap": _extra_buffer,
@@ -243,7 +249,7 @@ class ServeCommand:
     """A launch without findings.
 
     Attributes:
-        engine: "vllm" or "sglang".
+        engine: "vllm", "sglang" or "llama.cpp".
         release: the release.
         model: the model's name or path.
         method: "mtp", "eagle3" or "dflash", None without drafts.
@@ -323,7 +329,7 @@ def serve_command(
     """The command that serves a model.
 
     Args:
-        engine: "vllm" or "sglang".
+        engine: "vllm", "sglang" or "llama.cpp".
         model: the model's name or path.
         method: "mtp", "eagle3" or "dflash", None for no drafts.
         release: the release, the newest known one by default.
@@ -331,7 +337,7 @@ def serve_command(
             trained for.
         draft: the draft model of eagle3 and dflash.
         gpu: the GPU's name. Without one memory is not judged.
-        gpu_count: how many GPUs, all in tensor parallelism.
+        gpu_count: how many GPUs: all in tensor parallelism, or with some of the layers each (llama.cpp).
         max_model_len: the longest request in tokens.
         max_num_seqs: the largest number of requests at once.
         prefix_caching: None for on where the release has it on and nothing is against it; True to refuse where it cannot be on.
@@ -348,9 +354,12 @@ def serve_command(
     release = release_of(engine, release)
     _valid(model, method, num_speculative_tokens, draft, gpu, gpu_count)
     record = ENGINES[engine]
+    for one in (model, draft) if record.repository_options else ():
+        if one is not None and "gguf" not in one.lower():
+            raise ValueError(f"{record.name} reads GGUF files only; name one, or a repository with one, in place of {one}")
     notes: list[Note] = []
     options = ServeOptions(engine, model, release, gpu, prefix_caching, tuple(arguments))
-    if gpu_count > 1:
+    if gpu_count > 1 and record.tensor_parallel_option:
         options.set(record.tensor_parallel_option, gpu_count)
     if max_model_len is not None:
         options.set(record.context_option, max_model_len)
@@ -373,9 +382,10 @@ def release_of(engine: str, release: str | None) -> str:
     """The release that a command is for: the newest by default. Raises ValueError for what is not a release."""
     if engine not in ADVISED:
         raise ValueError(f"no command for the engine {engine!r}; use one of {', '.join(ADVISED)}")
-    if release is None:
-        return known_releases(engine)[-1]
-    return requested(engine, release)
+    if release is not None:
+        return requested(engine, release)
+    known = catalog.load(engine)
+    return known_releases(engine)[-1] if known is None or known_releases(engine) else known.releases[-1]
 
 
 def _valid(model: str, method: str | None, tokens: int, draft: str | None, gpu: str | None, gpu_count: int) -> None:
@@ -406,6 +416,11 @@ def _own_drafts(options: ServeOptions) -> list[Note]:
     if why is not None:
         text, source = why
         raise Refused(options.engine, options.release, options.model, [Note(text, "", (source,) if source else ())])
+    if ENGINES[options.engine].repository_options and not re.search(r"(?i)\bmtp\b", options.model):
+        text = (
+            f"servelint does not know whether {options.model} holds the draft's tensors (nextn); without them it does not start"
+        )
+        return [Note(text)]
     if own.layers is None:
         text = (
             f"servelint does not know whether {options.model} has layers for multi-token prediction; "
@@ -424,13 +439,10 @@ def _speculate(options: ServeOptions, method: str, tokens: int, draft: str | Non
             options.speculation["model"] = draft
         options.speculation["num_speculative_tokens"] = tokens
         return
-    options.set("speculative-algorithm", "NEXTN" if method == "mtp" else method.upper())
-    if draft is not None:
-        options.set("speculative-draft-model-path", draft)
-    if method != "dflash":
-        options.set("speculative-num-steps", tokens)
-        options.set("speculative-eagle-topk", 1)
-        options.set("speculative-num-draft-tokens", tokens + 1)
+    for option, value in ENGINES[options.engine].drafting[method]:
+        text = value.format(draft=draft, tokens=tokens, verified=tokens + 1)
+        name, _ = options.naming(option, text)
+        options.set(name[2:], text)
 
 
 def _mended(options: ServeOptions, settings: Settings, trust_remote_code: bool) -> list[Note]:

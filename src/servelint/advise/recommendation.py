@@ -169,7 +169,7 @@ class Recommendation:
     """What to do with a launch.
 
     Attributes:
-        engine: "vllm" or "sglang".
+        engine: "vllm", "sglang" or "llama.cpp".
         release: the release.
         model: the model's name or path.
         gpu: the GPU, with a number if there are several.
@@ -242,8 +242,8 @@ def recommend(
         objective: what counts. For throughput, speculation is also off where it leaves room for too few of the requests.
         gpu_id: the GPU's name.
         model: the model's name or path.
-        engine: "vllm" or "sglang".
-        gpu_count: how many GPUs, all in tensor parallelism.
+        engine: "vllm", "sglang" or "llama.cpp".
+        gpu_count: how many GPUs: all in tensor parallelism, or with some of the layers each (llama.cpp).
         release: the release, the newest known one by default.
         concurrency: requests at a time, in place of the use case's.
         acceptance: the measured acceptance, as for servelint.advise.gain.
@@ -263,7 +263,9 @@ def recommend(
     if kind is None or kind not in _CANDIDATES:
         raise ValueError(f"{method!r} is not a method that a command can be written for; use mtp, eagle3 or dflash")
     gpu = gpu_id if gpu_count == 1 or gpu_id is None else f"{gpu_count}x {gpu_id}"
-    case = Case(engine, kind, model, gpu, tokens, load.concurrency, load.input, load.output, None, ".")
+    # GPUs that have some of the layers each work one after the other
+    together = gpu if engine not in ENGINES or ENGINES[engine].tensor_parallel_option else gpu_id
+    case = Case(engine, kind, model, together, tokens, load.concurrency, load.input, load.output, None, ".")
     counts = (tokens,) if tokens is not None else _CANDIDATES[kind]
     cases = [replace(case, tokens=count, accepted=accepted_of(acceptance, count)) for count in counts]
     gains = {one.drafted: found for one in cases if (found := gain_of(one, measured)) is not None}

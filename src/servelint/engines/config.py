@@ -103,14 +103,14 @@ class Reading:
         return self._family[0]
 
     def _model(self) -> TracedText | None:
-        settings = self.arguments.settings
-        if ENGINES[self.launch.engine].dialect.positional and self.arguments.positionals:
+        settings, engine = self.arguments.settings, ENGINES[self.launch.engine]
+        if engine.dialect.positional and self.arguments.positionals:
             return self.arguments.positionals[0].text
-        for name in ("model-path", "model", ENGINES[self.launch.engine].model_option):
+        for name in ("model-path", "model", engine.model_option, engine.repository_options.get(engine.model_option)):
             if name in settings and settings[name].value is not None:
                 return settings[name].value
         if self.arguments.complete:
-            for name in ENGINES[self.launch.engine].model_variables:
+            for name in engine.model_variables:
                 if name in self.launch.env:
                     return self.launch.env[name].value
         return None

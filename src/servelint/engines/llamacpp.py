@@ -81,6 +81,13 @@ class LlamaCpp(Engine):
     context_option, requests_option = "ctx-size", "parallel"
     kv_dtype_option, kv_dtype_fp8 = "cache-type-k", "q8_0"
     plans_memory = True
+    repository_options = {"model": "hf-repo", "spec-draft-model": "spec-draft-hf"}
+    drafting = {  # https://github.com/ggml-org/llama.cpp/blob/master/docs/speculative.md
+        "mtp": (("spec-type", "draft-mtp"), ("spec-draft-n-max", "{tokens}")),
+        "eagle3": (("spec-type", "draft-eagle3"), ("spec-draft-model", "{draft}"), ("spec-draft-n-max", "{tokens}")),
+        "dflash": (("spec-type", "draft-dflash"), ("spec-draft-model", "{draft}"), ("spec-draft-n-max", "{tokens}")),
+    }
+    advised = True
     overwritten = (  # others collect their values, such as --lora and --override-kv
         *("model", "hf-repo", "host", "port", "ctx-size", "parallel", "batch-size", "ubatch-size", "gpu-layers", "split-mode"),
         *("main-gpu", "threads", "flash-attn", "cache-type-k", "cache-type-v", "predict", "temp", "top-k", "top-p", "min-p"),

@@ -484,6 +484,8 @@ class Engine:
     """Options whose value it reads in lower case."""
     model_option: str = ""
     """Option that names the model."""
+    repository_options: Mapping[str, str] = {}
+    """Option that takes a GGUF file -> the option that takes a repository with one. The engine reads no other format."""
     served_name_option: str = ""
     """Option that sets the model's name for clients."""
     tensor_parallel_option: str = ""
@@ -520,6 +522,9 @@ class Engine:
     """The method of speculative decoding."""
     drafted_tokens_operand: str = ""
     """The number of tokens that are drafted in each step."""
+    drafting: Mapping[str, tuple[tuple[str, str], ...]] = {}
+    """Method of servelint.advise -> the options that ask for it, with their values: {draft}, {tokens}, and {verified}, which is
+    one more. For an engine without speculation_json."""
     drafts_source: str = ""
     """Format of the file of a release that names the models which draft with layers of their own."""
 

@@ -17,7 +17,7 @@ from servelint.memory.vllm import fitted
 from servelint.memory.vllm.settings import CudaGpu
 from servelint.models import architecture, folder
 from servelint.models.architecture import Format, Quantization
-from servelint.models.quantization import GGUF_BITS
+from servelint.models.quantization import GGUF_BITS, gguf_bits
 from servelint.models.weights import round_up, weigh
 
 TYPE_CHECKING = False
@@ -42,8 +42,6 @@ _OF_OTHERS = {"nvidia": r"(?i)rocm|gfx\d|musa|sycl|-intel|cann", "amd": r"(?i)cu
 """Vendor of a GPU -> pattern of devices and images that are for others."""
 _AUTO_SLOTS = 4
 """Slots of a server that is given no --parallel (tools/server/server.cpp, from b7079)."""
-_LARGER = {"Q2_K": "Q2_K", "Q3_K": "Q3_K_M", "Q4_K": "Q4_K_M", "Q5_K": "Q5_K_M", "Q6_K": "Q6_K", "Q8_K": "Q8_0"}
-"""File types of publishers, without their ending -> the file type of llama.cpp that they are made of."""
 _OTHER_PLACES = ("override-tensor", "cpu-moe", "n-cpu-moe")
 """Options that keep some tensors in main memory."""
 _LIBRARIES = Interval(0.0, 0.1, 0.5)
@@ -374,8 +372,7 @@ def _original(model: Architecture) -> Architecture:
 def _bits(model: Architecture) -> tuple[float, float, float, float]:
     """Bits of a weight, and the share of it that is the least, usual and most of files of this type. 0 bits if it is not known.
 
-    The table is of one model (llama.cpp tools/quantize/README.md). Files of Unsloth ("UD-") and those that keep the output in
-    more bits ("_L", "_XL") differ from model to model.
+    The table of the types is of one model (llama.cpp tools/quantize/README.md), and publishers' own types differ more.
     """
     main = model.quantization.formats[-1]
     if any(source.endswith("(header)") for source in model.sources):
@@ -383,15 +380,10 @@ def _bits(model: Architecture) -> tuple[float, float, float, float]:
     kind = model.quantization.gguf
     if kind is None:
         return 0.0, 1.0, 1.0, 1.0
-    bare = kind.removeprefix("UD-")
-    if bare in GGUF_BITS and bare == kind:
-        return GGUF_BITS[bare], 0.95, 1.0, 1.05
-    base = _LARGER.get(bare.removesuffix("_XL").removesuffix("_L"), bare)
-    if base not in GGUF_BITS:
-        return 0.0, 1.0, 1.0, 1.0
-    if bare.startswith("Q8"):
-        return GGUF_BITS[base], 0.96, 1.08, 1.4
-    return GGUF_BITS[base], 0.84, 1.0, 1.2
+    if kind in GGUF_BITS:
+        return GGUF_BITS[kind], 0.95, 1.0, 1.05
+    low, mid, high = (0.96, 1.08, 1.4) if kind.removeprefix("UD-").startswith("Q8") else (0.84, 1.0, 1.2)
+    return gguf_bits(kind), low, mid, high
 
 
 # -- buffers of one GPU

@@ -45,6 +45,22 @@ GGUF_BITS = {
     "BF16": 16.0005,
 }  # fmt: skip
 """Bits of a weight by file type, over all of a Llama-3.1-8B: llama.cpp tools/quantize/README.md."""
+_LARGER = {"Q2_K": "Q2_K", "Q3_K": "Q3_K_M", "Q4_K": "Q4_K_M", "Q5_K": "Q5_K_M", "Q6_K": "Q6_K", "Q8_K": "Q8_0"}
+"""File types of publishers, without their ending -> the file type of llama.cpp that they are made of."""
+
+
+def gguf_bits(kind: str) -> float:
+    """About how many bits a weight has in files of a type; 0 if that is not known.
+
+    Those of Unsloth ("UD-") and those that keep the output in more bits ("_L", "_XL") differ from model to model.
+
+    >>> gguf_bits("Q4_K_M"), gguf_bits("UD-Q4_K_XL"), gguf_bits("TQ9")
+    (4.8944, 4.8944, 0.0)
+    """
+    bare = kind.removeprefix("UD-")
+    return GGUF_BITS.get(bare) or GGUF_BITS.get(_LARGER.get(bare.removesuffix("_XL").removesuffix("_L"), ""), 0.0)
+
+
 _PATTERN_AT_MOST = 2000
 _REPEATS_AT_MOST = 4
 _REPEATS = re.compile(r"[*+{]")

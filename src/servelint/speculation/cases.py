@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from servelint import hardware
 from servelint.engines.registry import ENGINES
 from servelint.hardware import Gpu
-from servelint.models.architecture import Architecture, find
+from servelint.models.architecture import Architecture, Format, find
 from servelint.models.folder import open_in, parts_in
+from servelint.models.quantization import GGUF_BITS, gguf_bits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,13 +56,23 @@ def model_of(name: str, folder: str | None = None) -> Architecture | None:
     `folder` is the folder that a path starts from, None to read no file.
     """
     found = find(name, open_in(folder), parts_in(folder)) if folder is not None else None
-    return found or _named(name)
+    return _with_bits(found) if found is not None else _named(name)
 
 
 @lru_cache(maxsize=256)
 def _named(name: str) -> Architecture | None:
     plain = _ASIDE.sub("", name).strip()
-    return find(plain) or find(re.sub(r"\s+", "-", plain))
+    found = find(re.sub(r"\s+", "-", plain)) or find(plain)
+    return _with_bits(found) if found is not None else None
+
+
+def _with_bits(model: Architecture) -> Architecture:
+    """A GGUF file of a type without exact bits gets about its bits, or those of the usual type: a gain hangs little on them."""
+    way = model.quantization
+    if way.scheme != "gguf" or way.formats[-1].bits:
+        return model
+    bits = gguf_bits(way.gguf or "") or GGUF_BITS["Q4_K_M"]
+    return replace(model, quantization=replace(way, formats=(Format("gguf", bits),)))
 
 
 def gpus_of(name: str) -> tuple[Gpu | None, int]:

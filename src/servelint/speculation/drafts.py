@@ -62,7 +62,8 @@ def refusal(engine: str, release: str, model: str, own: OwnDrafts) -> tuple[str,
     product = ENGINE_NAMES[engine]
     if own.layers is False:
         return f"{model} has no layer for multi-token prediction; name a draft that was made for it, or serve it without", ""
-    if not own.architecture:
+    known = catalog.load(engine)
+    if not own.architecture or known is None or not known.names("mtp-models"):
         return None
     since = first_release(engine, own)
     if since is None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from servelint.core.data import load_data
+from servelint.engines.registry import ENGINES
 from servelint.speculation.cases import ADVISED, BLOCK, TOKENS, Case, accepted_of, method_of
 from servelint.speculation.roofline import Prior, prior
 
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-_NOISE, _WORKLOAD, _BLOCK = 0.05, 0.06, 0.15
+_NOISE, _WORKLOAD, _BLOCK, _BUILDS = 0.05, 0.06, 0.15, 0.1
 """Standard deviations of the logarithm of a measured gain. Two runs of one benchmark differ by some percent. Two workloads
-whose acceptance was not measured differ by more, those of a block drafter most."""
+whose acceptance was not measured differ by more, those of a block drafter most, and two builds for different hardware too."""
 _FIELDS = {"engine", "release", "model", "gpu", "method", "tokens", "concurrency", "input", "output", "off", "on", "unit"}
 _FIELDS |= {"accepted", "rate", "workload", "source", "note"}
 
@@ -213,9 +214,15 @@ class Calibration:
 
 def noise(case: Case) -> float:
     """The standard deviation of the logarithm between two measurements of one case."""
+    builds = _BUILDS if _own_kernels(case) else 0.0
     if case.accepted is not None:
-        return _NOISE
-    return math.hypot(_NOISE, _BLOCK if case.method == BLOCK else _WORKLOAD)
+        return math.hypot(_NOISE, builds)
+    return math.hypot(_NOISE, builds, _BLOCK if case.method == BLOCK else _WORKLOAD)
+
+
+def _own_kernels(case: Case) -> bool:
+    """Whether an engine shares no kernels with the others."""
+    return case.engine in ENGINES and ENGINES[case.engine].numbered_builds
 
 
 def _times(one: float, other: float) -> float:
@@ -229,6 +236,8 @@ def covariance(one: Case, mine: Prior, other: Case, its: Prior) -> float:
     about equally long.
     """
     if one.method != other.method and {one.method, other.method} != {"mtp", "eagle"}:
+        return 0.0
+    if one.engine != other.engine and (_own_kernels(one) or _own_kernels(other)):
         return 0.0
     alike = 1.0 if one.method == other.method else 0.5
     alike *= 1.0 if one.engine == other.engine else 0.6
@@ -319,7 +328,7 @@ def gain(
     """Estimate throughput with speculation over throughput without.
 
     Args:
-        engine: "vllm" or "sglang".
+        engine: "vllm", "sglang" or "llama.cpp".
         model: the model's name.
         gpu: the GPU's name.
         method: mtp, eagle, eagle3, dflash, ngram, draft_model, medusa, or another of the engines' names of these.
@@ -430,7 +439,7 @@ def crossover(
     Args:
         gpu_id: the GPU's name.
         model: the model's name.
-        engine: "vllm" or "sglang".
+        engine: "vllm", "sglang" or "llama.cpp".
         method: mtp, eagle, eagle3, dflash, ngram, draft_model, medusa, or another of the engines' names of these.
         tokens: numbers of tokens drafted per step.
         input_len: tokens of a prompt.

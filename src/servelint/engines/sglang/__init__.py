@@ -10,6 +10,11 @@ _SAMPLE = (
 )  # fmt: skip
 
 
+_CHAIN = (
+    ("speculative-num-steps", "{tokens}"), ("speculative-eagle-topk", "1"), ("speculative-num-draft-tokens", "{verified}"),
+)  # fmt: skip
+
+
 class SGLang(Engine):
     """SGLang."""
 
@@ -162,6 +167,11 @@ class SGLang(Engine):
     speculation_method_operand = "effective.speculative-algorithm"
     drafted_tokens_operand = "speculative-num-steps"
     drafts_source = "sglang-{} srt/configs/model_config.py"
+    drafting = {
+        "mtp": (("speculative-algorithm", "NEXTN"), *_CHAIN),
+        "eagle3": (("speculative-algorithm", "EAGLE3"), ("speculative-draft-model-path", "{draft}"), *_CHAIN),
+        "dflash": (("speculative-algorithm", "DFLASH"), ("speculative-draft-model-path", "{draft}")),
+    }
 
     plans_memory = True
     advised = True
