@@ -7,7 +7,7 @@ from functools import lru_cache
 import pytest
 
 from servelint import Settings, check_command, find_launches
-from servelint.advise.commands import Refused, ServeCommand, serve_command, sglang_mtp_command, vllm_mtp_command
+from servelint.advise.commands import Refused, ServeCommand, ServeOptions, serve_command, sglang_mtp_command, vllm_mtp_command
 from servelint.engines.releases import known_releases
 from servelint.models import catalog as models
 from servelint.models import types_of
@@ -105,6 +105,15 @@ class TestWhatIsWritten:
         (launch,) = find_launches(made.command, "run.sh")
         assert (launch.engine, tuple(argv(launch))) == (engine, made.argv)
         assert {name: variable.value.value for name, variable in launch.env.items() if variable.value} == made.env
+
+
+@pytest.mark.parametrize(
+    ("release", "renamed", "old"), [("0.5.12", False, True), ("0.5.15", True, True), ("0.5.23", True, False)]
+)
+def test_whether_a_release_has_an_option(release: str, renamed: bool, old: bool) -> None:
+    options = ServeOptions("sglang", DENSE, release, None, None, ())
+    assert options.has("mamba-radix-cache-strategy") is renamed
+    assert options.has("mamba-scheduler-strategy") is old
 
 
 class TestWhatTheReleaseNeeds:

@@ -442,3 +442,20 @@ def test_an_argument_that_is_needed_once_and_may_be_repeated(nargs: str, words: 
     argv = launch_in(f"vllm serve {words}", "run.sh").argv
     found = read(argv, Catalog(compile_catalog(data)).table(0), ENGINES["vllm"].dialect)
     assert [fault.kind for fault in found.faults] == (["missing-argument"] if missing else [])
+
+
+@pytest.mark.parametrize("text", ["-O3", "-O=3", "-O 3"])
+def test_the_level_is_among_the_options_in_the_order_given(text: str) -> None:
+    assert [one.name for one in arguments(f"--port 1 {text} --seed 2").every] == ["port", "optimization-level", "seed"]
+
+
+def test_a_model_that_the_module_ignores_and_a_word_that_may_be_a_value() -> None:
+    module = "python3 -m vllm.entrypoints.openai.api_server"
+
+    def told(words: str) -> list[str]:
+        launch = launch_in(f"{module} {words}", "run.sh")
+        return [fault.kind for fault in configs(launch, ["0.27.1"])[0].reading.arguments.faults]
+
+    assert told("m --port 1") == ["ignored-model"]
+    assert told('"$MODEL" --port 1') == []
+    assert told("--of-a-plugin m --port 1") == ["unknown-option"]

@@ -226,3 +226,42 @@ def test_the_header_of_a_local_file_says_the_model(tmp_path: Path) -> None:
     low, _, high = mib(found, "weights")
     assert low < layers + 1024 * 32000 * 34 / 32 / 2**20 < high
     assert mib(found, "kv cache")[1] == 8192 * 2 * 2 * 1024 * 2 / 2**20
+
+
+SMALL = "-hf unsloth/Qwen3-8B-GGUF:Q4_K_M -c 4096"
+
+
+class TestLayersOnTheGpu:
+    @pytest.mark.parametrize(
+        ("build", "words", "offloaded"),
+        [
+            ("b6301", "", False),  # none by default
+            ("b6500", "", True),  # all that fit by default
+            ("b6301", "-ngl auto", False),
+            ("b6301", "-ngl 99", True),
+            ("b6500", "-ngl all", True),
+            ("b6500", "-ngl -2", True),
+            ("b6500", "-ngl 0", False),
+            ("b6500", "-ngl 99 --device none", False),
+        ],
+    )
+    def test_all_or_none(self, build: str, words: str, offloaded: bool) -> None:
+        found = plan(f"{SMALL} {words}", build)
+        part = found.part("weights")
+        assert part is not None
+        assert (part.gib.mid > 4) is offloaded
+        assert found.missing == []
+
+    def test_builds_between_which_the_default_changed(self) -> None:
+        (missing,) = plan(SMALL, "b6390").missing
+        assert missing == "--gpu-layers, whose default changed between b6301 and b6431"
+
+    def test_the_context_that_is_advised_is_whole_kibitokens_that_fit(self) -> None:
+        found = plan("-hf unsloth/Qwen3-8B-GGUF:Q4_K_M -c 131072 -ngl 99", "b10001", "rtx-4060")
+        assert found.verdict == REFUSED
+        assert found.remedy is not None
+        context = int(found.remedy.split()[2])
+        assert found.remedy == f"write -c {context} or less, which fits"
+        assert context % 1024 == 0
+        assert plan(f"-hf unsloth/Qwen3-8B-GGUF:Q4_K_M -c {context} -ngl 99", "b10001", "rtx-4060").verdict in (FITS, TIGHT)
+        assert plan(f"-hf unsloth/Qwen3-8B-GGUF:Q4_K_M -c {context + 1024} -ngl 99", "b10001", "rtx-4060").largest_context

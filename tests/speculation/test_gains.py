@@ -12,7 +12,18 @@ from hypothesis import strategies as st
 
 from servelint import advise
 from servelint.speculation.cases import Case, accepted_of
-from servelint.speculation.gains import Calibration, Gain, Measurement, gain_of_posterior, published
+from servelint.speculation.gains import (
+    BATCHES,
+    Calibration,
+    Crossover,
+    Gain,
+    Measurement,
+    Posterior,
+    gain_of_posterior,
+    noise,
+    published,
+)
+from servelint.speculation.roofline import Prior
 
 MIXTURE = "Qwen/Qwen3.6-35B-A3B-FP8"
 DENSE = "Qwen/Qwen3.6-27B-FP8"
@@ -142,3 +153,76 @@ def test_how_acceptance_is_told(acceptance: Any, length: float | None) -> None:
 
 def test_what_nobody_says_is_guessed() -> None:
     assert Case("vllm", "mtp", MIXTURE, "gb10", 2).length == pytest.approx(2.43, abs=0.01)  # as its positions were measured
+
+
+PRIOR = Prior(0.2, 0.1, True, 0.0, 0.02)
+
+
+def estimate(mean: float, deviation: float = 0.1, near: list[tuple[float, Measurement]] | None = None) -> Gain:
+    return Gain(Case("vllm", "mtp", DENSE, "h100", 2), Posterior(mean, deviation, near or [], PRIOR))
+
+
+def test_the_interval_and_the_chance_of_an_estimate() -> None:
+    found = estimate(0.2)
+    assert (found.low, found.mid, found.high) == pytest.approx((math.exp(0.05), math.exp(0.2), math.exp(0.35)))
+    assert found.chance == pytest.approx(0.97725, abs=1e-5)  # the normal distribution at two deviations
+    assert estimate(0.0).chance == 0.5
+    assert estimate(-0.1).chance == pytest.approx(0.15866, abs=1e-5)
+
+
+def test_only_four_similar_measurements_are_listed() -> None:
+    rows = published()[:6]
+    alike = [0.9, 0.35, 0.34, 0.8, 0.7, 0.6]
+    assert estimate(0.1, near=list(zip(alike, rows, strict=True))).near == [rows[0], rows[1], rows[3]]
+
+
+@pytest.mark.parametrize(
+    ("engine", "method", "accepted", "expected"),
+    [
+        ("vllm", "mtp", 2.0, 0.05),
+        ("vllm", "mtp", None, math.hypot(0.05, 0.06)),
+        ("sglang", "block", None, math.hypot(0.05, 0.15)),
+        ("llama.cpp", "mtp", 2.0, math.hypot(0.05, 0.1)),
+        ("llama.cpp", "block", None, math.hypot(0.05, 0.1, 0.15)),
+        ("of-my-own", "mtp", 2.0, 0.05),
+    ],
+)
+def test_how_much_two_measurements_of_one_case_differ(
+    engine: str, method: str, accepted: float | None, expected: float
+) -> None:
+    assert noise(Case(engine, method, DENSE, "h100", 2, accepted=accepted)) == pytest.approx(expected)
+
+
+def test_measurements_of_llama_cpp_say_nothing_about_other_engines() -> None:
+    row = {"engine": "llama.cpp", "model": DENSE, "gpu": "h100", "method": "mtp", "tokens": 2, "off": 100, "on": 50}
+    measured = Calibration((Measurement(row),))
+    asked = {"model": DENSE, "gpu": "h100", "k": 2}
+    assert gain(measured=measured, **asked).mid == gain(measured=NOTHING, **asked).mid
+    own = gain(engine="llama.cpp", measured=measured, **asked).mid
+    assert own < 0.8 * gain(engine="llama.cpp", measured=NOTHING, **asked).mid
+
+
+def curve(lows: dict[int, float]) -> Crossover:
+    """A curve whose gain at each number of requests is e to that power, with a narrow interval; unknown elsewhere."""
+    points = [(batch, estimate(lows[batch], 0.01) if batch in lows else None) for batch in BATCHES]
+    return Crossover(2, tuple(points))
+
+
+@pytest.mark.parametrize(
+    ("gains", "dips"),
+    [
+        ({1: 0.3, 2: 0.3, 3: 0.3}, ()),
+        ({1: 0.3, 2: -0.3, 3: -0.3, 4: 0.3}, ((2, 3),)),
+        ({1: -0.3, 2: 0.3, 3: -0.3, 4: -0.3, 6: 0.3}, ((1, 1), (3, 4))),
+        ({1: 0.3, 2: -0.3, 3: 0.3, 4: -0.3, 6: 0.3, 8: -0.3}, ((2, 2), (4, 4))),
+        ({1: -0.3, 2: -0.3}, ()),
+    ],
+)
+def test_dips_of_a_curve(gains: dict[int, float], dips: tuple[tuple[int, int], ...]) -> None:
+    assert curve(gains).dips == dips
+
+
+def test_where_a_loss_becomes_likely() -> None:
+    assert curve({1: 0.3, 2: -0.3, 3: 0.3, 4: -0.3, 6: -0.3}).likely == 4
+    assert curve({1: 0.3, 2: 0.3}).likely is None
+    assert curve({1: 0.0}).likely == 1

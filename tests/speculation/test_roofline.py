@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from servelint.models.architecture import find
-from servelint.speculation.roofline import Traffic, traffic
+from servelint.speculation.cases import Case
+from servelint.speculation.roofline import Traffic, prior, steps, traffic, traffic_of
 
 
 def of(name: str) -> Traffic:
@@ -50,3 +53,81 @@ def test_the_draft_reads_the_head_each_time() -> None:
     found = of("Qwen/Qwen3.6-27B-FP8")
     assert found.head == 248_320 * 5120 * 2
     assert found.drafting(1) > found.head
+
+
+def seconds(facts: Traffic, tokens: int, case: Case, bandwidth: float, flops: float, count: int, each: float) -> float:
+    """A step of all requests with some tokens each, as docs/speculation.md has it; flops: of 16 bits, 0 for none."""
+    size = facts.read(case.concurrency * tokens) + case.concurrency * facts.cached(case.context, tokens)
+    memory = size / (0.8e9 * bandwidth * count)
+    compute = 2 * facts.active * case.concurrency * tokens / (0.4e12 * flops * count) if flops else 0.0
+    return float((memory**1.5 + compute**1.5) ** (1 / 1.5)) + each
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("requests", [1, 16])
+def test_the_time_of_a_step_is_counted_by_the_published_formula(count: int, requests: int) -> None:
+    case = Case("vllm", "mtp", "Qwen/Qwen3.6-27B-FP8", f"{count}x H100", 3, requests, 512, 512)
+    model, (gpu, found) = case.architecture, case.gpus
+    assert model is not None
+    assert gpu is not None
+    assert found == count
+    facts, layer = traffic_of(case, model), 10e-6 if count == 1 else 100e-6
+    speeds = (float(gpu.facts["bandwidth-gbs"]), float(gpu.facts["bf16-tflops"]))
+    made = steps(case, model, gpu, count)
+    assert made.before == pytest.approx(seconds(facts, 1, case, *speeds, count, layer * model.layers))
+    passes = 3 * (facts.drafting(requests) / (0.8e9 * speeds[0] * count) + layer)
+    verified = seconds(facts, 4, case, *speeds, count, layer * model.layers)
+    assert made.after == pytest.approx(verified + passes + 0.85e-3 + 3 * 0.35e-3)
+    assert made.prompts == pytest.approx(2 * facts.active * 512 * requests / (0.4e12 * speeds[1] * count))
+    assert made.gain == pytest.approx((made.prompts + 512 * made.before) / (made.prompts + 512 * made.after / case.length))
+    assert made.on_prompts == pytest.approx(made.prompts / (made.prompts + 512 * made.before))
+
+
+def test_of_a_gpu_that_is_not_known_only_the_memory_counts() -> None:
+    case = Case("vllm", "mtp", "Qwen/Qwen3.6-27B-FP8", None, 1, 2, 512, 512)
+    model = case.architecture
+    assert model is not None
+    facts = traffic_of(case, model)
+    made = steps(case, model, None, 1)
+    assert made.before == pytest.approx(seconds(facts, 1, case, 1000.0, 0.0, 1, 0.0))
+    drafts = facts.drafting(2) / 0.8e12 + 0.85e-3 + 0.35e-3
+    assert made.after == pytest.approx(seconds(facts, 2, case, 1000.0, 0.0, 1, 0.0) + drafts)
+    assert made.prompts == 0.0
+
+
+def test_a_block_drafter_passes_once_and_verifies_more_slowly() -> None:
+    case = Case("vllm", "block", "Qwen/Qwen3.6-27B-FP8", "H100", 15, 8)
+    model, (gpu, _) = case.architecture, case.gpus
+    assert model is not None
+    assert gpu is not None
+    facts = traffic_of(case, model)
+    bandwidth, flops = float(gpu.facts["bandwidth-gbs"]), float(gpu.facts["bf16-tflops"])
+    verified = seconds(facts, 16, case, bandwidth, flops / 4, 1, 10e-6 * model.layers)
+    drafts = facts.drafting(8) / (0.8e9 * bandwidth) + 10e-6 + 0.85e-3 + 0.35e-3
+    assert steps(case, model, gpu, 1).after == pytest.approx(verified + drafts)
+
+
+def test_what_is_expected_without_arithmetic() -> None:
+    one, eight = (prior(Case("vllm", "mtp", None, "H100", 2, requests, accepted=2.2)) for requests in (1, 8))
+    assert one is not None
+    assert eight is not None
+    assert one.mean == pytest.approx(math.log(2.2 / (1 + 2 * 0.14)))
+    assert eight.mean == pytest.approx(one.mean - 3 * 0.05)
+    assert one.deviation == pytest.approx(math.hypot(0.12, 0.22))
+    assert eight.deviation == pytest.approx(math.hypot(0.12, 0.22, 0.05 * math.log2(8 * 3 / 8)))
+    assert (one.counted, one.step, one.prompts) == (False, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("model", "gpu", "counted"), [("Qwen/Qwen3.6-27B-FP8", "H100", True), ("Qwen/Qwen3.6-27B-FP8", None, False)]
+)
+def test_the_arithmetic_counts_where_model_and_gpu_are_known(model: str, gpu: str | None, counted: bool) -> None:
+    found = prior(Case("vllm", "mtp", model, gpu, 1, 4, accepted=1.8))
+    assert found is not None
+    assert found.counted is counted
+    assert (found.step > 0) is counted
+    assert found.deviation == pytest.approx(math.hypot(0.12, 0.0 if counted else 0.1))
+
+
+def test_a_method_without_arithmetic() -> None:
+    assert prior(Case("vllm", "telepathy", "Qwen/Qwen3.6-27B-FP8", "H100", 1)) is None
