@@ -304,3 +304,10 @@ def test_only_experts_in_mxfp4_are_padded() -> None:
     found = weigh(model)
     assert found is not None
     assert sizes(found)["dense mlp"] == 24 * 3 * 896 * 4864 * 17 // 32
+
+
+def test_thirty_two_bits_take_twice_as_much_as_sixteen() -> None:
+    half, plain, full = (sum(sizes(weighed("Qwen/Qwen3-8B", dtype=kind)).values()) for kind in ("float16", None, "float32"))
+    assert half == plain
+    assert full == pytest.approx(2 * plain, rel=1e-3)
+    assert sum(sizes(weighed("Qwen/Qwen3-8B", dtype="float")).values()) == full
