@@ -36,17 +36,13 @@ class TestReadme:
         assert printed.startswith(shown)
 
     def test_ci_calls_its_two_commands(self) -> None:
-        commands = re.findall(r"(?m)^(?:In a checkout: `)?(python -m pip [^`\n]*)", README)
+        commands = re.findall(r"(?m)^(python -m pip [^`\n]*)", README)
         assert len(commands) == 2
         script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
         assert all(command in script for command in commands)
 
-    def test_python_example_runs(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        (tmp_path / "compose.yml").write_text((ROOT / "examples" / "broken" / "turboquant.yml").read_text())
-        monkeypatch.chdir(tmp_path)
-        (example,) = _blocks("python")
-        run = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=True)
-        assert "compose.yml 12 vllm/turboquant-with-spec-decode" in run.stdout
+    def test_it_stays_short(self) -> None:
+        assert len(README.splitlines()) <= 150
 
     def test_rules_that_it_names_exist(self) -> None:
         known = {rule.id for rule in rules()} | {"servelint/unused-ignore"}
