@@ -135,6 +135,7 @@ class TestLists:
     def test_they_come_first(self) -> None:
         assert words("k:\n  {{- toYaml .b | nindent 2 }}\n  - a\n", "k") == ["⟨{{- toYaml .b | nindent 2 }}⟩*", "a"]
         assert words("k: {{- toYaml .b | nindent 2 }}\n  - a\n", "k") == ["⟨{{- toYaml .b | nindent 2 }}⟩*", "a"]
+        assert words("k: {{- toYaml .b | nindent 0 }}\n- a\n", "k") == ["⟨{{- toYaml .b | nindent 0 }}⟩*", "a"]
 
     def test_they_belong_to_what_stands_as_deep(self) -> None:
         content = 'a:\n  k:\n    - b\n  {{- include "c" . | nindent 2 }}\n'

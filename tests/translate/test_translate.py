@@ -326,3 +326,10 @@ def test_a_value_that_the_variable_lacks_is_left_out() -> None:
 
 def test_a_variable_becomes_an_option() -> None:
     assert "--log-level debug" in words(moved("VLLM_LOGGING_LEVEL=DEBUG vllm serve a/b", "sglang"))
+
+
+def test_a_context_of_zero_is_that_of_the_model() -> None:
+    one = moved("llama-server -m /m/Qwen3-8B-Q8_0.gguf -c 0 --port 8000", "vllm")
+    assert kinds(one)["-c"] == "implied"
+    assert "--max-model-len" not in words(one)
+    assert any("the context of the model is the default" in line.says for line in one.lines)

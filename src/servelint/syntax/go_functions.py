@@ -163,7 +163,7 @@ def to_yaml(value: Any) -> TracedText:
 def _flow(value: Any) -> TracedText:
     if isinstance(value, dict):
         inside = [
-            TracedText.join((_quoted(TracedText.of(key)), TracedText.of(": "), _flow(value[key]))) for key in sorted(value)
+            TracedText.join((_quoted(TracedText.of(key)), TracedText.of(":"), _flow(value[key]))) for key in sorted(value)
         ]
         return _between("{", inside, "}")
     if isinstance(value, list):
@@ -174,7 +174,7 @@ def _flow(value: Any) -> TracedText:
 def _between(start: str, parts: list[TracedText], end: str) -> TracedText:
     found = [TracedText.of(start)]
     for index, part in enumerate(parts):
-        found += [TracedText.of(", ")] * bool(index) + [part]
+        found += [TracedText.of(",")] * bool(index) + [part]
     return TracedText.join([*found, TracedText.of(end)])
 
 
