@@ -57,7 +57,9 @@ _ALSO = {
     "fixes.make": ["tests/fixes/test_fixes.py", "tests/fixes/test_layouts.py", "tests/fixes/test_fixes_of_files.py"],
     "judge.releases": ["tests/judge/test_unknown_release.py"],
     "models.quantization": ["tests/models/test_weights.py"],
+    "readers.helm_chart": ["tests/readers/test_helm.py", "tests/readers/test_helm_values.py"],
     "rules.condition": ["tests/rules/test_compile.py", "tests/rules/test_options.py", "tests/rules/test_index.py"],
+    "syntax.template_yaml": ["tests/readers/test_helm_conditions.py", "tests/readers/test_helm_chart.py"],
     "syntax.interpolation": ["tests/readers/test_compose.py"],
     "syntax.units": ["tests/readers/test_systemd.py"],
 }

@@ -134,6 +134,12 @@ def test_options_in_a_file_that_is_not_known(tmp_path: Path) -> None:
     assert judged(launch, Settings()).unresolved == []
 
 
+def test_a_file_of_options_that_is_not_yaml_is_a_finding_alone(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("port: [")
+    launch = launch_in("vllm serve m --config config.yaml\n", "run.sh", tmp_path)
+    assert judged(launch, Settings()).unresolved == []
+
+
 def test_an_engine_without_a_catalog_is_not_wholly_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ENGINES["tgi"], "harvested", False, raising=False)
     found = record("docker run ghcr.io/huggingface/text-generation-inference:3.3.4 --model-id m")
