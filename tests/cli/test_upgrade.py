@@ -19,6 +19,17 @@ def test_text(workspace: Workspace) -> None:
     assert "  default --gpu-memory-utilization: 0.9 -> 0.92 (from 0.20.0)" in rest
 
 
+def test_what_is_the_same_for_several_launches_is_written_once(workspace: Workspace) -> None:
+    service = "image: vllm/vllm-openai:v0.17.1\n    command: m --port 1\n"
+    text = f"services:\n  a:\n    {service}  b:\n    {service}  c:\n    {service.replace('--port 1', '--swap-space 4')}"
+    workspace.file("compose.yml", text)
+    ran = workspace.run("upgrade", "--to", "vllm=0.20.0")
+    same, other = ran.out.split("\n\n")
+    assert [line.partition(" (")[2] for line in same.splitlines()[:2]] == ["services.a)", "services.b)"]
+    assert same.splitlines()[2].startswith("  default ")
+    assert other.startswith("compose.yml:10: vLLM 0.17.1 -> 0.20.0 (services.c)\n  breaks  10:16 error[vllm/removed-option]")
+
+
 def test_json(workspace: Workspace) -> None:
     workspace.file("compose.yml", COMPOSE)
     ran = workspace.run("upgrade", "--to", "vllm=v0.20.0", "--format", "json", "compose.yml")

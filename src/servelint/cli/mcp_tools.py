@@ -180,7 +180,9 @@ class Tools:
             files, notes = self._settings(inputs, _hardware(engine_versions, gpu, gpu_count))
             report = await self._lint(inputs, text, files)
         found = upgrade.compare(report, files, engine, release)
-        return _answer([*[upgrade.upgrade_text(one) for one in found.found], *_problems(report), *found.notes, *notes])
+        return _answer(
+            [*([upgrade.upgrades_text(found.found)] if found.found else []), *_problems(report), *found.notes, *notes]
+        )
 
     def _inputs(self, paths: list[str], filename: str) -> Inputs:
         """Return what is read: some paths, or a text by its file name. Raises UsageError for what may not be read."""

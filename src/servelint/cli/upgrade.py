@@ -58,7 +58,7 @@ def run(inputs: Inputs, target: Target, hardware: Hardware, settings: SettingsOp
         data = {"upgrades": [_data(one) for one in compared.found], "skipped": compared.skipped, "errors": errors}
         write_json(data, indent=2)
     else:
-        write_stdout("\n".join([upgrade_text(one) for one in compared.found]))
+        write_stdout(upgrades_text(compared.found))
         print_problems(report.errors)
         for note in compared.notes:
             print_stderr(f"servelint: {note}")
@@ -114,22 +114,27 @@ def compare(report: Report, settings_files: SettingsFiles, engine: str, release:
     return Compared(found, skipped + outside, notes)
 
 
-def upgrade_text(one: Upgrade) -> str:
-    """Return what an upgrade changes for a launch, as text."""
-    launch = one.launch
-    head = f"{clean(launch.source.path)}:{launch.line}: {ENGINE_NAMES[launch.engine]} {one.source} -> {one.target}"
-    lines = [f"{head} ({clean(launch.name)})" if launch.name else head]
-    for title, findings in _kinds(one):
-        lines += [f"  {title:<8}{_line(finding)}" for finding in findings]
+def upgrades_text(found: list[Upgrade]) -> str:
+    """Return what an upgrade changes, as text. Launches of a file for which it changes the same have one text."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for one in found:
+        launch = one.launch
+        path = clean(launch.source.path)
+        head = f"{path}:{launch.line}: {ENGINE_NAMES[launch.engine]} {one.source} -> {one.target}"
+        named = f"{head} ({clean(launch.name)})" if launch.name else head
+        alike.setdefault((path, "\n".join(_changes(one) or ["  no known change"])), []).append(named)
+    return "\n".join(["\n".join([*heads, changes, ""]) for (_, changes), heads in alike.items()])
+
+
+def _changes(one: Upgrade) -> list[str]:
+    lines = [f"  {title:<8}{_line(finding)}" for title, findings in _kinds(one) for finding in findings]
     lines += [f"  default {clean(_default(changed))}" for changed in one.defaults]
     if one.plans is not None and any(plan.gpu is not None and plan.verdict != UNKNOWN for plan in one.plans):
         before, after = one.plans
         gpu = f"{after.gpu_count} x {after.gpu}" if after.gpu_count > 1 else after.gpu
         change = before.verdict if before.verdict == after.verdict else f"{before.verdict} -> {after.verdict}"
         lines.append(clean(f"  memory  {change} on {gpu}"))
-    if len(lines) == 1:
-        lines.append("  no known change")
-    return "\n".join([*lines, ""])
+    return lines
 
 
 def _kinds(one: Upgrade) -> list[tuple[str, list[Finding]]]:
