@@ -130,9 +130,10 @@ class Probe:
         site: Where that port is written.
         gates: Whether another service starts only after it succeeds.
         outside: Whether the address of the container is asked, not its loopback interface.
+        path: The path that it asks, where an answer of 404 fails it.
     """
 
-    __slots__ = ("gates", "kind", "outside", "patience", "port", "site", "text")
+    __slots__ = ("gates", "kind", "outside", "path", "patience", "port", "site", "text")
 
     def __init__(
         self,
@@ -143,8 +144,10 @@ class Probe:
         site: TracedText | None = None,
         gates: bool = False,
         outside: bool = False,
+        path: TracedText | None = None,
     ) -> None:
         self.outside = outside
+        self.path = path
         self.kind = kind
         self.text = text
         self.patience = patience

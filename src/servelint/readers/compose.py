@@ -393,9 +393,8 @@ def _checks(service: Service, files: list[File]) -> list[Probe]:
     patience = runtime.given_up(runtime.duration(start, 0), runtime.duration(interval, 30), runtime.count(retries, 3))
     file, key, _ = layers[-1]
     shown = start or retries or interval or yaml.text(file.source, key)
-    asked = runtime.asked_port(test)
-    port, site = asked if asked is not None else (None, None)
-    return [Probe("healthcheck", shown, patience, port, site, gates=_gates(service.name, files, service))]
+    port, site, path = runtime.asked(test)
+    return [Probe("healthcheck", shown, patience, port, site, path=path, gates=_gates(service.name, files, service))]
 
 
 def _test_words(file: File, node: Node) -> list[TracedText]:

@@ -135,7 +135,11 @@ def violations(config: Config, runtime: Runtime, options: Options) -> list[Viola
         return []
     found = _ports(config, runtime)
     for probe in runtime.probes:
-        found += [*_patience(config, probe, options), *_probe_port(config, runtime, probe)]
+        found += [
+            *_patience(config, probe, options),
+            *_probe_port(config, runtime, probe),
+            *_probe_path(config, runtime, probe),
+        ]
         if probe.outside and not any(one.rule == "listens-on-loopback" for one in found):
             found += _loopback(config, runtime, probe.site or probe.text, f"the {probe.kind} asks the pod's address")
     return found
@@ -285,3 +289,23 @@ def _probe_port(config: Config, runtime: Runtime, probe: Probe) -> list[Violatio
     related = [Related(site, "listens here")] if site is not None else []
     change = written_at(probe.site.written, str(port)) if probe.site is not None else None
     return [Violation("probe-port", span, message, f"ask port {port}", "nothing listens", related=related, change=change)]
+
+
+def _probe_path(config: Config, runtime: Runtime, probe: Probe) -> list[Violation]:
+    """A probe of a path that the engine answers with 404."""
+    path, listening = probe.path, served_port(config)
+    absent = ENGINES[config.launch.engine].no_paths
+    span = path.span() if path is not None and path.known and re.fullmatch(absent, path.flat) else None
+    added = {"middleware", "root-path", "fastapi-root-path"} & config.reading.arguments.settings.keys()
+    if (
+        span is None
+        or path is None
+        or not absent
+        or not runtime.direct
+        or added
+        or listening is None
+        or listening[0] != probe.port
+    ):
+        return []
+    message = f"the {probe.kind} asks {path.flat}, which {ENGINE_NAMES[config.launch.engine]} answers with 404: it always fails"
+    return [Violation("probe-path", span, message, "ask /health", "not found", change=written_at(path.written, "/health"))]
