@@ -171,9 +171,10 @@ class Runtime:
         restart: The restart policy as written.
         declared: Whether the ports are only declared (a pod), not published on a host.
         direct: Whether the container's program is the engine, not a script that may start other programs as well.
+        called: The ports in the addresses by which other containers of its network call it.
     """
 
-    __slots__ = ("declared", "direct", "mounts", "network", "ports", "private", "probes", "restart")
+    __slots__ = ("called", "declared", "direct", "mounts", "network", "ports", "private", "probes", "restart")
 
     def __init__(
         self,
@@ -186,7 +187,9 @@ class Runtime:
         restart: TracedText | None = None,
         declared: bool = False,
         direct: bool = False,
+        called: list[TracedText] | None = None,
     ) -> None:
+        self.called = called or []
         self.ports = ports
         self.mounts = mounts
         self.probes = probes or []

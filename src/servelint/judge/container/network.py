@@ -155,12 +155,36 @@ def _ports(config: Config, runtime: Runtime) -> list[Violation]:
     if listening is None:
         return []
     own = next((one for one in runtime.ports if one.number == listening[0]), None)
+    called = _called(config, runtime, own, listening)
     port = own or runtime.ports[0]
     what = f"port {port.number or port.text.shown} is {'declared' if runtime.declared else 'published'}"
     loopback = _loopback(config, runtime, port.text, what) if own is not None or runtime.direct else []
     if own is not None:
-        return loopback or _open(config, own)
+        return [*called, *(loopback or _open(config, own))]
     return [*_not_served(config, runtime, runtime.ports, listening), *loopback]
+
+
+def _called(config: Config, runtime: Runtime, own: Port | None, listening: tuple[int, Span | None]) -> list[Violation]:
+    """Addresses by which other containers of the network ask for the port that is published on the host."""
+    found: list[Violation] = []
+    for port in runtime.called if own is not None and own.host != own.number and runtime.direct and runtime.private else []:
+        span = port.span()
+        if (
+            span is None
+            or own is None
+            or port.flat != str(own.host)
+            or any(one.number == own.host for one in runtime.ports or ())
+        ):
+            continue
+        name = ENGINE_NAMES[config.launch.engine]
+        message = (
+            f"port {port.flat} is published on the host alone: in the containers' network {name} listens on {listening[0]}"
+        )
+        site = own.text.span()
+        related = [Related(site, "published")] if site is not None else []
+        change = written_at(port.written, str(listening[0]))
+        found.append(Violation("peer-port", span, message, f"write {listening[0]}", "refused", related=related, change=change))
+    return found
 
 
 def _not_served(config: Config, runtime: Runtime, ports: list[Port], listening: tuple[int, Span | None]) -> list[Violation]:
