@@ -70,6 +70,14 @@ class TestExitStatus:
         assert ran.err == "servelint: no launch found in 2 files; b.sh mentions vLLM\n"
         assert ran.out.startswith("nothing found in 0 launches (2 files, ")
 
+    @pytest.mark.parametrize("name", ["values.yaml", "values-prod.yaml", "values.gpu.yml"])
+    def test_values_without_their_chart(self, name: str, workspace: Workspace) -> None:
+        workspace.file(f"c/{name}", "image: {repository: vllm/vllm-openai}\nmaxModelLen: 1\n")
+        said = f"c/{name} mentions vLLM, as values of a chart whose templates are not beside it\n"
+        assert workspace.run("check").err == f"servelint: no launch found in 1 file; {said}"
+        workspace.file("c/templates/service.yaml", "kind: Service\n")
+        assert workspace.run("check", f"c/{name}").err.endswith(f"{name} mentions vLLM\n")
+
     @pytest.mark.parametrize("kind", ["concise", "gitlab", "rdjson"])
     def test_how_far_it_judged_where_the_format_has_no_place(self, kind: str, workspace: Workspace) -> None:
         workspace.file("a.sh", "vllm serve m\n")

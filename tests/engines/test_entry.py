@@ -172,10 +172,27 @@ def test_the_program_that_an_option_chooses(engine: str, text: str, expected: st
         ("$LLAMA_SERVER_LOG -m a.gguf", None),
         ("$VLLM_BIN bench m", None),
         ("$SERVER_BIN -m a.gguf", None),
+        ("$OLLAMA_INSTALL_PATH serve", ("ollama", 2)),
     ],
 )
 def test_a_variable_that_is_called_after_a_program(text: str, expected: tuple[str, int] | None) -> None:
     assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "rest", "expected"),
+    [
+        ("{{ ollama_install_path }}", "serve", "ollama"),
+        ("{{- .Values.vllmBinary | quote }}", "serve m", "vllm"),
+        ("{{ llama_server }}", "-m a.gguf", "llama.cpp"),
+        ("{{ vllm_bin }}", "bench m", None),
+        ("{{ vllm_args }}", "serve m", None),
+        ("{{ path }}", "serve m", None),
+    ],
+)
+def test_an_expression_of_a_template_that_is_called_after_a_program(expression: str, rest: str, expected: str | None) -> None:
+    found = find([Word(TracedText((unknown(expression, None),))), *words(rest)])
+    assert (found.engine if found is not None else None) == expected
 
 
 def test_a_program_that_find_looks_for() -> None:

@@ -169,3 +169,69 @@ def test_what_the_files_of_a_module_hold(tmp_path: Path) -> None:
     assert argv(launch) == ["--model", "m/m", "--max-model-len", "4096", "--port", "8000"]
     assert [word.text.span() is not None and word.text.span().source for word in launch.argv] == [launch.source] * 6  # type: ignore[union-attr]
     assert [word.text.pieces[0].assumed for word in launch.argv[1::2]] == [False, False, True]
+
+
+STACK = """\
+servingEngineSpec:
+  modelSpec:
+    - {name: q, repository: vllm/vllm-openai, tag: TAG, modelURL: m/m, requestGPU: 1}
+"""
+
+
+@pytest.mark.parametrize(
+    ("values", "version"),
+    [
+        ('file("values.yaml")', "0.10.0"),
+        ('file("${path.module}/values.yaml")', "0.10.0"),
+        ('templatefile("${path.root}/values.tpl", {\n tag = local.tag\n other = data.x.y\n})', "0.11.0"),
+        ('templatefile("values.tpl", { tag = "v0.9.0" })', "0.9.0"),
+        ('templatefile("values.tpl", { tag = data.x.y })', None),
+        ('file("values.yaml"),\n    file("none.yaml"),\n    data.x.y', "0.10.0"),
+    ],
+)
+def test_values_in_a_file(tmp_path: Path, values: str, version: str | None) -> None:
+    (tmp_path / "values.yaml").write_text(STACK.replace("TAG", "v0.10.0"))
+    (tmp_path / "values.tpl").write_text(STACK.replace("TAG", '"${tag}"'))
+    text = f'locals {{\n  tag = "v0.11.0"\n}}\nresource "helm_release" "vllm" {{\n  chart = "x"\n  values = [{values}]\n}}\n'
+    launch = launch_in(text, "main.tf", tmp_path)
+    assert (argv(launch)[0], release(launch)[0]) == ("m/m", version)
+    assert launch.owner is not None
+
+
+@pytest.mark.parametrize("chart", ["./llm", "${path.module}/llm/", "../tf/llm"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        'values = [<<-EOT\n  command: "vllm serve m/m --port 8001"\n  EOT\n]',
+        'values = [yamlencode({ command = "vllm serve m/m --port 8001" })]',
+        'set { name = "command"\nvalue = "vllm serve m/m --port 8001" }',
+        'values = [file("prod.yaml")]',
+    ],
+)
+def test_a_chart_of_the_same_repository(tmp_path: Path, chart: str, values: str) -> None:
+    folder = tmp_path / "tf"
+    (folder / "llm" / "templates").mkdir(parents=True)
+    (folder / "llm" / "Chart.yaml").write_text("name: llm\n")
+    (folder / "llm" / "values.yaml").write_text("command: vllm serve MODEL\ntag: v0.11.0\n")
+    (folder / "llm" / "templates" / "deployment.yaml").write_text(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: llm}\nspec: {template: {spec: {containers: [{name: a,\n"
+        'image: "vllm/vllm-openai:{{ .Values.tag }}", command: [sh, -c], args: ["{{ .Values.command }}"]}]}}}\n'
+    )
+    (folder / "prod.yaml").write_text("command: vllm serve m/m --port 8001\n")
+    launch = launch_in(f'# vllm\nresource "helm_release" "a" {{\nchart = "{chart}"\n{values}\n}}\n', "main.tf", folder)
+    assert (argv(launch), release(launch)) == (["m/m", "--port", "8001"], ("0.11.0", "image"))
+    assert launch.line == 3
+
+
+@pytest.mark.parametrize(
+    "around", ["var.on ? {\n  a = [HERE]\n} : {}", "merge({ a = HERE }, var.b)", "[for one in var.c : HERE]"]
+)
+def test_a_heredoc_in_an_expression(around: str) -> None:
+    heredoc = '<<-EOT\n  Regex ^\\[[^ ]* ( "\n  EOT\n'
+    text = f"""x = {around.replace("HERE", heredoc)}
+container {{
+  image = "vllm/vllm-openai:v0.11.0"
+  args = ["--model", "m"]
+}}
+"""
+    assert argv(launch_in(text, "main.tf")) == ["--model", "m"]

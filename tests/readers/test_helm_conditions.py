@@ -189,9 +189,9 @@ class TestValues:
     WORDS = "deploy:\n  image: {repository: vllm/vllm-openai}\n  args: [--model, m]\n"
     TEMPLATE = HEAD + '      image: "{{ .Values.deploy.image.repository }}:{{ .Chart.AppVersion }}"\n'
 
-    def test_words_that_no_template_reads_are_no_launch(self, tmp_path: Path) -> None:
+    def test_words_that_no_template_reads_are_in_no_launch(self, tmp_path: Path) -> None:
         template = self.TEMPLATE + "      args: {{ toYaml .Values.deploy.extraArgs }}\n"
-        assert self.values(tmp_path, self.WORDS, template) == []
+        assert [argv(launch) for launch in self.values(tmp_path, self.WORDS, template)] == [[]]
 
     @pytest.mark.parametrize("reads", ["toYaml .Values.deploy.args", "include .Values.deploy", 'index .Values.deploy "args"'])
     def test_those_that_one_reads_are(self, tmp_path: Path, reads: str) -> None:

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from servelint.core.launch import Launch
+from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
+from servelint.lint import check
 from servelint.readers import read
 from tests.launching import argv, release
 
@@ -140,3 +142,39 @@ def test_a_script_of_the_chart_with_the_values_of_the_installation(repository: P
     (templates / "deployment.yaml").write_text(text + "      volumes: [{name: s, configMap: {name: s}}]\n")
     (launch,) = launches(repository / "charts" / "llm", "# vllm\nmodel: {name: m/prod}\n", "values-prod.yaml")
     assert argv(launch) == ["m/prod"]
+
+
+class TestOwnValues:
+    """The chart's own values, which are checked without its templates."""
+
+    @pytest.mark.parametrize("template", ["deployment.yaml", "llm/deployment.yaml", "statefulset.yaml"])
+    def test_a_template_makes_the_launch(self, repository: Path, template: str) -> None:
+        chart = repository / "charts" / "llm"
+        (chart / "templates" / "deployment.yaml").unlink()
+        (chart / "templates" / "llm").mkdir()
+        (chart / "templates" / template).write_text(TEMPLATE)
+        (launch,) = launches(chart, VALUES, "values.yaml")
+        assert (argv(launch), release(launch)) == (["--model=m/own"], ("0.9.0", "image"))
+        assert launch.owner is not None
+        assert (launch.source.path, launch.owner.path) == ("values.yaml", f"templates/{template}")
+
+    def test_what_the_editor_holds_counts(self, repository: Path) -> None:
+        (launch,) = launches(repository / "charts" / "llm", VALUES.replace("m/own", "m/new"), "values.yaml")
+        assert argv(launch) == ["--model=m/new"]
+
+    def test_a_template_without_values_is_left_to_itself(self, repository: Path) -> None:
+        chart = repository / "charts" / "llm"
+        (chart / "templates" / "deployment.yaml").write_text(TEMPLATE.split("{{")[0] + 'v0.9.0"\n')
+        assert launches(chart, VALUES, "values.yaml") == []
+
+    def test_values_without_a_chart(self, repository: Path) -> None:
+        assert launches(repository, VALUES, "values.yaml") == []
+
+    @pytest.mark.parametrize("paths", [["charts"], ["charts/llm/values.yaml", "charts/llm/templates/deployment.yaml"]])
+    def test_the_launch_counts_once(self, repository: Path, paths: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(repository)
+        values = repository / "charts" / "llm" / "values.yaml"
+        values.write_text("# vllm\n" + VALUES.replace("v0.9.0", "latest"))
+        report = check(paths, Settings(profile="strict"))
+        assert len(report.launches) == 1
+        assert [finding.rule for finding in report.findings].count("container/unpinned-image") == 1

@@ -96,8 +96,24 @@ class TestPublished:
         ],
     )
     def test_port_that_a_check_asks(self, command: str, port: int | None) -> None:
-        found = runtime.asked_port([TracedText.of(command)])
-        assert (found[0] if found is not None else None) == port
+        assert runtime.asked([TracedText.of(command)])[0] == port
+
+    @pytest.mark.parametrize(
+        ("command", "path"),
+        [
+            ("curl -f http://localhost:8000/health || exit 1", "/health"),
+            ("curl --silent --fail 'http://localhost:8000/v1/models'", "/v1/models"),
+            ('curl -sSf "http://127.0.0.1:8000/healthz"', "/healthz"),
+            ("wget -q --spider http://localhost:8000/ready", "/ready"),
+            ("curl http://localhost:8000/healthz", None),  # 404 is an answer
+            ("curl -s http://localhost:8000/a | grep -f x", None),
+            ("curl -f http://localhost:8000", None),
+            ("curl -f http://localhost:8000/a?b=c", None),
+        ],
+    )
+    def test_path_that_a_check_asks(self, command: str, path: str | None) -> None:
+        found = runtime.asked([TracedText.of(command)])[2]
+        assert (found.flat if found is not None else None) == path
 
 
 class TestCompose:

@@ -102,7 +102,7 @@ def launch_data(launch: Launch, versions: dict[str, str]) -> dict[str, Any]:
     release = claim.release or versions.get(launch.engine)
     how = claim.how if claim.release or (claim.rolling and release is None) else "settings" if release else None
     return {
-        "path": launch.source.path,
+        "path": launch.site.source.path,
         "line": launch.line,
         "end_line": launch.end_line,
         "engine": launch.engine,
@@ -186,7 +186,7 @@ def quoted(word: str) -> str:
 def launch_text(launch: Launch, data: dict[str, Any]) -> str:
     """Return a launch as text. data: that of `launch_data`, with or without its secrets."""
     release = data["version"] or ("newest" if launch.release.rolling else "release not known")
-    head = f"{escapes(launch.source.path)}:{launch.line}: {ENGINE_NAMES[launch.engine]} {release}"
+    head = f"{escapes(launch.site.source.path)}:{launch.line}: {ENGINE_NAMES[launch.engine]} {release}"
     if launch.name:
         head += f" ({escapes(launch.name)})"
     lines = [head]

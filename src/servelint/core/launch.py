@@ -130,9 +130,10 @@ class Probe:
         site: Where that port is written.
         gates: Whether another service starts only after it succeeds.
         outside: Whether the address of the container is asked, not its loopback interface.
+        path: The path that it asks, where an answer of 404 fails it.
     """
 
-    __slots__ = ("gates", "kind", "outside", "patience", "port", "site", "text")
+    __slots__ = ("gates", "kind", "outside", "path", "patience", "port", "site", "text")
 
     def __init__(
         self,
@@ -143,8 +144,10 @@ class Probe:
         site: TracedText | None = None,
         gates: bool = False,
         outside: bool = False,
+        path: TracedText | None = None,
     ) -> None:
         self.outside = outside
+        self.path = path
         self.kind = kind
         self.text = text
         self.patience = patience
@@ -168,9 +171,10 @@ class Runtime:
         restart: The restart policy as written.
         declared: Whether the ports are only declared (a pod), not published on a host.
         direct: Whether the container's program is the engine, not a script that may start other programs as well.
+        called: The ports in the addresses by which other containers of its network call it.
     """
 
-    __slots__ = ("declared", "direct", "mounts", "network", "ports", "private", "probes", "restart")
+    __slots__ = ("called", "declared", "direct", "mounts", "network", "ports", "private", "probes", "restart")
 
     def __init__(
         self,
@@ -183,7 +187,9 @@ class Runtime:
         restart: TracedText | None = None,
         declared: bool = False,
         direct: bool = False,
+        called: list[TracedText] | None = None,
     ) -> None:
+        self.called = called or []
         self.ports = ports
         self.mounts = mounts
         self.probes = probes or []

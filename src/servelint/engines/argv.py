@@ -72,7 +72,7 @@ class Fault:
     Attributes:
         kind: what is refused: "unknown-option", "ambiguous-option", "missing-value", "unexpected-value", "unexpected-argument",
             "one-word", "missing-argument", "exclusive", "given-twice", "stray-path" or "config-file"; or what is taken:
-            "abbreviated-option" or "ignored-model".
+            "abbreviated-option", "ignored-model" or "ignored-option".
         word: the word at fault; None for a missing one.
         spelling: the option as written.
         names: the options that it may stand for, or conflicts with; for "config-file" the reason.
@@ -95,7 +95,7 @@ class Fault:
     @property
     def fatal(self) -> bool:
         """Whether the parser refuses the argv."""
-        return self.kind not in ("abbreviated-option", "ignored-model")
+        return self.kind not in ("abbreviated-option", "ignored-model", "ignored-option")
 
     def about(self, setting: Setting) -> Fault:
         """The same fault of the same option in another release."""
@@ -182,7 +182,8 @@ def read(
     parser.run()
     if launcher is not None:
         # what it makes of other words is not known
-        parser.result.faults = [fault for fault in parser.result.faults if fault.kind in ("missing-value", "unexpected-value")]
+        kept = ("missing-value", "unexpected-value", "ignored-option")
+        parser.result.faults = [fault for fault in parser.result.faults if fault.kind in kept]
     return parser.result
 
 
@@ -192,6 +193,7 @@ class _Parser:
     def __init__(self, argv: list[Word], table: Table | None, dialect: Dialect, launcher: Launcher | None = None) -> None:
         self.argv = argv
         self.launcher = launcher
+        self.exact = launcher is not None and launcher.ignores
         self.table = table
         self.dialect = dialect
         self.result = Arguments()
@@ -250,7 +252,7 @@ class _Parser:
     def spelled(self, flat: str) -> str:
         """The option part of a word as the parser compares it."""
         head = flat.partition("=")[0] if self.dialect.equals else flat
-        if self.dialect.underscores and head.startswith("--"):
+        if self.dialect.underscores and head.startswith("--") and not self.exact:
             name, dot, path = head.partition(".") if self.dialect.json_paths else (head, "", "")
             head = name.replace("_", "-") + dot + path
         return head
@@ -349,6 +351,8 @@ class _Parser:
             return at + 1
         if self.launcher is not None:
             plain = spelling.lstrip("-").replace("_", "-")
+            if self.exact and spelling[2:] not in self.launcher.declared:
+                plain = ""
             if plain in self.launcher.own:
                 alone = "=" in flat or plain in self.launcher.switches or at + 1 == len(self.argv)
                 return at + 1 if alone or self.is_option(self.argv[at + 1]) else at + 2
@@ -374,7 +378,9 @@ class _Parser:
                 self.result.faults.append(Fault("ambiguous-option", word, spelling, matches))
                 self.result.possible |= {self.table.catalog.option(line).name for line in options} if self.table else set()
             elif self.table is not None:
-                self.result.faults.append(Fault("unknown-option", word, spelling))
+                shortened = self.launcher is not None and any(one.startswith(spelling[2:]) for one in self.launcher.declared)
+                kind = "unknown-option" if shortened or not self.exact else "ignored-option"
+                self.result.faults.append(Fault(kind, word, spelling))
         known = option if option is not None else self._of_another_release(head)
         name = known.name if known is not None else head.lstrip("-")
         name = f"{name}.{path.rstrip('+')}" if dot else name

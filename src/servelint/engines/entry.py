@@ -15,8 +15,8 @@ _WHICH = (
     r"(?:\s*\|\|\s*(?:true|:|echo\s*[\"']{0,2}))?\s*(?:\)|`)"
 )
 _FOUND = r"(?:\$\(|`)\s*find\s[^|;]*-name\s+[\"']?([\w.-]+)"
-_VARIABLE = r"\$\{?(?P<name>[A-Z][A-Z0-9_]*)(?:[:?+=-].*)?\}?"
-_OF_A_PROGRAM = r"(?:.*_)?{}(?P<kind>_(?:BIN|BINARY|CMD|COMMAND|EXE|EXECUTABLE|PATH|PROGRAM))?"
+_VARIABLE = r"\$\{?(?P<name>[A-Z][A-Z0-9_]*)(?:[:?+=-].*)?\}?|\{\{-?\s*(?:[\w.]*\.)?(?P<called>[A-Za-z]\w*)\s*(?:\|[^{}]*)?\}\}"
+_OF_A_PROGRAM = r"(?:.*_)?{}(?P<kind>(?:_(?:INSTALL|SERVER))?_(?:BIN|BINARY|CMD|COMMAND|EXE|EXECUTABLE|PATH|PROGRAM))?"
 _HELP = frozenset(("--help", "-h", "--version", "-v"))
 
 
@@ -121,8 +121,9 @@ def _of_variable(words: list[Word], at: int) -> list[tuple[Engine, Start]] | Non
     following = words[at + 1].text.flat if at + 1 < len(words) else ""
     if variable is None:
         return None
+    variable_name = variable.group("name") or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", variable.group("called")).upper()
     for program, starts in _starts("programs").items():
-        called = re.fullmatch(_OF_A_PROGRAM.format(re.sub(r"[^A-Z0-9]+", "_", program.upper())), variable.group("name"))
+        called = re.fullmatch(_OF_A_PROGRAM.format(re.sub(r"[^A-Z0-9]+", "_", program.upper())), variable_name)
         verb = starts[0][1].verbs[:1]
         # `$VLLM` may be a whole command
         whole = bool(verb) and called is not None and called.group("kind") is None

@@ -39,9 +39,12 @@ class Launcher:
         chooses: its own option that names the engine, and the values with which it starts this one; "" for no such option.
         others: pattern of `option=value` with which it serves a model without the engine, where that option is not given.
         marks: options of its own, one of which makes the engine's program hand over to it.
+        ignores: whether it passes over what it does not know (argparse's `parse_known_args`), with which no underscore stands
+            for a dash: its own options are given as they are declared.
+        declared: its own options as they are given here.
     """
 
-    __slots__ = ("chooses", "marks", "others", "own", "same", "source", "switches")
+    __slots__ = ("chooses", "declared", "ignores", "marks", "others", "own", "same", "source", "switches")
 
     def __init__(
         self,
@@ -53,14 +56,17 @@ class Launcher:
         chooses: tuple[str, tuple[str, ...]] = ("", ()),
         others: str = "",
         marks: tuple[str, ...] = (),
+        ignores: bool = False,
     ) -> None:
         self.marks = frozenset(marks)
+        self.ignores = ignores
         self.chooses = chooses
         self.others = others
         self.source = source
-        self.own = frozenset((*own, *switches))
-        self.switches = frozenset(switches)
-        self.same = same or {}
+        self.declared = (*own, *switches, *(same or ()))
+        self.own = frozenset([name.replace("_", "-") for name in (*own, *switches)])
+        self.switches = frozenset([name.replace("_", "-") for name in switches])
+        self.same = {name.replace("_", "-"): engines for name, engines in (same or {}).items()}
 
 
 class Start:
@@ -423,6 +429,8 @@ class Engine:
     """The default port, 0 if it is not known."""
     image_port: int = 0
     """The default port in its developers' images, 0 for the same."""
+    no_paths: str = ""
+    """Pattern of paths that health checks of other servers ask and that no release answers."""
     port_option: str = "port"
     """Option that sets the port."""
     port_variables: tuple[str, ...] = ()

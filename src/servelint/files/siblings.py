@@ -62,6 +62,10 @@ class Neighbours:
             self._read[path] = None if isinstance(found, Refused) else found
         return self._read[path]
 
+    def give(self, path: str, source: Source) -> None:
+        """Take a text that is read already for the file at a path."""
+        self._read[path] = source
+
     def answer(self, question: Sequence[str]) -> Source | Refused | None:
         """Open a file that `answers` names, as it is now."""
         *folders, path = question

@@ -224,6 +224,15 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
         if made:
             return Reading(source, made, [])
     launches, known = read_documents(source, documents, neighbours)
+    if (
+        not launches
+        and problem is None
+        and _TEMPLATE not in source.text
+        and source.path.endswith(("values.yaml", "values.yml"))
+    ):
+        from servelint.readers import helm
+
+        launches = helm.of_own_values(source, neighbours)
     if _TEMPLATE in source.text:
         filled = _filled(source, neighbours, shown=bool(launches))
         if filled:

@@ -7,6 +7,7 @@ files say of one service (`extends`, `include`, an override file) is put togethe
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 from servelint.core import bounds
@@ -328,7 +329,20 @@ def of_service(service: Service, files: list[File]) -> Runtime:
         network=network,
         private=_private(service, network, files),
         restart=service.last("restart"),
+        called=_called(service, network, files),
     )
+
+
+def _called(service: Service, network: TracedText | None, files: list[File]) -> list[TracedText]:
+    """The ports of the addresses with a service's name in the files of its project; none where the name may be another's."""
+    container = service.last("container_name")
+    names = [re.escape(name) for name in (service.name, container.value if container is not None else None) if name]
+    pattern = re.compile(rf"(?m)^[^#\n]*?//(?:{'|'.join(names)}):(\d{{2,5}})(?=[/\s\"'}}]|$)")
+    if network is not None or any(
+        re.search(rf"(?:{'|'.join(names)})\s*[:=]\s*host-gateway", file.source.text) for file in files
+    ):
+        return []
+    return [TracedText.at(file.source, *match.span(1)) for file in files for match in pattern.finditer(file.source.text)]
 
 
 def _ports(service: Service) -> list[Port]:
@@ -393,9 +407,8 @@ def _checks(service: Service, files: list[File]) -> list[Probe]:
     patience = runtime.given_up(runtime.duration(start, 0), runtime.duration(interval, 30), runtime.count(retries, 3))
     file, key, _ = layers[-1]
     shown = start or retries or interval or yaml.text(file.source, key)
-    asked = runtime.asked_port(test)
-    port, site = asked if asked is not None else (None, None)
-    return [Probe("healthcheck", shown, patience, port, site, gates=_gates(service.name, files, service))]
+    port, site, path = runtime.asked(test)
+    return [Probe("healthcheck", shown, patience, port, site, path=path, gates=_gates(service.name, files, service))]
 
 
 def _test_words(file: File, node: Node) -> list[TracedText]:

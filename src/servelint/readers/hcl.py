@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     Fields = dict[str, Any]
+    Module = tuple[Neighbours, dict[str, TracedText]]
 
 FORMAT = Format(
     "hcl",
@@ -41,7 +42,7 @@ _SPACE = re.compile(r"(?:\s|#[^\n]*|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 _STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 _HEREDOC = re.compile(r"<<-?[ \t]*\"?(\w+)\"?[ \t]*\n")
-_REST = re.compile(r"(?:[^\n,\[\](){}\"#]|\"(?:[^\"\\\n]|\\.)*\")+")
+_REST = re.compile(r"(?:[^\n,\[\](){}\"#<]|\"(?:[^\"\\\n]|\\.)*\")+")
 _CALLS = frozenset(("base64encode", "base64gzip", "jsonencode", "toset", "tolist", "trimspace", "yamlencode"))
 """Functions whose first argument says what they give."""
 _ESCAPE = re.compile(r"\\(.)|\$(?=\$\{)")
@@ -123,9 +124,7 @@ class _Parser:
         heredoc, string = _HEREDOC.match(self.text, start), _STRING.match(self.text, start)
         name = _NAME.match(self.text, start)
         if heredoc is not None:
-            close = re.compile(rf"^[ \t]*{heredoc.group(1)}[ \t]*$", re.MULTILINE).search(self.text, heredoc.end())
-            if close is None:
-                raise _Wrong
+            close = self.closing(heredoc)
             self.at = close.end()
             found = self.filled(TracedText.at(self.source, heredoc.end(), close.start()), escapes=False)
         elif string is not None:
@@ -148,12 +147,23 @@ class _Parser:
                 self.at += 1
         return self.whole(found, start)
 
+    def closing(self, heredoc: re.Match[str]) -> re.Match[str]:
+        """The line that ends a heredoc."""
+        close = re.compile(rf"^[ \t]*{heredoc.group(1)}[ \t]*$", re.MULTILINE).search(self.text, heredoc.end())
+        if close is None:
+            raise _Wrong
+        return close
+
     def whole(self, found: Any, start: int) -> Any:
         """A value, unless more of an expression stands behind it."""
         after = self.at
         depth = 0
         while self.at < len(self.text):
             char = self.text[self.at]
+            heredoc = _HEREDOC.match(self.text, self.at) if char == "<" else None
+            if heredoc is not None:
+                self.at = self.closing(heredoc).end()
+                continue
             if char in "([{":
                 depth += 1
             elif char in ")]}" and depth == 0:
@@ -204,7 +214,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
         fields = _Parser(source, variables).body("")
     except (_Wrong, RecursionError):
         return []
-    return _inside(source, fields, "")
+    return _inside(source, fields, "", (neighbours, variables))
 
 
 def _beside(source: Source, neighbours: Neighbours) -> dict[str, TracedText]:
@@ -258,11 +268,11 @@ def _words(fields: Fields, *names: str) -> list[Word] | None:
     return None
 
 
-def _inside(source: Source, fields: Fields, path: str) -> list[Launch]:
-    """The launches of a mapping and of those in it."""
+def _inside(source: Source, fields: Fields, path: str, module: Module) -> list[Launch]:
+    """The launches of a mapping and of those in it. module: the files beside the file, and what its variables hold"""
     found = container(source, fields, path)
     if fields.get("", (([], None), None))[0][0][1:2] == ["helm_release"]:
-        return _helm_release(source, fields, path)
+        return _helm_release(source, fields, path, module)
     for name, (value, _) in fields.items():
         if isinstance(value, TracedText):
             if ("\n" in value.flat or name in ("command", "inline", "script")) and entry.mentions(value.flat):
@@ -270,7 +280,7 @@ def _inside(source: Source, fields: Fields, path: str) -> list[Launch]:
         elif name:
             for block in _list(fields, name):
                 labels = block[""][0][0] if "" in block else [name]
-                found += _inside(source, block, ".".join(filter(None, (path, *labels))))
+                found += _inside(source, block, ".".join(filter(None, (path, *labels))), module)
             texts = (
                 [one for one, _ in value if isinstance(one, TracedText)] if isinstance(value, list) and name == "inline" else []
             )
@@ -315,15 +325,23 @@ def _environment(fields: Fields) -> dict[str, Variable]:
     return found
 
 
-def _helm_release(source: Source, fields: Fields, path: str) -> list[Launch]:
-    """The launches of a chart, by the values that a `helm_release` gives it: documents, mappings, and `set`."""
+_OPENED = re.compile(r"(?:template)?file\(\s*\"([^\"\n]+)\"\s*,?\s*")
+_HERE = re.compile(r"\$\{path\.\w+\}/")
+
+
+def _helm_release(source: Source, fields: Fields, path: str, module: Module) -> list[Launch]:
+    """The launches of a chart, by the values that a `helm_release` gives it: documents, files, mappings, and `set`.
+
+    A chart of the same repository is rendered with them.
+    """
     from servelint.readers import embedded, helm
 
     given: Any = {}
     values = fields.get("values", (None, None))[0]
     for one in [item for item, _ in values] if isinstance(values, list) else []:
         if isinstance(one, TracedText):
-            given = _merged(given, _of_yaml(one, source))
+            read = _of_yaml(_opened(one, source, module), source)
+            given = _merged(given, read) if isinstance(read, dict) else given
         elif isinstance(one, dict):
             given = _merged(given, _plain(one))
     for key in ("set", "set_list", "set_sensitive"):
@@ -331,10 +349,60 @@ def _helm_release(source: Source, fields: Fields, path: str) -> list[Launch]:
             name, value = _text(block, "name"), _plain(block.get("value", (None,))[0])
             if name is not None and name.value:
                 _put(given, [part for part in re.split(r"(?<!\\)\.|(?=\[\d{1,2}\])", name.value) if part], value)
+    chart = _text(fields, "chart")
+    folder = _HERE.sub("./", chart.shown).rstrip("/") + "/" if chart is not None else ""
+    if chart is not None and folder.startswith(".") and module[0].read(folder + "Chart.yaml") is not None:
+        site = chart.span() or fields["chart"][1]
+        return helm.of_local_chart(source, module[0], folder, [_loaded(given)], site, path)
     text = TracedText.join(_written(given))
     inner = Source(source.path, text.flat)
-    found = [launch for node in yaml.documents(inner)[0] for launch in helm.values(inner, node, path)] if given else []
-    return embedded.moved(found, inner, text, source)
+    found = [launch for node in yaml.documents(inner)[0] for launch in helm.values(inner, node)] if given else []
+    for launch in embedded.moved(found, inner, text, source):
+        if launch.site.source is not source:
+            launch.owner = launch.site.source  # a file of values, which may be read as well
+        else:
+            launch.name = ".".join(filter(None, (path, launch.name)))
+    return found
+
+
+def _opened(text: TracedText, source: Source, module: Module) -> TracedText:
+    """The text of the file that `file("values.yaml")` or `templatefile(path, variables)` reads, and any other text as it is."""
+    call, span = _OPENED.match(text.shown), text.span()
+    file = module[0].read(_HERE.sub("", call.group(1))) if call is not None and span is not None else None
+    if call is None or span is None or file is None:
+        return text
+    held = TracedText.at(file, 0, len(file.text))
+    if not text.shown.startswith("template"):
+        return held
+    parser = _Parser(source, module[1])
+    parser.at = span.start + call.end()
+    try:
+        passed = parser.value() if parser.space() == "{" else {}
+    except _Wrong:
+        passed = {}
+
+    def value(match: re.Match[str]) -> TracedText:
+        known = passed.get(match.group("of").strip(), (None,))[0]
+        return known if isinstance(known, TracedText) and known.known else held.unknown(match)
+
+    return held.sub(_HOLE, value)
+
+
+def _loaded(value: Any) -> Any:
+    """Mappings, lists and texts as the values that a chart is rendered with."""
+    from servelint.syntax import go_functions
+
+    if isinstance(value, dict):
+        return {name: _loaded(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_loaded(one) for one in value]
+    if not value.known:
+        return value.softened()
+    return go_functions.Scalar(json.loads(value.flat), value) if _is_plain(value) else value
+
+
+def _is_plain(value: TracedText) -> bool:
+    return value.known and re.fullmatch(r"-?(?:0|[1-9]\d*)(?:\.\d+)?|true|false", value.flat) is not None
 
 
 def _of_yaml(text: TracedText, source: Source) -> Any:
@@ -397,7 +465,7 @@ def _written(value: Any) -> list[TracedText]:
         return [TracedText.of("{"), *_between(inner), TracedText.of("}")]
     if isinstance(value, list):
         return [TracedText.of("["), *_between([_written(one) for one in value]), TracedText.of("]")]
-    if value.known and re.fullmatch(r"-?\d+(?:\.\d+)?|true|false", value.flat):
+    if _is_plain(value):
         return [value]
     return [TracedText.of('"'), value.sub(_QUOTED, _escaped), TracedText.of('"')]
 

@@ -450,7 +450,7 @@ def attach(source: Source, neighbours: Neighbours) -> None:
     """Let a template of a chart or a role find the values of it, which stand in folders beside its own."""
     mask = yaml.mask_of(source)
     beside = values_beside(source, neighbours) if mask is not None else None
-    if mask is not None and source.path.endswith(".j2"):
+    if mask is not None and source.path.endswith((".j2", ".yml", ".yaml")):
         from servelint.readers.tasks import roles
 
         mask.lookup = roles.lookup(source, neighbours)
@@ -608,6 +608,25 @@ def of_local_chart(source: Source, neighbours: Neighbours, chart: str, given: li
     for launch in found:
         launch.source, launch.site = source, site
         launch.name = ".".join([part for part in (name, launch.name) if part])
+    return found
+
+
+def of_own_values(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """The launches that the templates beside a chart's own values make of them. They count once if these are read."""
+    from servelint import readers
+
+    own = _own_file(neighbours, "") if source.path.replace("\\", "/").endswith(("values.yaml", "values.yml")) else None
+    called = string(yaml.entries(own[1]), "name") if own is not None else None
+    found: list[Launch] = []
+    for file in [form.format(called) for form in _MAKING if called or "{}" not in form] if own is not None else []:
+        folder, _, name = f"templates/{file}".rpartition("/")
+        beside = neighbours.below(folder)
+        beside.give("../" * (folder.count("/") + 1) + "values.yaml", source)
+        template = beside.read(name)
+        if template is not None and ".Values" in template.text:
+            for launch in readers.read(template, beside).launches:
+                launch.source, launch.owner = source, template
+                found.append(launch)
     return found
 
 

@@ -82,15 +82,25 @@ def count(text: TracedText | None, default: int) -> int | None:
     return int(text.value) if text.value is not None and is_whole(text.value) and len(text.value) < 9 else None
 
 
-def asked_port(texts: list[TracedText]) -> tuple[int, TracedText] | None:
-    """The port of the container itself that a command asks, if it asks just one, and where that stands."""
-    if not re.search(_CALLED, " ".join([text.flat for text in texts])):
-        return None
+_NO_PATH = (None, None, None)
+_PATH = re.compile(r"/[\w./-]*(?=[\s'\");|&]|$)")
+_FAILS = r"\bcurl\b[^|;&]*\s(?:-[a-zA-Z]*f|--fail)|\bwget\b"
+
+
+def asked(texts: list[TracedText]) -> tuple[int | None, TracedText | None, TracedText | None]:
+    """The port of the container itself that a command asks, if it asks just one, where that stands, and the path.
+
+    A command that takes 404 for an answer has no path.
+    """
+    command = " ".join([text.flat for text in texts])
+    if not re.search(_CALLED, command):
+        return _NO_PATH
     found = [(match, text) for text in texts for match in re.finditer(_ASKED, text.flat)]
     if len({match.group(1) for match, _ in found}) != 1 or len(found) > 1:
-        return None
+        return _NO_PATH
     match, text = found[0]
-    return int(match.group(1)), text.cut(match.start(1), match.end(1))
+    path = _PATH.match(text.flat, match.end(1)) if re.search(_FAILS, command) else None
+    return int(match.group(1)), text.cut(*match.span(1)), text.cut(*path.span()) if path is not None else None
 
 
 def given_up(start: float | None, interval: float | None, retries: int | None) -> float | None:
@@ -147,6 +157,5 @@ def _checks(run: ContainerRun) -> list[Probe]:
         return []
     start, interval, retries = (run.last(f"--health-{name}") for name in ("start-period", "interval", "retries"))
     patience = given_up(duration(start, 0), duration(interval, 30), count(retries, 3))
-    asked = asked_port([test])
-    port, site = asked if asked is not None else (None, None)
-    return [Probe("healthcheck", start or retries or interval or test, patience, port, site)]
+    port, site, path = asked([test])
+    return [Probe("healthcheck", start or retries or interval or test, patience, port, site, path=path)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from servelint.core import judged
 from servelint.core.judged import Judged, Unresolved
 from servelint.core.launch import Launch
@@ -63,10 +65,19 @@ def no_launch(report: Report) -> str:
     return f"no launch found in {counted(report.files, 'file', 'files')}" + (f"; {more}" if more else "")
 
 
+def _made_elsewhere(source: Source) -> str:
+    """Return what a file of values lacks: the templates that make launches of them."""
+    folder, name = os.path.split(source.path)
+    if not name.startswith("values") or not name.endswith((".yaml", ".yml")):
+        return ""
+    beside = os.path.isdir(os.path.join(folder, "templates"))
+    return "" if beside else ", as values of a chart whose templates are not beside it"
+
+
 def mentioning(report: Report) -> str:
     """Return which files mention an engine without a launch: "a.yml mentions vLLM"; "" for none."""
     sources = without_launch(report)
-    parts = [f"{source.path} mentions {mentions(source)}" for source in sources[:_FILES_AT_MOST]]
+    parts = [f"{source.path} mentions {mentions(source)}{_made_elsewhere(source)}" for source in sources[:_FILES_AT_MOST]]
     more = len(sources) - len(parts)
     return ", ".join([*parts, *([f"{more} more files mention an engine"] if more else [])])
 

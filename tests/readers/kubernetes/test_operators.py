@@ -170,13 +170,35 @@ class TestModel:
         assert (launch.engine, launch.launcher) == ("vllm", "huggingfaceserver")
 
     def test_its_own_options_stand_beside_the_engines(self) -> None:
-        words = "[--model_id=Qwen/Qwen3-8B, --task=text_generation, --max_length=77, --workers, '2', --tensor-input-names=a]"
+        words = "[--model_id=Qwen/Qwen3-8B, --task=text_generation, --max_length=77, --workers, '2', --tensor_input_names=a]"
         (launch,) = launches_in(service(f"modelFormat: {{name: huggingface}}, args: {words}"), "service.yaml")
         (config,) = configs(launch, ["0.19.1"])
         assert config.operand("model").value == "Qwen/Qwen3-8B"
         assert config.operand("max-model-len").value == 77
         assert config.operand("enforce-eager").present is None
         assert config.reading.arguments.faults == []
+
+    @pytest.mark.parametrize(
+        ("model", "word", "ignored"),
+        [
+            ("", "--gpu_memory_utilization=0.5", True),
+            ("", "--max-model-length=5", True),
+            ("", "--model-name=x", True),
+            (", runtime: kserve-huggingfaceserver", "--served_model_name=x", True),
+            ("", "--gpu-memory-utilization=0.5", False),
+            ("", "--max_model_len=0", False),
+            ("", "--max_mod=5", False),
+            ("", "--max-num-seq=5", False),
+            ("", "--event-loop=uvloop", False),
+            (", runtime: our-own", "--gpu_memory_utilization=0.5", False),
+        ],
+    )
+    def test_an_option_that_it_passes_over(self, model: str, word: str, ignored: bool) -> None:
+        text = service(f"modelFormat: {{name: huggingface}}{model}, args: [--model_id=m/m, {word}]")
+        (launch,) = launches_in(text, "service.yaml")
+        (config,) = configs(launch, ["0.19.1"])
+        assert [fault.kind for fault in config.reading.arguments.faults] == ["ignored-option"] * ignored
+        assert (config.operand("gpu-memory-utilization").present is True) == (word[:6] == "--gpu-" or "our-own" in model)
 
     def test_a_runtime_in_a_file_beside_it(self, tmp_path: Path) -> None:
         (tmp_path / "custom.yaml").write_text(HUGGING_FACE, "utf-8")

@@ -60,3 +60,36 @@ class TestRoles:
     def test_quoted_by_the_role(self, tmp_path: Path) -> None:
         unit = UNIT.replace("{{ model }}", "{{ model | quote }}")
         assert words(tmp_path, {"defaults/main.yml": "model: org/m\nport: 1\n"}, text=unit) == ["org/m", "--port", "1"]
+
+
+class TestTasks:
+    """The tasks of a role know its variables too."""
+
+    DEFAULTS = "tag: v0.11.0\nmodel: org/m\nvenv: /opt/venv\nport: 8001\n"
+
+    @pytest.mark.parametrize(
+        "task",
+        [
+            "docker_container: {image: 'vllm/vllm-openai:{{ tag }}', command: '--model {{ model }} --port {{ port }}'}",
+            (
+                "containers.podman.podman_container:\n    image: vllm/vllm-openai:{{ tag }}\n"
+                "    command: [--model, '{{ model }}', --port, '{{ port }}']"
+            ),
+            "ansible.builtin.shell: docker run vllm/vllm-openai:{{ tag }} --model {{ model }} --port {{ port | default(1) }}",
+            (
+                "copy:\n    dest: /etc/containers/systemd/llm.container\n    content: |\n      [Container]\n"
+                "      Image=docker.io/vllm/vllm-openai:{{ tag }}\n      Exec=--model {{ model }} --port {{ port }}"
+            ),
+        ],
+    )
+    @pytest.mark.parametrize("folder", ["tasks", "handlers"])
+    def test_the_defaults_of_the_role(self, tmp_path: Path, task: str, folder: str) -> None:
+        text = f"- name: llm\n  {task}\n"
+        assert words(tmp_path, {"defaults/main.yml": self.DEFAULTS, f"{folder}/main.yml": ""}, f"{folder}/main.yml", text) == [
+            "--model", "org/m", "--port", "8001",
+        ]  # fmt: skip
+
+    def test_what_no_file_of_the_role_says(self, tmp_path: Path) -> None:
+        text = "- name: llm\n  shell: vllm serve {{ item.model }} --port {{ other }}\n"
+        files = {"defaults/main.yml": self.DEFAULTS, "tasks/main.yml": ""}
+        assert words(tmp_path, files, "tasks/main.yml", text) == ["{{ item.model }}", "--port", "{{ other }}"]

@@ -18,6 +18,41 @@ _SAMPLE = (
 _DRAFTS = '--speculative-config \'{"method": "ngram", "num_speculative_tokens": 4}\''
 
 
+_KSERVE_OWN = (
+    "http_port", "grpc_port", "workers", "max_threads", "max_asyncio_workers", "enable_grpc", "enable_docs_url",
+    "enable_latency_logging", "configure_logging", "log_config_file", "access_log_format", "event-loop", "timeout-keep-alive",
+    "model_name", "predictor_host", "protocol", "predictor_protocol", "predictor_use_ssl",
+    "predictor_request_timeout_seconds", "grpc_max_send_message_length", "grpc_max_receive_message_length",
+    "predictor_request_retries", "enable_predictor_health_check", "model_dir", "tensor_input_names", "backend", "task",
+    "max_log_len", "max-log-len", "tokenizer_revision",
+)  # fmt: skip
+_KSERVE_SWITCHES = (
+    "disable_lower_case", "disable_special_tokens", "return_token_type_ids", "return_offsets_mapping", "return_probabilities",
+    "return_raw_logits", "disable_log_requests", "disable_vllm",
+)  # fmt: skip
+"""Options of kserve.model_server, and of its Hugging Face server."""
+
+
+def _of_kserve(*, ignores: bool) -> Launcher:
+    return Launcher(
+        "https://github.com/kserve/kserve/blob/v0.16.0/python/huggingfaceserver/huggingfaceserver/__main__.py",
+        own=_KSERVE_OWN,
+        switches=_KSERVE_SWITCHES,
+        same={
+            "model_id": "model",
+            "model_revision": "revision",
+            "max_length": "max-model-len",
+            "max_model_len": "max-model-len",
+            "trust_remote_code": "trust-remote-code",
+        },
+        ignores=ignores,
+        chooses=("backend", ("auto", "vllm")),
+        # tasks of encoders and of sequence-to-sequence models, which it serves with Transformers alone
+        others=r"^task=(?!text_generation)\w"
+        r"|^model-id=.*(?:bert|roberta|(?:^|[-/_])(?:flan-)?t5|bart|marian|electra|minilm|mpnet|deberta|opus-mt)",
+    )
+
+
 class VLLM(Engine):
     """vLLM."""
 
@@ -204,27 +239,9 @@ class VLLM(Engine):
             own=("port",),
             switches=("disable-log-stats-server",),
         ),
-        "huggingfaceserver": Launcher(
-            "https://github.com/kserve/kserve/blob/v0.16.0/python/huggingfaceserver/huggingfaceserver/__main__.py",
-            # options of kserve.model_server, and its own
-            own=(
-                "http-port", "grpc-port", "workers", "max-threads", "max-asyncio-workers", "enable-grpc", "enable-docs-url",
-                "enable-latency-logging", "configure-logging", "log-config-file", "access-log-format", "event-loop",
-                "timeout-keep-alive", "model-name", "predictor-host", "protocol", "predictor-protocol", "predictor-use-ssl",
-                "predictor-request-timeout-seconds", "grpc-max-send-message-length", "grpc-max-receive-message-length",
-                "predictor-request-retries", "enable-predictor-health-check", "model-dir", "tensor-input-names", "backend",
-                "task", "max-log-len", "served-model-name", "tokenizer-revision",
-            ),
-            switches=(
-                "disable-lower-case", "disable-special-tokens", "return-token-type-ids", "return-offsets-mapping",
-                "return-probabilities", "return-raw-logits", "disable-log-requests", "disable-vllm",
-            ),
-            same={"model-id": "model", "model-revision": "revision", "max-length": "max-model-len"},
-            chooses=("backend", ("auto", "vllm")),
-            # tasks of encoders and of sequence-to-sequence models, which it serves with Transformers alone
-            others=r"^task=(?!text_generation)\w"
-            r"|^model-id=.*(?:bert|roberta|(?:^|[-/_])(?:flan-)?t5|bart|marian|electra|minilm|mpnet|deberta|opus-mt)",
-        ),
+        "huggingfaceserver": _of_kserve(ignores=True),
+        # a runtime that serves the same format, whose program stands elsewhere
+        "huggingface-runtime": _of_kserve(ignores=False),
         "dynamo": Launcher(
             "https://docs.nvidia.com/dynamo/backends/v-llm",
             own=(
@@ -313,6 +330,7 @@ class VLLM(Engine):
     value_names = {"VLLM_ATTENTION_BACKEND": "attention-backends"}
     values_refused = True
 
+    no_paths = r"/(?:healthz|livez|health/(?:ready|live)|v2/health/(?:ready|live)|api/health|healthcheck|health_check)/?"
     port = 8000  # vllm-0.33.0 vllm/entrypoints/openai/cli_args.py
     api_key_operands = ("api-key", "env.VLLM_API_KEY")
     api_key_variables = ("VLLM_API_KEY",)

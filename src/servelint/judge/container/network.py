@@ -135,7 +135,11 @@ def violations(config: Config, runtime: Runtime, options: Options) -> list[Viola
         return []
     found = _ports(config, runtime)
     for probe in runtime.probes:
-        found += [*_patience(config, probe, options), *_probe_port(config, runtime, probe)]
+        found += [
+            *_patience(config, probe, options),
+            *_probe_port(config, runtime, probe),
+            *_probe_path(config, runtime, probe),
+        ]
         if probe.outside and not any(one.rule == "listens-on-loopback" for one in found):
             found += _loopback(config, runtime, probe.site or probe.text, f"the {probe.kind} asks the pod's address")
     return found
@@ -151,12 +155,36 @@ def _ports(config: Config, runtime: Runtime) -> list[Violation]:
     if listening is None:
         return []
     own = next((one for one in runtime.ports if one.number == listening[0]), None)
+    called = _called(config, runtime, own, listening)
     port = own or runtime.ports[0]
     what = f"port {port.number or port.text.shown} is {'declared' if runtime.declared else 'published'}"
     loopback = _loopback(config, runtime, port.text, what) if own is not None or runtime.direct else []
     if own is not None:
-        return loopback or _open(config, own)
+        return [*called, *(loopback or _open(config, own))]
     return [*_not_served(config, runtime, runtime.ports, listening), *loopback]
+
+
+def _called(config: Config, runtime: Runtime, own: Port | None, listening: tuple[int, Span | None]) -> list[Violation]:
+    """Addresses by which other containers of the network ask for the port that is published on the host."""
+    found: list[Violation] = []
+    for port in runtime.called if own is not None and own.host != own.number and runtime.direct and runtime.private else []:
+        span = port.span()
+        if (
+            span is None
+            or own is None
+            or port.flat != str(own.host)
+            or any(one.number == own.host for one in runtime.ports or ())
+        ):
+            continue
+        name = ENGINE_NAMES[config.launch.engine]
+        message = (
+            f"port {port.flat} is published on the host alone: in the containers' network {name} listens on {listening[0]}"
+        )
+        site = own.text.span()
+        related = [Related(site, "published")] if site is not None else []
+        change = written_at(port.written, str(listening[0]))
+        found.append(Violation("peer-port", span, message, f"write {listening[0]}", "refused", related=related, change=change))
+    return found
 
 
 def _not_served(config: Config, runtime: Runtime, ports: list[Port], listening: tuple[int, Span | None]) -> list[Violation]:
@@ -285,3 +313,23 @@ def _probe_port(config: Config, runtime: Runtime, probe: Probe) -> list[Violatio
     related = [Related(site, "listens here")] if site is not None else []
     change = written_at(probe.site.written, str(port)) if probe.site is not None else None
     return [Violation("probe-port", span, message, f"ask port {port}", "nothing listens", related=related, change=change)]
+
+
+def _probe_path(config: Config, runtime: Runtime, probe: Probe) -> list[Violation]:
+    """A probe of a path that the engine answers with 404."""
+    path, listening = probe.path, served_port(config)
+    absent = ENGINES[config.launch.engine].no_paths
+    span = path.span() if path is not None and path.known and re.fullmatch(absent, path.flat) else None
+    added = {"middleware", "root-path", "fastapi-root-path"} & config.reading.arguments.settings.keys()
+    if (
+        span is None
+        or path is None
+        or not absent
+        or not runtime.direct
+        or added
+        or listening is None
+        or listening[0] != probe.port
+    ):
+        return []
+    message = f"the {probe.kind} asks {path.flat}, which {ENGINE_NAMES[config.launch.engine]} answers with 404: it always fails"
+    return [Violation("probe-path", span, message, "ask /health", "not found", change=written_at(path.written, "/health"))]

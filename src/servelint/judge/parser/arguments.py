@@ -166,6 +166,29 @@ def _ignored_model(view: ReleaseView, fault: Fault) -> Violation:
     )
 
 
+def _ignored_option(view: ReleaseView, fault: Fault) -> Violation:
+    launcher = view.record.launchers[view.config.launch.launcher]
+    plain = fault.spelling[2:].replace("_", "-")
+    theirs = {name.replace("_", "-"): "--" + name for name in launcher.declared}
+    spellings = [*theirs.values(), *[one for one in view.catalog.table(view.index).spellings() if one.startswith("--")]]
+    if plain in theirs:
+        close, advice = theirs[plain], f"write {theirs[plain]}"
+    elif view.find("--" + plain) is not None:
+        close, advice = "--" + plain, f"write --{plain}"
+    else:
+        close = similar(fault.spelling, spellings) or ""
+        advice = f"did you mean {close}?" if close else "delete it, or look its name up"
+    return Violation(
+        "ignored-option",
+        fault.span,
+        f"{view.config.launch.launcher} passes over options that it does not know: {fault.spelling} has no effect",
+        advice,
+        "ignored",
+        change=written_at(written_in(fault), close) if close else None,
+        title=f"write {close}" if close else "",
+    )
+
+
 def _exclusive(view: ReleaseView, fault: Fault) -> Violation:
     other = next((one for one in view.config.reading.arguments.every if one.spelling == fault.names[0]), None)
     place = other.word.site if other is not None else None
@@ -360,6 +383,7 @@ _FAULTS: dict[str, Callable[[ReleaseView, Fault], Violation]] = {
     "config-file": _config_file,
     "stray-path": _stray_path,
     "ignored-model": _ignored_model,
+    "ignored-option": _ignored_option,
     "exclusive": _exclusive,
     "given-twice": _given_twice,
 }

@@ -307,7 +307,8 @@ def _unseen_runtime(file: File, predictor: Entries, model: Entries, label: str, 
     engine = next((one for one in named if one is not None), None)
     launcher = ""
     if engine is None and any(name.startswith(_HUGGING_FACE) for name in names):
-        engine, launcher = started_by("huggingface"), _HUGGING_FACE_SERVER
+        engine = started_by("huggingface")
+        launcher = _HUGGING_FACE_SERVER if not names[1] or names[1].startswith(_HUGGING_FACE) else "huggingface-runtime"
     if engine is None:
         return []
     pod = pods.Pod(file, predictor, label, overrides)

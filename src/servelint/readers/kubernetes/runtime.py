@@ -250,18 +250,20 @@ def _probe(source: Source, kind: str, fields: Entries, names: dict[str, int | No
         )
     said = next((name for name in ("initialDelaySeconds", "failureThreshold", "periodSeconds") if name in probe), None)
     shown = yaml.text(source, probe[said][1] if said is not None else fields[kind][0])
-    site = _asked(source, probe, names)
+    port, text, path = _asked(source, probe, names)
     outside = any(string(section(probe, way), "host") is None for way in _OUTSIDE if way in probe)
-    port, text = site if site is not None else (None, None)
-    return Probe(kind, shown, patience, port, text, outside=outside)
+    return Probe(kind, shown, patience, port, text, outside=outside, path=path)
 
 
-def _asked(source: Source, probe: Entries, names: dict[str, int | None]) -> tuple[int, TracedText] | None:
+def _asked(
+    source: Source, probe: Entries, names: dict[str, int | None]
+) -> tuple[int | None, TracedText | None, TracedText | None]:
     for way in _OUTSIDE:
         asked = section(probe, way)
         if string(asked, "port") is not None and string(asked, "host") is None:
             text = yaml.text(source, asked["port"][1])
             port = runtime.count(text, 0) if is_whole(text.flat) else names.get(text.flat)
-            return (port, text) if port is not None and text.known else None
+            path = yaml.text(source, asked["path"][1]) if way == "httpGet" and string(asked, "path") is not None else None
+            return (port, text, path) if port is not None and text.known else (None, None, None)
     command = [item for item in listed(section(probe, "exec"), "command") if yaml.scalar(item) is not None]
-    return runtime.asked_port([yaml.text(source, item) for item in command]) if command else None
+    return runtime.asked([yaml.text(source, item) for item in command])

@@ -45,8 +45,21 @@ def text(source: Source, node: Node) -> TracedText:
 
 
 def verbatim(source: Source, node: Node) -> TracedText:
-    """A scalar's text as it is written: what two braces mean is the tool's to say, not that of a template of the file."""
-    return yaml.text(source, node, verbatim=True)
+    """A scalar's text as it is written: what two braces mean is the tool's to say, not that of a template of the file.
+
+    The variables of an Ansible role are filled in.
+    """
+    written = yaml.text(source, node, verbatim=True)
+    mask = yaml.mask_of(source) if "{{" in written.flat else None
+    lookup = mask.lookup if mask is not None else None
+    if lookup is None or not source.path.endswith((".yml", ".yaml")) or written.flat.count("{{") > _EXPRESSIONS_AT_MOST:
+        return written
+
+    def value(match: re.Match[str]) -> TracedText:
+        known, span = lookup(match.group()), written.span(*match.span())
+        return known.placed(span, assumed=True) if known is not None else written.cut(*match.span())
+
+    return written.sub(_EXPRESSION, value)
 
 
 def with_expressions(written: TracedText) -> TracedText:

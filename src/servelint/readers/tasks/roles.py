@@ -28,8 +28,9 @@ _PLAIN = re.compile(r"[\w@%+=:,./-]+")
 
 
 def lookup(source: Source, neighbours: Neighbours) -> Callable[[str], TracedText | None] | None:
-    """Gives the values of expressions that only name a variable of the role; None for a file that is not a role's template."""
-    if source.path.replace("\\", "/").split("/")[-2:-1] != ["templates"] or not source.path.endswith(".j2"):
+    """Gives the values of expressions that only name a variable of the role; None for a file that is not a role's."""
+    folder = source.path.replace("\\", "/").split("/")[-2:-1]
+    if folder not in (["tasks"], ["handlers"]) and not (folder == ["templates"] and source.path.endswith(".j2")):
         return None
     found: dict[str, TracedText] = {}
     for path in _FILES:
