@@ -18,8 +18,8 @@ functions are left out. A release between two that are stored is judged by what 
 (1) The command's page in the documentation of the release.
 
 The pages of 0.21.0 and 1.0.0 name the commits that they were made from, 751d5f1 and ae8270b. The releases of these numbers of
-triton-inference-server/tensorrtllm_backend (3815eb3, efb8a49) pin the same. Classes of 0.21.0 that ignore unknown keys, and whose
-types do not matter, are left out. A candidate may have keys that neither the release before nor the one after it has.
+triton-inference-server/tensorrtllm_backend (3815eb3, efb8a49) pin the same. Classes of 0.21.0 that ignore unknown keys are left
+out where their types do not matter. A candidate may have keys that neither the release before nor the one after it has.
 """
 
 from __future__ import annotations
