@@ -445,7 +445,7 @@ def in_container(
         command = command or [Word(TracedText.of(word)) for word in image.command]
         entrypoint = [Word(TracedText.of(word)) for word in image.entrypoint]
     if entrypoint is None and not command and image.wrapper is not None and image.wrapper.options:
-        return _set_by_variables(image, image.wrapper, context)
+        return set_by_variables(image, image.wrapper, context)
     if entrypoint is None and image.wrapper is not None:
         command = _wrapped(image.wrapper, command, context)
     # an image that starts the engine itself takes `vllm serve` for arguments of it
@@ -486,7 +486,7 @@ def _wrapped(wrapper: Wrapper, command: list[Word], context: CommandContext) -> 
     return [*passed, *own, Word(TracedText((unknown(wrapper.program, None, ""),)), many=True)]
 
 
-def _set_by_variables(image: images.Image, wrapper: Wrapper, context: CommandContext) -> list[Launch]:
+def set_by_variables(image: images.Image, wrapper: Wrapper, context: CommandContext) -> list[Launch]:
     """The launch whose options variables of a container set; none where a variable chooses another program, or may."""
     words: list[Word] = []
     for name, variable in context.env.items():
