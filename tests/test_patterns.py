@@ -46,6 +46,7 @@ MADE = {
     "models/quantization.py": "names of modules in a checkpoint: their length and repetitions are bounded there",
     "readers/__init__.py": "in the records of formats, which are looked at",
     "readers/compose.py": "the names of a service, escaped",
+    "readers/containers.py": "in the records of engines, which are looked at",
     "readers/cluster_list.py": "made from the records of engines and formats, escaped",
     "readers/discover.py": "made from the records of engines, escaped",
     "judge/checks/modelfile.py": "constants of the module, in a table",
@@ -131,6 +132,7 @@ def of_data() -> Iterator[tuple[str, str]]:
 def of_records() -> Iterator[tuple[str, str]]:
     for engine in ENGINES.values():
         families = [text for one in engine.images for text in (one.tags, one.rolling, one.only, one.without)]
+        families += [text for one in engine.images if one.wrapper is not None for text in one.wrapper.unless.values()]
         for text in (engine.image_names, engine.not_image_names, engine.house_tags, *families):
             yield engine.id, text
     patterns = (installs._WHEEL, installs._ADDRESS, dockerfile_stages._PACKAGE)

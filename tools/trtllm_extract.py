@@ -9,9 +9,17 @@ functions are left out. A release between two that are stored is judged by what 
 
 | release | command line | keys of the YAML file |
 |---|---|---|
-| 0.18.2 to 1.0.0 | the command's page in the documentation of the release | not stored: they are not judged |
-| 1.1.0, 1.2.0 | the same | those of 1.3.0rc3 and the older ones of patches.json: at least what the release takes |
+| 0.18.2, 0.19.0, 0.20.0 | (1) | not judged: 0.20.0 allows keys that it does not know |
+| 0.21.0, 1.0.0 | (1) | the page `_modules/tensorrt_llm/llmapi/llm_args.html` of the release's documentation |
+| 1.0.0rc6, 1.1.0rc5 | (1) of the release that follows | not stored: no candidate before 1.1.0 is judged |
+| 1.1.0, 1.2.0 | (1) | those of 1.3.0rc3 and the older ones of patches.json: at least what the release takes |
 | 1.3.0rc3 | the source whose version.py says 1.3.0rc3 | the same source |
+
+(1) The command's page in the documentation of the release.
+
+The pages of 0.21.0 and 1.0.0 name the commits that they were made from, 751d5f1 and ae8270b. The releases of these numbers of
+triton-inference-server/tensorrtllm_backend (3815eb3, efb8a49) pin the same. Classes of 0.21.0 that ignore unknown keys are left
+out where their types do not matter. A candidate may have keys that neither the release before nor the one after it has.
 """
 
 from __future__ import annotations
@@ -33,7 +41,9 @@ RELEASES = {
     "0.19.0": _COMMAND_LINE,
     "0.20.0": _COMMAND_LINE,
     "0.21.0": _COMMAND_LINE,
+    "1.0.0rc6": _COMMAND_LINE,
     "1.0.0": _COMMAND_LINE,
+    "1.1.0rc5": _COMMAND_LINE,
     "1.1.0": (),
     "1.2.0": (),
     "1.3.0rc3": (),

@@ -371,8 +371,20 @@ def test_a_tag_of_two_numbers_is_moved_to_the_newest_release(tag: str, release: 
         ("nvcr.io/nim/meta/llama-3.1-8b-instruct:2.1.5", None, None),
         ("nvcr.io/nim/nvidia/riva-asr:2.0.1", None, None),
         ("registry.example/nim/meta/llama-3.1-8b-instruct:2.0.1", None, None),
+        ("763104351884.dkr.ecr.us-west-2.amazonaws.com/djl-inference:0.34.0-lmi16.0.0-cu128", "vllm", "0.10.2"),
+        ("763104351884.dkr.ecr.us-west-2.amazonaws.com/djl-inference:0.36.0-lmi20.0.0-cu128-v1.0", "vllm", "0.15.1"),
+        ("763104351884.dkr.ecr.us-west-2.amazonaws.com/djl-inference:0.36.0-lmi99.0.0-cu128", "vllm", None),
+        ("763104351884.dkr.ecr.us-west-2.amazonaws.com/djl-inference:0.31.0-lmi13.0.0-cu124", None, None),
+        ("763104351884.dkr.ecr.us-west-2.amazonaws.com/djl-inference:0.33.0-tensorrtllm0.21.0-cu128", None, None),
+        ("registry.example/djl-inference:0.34.0-lmi16.0.0-cu128", None, None),
+        ("deepjavalibrary/djl-serving:0.36.0-lmi", "vllm", None),
+        ("deepjavalibrary/djl-serving:0.36.0-cpu", None, None),
+        ("mcr.microsoft.com/aks/kaito/kaito-base:0.2.2", "vllm", "0.14.1"),
+        ("mcr.microsoft.com/aks/kaito/kaito-base:0.2.1", "vllm", "0.12.0"),
+        ("mcr.microsoft.com/aks/kaito/kaito-base:0.4.2", "vllm", "0.22.1"),
+        ("mcr.microsoft.com/aks/kaito/kaito-base:0.5.0", "vllm", None),
     ],
 )
-def test_a_nim_holds_the_release_that_its_notes_name(name: str, engine: str | None, release: str | None) -> None:
+def test_an_image_holds_the_release_that_its_notes_name(name: str, engine: str | None, release: str | None) -> None:
     found = image(name)
     assert (found.engine, found.claim.release) == (engine, release)

@@ -49,10 +49,56 @@ def test_the_ways_to_name_it(options: str) -> None:
 
 @pytest.mark.parametrize(
     ("release", "known"),
-    [("1.3.0rc3", True), ("1.2.0rc5", True), ("1.1.0", True), ("1.0.0", False), ("1.0.0rc5", False), ("1.4.0rc0", False)],
-)
+    [
+        ("1.3.0rc3", True), ("1.2.0rc5", True), ("1.1.0", True), ("1.1.0rc5", False), ("1.1.0rc2", False), ("1.0.0", True),
+        ("1.0.0rc5", False), ("1.4.0rc0", False), ("0.20.0", False), ("0.21.0rc2", False),
+    ],
+)  # fmt: skip
 def test_a_release_whose_keys_are_not_known_is_not_judged(release: str, known: bool) -> None:
     assert bool(found(WRONG, release=release)) is known
+
+
+@pytest.mark.parametrize(
+    ("content", "releases"),
+    [
+        ("max_batchsize: 8\n", ("0.21.0", "1.0.0", "1.1.0")),
+        ("use_cuda_graph: true\n", ("1.0.0", "1.1.0")),
+        ("cuda_graph_config: {}\n", ("0.21.0",)),
+        ("pytorch_backend_config: {print_iter_log: true}\n", ("0.21.0", "1.0.0", "1.1.0")),
+        ("use_torch_sampler: true\n", ("0.21.0", "1.0.0", "1.1.0")),  # some candidates between have it
+        ("moe_config: {backend: TRITON}\n", ("0.21.0", "1.0.0")),
+        ("kv_cache_config: {copy_on_partial: true}\n", ("1.0.0", "1.1.0")),  # 0.21.0 ignores keys in objects
+        ("speculative_config: {decoding_type: AUTO}\n", ("0.21.0",)),
+        ("speculative_config: {decoding_type: Eagle3}\n", ("0.21.0", "1.0.0")),
+        ("attention_dp_config: null\n", ("0.21.0", "1.0.0")),
+        ("moe_config: {backend: WIDEEP}\n", ("0.21.0",)),
+    ],
+)
+def test_the_keys_of_0_21_and_1_0(content: str, releases: tuple[str, ...]) -> None:
+    every = ("0.20.0", "0.21.0", "1.0.0rc3", "1.0.0", "1.1.0rc2", "1.1.0rc5", "1.1.0")
+    rules = ("trtllm/unknown-json-key", "trtllm/invalid-json-value")
+    assert tuple(one for one in every if any(rule in rules for rule, _ in found(content, release=one))) == releases
+
+
+@pytest.mark.parametrize(
+    ("release", "content", "message"),
+    [
+        ("1.2.0", "moe_backend: CUTLASS\n", "moe_backend of --extra_llm_api_options was removed in TensorRT-LLM 1.0.0;"),
+        ("0.21.0", "moe_config: {}\n", "moe_config of --extra_llm_api_options exists from TensorRT-LLM 1.0.0;"),
+        ("1.0.0", "moe_bakend: CUTLASS\n", "TensorRT-LLM 1.0.0 has no key moe_bakend in"),
+    ],
+)
+def test_a_release_of_which_no_keys_are_known_removes_none(release: str, content: str, message: str) -> None:
+    launch = launch_in(SCRIPT.format(release=release, content=content, options=FILE), "run.sh")
+    findings = [one for one in judge(launch, Settings()) if one.rule == "trtllm/unknown-json-key"]
+    assert [one.message[: len(message)] for one in findings] == [message]
+
+
+def test_a_key_that_moved_has_its_new_place_in_the_advice() -> None:
+    launch = launch_in(SCRIPT.format(release="1.0.0", content="kv_cache_dtype: fp8\n", options=FILE), "run.sh")
+    assert [one.advice for one in judge(launch, Settings()) if one.rule == "trtllm/unknown-json-key"] == [
+        "write dtype in kv_cache_config"
+    ]
 
 
 @pytest.mark.parametrize(

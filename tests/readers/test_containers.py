@@ -302,3 +302,39 @@ def test_a_wrapper_without_arguments_that_are_known_is_no_launch(options: str, c
 def test_a_variable_of_a_wrapper_means_nothing_to_other_images() -> None:
     launch = launch_in("docker run -e NIM_PASSTHROUGH_ARGS='--x 1' vllm/vllm-openai:v0.20.0 --model m", "run.sh")
     assert argv(launch) == ["--model", "m"]
+
+
+LMI = "docker run --gpus all -e HF_MODEL_ID=Qwen/Qwen3-8B {} 763104351884.dkr.ecr.us-west-2.amazonaws.com/djl-inference:{}"
+LMI_16 = "0.34.0-lmi16.0.0-cu128"
+
+
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [
+        ("-e OPTION_MAX_MODEL_LEN=8192", ["--max-model-len", "8192"]),
+        ("-e OPTION_TENSOR_PARALLEL_DEGREE=2 -e OPTION_ROLLING_BATCH=vllm", ["--tensor-parallel-size", "2"]),
+        ("-e OPTION_TENSOR_PARALLEL_DEGREE=max -e OPTION_ROLLING_BATCH=auto", []),
+        ("-e OPTION_ENABLE_LORA=true -e OPTION_ENFORCE_EAGER=False", ["--enable-lora"]),
+        ("-e OPTION_MAX_MODEL_LENGTH=8192", []),  # not a field of EngineArgs: LMI drops it
+        ("-e OPTION_MAX_MODEL_LEN=$LEN", ["--max-model-len", None]),
+        ("-e OPTION_ENTRYPOINT=djl_python.lmi_vllm.vllm_async_service -e OPTION_QUANTIZE=awq", ["--quantization", "awq"]),
+    ],
+)
+def test_variables_of_an_image_set_options(options: str, given: list[str | None]) -> None:
+    launch = launch_in(LMI.format(options, LMI_16) + "\n", "run.sh")
+    assert (launch.engine, launch.argv[0].many) == ("vllm", True)
+    assert [word.value for word in launch.argv[1:]] == ["--model", "Qwen/Qwen3-8B", *given]
+
+
+@pytest.mark.parametrize(
+    ("options", "tag"),
+    [
+        ("-e OPTION_ROLLING_BATCH=trtllm", LMI_16),
+        ("-e OPTION_ROLLING_BATCH=$BATCH", LMI_16),
+        ("-e OPTION_ENTRYPOINT=djl_python.huggingface", LMI_16),
+        ("", "0.31.0-lmi13.0.0-cu124"),
+        ("", "0.33.0-tensorrtllm0.21.0-cu128"),
+    ],
+)
+def test_an_image_that_may_start_another_engine_starts_none(options: str, tag: str) -> None:
+    assert launches_in(LMI.format(options, tag) + "\n", "run.sh") == []

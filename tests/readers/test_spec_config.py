@@ -33,6 +33,7 @@ def test_it_is_known_by_the_keys_that_only_it_has(key: str) -> None:
         '{"vllm": {"num_speculative_tokens": 2}}',
         '["num_speculative_tokens"]',
         '{"note": "num_speculative_tokens"}',
+        '{"method": "ngram", "num_speculative_tokens": 5, "results": [{"speedup": 2.8}]}',
         "{}",
         "{" + ", ".join([f'"k{n}": {n}' for n in range(40)]) + ', "num_speculative_tokens": 1}',
     ],

@@ -131,14 +131,26 @@ class Wrapper:
         source: where that stands.
         program: the first word of a command that starts the server; the engine's arguments may stand behind it or alone.
         variable: the variable that holds arguments, as a shell writes them. Those of the command replace them.
+        options: variable -> the option that it sets to its value.
+        unless: variable -> pattern of its values with which the image starts another program.
     """
 
-    __slots__ = ("program", "source", "variable")
+    __slots__ = ("options", "program", "source", "unless", "variable")
 
-    def __init__(self, source: str, *, program: str, variable: str) -> None:
+    def __init__(
+        self,
+        source: str,
+        *,
+        program: str = "",
+        variable: str = "",
+        options: Mapping[str, str] | None = None,
+        unless: Mapping[str, str] | None = None,
+    ) -> None:
         self.source = source
         self.program = program
         self.variable = variable
+        self.options = options or {}
+        self.unless = unless or {}
 
 
 class EntryPoint:

@@ -58,7 +58,7 @@ class TensorRTLLM(Engine):
 
     dialect = Dialect("model", abbreviations=False, next_word=True)
     object_files = (("--config", "--extra_llm_api_options", "--extra-engine-args"), "_autodeploy")
-    fields_checked_since = "1.1.0"  # the first release whose classes are known
+    fields_checked_since = "0.21.0"  # the first release whose classes are known
     text_lists = ("config.nvfp4_gemm_config.allowed_backends",)
     value_kinds_of_options = {
         "config.speculative_config.decoding_type": ("decoding-types", ""),

@@ -444,6 +444,8 @@ def in_container(
     if entrypoint is None and image.entrypoint and image.command:
         command = command or [Word(TracedText.of(word)) for word in image.command]
         entrypoint = [Word(TracedText.of(word)) for word in image.entrypoint]
+    if entrypoint is None and not command and image.wrapper is not None and image.wrapper.options:
+        return set_by_variables(image, image.wrapper, context)
     if entrypoint is None and image.wrapper is not None:
         command = _wrapped(image.wrapper, command, context)
     # an image that starts the engine itself takes `vllm serve` for arguments of it
@@ -482,6 +484,27 @@ def _wrapped(wrapper: Wrapper, command: list[Word], context: CommandContext) -> 
     if not first or not first[0].text.flat.startswith("-"):
         return command
     return [*passed, *own, Word(TracedText((unknown(wrapper.program, None, ""),)), many=True)]
+
+
+def set_by_variables(image: images.Image, wrapper: Wrapper, context: CommandContext) -> list[Launch]:
+    """The launch whose options variables of a container set; none where a variable chooses another program, or may."""
+    words: list[Word] = []
+    for name, variable in context.env.items():
+        text = variable.value if variable.value is not None else TracedText((unknown(name, None, ""),))
+        other = wrapper.unless.get(name)
+        if other is not None and (not text.known or re.search(other, text.flat)):
+            return []
+        option, switch = wrapper.options.get(name), text.flat.lower()
+        if option is None or switch in ("false", "max", ""):  # max: as many as there are GPUs
+            continue
+        words.append(Word(TracedText.of("--" + option), variable.site))
+        if switch != "true":
+            words.append(Word(text, variable.site))
+    if image.engine is None or not words:
+        return []
+    context.note_runtime(direct=True, starts=True)
+    rest = Word(TracedText((unknown(image.engine, None, ""),)), many=True)  # what the program sets where nothing else does
+    return [context.launch(image.engine, [rest, *words], site_of(words, context))]
 
 
 def _without_program(command: list[Word], image: images.Image, context: CommandContext) -> list[Launch]:

@@ -41,6 +41,8 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch] | Problem:
     keys = node.members.keys()
     if node.kind != json.OBJECT or not (keys & _OWN) or len(keys) > 40:
         return []
+    if any(item.kind == json.OBJECT for _, value in node.members.values() for item in value.items):
+        return []  # no key takes a list of objects: these are measurements
     # what stands around the object are comments
     inner = node.text.span()
     span = inner if inner is not None else Span(source, len(source.text) - len(source.text.lstrip()), len(source.text.rstrip()))

@@ -53,6 +53,34 @@ def _of_kserve(*, ignores: bool) -> Launcher:
     )
 
 
+_LMI = "https://github.com/deepjavalibrary/djl-serving/blob/master/serving/docs/lmi/release_notes.md"
+_LMI_TAGS = r"^0\.3[3-9]\.\d-lmi(?:$|1[5-9]|[2-9]\d)"
+# djl_python/properties_manager/vllm_rb_properties.py: every other field of EngineArgs is passed on by its own name
+_LMI_OPTIONS = Wrapper(
+    "https://github.com/deepjavalibrary/djl-serving/blob/0.36.0-lmi27-dlc/serving/docs/lmi/user_guides/vllm_user_guide.md",
+    options={
+        "HF_MODEL_ID": "model",
+        "OPTION_MODEL_ID": "model",
+        "TENSOR_PARALLEL_DEGREE": "tensor-parallel-size",
+        "OPTION_TENSOR_PARALLEL_DEGREE": "tensor-parallel-size",
+        "OPTION_MAX_ROLLING_BATCH_SIZE": "max-num-seqs",
+        "OPTION_MAX_ROLLING_BATCH_PREFILL_TOKENS": "max-num-batched-tokens",
+        "OPTION_CPU_OFFLOAD_GB_PER_GPU": "cpu-offload-gb",
+        "OPTION_QUANTIZE": "quantization",
+        **{
+            "OPTION_" + name.replace("-", "_").upper(): name
+            for name in (
+                "max-model-len", "max-num-seqs", "max-num-batched-tokens", "gpu-memory-utilization", "kv-cache-dtype",
+                "quantization", "load-format", "enforce-eager", "enable-prefix-caching", "enable-chunked-prefill",
+                "trust-remote-code", "revision", "enable-lora", "max-loras", "max-lora-rank", "max-cpu-loras", "block-size",
+                "speculative-config", "limit-mm-per-prompt", "attention-backend",
+            )
+        },
+    },
+    unless={"OPTION_ROLLING_BATCH": r"^(?!(?:vllm|auto|lmi-dist)$)", "OPTION_ENTRYPOINT": r"^(?!djl_python\.lmi_vllm\.)"},
+)  # fmt: skip
+
+
 class VLLM(Engine):
     """vLLM."""
 
@@ -211,6 +239,32 @@ class VLLM(Engine):
                 variable="NIM_PASSTHROUGH_ARGS",
             ),
         ),
+        # LMI from V15 on has vLLM alone; older ones have several engines
+        ImageFamily(
+            "djl-inference",
+            _LMI,
+            registry=r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?",
+            entrypoint=(),
+            own_tags=True,
+            only=_LMI_TAGS,
+            without=f"^(?!{_LMI_TAGS[1:]})",
+            wrapper=_LMI_OPTIONS,
+        ),
+        ImageFamily(
+            "deepjavalibrary/djl-serving",
+            _LMI,
+            entrypoint=(),
+            own_tags=True,
+            only=_LMI_TAGS,
+            without=f"^(?!{_LMI_TAGS[1:]})",
+            wrapper=_LMI_OPTIONS,
+        ),
+        ImageFamily(
+            "kaito/kaito-base",
+            "https://github.com/kaito-project/kaito/blob/main/presets/workspace/models/supported_models.yaml",
+            entrypoint=(),
+            own_tags=True,
+        ),
         ImageFamily(
             "vllm",
             "https://aws.github.io/deep-learning-containers/vllm/",
@@ -264,6 +318,8 @@ class VLLM(Engine):
     gpu_images = ("vllm-openai",)
 
     words = (
+        b"djl-",
+        b"kaito-base",
         b"vllm",
         b"huggingfaceserver",
         b"num_speculative_tokens",

@@ -437,24 +437,26 @@ def _unknown_key(view: ReleaseView, spelling: str, key: str, keys: Keys, text: T
     rule, what = ("unknown-json-key", "refuses it") if refused else ("ignored-json-key", "ignores it")
     delete = Change(key=operand) if operand and not refused else None
     runs = keys.runs.get(key)
+    instead = replacement(view.engine, operand) if operand and refused else None
     if runs:
-        life = view.life(runs)
+        life = view.life(runs, keys.runs.values())
         return Violation(
             rule,
             text.span(),
             f"{key} of {spelling} {life.written(view.name)}; {view.release} {what}",
-            f"delete it, or use {life.use(view.name)}",
+            instead.text if instead is not None and life.after is None else f"delete it, or use {life.use(view.name)}",
             "not a key of this release",
             change=delete if life.after is None else None,
             title=f"delete {key}",
             safe=True,
         )
-    close = similar(key, keys.known, 0.75)
+    close = similar(key, keys.known, 0.75) if instead is None else None
+    missing = instead.text if instead is not None else "correct its name, or delete it"
     return Violation(
         rule,
         text.span(),
         f"{view.release} has no key {key} in {spelling}, and {what}",
-        f"did you mean {close}?" if close else "correct its name, or delete it",
+        f"did you mean {close}?" if close else missing,
         "no such key",
         change=written_at(text.written, close) if close else delete,
         title=f"write {close}" if close else f"delete {key}",

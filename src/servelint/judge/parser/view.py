@@ -126,10 +126,10 @@ class ReleaseView:
             self.first = self.last = self._index  # a variable may set it, in some releases
         return self.config.operand(option).present is not False
 
-    def life(self, runs: Sequence[Sequence[Any]]) -> Life:
-        """In which other releases something exists."""
+    def life(self, runs: Sequence[Sequence[Any]], among: Iterable[Sequence[Sequence[Any]]] = ()) -> Life:
+        """In which other releases something exists. `among`: what is known of releases, () if all of them are."""
         self.run_of(runs)
-        return Life(self.catalog, runs, self._index)
+        return Life(self.catalog, runs, self._index, among)
 
     def names(self, kind: str) -> list[str]:
         """The names of a kind that the release has in its catalog."""
@@ -162,21 +162,28 @@ class Life:
     Attributes:
         before: position of the last earlier release that has it; None if there is none.
         after: position of the first later release that has it; None if there is none.
+        gone: position of the first release after `before` that is known not to have it.
     """
 
-    __slots__ = ("after", "before", "catalog")
+    __slots__ = ("after", "before", "catalog", "gone")
 
-    def __init__(self, catalog: Catalog, runs: Sequence[Sequence[Any]], index: int) -> None:
+    def __init__(
+        self, catalog: Catalog, runs: Sequence[Sequence[Any]], index: int, among: Iterable[Sequence[Sequence[Any]]] = ()
+    ) -> None:
         self.catalog = catalog
         ended = [run[1] for run in runs if run[1] < index]
         begins = [run[0] for run in runs if run[0] > index]
         self.before = max(ended) if ended else None
         self.after = min(begins) if begins else None
+        self.gone = self.before + 1 if self.before is not None else index
+        known = [run for some in among for run in some]
+        if known and not any(run[0] <= self.gone <= run[1] for run in known):
+            self.gone = min(run[0] for run in known if run[0] > self.gone)
 
     def written(self, engine: str) -> str:
         """The life in words: "exists from vLLM 0.10.2", "was removed in vLLM 0.18.0", or both."""
         releases = self.catalog.releases
-        removed = f"was removed in {engine} {releases[self.before + 1]}" if self.before is not None else ""
+        removed = f"was removed in {engine} {releases[self.gone]}" if self.before is not None else ""
         if self.after is None:
             return removed
         since = releases[self.after]
