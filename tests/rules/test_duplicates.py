@@ -27,6 +27,7 @@ CAUSES = {
     ("sglang/decode-radix-needs-nixl", "sglang/decode-radix-with-spec"): "the transfer backend; speculation",
     ("sglang/fa4-for-prefill-only", "sglang/fp4-e2m1-attention-backend"): "fa4 decodes with no cache; it prefills without fp4",
     ("sglang/fp8-blocks-before-ada", "sglang/model-too-new"): "the GPU; the release",
+    ("sglang/int8-experts", "sglang/model-too-new"): "the weights; the release",
     ("sglang/language-model-only-conflicts", "sglang/language-model-only-twice"): "the model; another option",
     ("sglang/layernorm-sp-model", "sglang/layernorm-sp-needs-tensor-parallel"): "the model; another option",
     ("sglang/lora-needs-graphs-off", "sglang/lora-needs-radix-off"): "two options that are missing",
