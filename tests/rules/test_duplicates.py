@@ -37,6 +37,7 @@ CAUSES = {
     ("trtllm/dynamic-tree-without-top-k", "trtllm/eagle-choices-with-dynamic-tree"): "a key that is missing; one too many",
     ("vllm/bitsandbytes-needs-plugin", "vllm/quantization-mismatch"): "a package that is missing; the checkpoint",
     ("vllm/external-balancing-of-dense-model", "vllm/external-balancing-without-rank"): "the model; an option that is missing",
+    ("vllm/gguf-architecture-unsupported", "vllm/model-too-new"): "the format of the file; the release",
     ("vllm/gguf-needs-plugin", "vllm/quantization-mismatch"): "a package that is missing; the checkpoint",
     ("vllm/kv-connector-found-late", "vllm/kv-connector-hybrid-model"): "the release; the model",
     ("vllm/memory-does-not-start", "vllm/sparse-attention-without-kernels"): "the size of the GPU; its kind",
