@@ -25,6 +25,7 @@ pytestmark = pytest.mark.book
 CAUSES = {
     ("lmdeploy/fp8-with-pytorch-before-ada", "lmdeploy/qwen3-too-new"): "the GPU; the release",
     ("sglang/decode-radix-needs-nixl", "sglang/decode-radix-with-spec"): "the transfer backend; speculation",
+    ("sglang/disaggregation-stages-differ", "sglang/stages-of-a-decode-node"): "the stages of the other node; the release",
     ("sglang/fa4-for-prefill-only", "sglang/fp4-e2m1-attention-backend"): "fa4 decodes with no cache; it prefills without fp4",
     ("sglang/fp8-blocks-before-ada", "sglang/model-too-new"): "the GPU; the release",
     ("sglang/int8-experts", "sglang/model-too-new"): "the weights; the release",
@@ -38,6 +39,7 @@ CAUSES = {
     ("trtllm/dynamic-tree-without-top-k", "trtllm/eagle-choices-with-dynamic-tree"): "a key that is missing; one too many",
     ("vllm/bitsandbytes-needs-plugin", "vllm/quantization-mismatch"): "a package that is missing; the checkpoint",
     ("vllm/external-balancing-of-dense-model", "vllm/external-balancing-without-rank"): "the model; an option that is missing",
+    ("vllm/gguf-architecture-unsupported", "vllm/model-too-new"): "the format of the file; the release",
     ("vllm/gguf-needs-plugin", "vllm/quantization-mismatch"): "a package that is missing; the checkpoint",
     ("vllm/kv-connector-found-late", "vllm/kv-connector-hybrid-model"): "the release; the model",
     ("vllm/memory-does-not-start", "vllm/sparse-attention-without-kernels"): "the size of the GPU; its kind",

@@ -19,7 +19,11 @@ from servelint.harvest.pysource import Module, Program
 from servelint.harvest.sources import Tree
 from servelint.harvest.vllm.options import closed
 
-_INTERFACES = {"lora": ("SupportsLoRA", "supports_lora"), "pp": ("SupportsPP", "supports_pp")}
+_INTERFACES = {
+    "lora": ("SupportsLoRA", "supports_lora"),
+    "pp": ("SupportsPP", "supports_pp"),
+    "eagle3": ("SupportsEagle3", "supports_eagle3"),
+}
 _PACKED, _STACKED = "packed_modules_mapping", "bitsandbytes_stacked_params_mapping"
 
 # -- environment variables
@@ -398,8 +402,8 @@ def _words(node: ast.AST) -> list[str]:
 def _architectures(program: Program) -> dict[str, dict[str, list[str]]]:
     """The architectures of the model registry, the Transformers backend's own stand-ins among them.
 
-    `lacks` has what the class of an architecture does not declare: "lora", "pp" (pipeline parallelism), "bitsandbytes". It is
-    left out where the bases of the class are not all known.
+    `lacks` has what the class of an architecture does not declare: "lora", "pp" (pipeline parallelism), "eagle3" (hidden states
+    for drafts), "bitsandbytes". It is left out where the bases of the class are not all known.
     """
     loader = program.module("vllm.model_executor.model_loader.loader")
     stacked = loader is not None and _STACKED in ast.unparse(loader.tree)
