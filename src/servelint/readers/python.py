@@ -43,6 +43,8 @@ _RUNS = re.compile(
 _WORDS = re.compile(r"(?:asyncio\.)?create_subprocess_exec|os\.(?:exec|spawn)l\w*")
 _VECTOR = re.compile(r"os\.(?:execv\w*|spawnv\w*|posix_spawnp?)")
 _TEXT = re.compile(r"(?:os)?\.(?:system|popen)|.*create_subprocess_shell|.*get(?:status)?output")
+_SETTING_UP = re.compile(r"(?:\s*(?:(?:cd|conda|export|module|set|source|ulimit|unset|\.)\s[^\n;&|]*|#[^\n]*)(?:;|&&|\n))*")
+"""What a script does before the command that says what it is for."""
 _STARTS = re.compile(r"(?i)run|exec|start|launch|spawn|popen|system|serve|command|cmd|shell|process|create|submit|sudo")
 _NAMED = ("args", "command", "cmd", "commands", "script")
 _IMAGES = ("base", "from_registry", "from_image", "DockerImage", "from_aws_ecr", "ContainerImage")
@@ -84,6 +86,10 @@ class _Reader:
         if last in _IMAGES or last in _PIP:
             self.installs(call, image=last in _IMAGES)
             return
+        if last == "run_commands":
+            for text in [text for value in call.args for text in _texts(value)]:
+                self.claims.update(installs.of_layer(text))
+            return
         if re.search(r"containers\.(?:run|create)$", call.name):
             self.container(call)
             return
@@ -109,7 +115,8 @@ class _Reader:
             return launches(words, context)
         if not isinstance(command, TracedText) or not command.flat.strip():
             return []
-        words = split(in_command(command))
+        before = _SETTING_UP.match(command.flat)
+        words = split(in_command(command.cut(before.end() if before is not None and not sure else 0)))
         if not sure and entry.find(words) is None:
             return []
         self.claims.update(installs.claims(words))
