@@ -224,9 +224,26 @@ class S:
         ('D = {**{"seed": 1}, "port": 80}\n' + LOOP, "m --seed 1 --port 80"),
         ('D = {"enforce-eager": True, "seed": 2, "enable-lora": False}\n' + FLAGS, "m --enforce-eager --seed 2"),
         ('c = ["vllm", "serve", "m"]\nfor x in ["--a", "--b"]:\n    c.append(x)\n    break\nsubprocess.run(c)\n', "m --a"),
+        ('D = {"tensor-parallel-size": os.environ.get("TP", 2)}\n' + FLAGS, "m --tensor-parallel-size 2"),
         (SPREAD + 'serve("m", seed=1, port=2)\n', "m --seed 1 --port 2"),
         (SPREAD + 'D = {"seed": 1}\nserve("m", port=2, **D)\n', "m --port 2 --seed 1"),
         (SPREAD + 'class A:\n    def go(self):\n        serve("m", seed=1)\n', "m --seed 1"),
+        ('c = ["vllm", "serve", "m"]\nsubprocess.run(" ".join(shlex.quote(x) for x in c), shell=True)\n', "m"),
+        ('c = ["vllm", "serve", "m", "--port", 1]\nsubprocess.run([str(x) for x in c])\n', "m --port 1"),
+        ('c = " ".join([f"{x}" for x in ["vllm", "serve", "m"]])\nos.system(f"export A=1 && {c} > log 2>&1")\n', "m"),
+        ('def run(*words):\n    subprocess.run(words)\n\nrun("vllm", "serve", "m")\n', "m"),
+        (
+            'def run(*words):\n    subprocess.run(["bash", "-c", words[-1]])\n\nrun("bash", "vllm serve m --seed 1")\n',
+            "m --seed 1",
+        ),
+        (
+            'def run(model, *more):\n    subprocess.run(["vllm", "serve", model, *more])\n\nrun("m", "--seed", "1")\n',
+            "m --seed 1",
+        ),
+        (
+            'def wrapped(*words):\n    if inside():\n        return ["bash", "-c", words[-1]]\n    return ["wsl", "--"] + list(words)\nasync def go():\n    await asyncio.create_subprocess_exec(*wrapped("bash", "-c", "vllm serve m"))\n',
+            "m",
+        ),
         (METHOD.format("build_command", "build_command"), "m --port 8000"),
         (METHOD.format("_make_cmd", "_make_cmd"), "m --port 8000"),
         (METHOD.format("to_cli_args", "to_cli_args"), "m --port 8000"),
@@ -264,11 +281,20 @@ def test_what_a_script_works_out(text: str, words: str) -> None:
         'D = {"seed": None}\n' + LOOP,
         "D = read()\n" + LOOP,
         SPREAD + 'serve("m", **read())\n',
+        'subprocess.run(["vllm", "serve", "m", *[x for x in ["--seed", "1"] if x]])\n',
     ],
 )
 def test_options_that_are_not_certain(text: str) -> None:
     launch = launch_in("import subprocess\n" + text, "serve.py")
     assert [word.value for word in launch.argv if word.value is not None] == ["m"]
+
+
+def test_images_that_a_branch_chooses() -> None:
+    run = '["docker", "run", "vllm/vllm-openai:v{}", "--model", "m"]'
+    text = (
+        f"import subprocess\nif x:\n    c = {run.format('0.11.0')}\nelse:\n    c = {run.format('0.12.0')}\nsubprocess.run(c)\n"
+    )
+    assert [release(one)[0] for one in launches_in(text, "serve.py")] == ["0.11.0", "0.12.0"]
 
 
 def test_a_container_of_the_docker_sdk() -> None:

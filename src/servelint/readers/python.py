@@ -96,7 +96,9 @@ class _Reader:
         commands, sure = _commands(call)
         for command in commands:
             for launch in self.started(command, call, sure):
-                key = (call.site.start, launch.site.start, launch.engine, *_shown(command))
+                image = launch.container.image if launch.container is not None else None
+                shown = image.shown if image is not None else ""
+                key = (call.site.start, launch.site.start, launch.engine, shown, *[word.shown for word in launch.argv])
                 place = (call.site.start, call.chain, len(commands) == 1)
                 if key not in self.seen and (len(commands) > 1 or place not in self.seen):
                     self.seen |= {key, place}
@@ -173,6 +175,8 @@ class _Reader:
 def _commands(call: Call) -> tuple[list[Value], bool]:
     """The commands that a call is given, and whether it certainly runs them."""
     first = call.args[0] if call.args else next((call.keywords[name] for name in _NAMED if name in call.keywords), None)
+    if _WORDS.fullmatch(call.name) and isinstance(first, OneOf):
+        return list(first.lists), True
     if _WORDS.fullmatch(call.name):
         words = [_word(one) for one in call.args[1 if ".spawnl" in call.name else 0 :]]
         # the name under which the program runs comes second
@@ -207,7 +211,3 @@ def _texts(value: Value) -> list[TracedText]:
     if isinstance(value, Listed):
         return [word.text for word in value.words]
     return [value] if isinstance(value, TracedText) else []
-
-
-def _shown(command: Value) -> tuple[str, ...]:
-    return tuple([text.shown for text in _texts(command)])

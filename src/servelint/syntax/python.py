@@ -206,7 +206,7 @@ class _Walk:
 
     def module(self, tree: ast.Module) -> None:
         self.block(tree.body, self.globals)
-        # what nobody calls comes first: it may hand over what the others are given
+        # what no call names comes first: it may hand over what the others are given
         called = {self.dotted(one.func).rpartition(".")[2] for one in ast.walk(tree) if isinstance(one, ast.Call)}
         functions = [one for one in self.globals.values() if isinstance(one, Function)]
         functions += [one for methods in self.methods.values() for one in methods.values()]
@@ -430,7 +430,7 @@ class _Walk:
             return None if inner is None else not inner
         if isinstance(node, ast.Call) and self.dotted(node.func) == "isinstance" and self.dotted(node.args[-1]) == "bool":
             held = self.value(node.args[0], scope)
-            return isinstance(held, bool) if isinstance(held, bool) or _plain(held) else None
+            return isinstance(held, bool) if isinstance(held, bool) or (isinstance(held, TracedText) and held.known) else None
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Is, ast.IsNot)) and _is(node.comparators[0], None):
             held = self.value(node.left, scope)
             return isinstance(node.ops[0], ast.IsNot) if isinstance(held, bool) or _plain(held) else None
@@ -475,8 +475,20 @@ class _Walk:
         if isinstance(node, ast.Subscript):
             return self.subscript(node, scope)
         if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
-            return Listed([self.more(node)], self.maybe)
+            return self.each(node, scope)
         return self.unknown(node)
+
+    def each(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, scope: Scope) -> Listed:
+        """What is made of each item of a list: `" ".join(shlex.quote(word) for word in command)`."""
+        first = node.generators[0]
+        over = self.value(first.iter, scope)
+        if len(node.generators) > 1 or first.ifs or not isinstance(first.target, ast.Name) or not isinstance(over, Listed):
+            return Listed([self.more(node)], self.maybe)
+        words: list[Word] = []
+        for word in over.words:
+            made = self.value(node.elt, {**scope, first.target.id: word.text}) if not word.many else None
+            words.append(word if word.many else self.word(made, node.elt))
+        return Listed(words, over.depth)
 
     def listed(self, node: ast.List | ast.Tuple, scope: Scope) -> Listed:
         words: list[Word] = []
@@ -498,6 +510,10 @@ class _Walk:
     def item(self, held: Listed, node: ast.Subscript) -> Value:
         """An item or the rest of a list: `command[0]`, `command[1:]`."""
         at = node.slice.lower if isinstance(node.slice, ast.Slice) and node.slice.upper is None else node.slice
+        if isinstance(at, ast.UnaryOp) and isinstance(at.op, ast.USub) and _is(at.operand, 1) and held.words:
+            return (
+                held.words[-1].text if not isinstance(node.slice, ast.Slice) and not held.words[-1].many else self.unknown(node)
+            )
         index = at.value if isinstance(at, ast.Constant) and isinstance(at.value, int) else 0 if at is None else -1
         if not 0 <= index < len(held.words) or any(word.many for word in held.words[: index + 1]):
             return self.unknown(node)
@@ -591,6 +607,9 @@ class _Walk:
         for one in node.args:
             if isinstance(one, ast.Starred):
                 starred = self.value(one.value, scope)
+                if isinstance(starred, OneOf) and len(node.args) == 1:
+                    args.append(starred)
+                    continue
                 args += [word.text if not word.many else Listed([word], self.maybe) for word in self.words(starred, one)]
             else:
                 args.append(self.value(one, scope))
@@ -737,6 +756,9 @@ class _Walk:
         for more in (node.args.vararg, node.args.kwarg):
             if more is not None:
                 inner[more.arg] = self.parameter(more)
+        if node.args.vararg is not None and site is not None and all(isinstance(one, TracedText) for one in args):
+            rest = [Word(one) for one in args[len(parameters) :] if isinstance(one, TracedText)]
+            inner[node.args.vararg.arg] = Listed(rest, self.maybe)
         if node.args.kwarg is not None and site is not None and _MORE not in keywords:
             taken = [one.arg for one in (*parameters, *node.args.kwonlyargs)]
             inner[node.args.kwarg.arg] = Mapping({name: one for name, one in keywords.items() if name not in taken})
