@@ -15,7 +15,7 @@ import pytest
 
 import servelint
 from servelint.engines import ENGINES, entry
-from servelint.readers import dockerfile_stages, installs
+from servelint.readers import installs
 from servelint.readers.tasks import generic
 
 redos = pytest.importorskip("regexploit.redos")
@@ -135,7 +135,7 @@ def of_records() -> Iterator[tuple[str, str]]:
         families += [text for one in engine.images if one.wrapper is not None for text in one.wrapper.unless.values()]
         for text in (engine.image_names, engine.not_image_names, engine.house_tags, *families):
             yield engine.id, text
-    patterns = (installs._WHEEL, installs._ADDRESS, dockerfile_stages._PACKAGE)
+    patterns = (installs._WHEEL, installs._ADDRESS, installs._PACKAGE)
     made = [entry._mention(), entry._command(), generic._command(), *[installs.with_package(pattern) for pattern in patterns]]
     yield from [("made from records", pattern.pattern) for pattern in made]
 

@@ -121,3 +121,18 @@ def test_options_of_a_plugin_that_takes_over(command: str) -> None:
 def test_a_release_that_only_a_program_s_name_tells() -> None:
     rules = [one.rule for one in findings("./llama.cpp/server -m a.gguf --mlock --no-mmap")]
     assert rules == []
+
+
+@pytest.mark.parametrize(
+    ("script", "places"),
+    [
+        ("case $1 in\na) M=/data/a ;;\nb) M=/data/b ;;\n*) exit 1 ;;\nesac\nlmdeploy serve api_server $M", [(3, 0)]),
+        ('if [ -n "$A" ]; then M=/data/a; else M=/data/b; fi\nlmdeploy serve api_server $M', [(1, 0)]),
+        ("M=/data/a\n[ -d /b ] && M=/b\nlmdeploy serve api_server $M", [(1, 0)]),
+        ('M=/data/a\nK=\nif [ -n "$A" ]; then M=/b; K="--api-keys $A"; fi\nlmdeploy serve api_server $M $K', [(1, 1)]),
+    ],
+)
+def test_what_every_branch_lacks_is_reported_once(script: str, places: list[tuple[int, int]]) -> None:
+    found = [one for launch in launches_in(script, "run.sh") for one in judge(launch, Settings(profile="strict"))]
+    open_ = [one for one in found if one.rule == "lmdeploy/open-without-api-keys"]
+    assert [(one.span.line, len(one.branches)) for one in open_] == places

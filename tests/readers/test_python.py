@@ -165,6 +165,16 @@ def test_environment(text: str) -> None:
         ('image = modal.Image.debian_slim().pip_install("vllm==0.9.1", "hf_transfer")\n', "0.9.1"),
         ('image = modal.Image.debian_slim().uv_pip_install(["vllm==0.10.2"])\n', "0.10.2"),
         ('image = modal.Image.from_registry("vllm/vllm-openai:v0.11.0")\n', "0.11.0"),
+        ('image = modal.Image.from_registry("vllm/vllm-openai:v0.11.0").run_commands("pip install vllm==0.12.0")\n', "0.12.0"),
+        (
+            'modal.Image.from_registry("vllm/vllm-openai:v0.11.0").run_commands("pip uninstall -y vllm", "pip install -e /src")\n',
+            None,
+        ),
+        (
+            'modal.Image.from_registry("vllm/vllm-openai:v0.11.0").run_commands("pip install git+https://github.com/x/vllm")\n',
+            None,
+        ),
+        ('modal.Image.from_registry("vllm/vllm-openai:v0.11.0").run_commands(["apt-get install -y git"])\n', "0.11.0"),
         ('subprocess.run(["pip", "install", "vllm==0.12.0"])\n', "0.12.0"),
         ("", None),
     ],
@@ -172,6 +182,119 @@ def test_environment(text: str) -> None:
 def test_releases(text: str, expected: str | None) -> None:
     text = f"import modal, subprocess\n{text}\ndef serve():\n    subprocess.Popen('vllm serve m', shell=True)\n"
     assert release(launch_in(text, "serve.py"))[0] == expected
+
+
+LOOP = 'c = ["vllm", "serve", "m"]\nfor k, v in D.items():\n    c += ["--" + k.replace("_", "-"), str(v)]\nsubprocess.run(c)\n'
+FLAGS = """
+c = ["vllm", "serve", "m"]
+for key, value in D.items():
+    flag = f"--{key}"
+    if isinstance(value, bool):
+        if value:
+            c.append(flag)
+        continue
+    c.extend([flag, str(value)])
+subprocess.run(c)
+"""
+SPREAD = """
+def serve(model, **given):
+    c = ["vllm", "serve", model]
+    for key, value in given.items():
+        c += ["--" + key, str(value)]
+    subprocess.Popen(c)
+"""
+METHOD = """
+class C:
+    port: int = 8000
+    def {}(self):
+        c = ["vllm", "serve", "m"]
+        c += ["--port", str(self.port)]
+        return c
+class S:
+    def start(self):
+        subprocess.Popen(self.config.{}())
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('D = {"seed": 1, "max_model_len": 4096}\n' + LOOP, "m --seed 1 --max-model-len 4096"),
+        ('D = dict(seed=1)\nD["port"] = 80\n' + LOOP, "m --seed 1 --port 80"),
+        ('D = {**{"seed": 1}, "port": 80}\n' + LOOP, "m --seed 1 --port 80"),
+        ('D = {"enforce-eager": True, "seed": 2, "enable-lora": False}\n' + FLAGS, "m --enforce-eager --seed 2"),
+        ('c = ["vllm", "serve", "m"]\nfor x in ["--a", "--b"]:\n    c.append(x)\n    break\nsubprocess.run(c)\n', "m --a"),
+        ('D = {"tensor-parallel-size": os.environ.get("TP", 2)}\n' + FLAGS, "m --tensor-parallel-size 2"),
+        (SPREAD + 'serve("m", seed=1, port=2)\n', "m --seed 1 --port 2"),
+        (SPREAD + 'D = {"seed": 1}\nserve("m", port=2, **D)\n', "m --port 2 --seed 1"),
+        (SPREAD + 'class A:\n    def go(self):\n        serve("m", seed=1)\n', "m --seed 1"),
+        ('c = ["vllm", "serve", "m"]\nsubprocess.run(" ".join(shlex.quote(x) for x in c), shell=True)\n', "m"),
+        ('c = ["vllm", "serve", "m", "--port", 1]\nsubprocess.run([str(x) for x in c])\n', "m --port 1"),
+        ('c = " ".join([f"{x}" for x in ["vllm", "serve", "m"]])\nos.system(f"export A=1 && {c} > log 2>&1")\n', "m"),
+        ('def run(*words):\n    subprocess.run(words)\n\nrun("vllm", "serve", "m")\n', "m"),
+        (
+            'def run(*words):\n    subprocess.run(["bash", "-c", words[-1]])\n\nrun("bash", "vllm serve m --seed 1")\n',
+            "m --seed 1",
+        ),
+        (
+            'def run(model, *more):\n    subprocess.run(["vllm", "serve", model, *more])\n\nrun("m", "--seed", "1")\n',
+            "m --seed 1",
+        ),
+        (
+            'def wrapped(*words):\n    if inside():\n        return ["bash", "-c", words[-1]]\n    return ["wsl", "--"] + list(words)\nasync def go():\n    await asyncio.create_subprocess_exec(*wrapped("bash", "-c", "vllm serve m"))\n',
+            "m",
+        ),
+        (METHOD.format("build_command", "build_command"), "m --port 8000"),
+        (METHOD.format("_make_cmd", "_make_cmd"), "m --port 8000"),
+        (METHOD.format("to_cli_args", "to_cli_args"), "m --port 8000"),
+        (
+            'def go(n=5):\n    c = ["vllm", "serve", "m"]\n    if n is not None:\n        c += ["--seed", str(n)]\n    subprocess.run(c)\ngo(3)\n',
+            "m --seed 3",
+        ),
+        (
+            'p.add_argument("--model", "-m", default="a/b")\nargs = p.parse_args()\nsubprocess.run(["vllm", "serve", args.model])\n',
+            "a/b",
+        ),
+        (
+            'p.add_argument("-m", "--model", default="a/b")\nargs = p.parse_args()\nsubprocess.run(["vllm", "serve", args.model])\n',
+            "a/b",
+        ),
+        (
+            'p.add_argument("--model", dest="name", default="a/b")\nargs = p.parse_args()\nsubprocess.run(["vllm", "serve", args.name])\n',
+            "a/b",
+        ),
+        ('from sglang.test.doc_patch import launch_server_cmd\nlaunch_server_cmd("""\nexport A=1 ;\nvllm serve m\n""")\n', "m"),
+        ('execute_shell_command("cd /x && source .venv/bin/activate && vllm serve m --port 1")\n', "m --port 1"),
+        ('run_in_shell("""\n# a server\nset -e\nulimit -n 65536\nvllm serve m\n""")\n', "m"),
+    ],
+)
+def test_what_a_script_works_out(text: str, words: str) -> None:
+    assert " ".join(started(text)) == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'D = {"seed": 1}\nif x:\n    D["port"] = 80\n' + LOOP,
+        'D = {"seed": 1}\nD.pop(x)\n' + LOOP,
+        'D = {"seed": 1} if x else {"port": 80}\n' + LOOP,
+        'D = {"seed": None}\n' + LOOP,
+        "D = read()\n" + LOOP,
+        SPREAD + 'serve("m", **read())\n',
+        'subprocess.run(["vllm", "serve", "m", *[x for x in ["--seed", "1"] if x]])\n',
+    ],
+)
+def test_options_that_are_not_certain(text: str) -> None:
+    launch = launch_in("import subprocess\n" + text, "serve.py")
+    assert [word.value for word in launch.argv if word.value is not None] == ["m"]
+
+
+def test_images_that_a_branch_chooses() -> None:
+    run = '["docker", "run", "vllm/vllm-openai:v{}", "--model", "m"]'
+    text = (
+        f"import subprocess\nif x:\n    c = {run.format('0.11.0')}\nelse:\n    c = {run.format('0.12.0')}\nsubprocess.run(c)\n"
+    )
+    assert [release(one)[0] for one in launches_in(text, "serve.py")] == ["0.11.0", "0.12.0"]
 
 
 def test_a_container_of_the_docker_sdk() -> None:

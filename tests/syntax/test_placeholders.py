@@ -104,6 +104,8 @@ def test_what_is_a_value(value: str) -> None:
         "cat <in.txt >out.txt",
         "cat <<EOF >> file\nEOF",
         "sort <in | uniq",
+        'sort "$A" < "$B" > "$C"',
+        'a "x"< in > "y"',
         "${#A[@]} ${A[@]} ${A#x} ${A%y}",
         "case $a in [Yy]) b;; esac",
         "[Service]",
@@ -117,6 +119,20 @@ def test_what_is_a_value(value: str) -> None:
 )
 def test_what_is_a_script(script: str) -> None:
     assert in_command(TracedText.of(script)).value == script
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'MODEL="<fill in >"\nvllm serve ${MODEL} --port 1\n',
+        'MODEL="< your model path >"\nvllm serve $MODEL --port 1\n',
+        "MODEL='<path to the model >'\nexec vllm serve $MODEL --port 1\n",
+        'vllm serve "< model >" --port 1\n',
+    ],
+)
+def test_blanks_beside_the_angles_of_a_quoted_one(text: str) -> None:
+    assert [word.value for word in launch_in(text, "run.sh").argv] == [None, "--port", "1"]
+    assert [one.severity for one in findings_in(text) if one.severity == "error"] == []
 
 
 @pytest.mark.parametrize("line", ["serve m etc.", "serve m . . . --port 1", "serve m --tp 2 or --tp 4"])

@@ -23,6 +23,10 @@ def merged(launch: Launch, judge: Callable[[Launch], list[Finding]]) -> list[Fin
     """
     launches = [launch, *launch.alternatives]
     rows = [{_key(finding): finding for finding in judge(one)} for one in launches]
+    # what every alternative has, wherever the words are that it points at instead of what is missing
+    shared = {_said(one) for one in rows[0].values() if one.span.text not in one.message and one.fix is None}
+    for row in rows[1:]:
+        shared &= {_said(one) for one in row.values()}
     certain: set[object] | None = None
     findings: dict[object, Finding] = {}
     for number, row in enumerate(rows):
@@ -30,8 +34,12 @@ def merged(launch: Launch, judge: Callable[[Launch], list[Finding]]) -> list[Fin
             lacking = [one for one, found in zip(launches, rows, strict=True) if key not in found]
             if key in findings:
                 continue
+            if number and _said(finding) in shared:
+                continue
             finding.launch = launch
-            if number == 0 and all(any(branch.assumed for branch in one.branches) for one in lacking):
+            if number == 0 and (
+                _said(finding) in shared or all(any(branch.assumed for branch in one.branches) for one in lacking)
+            ):
                 findings[key] = finding  # a plain run has it
                 continue
             if number:
@@ -55,6 +63,10 @@ def merged(launch: Launch, judge: Callable[[Launch], list[Finding]]) -> list[Fin
 
 def _key(finding: Finding) -> object:
     return finding.rule, finding.span, finding.message
+
+
+def _said(finding: Finding) -> tuple[str, str]:
+    return finding.rule, finding.message
 
 
 def _places(launch: Launch) -> set[Span]:

@@ -14,7 +14,6 @@ from servelint.core.source import Span
 from servelint.core.text import EMPTY, Piece, TracedText, unknown
 from servelint.engines import images
 from servelint.readers import installs
-from servelint.syntax.shell.words import split
 
 Lookup = Callable[[str], "TracedText | None"]
 
@@ -310,9 +309,6 @@ Given = dict[str, "TracedText | None"]
 
 _OPTION = re.compile(r"--([a-z]+)(?:=|$)")
 _ASSIGNMENT = re.compile(r"[^=\s]+=")
-_COMMENTS = re.compile(r"(?<=\n)[ \t]*#[^\n]*\n")
-_COMMAND = re.compile(r"(?:\\[ \t]*\r?\n|[^;&|'\"\n]|'[^']*'|\"[^\"]*\")+")
-_PACKAGE = r"(?i)(?<![\w/-])({})(?![\w-])"
 _SHELL = ("/bin/sh", "-c")
 
 
@@ -500,7 +496,7 @@ class _Build:
     def install(self, stage: Stage, instruction: Instruction) -> None:
         stage.steps.append(self.step(stage, instruction))
         text = instruction.raw
-        for engine, claim in _installed(replace(text, stage.value) if "$" in text.flat else text).items():
+        for engine, claim in installs.of_layer(replace(text, stage.value) if "$" in text.flat else text).items():
             stage.claims[engine] = claim
             if stage.image.engine in (None, engine):
                 stage.image = images.Image(engine, claim, stage.image.entrypoint, house=stage.image.house)
@@ -567,21 +563,3 @@ def option(instruction: Instruction, name: str) -> TracedText | None:
         if match.group(1) == name:
             return word.cut(match.end())
     return None
-
-
-def _installed(run: TracedText) -> dict[str, ReleaseClaim]:
-    """What a RUN installs, by engine; of an engine that it names in a way that is not understood, no release is known."""
-    if "install" not in run.flat and " add " not in run.flat:
-        return {}
-    text = run.sub(_COMMENTS, lambda _: EMPTY)
-    found: dict[str, ReleaseClaim] = {}
-    rest = ""
-    for command in _COMMAND.finditer(text.flat):
-        words = split(text.cut(*command.span()))
-        found.update(installs.claims(words))
-        if not installs.is_install(words):
-            rest += command.group()
-    if "install" in text.flat:
-        for mention in installs.with_package(_PACKAGE).finditer(rest):
-            found.setdefault(installs.packages()[mention.group(1).lower()], ReleaseClaim(None, "pip"))
-    return found

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from servelint.core.launch import ReleaseClaim, Word
-from servelint.core.text import TracedText
+from servelint.core.text import EMPTY, TracedText
 from servelint.engines.registry import ENGINES, derived
 from servelint.engines.releases import is_published_build
+from servelint.syntax.shell.words import split
 
 _REQUIREMENT = re.compile(
     r"(?P<name>[A-Za-z][\w.-]*?)(?:\[[^\]]*\])?\s*(?:(?P<sign>={1,3}|@|[<>~!]=?)\s*(?P<release>[^,;\s]*).*)?"
@@ -19,6 +20,9 @@ _NOT_HERE = frozenset(("docker", "podman", "nerdctl", "kubectl", "ssh", "echo", 
 _WITH_VALUE = re.compile(r"-[a-z]|--(?:extra-index-url|index-url|index|find-links|requirements?|constraints?|python|target)")
 _SWITCHES = ("-U", "-e", "-q", "-v", "-y")
 _WHEEL = rf"(?i)(?:.*/)?(?P<name>{{}})-(?P<release>{_RELEASE})(?:(?:\+|%2B)(?P<build>[\w.]+))?-.*\.whl"
+_COMMENTS = re.compile(r"(?<=\n)[ \t]*#[^\n]*\n")
+_COMMAND = re.compile(r"(?:\\[ \t]*\r?\n|[^;&|'\"\n]|'[^']*'|\"[^\"]*\")+")
+_PACKAGE = r"(?i)(?<![\w/-])({})(?![\w-])"
 _ADDRESS = r"(?i)(?:git\+|https?://).*?(?P<name>{})"
 
 
@@ -121,4 +125,25 @@ def installed(script: TracedText, environment: dict[str, TracedText] | None = No
         return {}
 
     evaluate(script, on_command, environment=environment)
+    return found
+
+
+def of_layer(run: TracedText) -> dict[str, ReleaseClaim]:
+    """Find what a step of an image's build installs, by engine.
+
+    No release is known of an engine that the step names in a way that is not understood.
+    """
+    if "install" not in run.flat and " add " not in run.flat:
+        return {}
+    text = run.sub(_COMMENTS, lambda _: EMPTY)
+    found: dict[str, ReleaseClaim] = {}
+    rest = ""
+    for command in _COMMAND.finditer(text.flat):
+        words = split(text.cut(*command.span()))
+        found.update(claims(words))
+        if not is_install(words):
+            rest += command.group()
+    if "install" in text.flat:
+        for mention in with_package(_PACKAGE).finditer(rest):
+            found.setdefault(packages()[mention.group(1).lower()], ReleaseClaim(None, "pip"))
     return found

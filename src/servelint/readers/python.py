@@ -43,6 +43,8 @@ _RUNS = re.compile(
 _WORDS = re.compile(r"(?:asyncio\.)?create_subprocess_exec|os\.(?:exec|spawn)l\w*")
 _VECTOR = re.compile(r"os\.(?:execv\w*|spawnv\w*|posix_spawnp?)")
 _TEXT = re.compile(r"(?:os)?\.(?:system|popen)|.*create_subprocess_shell|.*get(?:status)?output")
+_SETTING_UP = re.compile(r"(?:\s*(?:(?:cd|conda|export|module|set|source|ulimit|unset|\.)\s[^\n;&|]*|#[^\n]*)(?:;|&&|\n))*")
+"""What a script does before the command that says what it is for."""
 _STARTS = re.compile(r"(?i)run|exec|start|launch|spawn|popen|system|serve|command|cmd|shell|process|create|submit|sudo")
 _NAMED = ("args", "command", "cmd", "commands", "script")
 _IMAGES = ("base", "from_registry", "from_image", "DockerImage", "from_aws_ecr", "ContainerImage")
@@ -84,13 +86,19 @@ class _Reader:
         if last in _IMAGES or last in _PIP:
             self.installs(call, image=last in _IMAGES)
             return
+        if last == "run_commands":
+            for text in [text for value in call.args for text in _texts(value)]:
+                self.claims.update(installs.of_layer(text))
+            return
         if re.search(r"containers\.(?:run|create)$", call.name):
             self.container(call)
             return
         commands, sure = _commands(call)
         for command in commands:
             for launch in self.started(command, call, sure):
-                key = (call.site.start, launch.site.start, launch.engine, *_shown(command))
+                image = launch.container.image if launch.container is not None else None
+                shown = image.shown if image is not None else ""
+                key = (call.site.start, launch.site.start, launch.engine, shown, *[word.shown for word in launch.argv])
                 place = (call.site.start, call.chain, len(commands) == 1)
                 if key not in self.seen and (len(commands) > 1 or place not in self.seen):
                     self.seen |= {key, place}
@@ -109,7 +117,8 @@ class _Reader:
             return launches(words, context)
         if not isinstance(command, TracedText) or not command.flat.strip():
             return []
-        words = split(in_command(command))
+        before = _SETTING_UP.match(command.flat)
+        words = split(in_command(command.cut(before.end() if before is not None and not sure else 0)))
         if not sure and entry.find(words) is None:
             return []
         self.claims.update(installs.claims(words))
@@ -166,6 +175,8 @@ class _Reader:
 def _commands(call: Call) -> tuple[list[Value], bool]:
     """The commands that a call is given, and whether it certainly runs them."""
     first = call.args[0] if call.args else next((call.keywords[name] for name in _NAMED if name in call.keywords), None)
+    if _WORDS.fullmatch(call.name) and isinstance(first, OneOf):
+        return list(first.lists), True
     if _WORDS.fullmatch(call.name):
         words = [_word(one) for one in call.args[1 if ".spawnl" in call.name else 0 :]]
         # the name under which the program runs comes second
@@ -200,7 +211,3 @@ def _texts(value: Value) -> list[TracedText]:
     if isinstance(value, Listed):
         return [word.text for word in value.words]
     return [value] if isinstance(value, TracedText) else []
-
-
-def _shown(command: Value) -> tuple[str, ...]:
-    return tuple([text.shown for text in _texts(command)])

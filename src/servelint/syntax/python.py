@@ -180,6 +180,12 @@ _SAME = frozenset((
 ))  # fmt: skip
 
 
+_MAKES = re.compile(
+    r"_*(?:(?:build|make|get|create|construct|generate|prepare|compose|assemble|to|as)_(?:\w+_)?)?(?:cmd|command|argv|args|cli)"
+)
+"""Methods that give the words of a command."""
+
+
 class _Walk:
     def __init__(self, source: Source, on_call: Callable[[Call], None]) -> None:
         self.source = source
@@ -200,14 +206,14 @@ class _Walk:
 
     def module(self, tree: ast.Module) -> None:
         self.block(tree.body, self.globals)
-        for one in [one for one in self.globals.values() if isinstance(one, Function)]:
+        # what no call names comes first: it may hand over what the others are given
+        called = {self.dotted(one.func).rpartition(".")[2] for one in ast.walk(tree) if isinstance(one, ast.Call)}
+        functions = [one for one in self.globals.values() if isinstance(one, Function)]
+        functions += [one for methods in self.methods.values() for one in methods.values()]
+        names = {id(one): getattr(one.node, "name", "") for one in functions}
+        for one in sorted(functions, key=lambda one: names[id(one)] != "__init__" and 1 + (names[id(one)] in called)):
             if id(one.node) not in self.reached:
                 self.invoke(one, [], {}, None)
-        for owner in list(self.methods):
-            methods = self.methods[owner].values()
-            for one in sorted(methods, key=lambda one: getattr(one.node, "name", "") != "__init__"):
-                if id(one.node) not in self.reached:
-                    self.invoke(one, [], {}, None)
 
     # places
 
@@ -236,6 +242,8 @@ class _Walk:
             self.left -= 1
             if self.left < 0:
                 return _GOES_ON
+            if isinstance(statement, (ast.Continue, ast.Break)):
+                return _NEXT if isinstance(statement, ast.Continue) else _LEAVES
             ended = self.statement(statement, scope)
             if ended is not _GOES_ON:
                 return ended
@@ -339,11 +347,21 @@ class _Walk:
 
     def loop(self, node: ast.For | ast.AsyncFor, scope: Scope) -> None:
         over = self.value(node.iter, scope)
+        if isinstance(over, Mapping) and isinstance(node.target, ast.Tuple) and len(over.values) <= _ITEMS:
+            for key, value in list(over.values.items()):
+                for target, given in zip(node.target.elts, (TracedText.of(key, self.span(node.iter)), value), strict=False):
+                    self.assign(target, given, scope)
+                if value is None:
+                    self.perhaps([node.body], scope)
+                elif self.block(node.body, scope) is _LEAVES:
+                    break
+            return
         items = over.words[:_ITEMS] if isinstance(over, Listed) else []
         if items and isinstance(node.target, ast.Name) and not any(word.many for word in items):
             for word in items:
                 scope[node.target.id] = word.text
-                self.block(node.body, scope)
+                if self.block(node.body, scope) is _LEAVES:
+                    break
             return
         for name in ast.walk(node.target):
             if isinstance(name, ast.Name):
@@ -361,6 +379,8 @@ class _Walk:
             if isinstance(held, Mapping) and isinstance(key, TracedText) and key.value is not None:
                 known = self.maybe == 0 or not held.environment
                 held.values[key.value] = value if known else self.unknown(target)
+                if self.maybe > self.entered and not held.environment:
+                    held.values[_MORE] = None
         elif isinstance(target, (ast.Tuple, ast.List)):
             words = value.words if isinstance(value, Listed) and len(value.words) == len(target.elts) else None
             for index, one in enumerate(target.elts):
@@ -408,6 +428,12 @@ class _Walk:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             inner = self.test(node.operand, scope)
             return None if inner is None else not inner
+        if isinstance(node, ast.Call) and self.dotted(node.func) == "isinstance" and self.dotted(node.args[-1]) == "bool":
+            held = self.value(node.args[0], scope)
+            return isinstance(held, bool) if isinstance(held, bool) or (isinstance(held, TracedText) and held.known) else None
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Is, ast.IsNot)) and _is(node.comparators[0], None):
+            held = self.value(node.left, scope)
+            return isinstance(node.ops[0], ast.IsNot) if isinstance(held, bool) or _plain(held) else None
         value = self.value(node, scope)
         return value if isinstance(value, bool) else None
 
@@ -449,8 +475,20 @@ class _Walk:
         if isinstance(node, ast.Subscript):
             return self.subscript(node, scope)
         if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
-            return Listed([self.more(node)], self.maybe)
+            return self.each(node, scope)
         return self.unknown(node)
+
+    def each(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, scope: Scope) -> Listed:
+        """What is made of each item of a list: `" ".join(shlex.quote(word) for word in command)`."""
+        first = node.generators[0]
+        over = self.value(first.iter, scope)
+        if len(node.generators) > 1 or first.ifs or not isinstance(first.target, ast.Name) or not isinstance(over, Listed):
+            return Listed([self.more(node)], self.maybe)
+        words: list[Word] = []
+        for word in over.words:
+            made = self.value(node.elt, {**scope, first.target.id: word.text}) if not word.many else None
+            words.append(word if word.many else self.word(made, node.elt))
+        return Listed(words, over.depth)
 
     def listed(self, node: ast.List | ast.Tuple, scope: Scope) -> Listed:
         words: list[Word] = []
@@ -472,6 +510,10 @@ class _Walk:
     def item(self, held: Listed, node: ast.Subscript) -> Value:
         """An item or the rest of a list: `command[0]`, `command[1:]`."""
         at = node.slice.lower if isinstance(node.slice, ast.Slice) and node.slice.upper is None else node.slice
+        if isinstance(at, ast.UnaryOp) and isinstance(at.op, ast.USub) and _is(at.operand, 1) and held.words:
+            return (
+                held.words[-1].text if not isinstance(node.slice, ast.Slice) and not held.words[-1].many else self.unknown(node)
+            )
         index = at.value if isinstance(at, ast.Constant) and isinstance(at.value, int) else 0 if at is None else -1
         if not 0 <= index < len(held.words) or any(word.many for word in held.words[: index + 1]):
             return self.unknown(node)
@@ -565,10 +607,15 @@ class _Walk:
         for one in node.args:
             if isinstance(one, ast.Starred):
                 starred = self.value(one.value, scope)
+                if isinstance(starred, OneOf) and len(node.args) == 1:
+                    args.append(starred)
+                    continue
                 args += [word.text if not word.many else Listed([word], self.maybe) for word in self.words(starred, one)]
             else:
                 args.append(self.value(one, scope))
         keywords = {one.arg: self.value(one.value, scope) for one in node.keywords if one.arg}
+        for spread in [self.value(more.value, scope) for more in node.keywords if more.arg is None]:
+            keywords = {**keywords, **(spread.values if isinstance(spread, Mapping) else {_MORE: None})}
         for given in (*args, *keywords.values()):
             if isinstance(given, Function) and id(given.node) not in self.reached:
                 self.invoke(given, [], {}, None)
@@ -588,7 +635,8 @@ class _Walk:
             return found if isinstance(found, Function) else None
         if name.startswith("self.") and name.count(".") == 1:
             return self.methods.get(self.owner, {}).get(name[5:])
-        return None
+        owners = [methods[last] for methods in self.methods.values() if (last := name.rpartition(".")[2]) in methods]
+        return owners[0] if len(owners) == 1 and _MAKES.fullmatch(last) is not None else None
 
     def method(self, node: ast.Call, held: Value, args: list[Value]) -> bool:
         """Whether a call is a method of a list or a dictionary that changes it."""
@@ -600,6 +648,8 @@ class _Walk:
             else:
                 self.extend(held, args[-1], node.args[-1], at=at, one=attribute != "extend")
             return True
+        if isinstance(held, Mapping) and attribute in ("pop", "popitem", "clear") and not held.environment:
+            held.values[_MORE] = None
         if isinstance(held, Mapping) and attribute in ("update", "setdefault"):
             new = args[0].values if args and isinstance(args[0], Mapping) else {}
             if attribute == "setdefault" and len(args) > 1 and isinstance(args[0], TracedText) and args[0].value:
@@ -621,10 +671,17 @@ class _Walk:
             return default.softened() if isinstance(default, TracedText) and default.known else self.unknown(node)
         if last == "add_argument" and args and isinstance(args[0], TracedText):
             default = keywords.get("default")
-            option = (args[-1] if isinstance(args[-1], TracedText) else args[0]).flat
+            written = [one.flat for one in args if isinstance(one, TracedText)]
+            option = next((one for one in written if one.startswith("--")), written[0])
+            option = given.flat if isinstance(given := keywords.get("dest"), TracedText) else option
             if isinstance(default, TracedText):
                 self.options[option.lstrip("-").replace("-", "_")] = default.softened()
             return None
+        if last == "items" and isinstance(held, Mapping) and not held.environment and _MORE not in held.values:
+            return held
+        if last == "replace" and isinstance(held, TracedText) and held.known and len(args) == 2 and all(map(_plain, args)):
+            old, new = [one.flat for one in args if isinstance(one, TracedText)]
+            return TracedText.of(held.flat.replace(old, new), held.span())
         if last in ("which", "copy", "deepcopy", "list", "tuple", "dict"):
             return self.copied(node, last, held, args, keywords)
         if last == "join" and isinstance(held, TracedText) and args and isinstance(args[0], Listed):
@@ -699,6 +756,12 @@ class _Walk:
         for more in (node.args.vararg, node.args.kwarg):
             if more is not None:
                 inner[more.arg] = self.parameter(more)
+        if node.args.vararg is not None and site is not None and all(isinstance(one, TracedText) for one in args):
+            rest = [Word(one) for one in args[len(parameters) :] if isinstance(one, TracedText)]
+            inner[node.args.vararg.arg] = Listed(rest, self.maybe)
+        if node.args.kwarg is not None and site is not None and _MORE not in keywords:
+            taken = [one.arg for one in (*parameters, *node.args.kwonlyargs)]
+            inner[node.args.kwarg.arg] = Mapping({name: one for name, one in keywords.items() if name not in taken})
         outside = self.chain, self.maybe, self.owner, self.entered, self.returned
         self.chain = (*self.chain, site.lineno * 1000 + site.col_offset if site is not None else 0)
         self.owner = function.owner
@@ -803,6 +866,10 @@ class _Ended:
 
 
 _GOES_ON = _Ended()
+_NEXT = _Ended()
+"""A round of a loop ends: `continue`."""
+_LEAVES = _Ended()
+"""A loop ends: `break`."""
 
 
 def _unescaped(text: str) -> str:
@@ -813,6 +880,11 @@ def _unescaped(text: str) -> str:
             return str(ast.literal_eval(f'"""{text}"""'))
         except (SyntaxError, ValueError):
             return text
+
+
+def _plain(value: Value) -> bool:
+    """Whether a value is a text that is known, and no default."""
+    return isinstance(value, TracedText) and value.known and not value.assumed
 
 
 def _is(node: ast.expr, value: object) -> bool:
@@ -845,6 +917,10 @@ def _joined(values: list[Value], depth: int, other: TracedText | None = None) ->
             return other or TracedText((unknown(last.shown, last.span()),))
         # a command that is longer on one side: what a shell would make of a variable that is not known
         return TracedText.join((texts[0].cut(0, start), TracedText.of(_MORE, rest.span() or last.span())))
+    mappings = [one for one in values if isinstance(one, Mapping) and not one.environment]
+    if len(mappings) == len(values):
+        same = {name: one for name, one in mappings[0].values.items() if all(one is more.values.get(name) for more in mappings)}
+        return Mapping({**same, _MORE: None})
     if any(isinstance(one, (Function, Mapping)) for one in values):
         return next(one for one in values if isinstance(one, (Function, Mapping)))
     span = next((one.span() for one in texts), None)

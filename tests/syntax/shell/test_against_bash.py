@@ -274,6 +274,11 @@ INPUT = {
     "an indented heredoc": 'W=$(cat <<-EOF\n\ta\n\t\tb\n\tEOF\n)\nvllm "$W"',
     "read from a heredoc": 'read -r V <<EOF\n  a b  \nEOF\nvllm "$V"',
     "read several names": 'read -r V W <<<\'a b c\'; vllm "$V" "$W"',
+    "read fields": 'IFS="|" read -r M D P <<<"a b|2|8021"; vllm "$M" --n $D --port $P; IFS=: read -r V W <<<a:b:c; vllm "$V" "$W"',
+    "read empty fields": 'IFS=, read -r V W X <<<"a,,b,"; vllm "$V" "$W" "$X"; IFS=, read V W <<<a,b,; vllm "$V" "$W"; IFS=, read V <<<a,; vllm "$V"',
+    "read fields between both kinds of separators": 'IFS=", " read -r V W X <<<" a , b  c d "; vllm "$V" "$W" "$X"',
+    "read fields of each item": 'for S in m:1 n:2; do IFS=: read -r M P <<<"$S"; vllm "$M" --port "$P"; done',
+    "read fields of a heredoc": 'IFS=\';\' read -r V W <<EOF\na;b c\nEOF\nvllm "$V" "$W"',
     "read the whole heredoc": "read -r -d '' V <<'EOF'\na\nb\nEOF\nvllm \"$V\"",
     "a here-string": 'vllm a <<<"x y" b',
     "a pipe after a heredoc": "cat <<EOF | vllm a\nx\nEOF\nvllm b",
@@ -305,6 +310,14 @@ SUBSTITUTIONS = {
     "split": "vllm $(echo a b) x$(echo c d)y",
     "an empty one": 'vllm a $(true) "$(true)" b',
     "tr, cut and sed": 'V=A-B; vllm "$(echo "$V" | tr A-Z a-z)" "$(echo $V | cut -d- -f1)" "$(echo $V | sed s/A/x/)"',
+    "a number of GPUs": "G=0,1,2,3; vllm $(echo $G | tr ',' '\\n' | wc -l) $(tr , ' ' <<<$G | wc -w) $(echo $G | awk -F, '{print NF}')",
+    "fields": "S=m:8000:x; vllm $(echo $S | cut -d: -f2) $(cut -f 1,1 -d : <<<$S) $(echo $S | cut -d ':' -f2-) $(echo $S | cut -d/ -f2)",
+    "fields from blanks": "vllm $(echo 'a  b c' | cut -d ' ' -f3) $(echo ' a b ' | awk '{print $2}') $(echo a:b | awk -F':' '{print $NF}') $(echo | awk '{print NF}')",
+    "sets of characters": "vllm $(echo a/B.c | tr '/' '-') $(echo aB | tr '[:lower:]' '[:upper:]') $(echo abc | tr a-c x) $(echo 'a b' | tr -d ' ')",
+    "numbers": "vllm $(seq 3) $(seq 2 4) $(seq 0 2 5) $(seq 3 -1 1) x$(seq 2 1) $(seq -s, 0 3); for I in $(seq 0 $((2 - 1))); do vllm $I; done",
+    "lines": 'V=$\'a\\nb\\nc\'; vllm $(echo "$V" | head -1) $(echo "$V" | head -n 2) $(echo "$V" | tail -n1) $(echo "$V" | tail -2 | wc -l)',
+    "replaced": "vllm $(echo a,b,c | sed 's/,/ /g') $(echo a/b/c | sed 's#/#-#') $(echo ' a  b ' | xargs) $(printf '%s' a,b | tr , '\\n' | wc -l)",
+    "a function that prints a number": "n() { echo \"$1\" | tr ',' '\\n' | wc -l; }; vllm $(n 0,1) $(n 0)",
     "in an assignment": 'V=$(echo a b); W="x $(echo c)"; vllm "$V" "$W"',
     "several commands": 'vllm "$(echo a; echo b)" "$(cd / && pwd)"',
     "a variable set inside is gone": 'V=1; W=$(V=2; echo $V); vllm $V "$W"',
@@ -421,3 +434,23 @@ def test_words_are_those_of_bash(script: str, bash: Bash) -> None:
     assert expected, "a case runs something"
     found = evaluated(script)
     assert difference(expected, found) is None
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        'declare -A M=([a]="m|1" [b]="n|2"); for K in "${!M[@]}"; do IFS="|" read -r N P <<<"${M[$K]}"; vllm $K $N $P; done; vllm x',
+        "declare -A M; M[a]=1; M[b]=2; M[c]=3; for V in ${M[@]}; do vllm $V; done",
+        'declare -A M=([a]=1 [b]=2); P=1; A=(); for K in "${!M[@]}"; do vllm $K $P "${A[@]}"; P=$((P+1)); A+=($K); done; vllm $P "${A[@]}"',
+        'declare -A M=([a]=1 [b]=2); for K in "${!M[@]}"; do [ $K = b ] && continue; vllm ${M[$K]}; done',
+        'declare -A M=([only]=1); for K in "${!M[@]}"; do vllm $K; done',
+    ],
+)
+def test_rounds_over_an_associative_array_have_no_order(script: str, bash: Bash) -> None:
+    expected = bash(script)
+    found = evaluated(script)
+    assert len(found) == len(expected)
+    for ran in found:
+        assert any(agrees(ran.words, argv) for argv, _ in expected)
+    for argv, _ in expected:
+        assert any(agrees(ran.words, argv) for ran in found)

@@ -9,7 +9,7 @@ from servelint.core.source import Span
 from servelint.core.text import EMPTY, HOLE, TracedText, unknown
 from servelint.syntax.shell import commands, conditions, parameters
 from servelint.syntax.shell.arithmetic import integer
-from servelint.syntax.shell.recipe import fields_of
+from servelint.syntax.shell.recipe import delimiter, fields_of
 from servelint.syntax.shell.state import (
     BREAK,
     CONTINUE,
@@ -313,20 +313,21 @@ def _input_line(options: _Options, here: TracedText | None) -> TracedText | None
     return None if delimiter is None or ("\\" in line.flat and "r" not in options.given) else line
 
 
-def _split_line(line: TracedText, separators: str, count: int) -> list[TracedText] | None:
+def _split_line(line: TracedText, separators: str, count: int) -> list[TracedText]:
     """The line's fields for a number of names: the last one takes what is left."""
     white = "".join([char for char in separators if char in _WHITE])
     flat = line.flat
     line = line.cut(len(flat) - len(flat.lstrip(white)), len(flat.rstrip(white))) if white else line
-    if white != separators and any(char in line.flat for char in separators):
-        return None
+    between = delimiter(separators) if separators else None
     texts: list[TracedText] = []
     while len(texts) < count - 1:
-        flat = line.flat
-        end = next((at for at, char in enumerate(flat) if char in white), len(flat))
+        match = between.search(line.flat) if between is not None else None
+        end, start = match.span() if match is not None else (len(line.flat), len(line.flat))
         texts.append(line.cut(0, end))
-        line = line.cut(end)
-        line = line.cut(len(line.flat) - len(line.flat.lstrip(white))) if white else line
+        line = line.cut(start)
+    match = between.search(line.flat) if between is not None else None
+    if match is not None and match.end() == len(line.flat):
+        line = line.cut(0, match.start())  # a separator that ends the last field
     return [*texts, line]
 
 

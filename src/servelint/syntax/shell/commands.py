@@ -7,7 +7,7 @@ import re
 from servelint.core import bounds
 from servelint.core.launch import Word
 from servelint.core.text import EMPTY, Piece, TracedText, spend, unknown
-from servelint.syntax.shell import expand
+from servelint.syntax.shell import expand, filters
 from servelint.syntax.shell.arithmetic import integer
 from servelint.syntax.shell.expand import Raw
 from servelint.syntax.shell.recipe import joined
@@ -197,7 +197,11 @@ _WORDS_A_STEP = 10
 _AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement", "compound_statement"))
 """Nodes of what follows `<<EOF` on its line; the grammar puts them below the redirection."""
 _TABS = re.compile(r"^\t+", re.MULTILINE)
-_PLAIN_OUTPUT = re.compile(r"\s*(?:(?:echo|printf|cat|basename|dirname|cd|pwd|readlink|realpath|jq)\b|<(?![<(]))")
+_PLAIN_OUTPUT = re.compile(
+    r"\s*(?:(?:echo|printf|cat|basename|dirname|cd|pwd|readlink|realpath|jq|"
+    + "|".join(sorted(filters.PROGRAMS))
+    + r")\b|<(?![<(]))"
+)
 _FIRST = re.compile(r"\s*([^\s;&|<>()]+)")
 _OUTPUTS = frozenset((">", ">>", ">|", ">&", "&>", "&>>", "1>", "1>>", "1>|", "1>&"))
 """Redirections after which a command prints nothing that a substitution takes."""
@@ -391,6 +395,12 @@ def _output(shell: Evaluator, node: Node) -> TracedText | None:
     if node.type == "list":
         return _folder(shell, node)
     here: TracedText | None = None
+    if node.type == "pipeline":
+        for part in node.parts:
+            here = _printed_by(shell, part, here)
+            if here is None:
+                return None
+        return here
     if node.type == "redirected_statement":
         redirects, body = node.fields("redirect"), node.field("body")
         if len(redirects) != 1:
@@ -483,6 +493,11 @@ def printed(shell: Evaluator, words: list[Word], here: TracedText | None) -> Tra
         # the same JSON, written on one line
         shown = [arg.flat for arg in args]
         return shell.content(args[-1]) if len(args) == 3 and shown[0] in ("-c", "-rc", "-cr") and shown[1] == "." else None
+    if name in filters.PROGRAMS and all(text.known for text in args):
+        read = here is not None and here.known
+        made = filters.output(name, [text.flat for text in args], here.flat if here is not None and read else None)
+        whole = TracedText.join([*args, here] if here is not None and read else args)
+        return TracedText((Piece(made, whole.span(), assumed=whole.assumed),)) if made is not None else None
     return None
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _ITERATIONS_AT_MOST = 16
 _OF_ARGUMENTS = re.compile(r"\bgetopts\b|\$[#@*1]|\$\{[#@*1]\b|\$\{[@*]")
 """In the head of a loop over the arguments of the script."""
+_ALL_ITEMS = re.compile(r"\"?\$\{(!?)([A-Za-z_]\w*)\[[@*]\]\}\"?", re.ASCII)
 
 
 def subshell(shell: Evaluator, node: Node) -> Status:
@@ -181,6 +182,24 @@ def for_statement(shell: Evaluator, node: Node) -> Status:
     if body is None:
         return UNSURE
     reads, held = shell.reads, shell.held
+    unordered = _unordered(shell, shell.script.cut(values[0]).flat) if len(values) == 1 else None
+    if unordered is not None:
+        # bash goes through them in the order of a hash table: what one round changes is unknown in every other
+        start, found = shell.state.copy(), shell.found
+        shell.found = lambda _: None
+        shell.set(name, unordered[0])
+        if _iteration(shell, body):
+            start = join(start, shell.state)
+        shell.found = found
+        for text in unordered:
+            shell.state, shell.reads = start.copy(), reads
+            shell.set(name, text)
+            if not _iteration(shell, body):
+                break
+        else:
+            shell.state = join(start, shell.state)
+        shell.held = held
+        return UNSURE
     if node.children[0].type == "select" or (items is not None and len(items) > _ITERATIONS_AT_MOST):
         items = None
     if items is None or any(word.many for word in items):
@@ -200,6 +219,15 @@ def for_statement(shell: Evaluator, node: Node) -> Status:
             break
     shell.held = held
     return UNSURE
+
+
+def _unordered(shell: Evaluator, written: str) -> list[TracedText] | None:
+    """The keys or values of an associative array whose items a loop goes through; None for any other words."""
+    match = _ALL_ITEMS.fullmatch(written)
+    value = shell.state.variables.get(shell.resolved(match.group(2))) if match is not None else None
+    if match is None or not isinstance(value, dict) or not 1 < len(value) <= _ITERATIONS_AT_MOST:
+        return None
+    return [TracedText.of(key) for key in value] if match.group(1) else list(value.values())
 
 
 def _iteration(shell: Evaluator, body: Node) -> bool:

@@ -46,7 +46,7 @@ class Fields:
 
     def __init__(self, split: bool, separators: str | None = WHITE) -> None:
         self.split = split
-        self.delimiter = _delimiter(separators) if separators is not None else None
+        self.delimiter = delimiter(separators) if separators is not None else None
         self.done: list[tuple[TracedText, bool]] = []
         self.parts: list[TracedText] = []
         self.marks: list[bool] = []
@@ -98,7 +98,7 @@ class Fields:
 
 
 @lru_cache(maxsize=32)
-def _delimiter(separators: str) -> re.Pattern[str]:
+def delimiter(separators: str) -> re.Pattern[str]:
     """A pattern of what stands between fields; group 1: a separator other than white space, which ends an empty field too."""
     white = "".join([char for char in separators if char in WHITE])
     hard = re.escape("".join([char for char in separators if char not in WHITE]))
