@@ -1,7 +1,7 @@
 """What may be written in a settings file, and what single values mean wherever they are written.
 
-Files are validated by this list, tools/formats.py makes the JSON Schema of it, and the docs are compared with it. Which rules and
-options there are is not in it: they come with every release.
+Files are validated by this list, tools/formats.py makes the JSON Schema of it, and the docs are compared with it. Which rules
+there are, and which options these have, is not in it: they come with every release.
 """
 
 from __future__ import annotations
