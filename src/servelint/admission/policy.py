@@ -15,10 +15,7 @@ from servelint.core.problem import Problem
 from servelint.core.source import Source
 from servelint.settings.keys import suggestion
 from servelint.syntax import yaml
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node
 
 NEVER = "never"
 DENY, WARN, ALLOW = "deny", "warn", "allow"
