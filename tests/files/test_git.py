@@ -48,7 +48,8 @@ def test_lines_that_look_like_the_diff_itself(repository: Repository) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["with space.sh", "é.sh", 'a"b.sh', "tab\there.sh", "back\\slash.sh", "new\nline.sh", "a -> b"]
+    "name",
+    ["with space.sh", "é.sh", 'a"b.sh', "tab\there.sh", "back\\slash.sh", "new\nline.sh", "bell\a.sh", "\b\v\f\r.sh", "a -> b"],
 )
 def test_names(name: str, repository: Repository) -> None:
     write(repository, "other/" + name, LINES)

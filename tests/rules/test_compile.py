@@ -56,7 +56,7 @@ def test_a_rule_comes_back_as_it_was_written(folder: Path) -> None:
     assert rule.unless == ["test", "enforce-eager", "is", True]
     assert rule.needs == [["env.A"], ["port"]]
     assert (rule.at, rule.labels) == (["port"], {"port": "here"})
-    assert (rule.fix, rule.check) == ({"set": {"port": "8001"}, "safe": True}, None)
+    assert (rule.fix, rule.check, rule.complaint) == ({"set": {"port": "8001"}, "safe": True}, None, None)
     assert rule.evidence == ["https://example.invalid/1 (so)", "vllm-0.20.0 vllm/envs.py:1 (there)"]
     assert sorted(os.listdir(folder.parent)) == ["book.json", "rules"]
 
@@ -114,6 +114,7 @@ class TestWhatRulesName:
                 {"values": {"a": {"sum": ["port", "b"]}, "b": 1}, "message": "{a}"},
                 "values: no release of vllm has an option 'b'",
             ),
+            ({"unless": {"port": {"abov": 1}}}, "unless: port: abov is not an operator"),
             ({"cases": [{"when": {"port": {"abov": 1}}, "text": "a"}]}, "case 1: port: abov is not an operator"),
             ({"cases": [{"when": {"port": 1}, "text": "a"}]}, "cases and {case} in a text go together"),
             ({"message": "it {case}"}, "cases and {case} in a text go together"),
