@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from servelint.files.git import GitError, checked_out, since
+from servelint.files.git import GitError, checked_out, of, since
 from tests.repository import Repository
 
 LINES = "".join(f"line {number}\n" for number in range(1, 21))
@@ -160,3 +160,14 @@ class TestCheckedOut:
     def test_no_repository(self, tmp_path: Path) -> None:
         (tmp_path / "below").mkdir()
         assert checked_out(str(tmp_path / "below")) == ("", "")
+
+
+def test_a_link_below_the_top_is_not_followed(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(repository, "a.sh", LINES)
+    repository.commit("a")
+    (repository.folder / "again").symlink_to(".")
+    monkeypatch.chdir(repository.folder)
+    base = of("HEAD")
+    assert base.read(str(repository.folder / "a.sh")) == LINES.encode()
+    assert base.read(str(repository.folder / "again" / "a.sh")) is None
+    assert base.covers(str(repository.folder / "again" / "a.sh"))

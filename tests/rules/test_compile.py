@@ -61,6 +61,12 @@ def test_a_rule_comes_back_as_it_was_written(folder: Path) -> None:
     assert sorted(os.listdir(folder.parent)) == ["book.json", "rules"]
 
 
+def test_the_head_of_a_rule_has_its_complaint(folder: Path) -> None:
+    (folder / "vllm" / "some-rule.yaml").write_text(TEXT + "complaint: ignored-option\n")
+    (compiled,) = compile_book(str(folder))
+    assert compiled["complaint"] == "ignored-option"
+
+
 def test_rule_files_are_found_in_order(folder: Path) -> None:
     for name in ("vllm/b.yaml", "sglang/a.yaml", "vllm/notes.txt", "vllm/_a.yaml", "_all.yaml", "coverage.yaml"):
         (folder / name).parent.mkdir(exist_ok=True)
