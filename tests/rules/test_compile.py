@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from servelint.core.data import DataError
 from servelint.engines import ENGINE_NAMES
 from servelint.rules import compile as compiling
 from servelint.rules import load
@@ -182,6 +183,13 @@ class TestCheckout:
         path.write_text(TEXT.replace("Some rule", "From the file"))
         os.utime(path, (4_000_000_000, 4_000_000_000))
         assert self.titles() == ["From the file"]
+
+    def test_a_rule_that_is_wrong_is_no_bug_of_servelint(self, checkout: Path) -> None:
+        path = checkout / "vllm" / "some-rule.yaml"
+        path.write_text(TEXT.replace("vllm/some-rule", "vllm/another"))
+        os.utime(path, (4_000_000_000, 4_000_000_000))
+        with pytest.raises(DataError, match=re.escape(f"{path}: the id must be vllm/some-rule")):
+            self.titles()
 
     def test_a_rule_that_was_written_meanwhile_is_newer(self, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path = checkout / "vllm" / "some-rule.yaml"
