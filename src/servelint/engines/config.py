@@ -104,7 +104,8 @@ class Reading:
 
     def _model(self) -> TracedText | None:
         settings, engine = self.arguments.settings, ENGINES[self.launch.engine]
-        if engine.dialect.positional and self.arguments.positionals:
+        ignored = self.arguments.takes_model is False and engine.model_option in settings
+        if engine.dialect.positional and self.arguments.positionals and not ignored:
             return self.arguments.positionals[0].text
         for name in ("model-path", "model", engine.model_option, engine.repository_options.get(engine.model_option)):
             if name in settings and settings[name].value is not None:

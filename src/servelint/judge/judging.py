@@ -432,8 +432,13 @@ def _of_container(index: RuleIndex, launch: Launch, config: Config, releases: Re
 
 
 def _covers(finding: Finding, violation: Violation) -> bool:
-    """Whether a finding at the same place says as much: only one with that impact covers a refused start."""
+    """Whether a finding at the same place says as much: only one with that impact covers a refused start.
+
+    No finding about a model says that the server does not read it.
+    """
     if violation.span is None or not _inside(finding.span, violation.span) or finding.impact == "security":
+        return False
+    if violation.rule == "ignored-model":
         return False
     return not violation.refused or finding.impact == "crash-at-start"
 
