@@ -134,7 +134,8 @@ def build_llamacpp(source: Path, folder: Path) -> list[str]:
         if path.exists():
             objects.append(str(folder / f"{name}.o"))
             subprocess.run([*compiler, str(path), "-o", objects[-1]], cwd=source, check=True)
-    c_compiler = ["gcc", "-O0", "-w", f"-I{folder}", "-Iggml/include", "-Iggml/src", "-c"]
+    version = ['-DGGML_VERSION="0"', '-DGGML_COMMIT="0"']  # older builds get these from CMake, newer ones from a header
+    c_compiler = ["gcc", "-O0", "-w", *version, f"-I{folder}", "-Iggml/include", "-Iggml/src", "-c"]
     for path in (source / "ggml/src/ggml.c", folder / "missing_c.c"):
         objects.append(str(folder / f"{path.stem}.o"))
         subprocess.run([*c_compiler, str(path), "-o", objects[-1]], cwd=source, check=True)
