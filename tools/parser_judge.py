@@ -111,6 +111,7 @@ ggml_backend_dev_t ggml_backend_dev_by_name(const char *) { return nullptr; }
 int32_t llama_chat_builtin_templates(const char **, size_t) { return 0; }
 }
 bool common_chat_verify_template(const std::string &, bool) { return true; }
+namespace hf_cache { void migrate_old_cache_to_hf_cache(const std::string &, bool) {} }
 """
 _MISSING = """
 #include <stdio.h>
