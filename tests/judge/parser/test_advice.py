@@ -79,7 +79,7 @@ def value_of(option: Option, catalog: Catalog) -> str | None:
     if option.json or "json" in option.types or option.name in objects:
         return "{}"
     kinds = {"int": "1", "float": "0.5", "bool": "true", "cpu_range": "0-7", "kv_override": "a=int:1", "name_and_number": "a:1"}
-    kinds |= {"logit_bias": "1+1", "addresses": "127.0.0.1", "tensor_overrides": "a=CPU"}
+    kinds |= {"logit_bias": "1+1", "addresses": "127.0.0.1", "tensor_overrides": "a=CPU", "numbers": "3,1"}
     return next((kinds[one] for one in option.types if one in kinds), "16")
 
 
