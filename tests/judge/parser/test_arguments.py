@@ -591,8 +591,39 @@ class TestBlankBehindABackslash:
         )
         assert [(one.rule, one.advice) for one in found] == [("vllm/command-cut-short", "delete the backslash")]
 
+    def test_each_has_a_fix_of_its_own(self) -> None:
+        found = findings_in(
+            "services:\n  a:\n    image: vllm/vllm-openai:v0.23.0\n    gpus: all\n    ipc: host\n"
+            "    command: |\n      --model Qwen/Qwen3-8B \\ \n      --port 8000 \\  \n      --dtype auto\n",
+            "compose.yml",
+        )
+        edits = [edit for finding in found if finding.fix is not None for edit in finding.fix.edits]
+        assert [(edit.span.text, edit.text) for edit in edits] == [(" ", ""), ("  ", "")]
+
     def test_a_blank_in_a_word_may_be_meant(self) -> None:
         assert findings_in("vllm serve Qwen/Qwen3-8B --served-model-name my\\ model ' x'\n") == []
+
+
+class TestOptionThatALauncherPassesOver:
+    @pytest.mark.parametrize(
+        ("option", "advice"),
+        [
+            ("--max_num_seqs", "write --max-num-seqs"),
+            ("--max_model-len", "write --max_model_len"),
+            ("--enforce-egar", "did you mean --enforce-eager?"),
+            ("--quite-another", "delete it, or look its name up"),
+        ],
+    )
+    def test_it_is_said(self, option: str, advice: str) -> None:
+        text = f"python -m huggingfaceserver --model_name m --model_id m/m {option} 64 --backend vllm\n"
+        (finding,) = findings_in(text, settings=Settings(engine_versions={"vllm": "0.27.1"}))
+        assert finding.message.endswith(f"passes over options that it does not know: {option} has no effect")
+        assert (finding.rule, finding.advice, finding.span.text) == ("vllm/ignored-option", advice, option)
+
+
+def test_an_argument_that_no_option_takes_is_marked() -> None:
+    finding = only("vllm", "m other", "0.27.1")
+    assert (finding.rule, finding.label) == ("vllm/unexpected-argument", "unexpected")
 
 
 class TestAdviceForASlipBefore:

@@ -582,8 +582,8 @@ def _blank_behind_backslash(config: Config) -> list[Violation]:
         found.append(
             Violation("command-cut-short", span, message, advice, "does not continue the line", change=change, title=advice)
         )
-    if found and cut is not None:
-        found[-1].change = _joined(config, cut) or found[-1].change
+    if found and cut is not None and (joined := _joined(config, cut)) is not None:
+        found[-1].change = joined
     return found
 
 
