@@ -73,9 +73,10 @@ class Reading:
         arguments = self.arguments.rebound(table)
         if arguments is None:
             return None
-        new = copy(self)  # which shares what does not depend on the options: JSON, the model and its family
-        new.arguments = arguments
-        new._first = self.first
+        new = Reading.__new__(Reading)
+        for name in ("launch", "by_keys", "json", "model", "_family"):  # what does not depend on the options
+            setattr(new, name, getattr(self, name))
+        new.arguments, new._first = arguments, self.first
         return new
 
     @property
