@@ -12,7 +12,7 @@ from servelint.engines.releases import newest
 from servelint.judge.judging import judge
 from servelint.judge.parser.repairs import replacement
 from tests.judge.parser import edits, fixed, found, in_file, is_safe, kinds, kinds_in, only
-from tests.launching import marked_launch
+from tests.launching import launch_in, marked_launch
 from tests.reporting import findings_in
 
 MODEL = {"vllm": "m", "sglang": "--model-path m", "lmdeploy": "m", "llama.cpp": "-m m.gguf"}
@@ -383,6 +383,15 @@ class TestModel:
     )
     def test_the_module_does_not_look_at_a_positional_one(self, text: str, expected: list[str]) -> None:
         assert kinds_in(text, "run.sh", vllm="0.27.1") == expected
+
+    def test_the_model_of_the_option_is_judged_beside_a_positional_one(self) -> None:
+        text = "python3 -m vllm.entrypoints.openai.api_server Qwen/Qwen3-0.6B --model Qwen/Qwen3-8B --tensor-parallel-size 3\n"
+        every = judge(launch_in(text, "run.sh"), Settings(engine_versions={"vllm": "0.27.1"}))
+        heads = next(one for one in every if one.rule == "vllm/heads-not-divisible")
+        assert "32 attention heads of Qwen/Qwen3-8B" in heads.message
+        ignored = next(one for one in every if one.rule == "vllm/ignored-model")
+        assert ignored.message.endswith("serves the model of --model")
+        assert ignored.advice == "delete Qwen/Qwen3-0.6B"
 
 
 class TestRepeated:
