@@ -72,7 +72,7 @@ class Certificate:
                 "the certificate was changed and cannot be loaded; the former one is kept", extra={"facts": {"why": str(error)}}
             )
             return False
-        _LOG.info("the certificate was changed", extra={"facts": {"ends": _day(self.ends)}})
+        _LOG.info("the certificate was changed", extra={"facts": {"ends": time.strftime("%Y-%m-%d", time.gmtime(self.ends))}})
         return True
 
     async def watch(self, seconds: float, changed: Callable[[], None]) -> None:
@@ -139,10 +139,6 @@ def _inside(der: bytes, start: int, end: int) -> list[tuple[int, int, int]]:
         found.append((tag, start, start + length))
         start += length
     return found
-
-
-def _day(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d", time.gmtime(seconds))
 
 
 LEVELS = ("error", "warning", "info", "debug")

@@ -890,7 +890,7 @@ def look_up(anchor: Statement, source: Source, of: Subject = ANY, before: Source
         return Found(SAME, best)
     elsewhere = [one for path in _candidates(anchor, source) if path != anchor.path for one in source.module(path)]
     equal = [one for one in (*here, *elsewhere) if one.fingerprint == anchor.fingerprint and new(one)]
-    if not _telling(anchor):
+    if len(anchor.words) < 4:  # too common to be known outside of its function
         equal = [one for one in equal if one.function == anchor.function]
     if equal:
         return Found(MOVED, _nearest(anchor, equal))
@@ -898,11 +898,6 @@ def look_up(anchor: Statement, source: Source, of: Subject = ANY, before: Source
     if best is None:
         return Found(GONE, None)
     return Found(MOVED if same(best) else CHANGED, best)
-
-
-def _telling(anchor: Statement) -> bool:
-    """Whether a statement is rare enough to be known outside of its function."""
-    return len(anchor.words) >= 4
 
 
 def _candidates(anchor: Statement, source: Source) -> list[str]:

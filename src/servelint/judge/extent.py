@@ -113,11 +113,7 @@ def _variable(variable: Variable, launch: Launch) -> Unresolved:
     why = reason(piece.expression or "") if piece is not None else "the file passes it on without a value"
     matters = not is_secret_name(name) and (name in _CUDA or _reads(launch.engine, name))
     shown = f"{name}={value.shown}" if value is not None else name
-    return Unresolved(VARIABLE, shown, variable.site or _span(value), why, matters=matters)
-
-
-def _span(text: TracedText | None) -> Span | None:
-    return text.span() if text is not None else None
+    return Unresolved(VARIABLE, shown, variable.site or (value.span() if value is not None else None), why, matters=matters)
 
 
 def _reads(engine: str, name: str) -> bool:

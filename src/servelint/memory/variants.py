@@ -119,7 +119,9 @@ def most_sequences(launches: list[Config], planned: Planning = plan_over) -> int
 
 def _largest_started(launches: list[Config], option: str, top: int, planned: Planning) -> int | None:
     """The largest value up to a bound with which the memory suffices and nothing else stops the start."""
-    found = _largest(top, lambda value: _fits(launches, option, value))
+    found = _largest(
+        top, lambda value: all(plan_of(changed(config, option, str(value))).verdict == FITS for config in reversed(launches))
+    )
 
     def starts(value: int) -> bool:
         return planned(_changed(launches, option, str(value))).verdict == FITS
@@ -139,10 +141,6 @@ def _largest_started(launches: list[Config], option: str, top: int, planned: Pla
 
 def _changed(launches: list[Config], option: str, value: str) -> list[Config]:
     return [changed(config, option, value) for config in launches]
-
-
-def _fits(launches: list[Config], option: str, value: int) -> bool:
-    return all(plan_of(changed(config, option, str(value))).verdict == FITS for config in reversed(launches))
 
 
 def _largest(top: int, fits: Callable[[int], bool]) -> int | None:

@@ -45,7 +45,7 @@ def make(changed: list[tuple[Source, Source]]) -> Patch:
     full = {old.path: os.path.abspath(old.path) for old, _ in changed}
     here = os.getcwd()
     root = here
-    if any(not _stands_in(path, here) for path in full.values()):
+    if any(os.path.commonpath([path, here]) != here for path in full.values()):
         root = _root(list(full.values()))
         found.root = root
     for old, new in changed:
@@ -60,10 +60,6 @@ def make(changed: list[tuple[Source, Source]]) -> Patch:
             name = os.path.relpath(full[old.path], root).replace(os.sep, "/")
             found.text += f"--- {_quoted('a/' + name)}\n+++ {_quoted('b/' + name)}\n" + "".join(hunks)
     return found
-
-
-def _stands_in(path: str, folder: str) -> bool:
-    return os.path.commonpath([path, folder]) == folder
 
 
 def _root(paths: list[str]) -> str:

@@ -137,7 +137,7 @@ def compile_rule(data: dict[str, Any]) -> dict[str, Any]:
             "when": when,
             "needs": needs(when),
             "at": data["at"] if isinstance(data["at"], list) else [data["at"]],
-            "evidence": [_cited(entry) for entry in data["evidence"]],
+            "evidence": [f"{entry.get('url') or entry['source']} ({entry['says']})" for entry in data["evidence"]],
         }
         if "impact-in" in data:
             part = "impact-in: "
@@ -249,10 +249,6 @@ def on_gpus(example: dict[str, Any]) -> str:
     """The GPUs of an example, after its release: " on 2 x t4"; "" for an example that names none."""
     gpu, count = example.get("gpu", "GPUs"), example.get("gpus")
     return f" on {count} x {gpu}" if count is not None else f" on {gpu}" if "gpu" in example else ""
-
-
-def _cited(entry: dict[str, str]) -> str:
-    return f"{entry.get('url') or entry['source']} ({entry['says']})"
 
 
 def every_rule(folder: str) -> list[dict[str, Any]]:

@@ -68,7 +68,7 @@ def listed(path: str) -> Iterator[tuple[str, str]]:
 def _of(source: str, name: str, revision: str | None, depth: int | None) -> Iterator[Unit]:
     path, asked = _apart(source)
     absolute = os.path.abspath(path)
-    shown = name or _shown(path)
+    shown = name or os.path.normpath(path).replace(os.sep, "/")
     own = asked or revision
     if os.path.isdir(path):
         git = _git_folder(absolute)
@@ -139,8 +139,3 @@ def _found(folder: str, shown: str, revision: str | None, depth: int | None, lev
             yield Unit(name, FOLDER, entry.path)
         elif level < (depth or DEPTH_AT_MOST):
             yield from _found(entry.path, name, revision, depth, level + 1)
-
-
-def _shown(path: str) -> str:
-    """Return a path as rows show it: with slashes, in its shortest form."""
-    return os.path.normpath(path).replace(os.sep, "/")

@@ -350,7 +350,7 @@ def binary(op: ast.operator, left: Any, right: Any) -> Any:
     right = list(right) if isinstance(right, views) else right
     if not isinstance(left, _PLAIN) or not isinstance(right, _PLAIN):
         return UNKNOWN
-    if isinstance(op, (ast.Pow, ast.LShift)) and not _small(right, 1024):
+    if isinstance(op, (ast.Pow, ast.LShift)) and not (isinstance(right, (int, float)) and abs(right) <= 1024):
         return UNKNOWN
     if isinstance(op, ast.Mult) and not (isinstance(left, (int, float)) and isinstance(right, (int, float))):
         size, factor = (left, right) if isinstance(right, int) else (right, left)
@@ -362,10 +362,6 @@ def binary(op: ast.operator, left: Any, right: Any) -> Any:
         raise Raised("ZeroDivisionError") from error
     except (TypeError, ValueError, KeyError, OverflowError):
         return UNKNOWN
-
-
-def _small(value: Any, limit: int) -> bool:
-    return isinstance(value, (int, float)) and abs(value) <= limit
 
 
 def same(left: Any, right: Any) -> Any:

@@ -108,10 +108,6 @@ def _per_stage(layers: int, stages: int) -> int:
     return -(-layers // stages)
 
 
-def _element(model: Architecture, form: str) -> int:
-    return 1 if form != PLAIN else 4 if model.dtype == "float32" else 2
-
-
 def _token(
     release: Release, model: Architecture, kind: Attention, form: str, ranks: Ranks, layers: int, *, scaled_rows: bool
 ) -> int:
@@ -121,7 +117,7 @@ def _token(
     that all share, unless attention reads FP4 itself (0.5.16 srt/model_executor/pool_configurator.py line 163, 0.5.23
     compute_cell_size in srt/layers/quantization/fp4_kv_cache_quant_method.py).
     """
-    element = _element(model, form)
+    element = 1 if form != PLAIN else 4 if model.dtype == "float32" else 2
     if kind.mla is not None:
         wide = kind.mla.cached
         if scaled_rows and form == FP8 and release.since("0.5.17"):

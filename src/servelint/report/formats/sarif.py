@@ -232,15 +232,12 @@ def _is_foreign(rule: str, folders: tuple[str | RuleFolder, ...]) -> bool:
 def _harmless(data: dict[str, Any]) -> dict[str, Any]:
     """Escape the texts of a rule, so that nothing in them is markup; examples are code and stay as they are."""
     cited = [
-        {name: escaped(value) if name == "says" else _address(value) for name, value in one.items()} for one in data["evidence"]
+        {name: escaped(value) if name == "says" else re.sub(r"[\s<>`]", "", value) for name, value in one.items()}
+        for one in data["evidence"]
     ]
     texts = {name: escaped(data[name]) for name in ("title", "advice") if data[name]}
     why = "\n\n".join([escaped(" ".join(part.split())) for part in re.split(r"\n\s*\n", data["why"].strip())])
     return {**data, **texts, "why": why, "evidence": cited}
-
-
-def _address(text: str) -> str:
-    return re.sub(r"[\s<>`]", "", text)
 
 
 def _help(data: dict[str, Any], why: str) -> str:
