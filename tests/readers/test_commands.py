@@ -536,3 +536,17 @@ def test_a_command_that_env_splits(line: str) -> None:
 def test_a_script_that_is_written_and_not_run() -> None:
     found = command("cat > run.sh <<EOF\n#!/bin/bash\nMODEL=m\nvllm serve $MODEL\nEOF\nchmod +x run.sh\n")
     assert [mishap.kind for mishap in found.mishaps] == ["expanded-early"]
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        'tmux new-session -d ⟦"$BIN/vllm serve m"⟧',
+        'bash -c ⟦"$BIN/vllm serve m"⟧',
+        'ssh host ⟦"exec $BIN/python -m vllm.entrypoints.openai.api_server --model m"⟧',
+        'S() { sudo "$@"; }\nS bash -c ⟦"cd /opt && env A=1 $BIN/vllm serve m"⟧',
+    ],
+)
+def test_a_launch_stands_where_its_command_does_not_where_the_path_of_its_program_is_set(inner: str) -> None:
+    launch, (place,) = marked_launch(f"BIN=/opt/venv/bin\n\n{inner}\n", "run.sh")
+    assert place.start <= launch.site.start < launch.site.end <= place.end
