@@ -227,8 +227,8 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
         runs_python = runs_python or name in _RUNNERS or _runs_module(words, at)
         if name in SHELLS and (shell := shell_launches(words[at:], inner, depth)):
             return shell
-        if name in TEXTS and (ran := text_launches(words[at:], inner, depth)):
-            return ran
+        if name in TEXTS and (given := text_launches(words[at:], inner, depth)):
+            return given
         if name in containers.TOOLS:
             ran = containers.container(words[at:], inner, depth)
             if ran is not None:
