@@ -163,6 +163,8 @@ def values(source: Source, document: Node, label: str = "", own: Own | None = No
         chart = _chart_of(root)
         if chart is not None and id(root) not in known:
             known.add(id(root))
+            if own is not None and own.version is not None and not path:
+                chart = {**chart, "version": own.version}
             found += _of_chart(source, chart, root, path, own.chart if own is not None else None)
     if id(document) not in known:
         found += helm_chart.of_unknown_chart(source, document, "", known, own)
@@ -424,8 +426,9 @@ class Known:
 
 
 def _inside(action: re.Match[str]) -> str:
-    """What an action says, with single blanks."""
-    return " ".join(action.group("inside").removesuffix("-").split())
+    """What an action says, with single blanks, without the message of `required`."""
+    said = " ".join(action.group("inside").removesuffix("-").split())
+    return re.sub(r"^required (?:\"[^\"]*\"|`[^`]*`) (?=\.Values)", "", said)
 
 
 def _is_empty(text: TracedText) -> bool:

@@ -30,6 +30,10 @@ _TOKEN = re.compile(
 _KEYWORD = re.compile(r"(if|with|range|define|block|else|end|template|break|continue)\b\s*(.*)", re.DOTALL)
 _ELSE = re.compile(r"(if|with)\b\s*(.*)", re.DOTALL)
 _NAMED = re.compile(r"\"([^\"]+)\"\s*(.*)", re.DOTALL)
+_IN_A_WORD = re.compile(r"(?m)--[\w-]+(?:=|[ \t]+)[\"']?\Z|[\w.]:\Z")
+"""What stands in front of a value: an option, or the repository of an image. No chart wants it to be empty."""
+_MORE_WORDS = re.compile(r"(?i)args|arguments|flags|options|opts|extra")
+"""The names of values that are whole options, of which there may be none."""
 _ASSIGNED = re.compile(r"(\$\w+)\s*=(?!=)")
 _CHANGING = frozenset(("merge", "mergeOverwrite", "mustMerge", "mustMergeOverwrite", "set", "unset"))
 """Functions that change their first argument."""
@@ -215,6 +219,9 @@ class Renderer:
             else:
                 found = self._value(action.inside, dot, scope)
                 found = EMPTY if found is _NOTHING else written(found)
+                before_it = source.text[max(0, action.start - 200) : action.start]
+                if not found.flat and _IN_A_WORD.search(before_it) and not _MORE_WORDS.search(action.inside):
+                    raise Unknown  # the chart leaves it to the installation
         except Unknown:
             self._forget(action.inside, scope)
             return None
