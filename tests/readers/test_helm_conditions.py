@@ -358,3 +358,13 @@ class TestLeftToTheInstallation:
         (launch,) = rendered(tmp_path, text, "image: {repository: vllm/vllm-openai, tag: v0.11.0}\nmodel: org/m\non: false\n")
         assert argv(launch) == ["--model", "org/m"]
         assert release(launch) == ("0.11.0", "image")
+
+    @pytest.mark.parametrize(
+        "around", ["{{- if .Values.on }}\n", "---\n{{- if .Values.on }}\n{{- $a := .Values.model }}\n{{- if $a }}\n"]
+    )
+    def test_a_file_that_the_values_switch_off_has_their_release(self, tmp_path: Path, around: str) -> None:
+        version = '(ternary "v0" .Chart.AppVersion false)'
+        tag = f'      image: "{{{{ .Values.image.repository }}}}:{{{{ default {version} .Values.image.tag }}}}"\n'
+        text = around + HEAD + tag + "      args: [--model, '{{ .Values.model }}']\n" + "{{- end }}\n" * around.count("if ")
+        (launch,) = rendered(tmp_path, text, VALUES + "on: false\n")
+        assert (argv(launch), release(launch)) == (["--model", "org/m"], ("0.11.0", "image"))

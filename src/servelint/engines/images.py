@@ -267,6 +267,12 @@ def _house_engine(name: str) -> Engine | None:
     return next((engine for engine in named if re.search(rf"(?:^|[-_./])(?:{engine.image_names})(?:$|[-_.])", name)), None)
 
 
+def of_house_name(name: str) -> str | None:
+    """The id of the engine that the name of an image, or of a container of it, says."""
+    engine = _house_engine(name)
+    return engine.id if engine is not None else None
+
+
 def of_names(names: list[str]) -> Image:
     """What an image holds whose own name is not known, by the names of its variable and of its container: `VLLM_IMAGE`."""
     for name in names:

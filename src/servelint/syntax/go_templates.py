@@ -89,6 +89,17 @@ class _Part:
         return self.closing.right
 
 
+def _unwrapped(source: Source, nodes: list[Any]) -> list[Any]:
+    """Nodes without the conditions around the rest of a file: `{{ if .Values.on }}` ... `{{ end }}`."""
+    last = len(nodes)
+    while last and isinstance(nodes[last - 1], _Text) and not source.text[nodes[last - 1].start : nodes[last - 1].end].strip():
+        last -= 1
+    part = nodes[last - 1] if last else None
+    if not isinstance(part, _Part) or part.kind != "if" or len(part.arms) > 1:
+        return nodes
+    return [*nodes[: last - 1], *_unwrapped(source, part.arms[0][1])]
+
+
 class Template:
     """The tree of one file.
 
@@ -165,10 +176,14 @@ class Renderer:
         self._source: Source
         self._at = (0, 0)
 
-    def render(self, template: Template) -> TracedText | None:
-        """The text of a file with what is known in it; None if that cannot be known."""
+    def render(self, template: Template, *, shown: bool = False) -> TracedText | None:
+        """The text of a file with what is known in it; None if that cannot be known.
+
+        shown: whether to write what a condition around everything keeps out
+        """
+        nodes = _unwrapped(template.source, template.nodes) if shown else template.nodes
         try:
-            return self._body(template.source, template.nodes, self.root, [{"$": self.root}])
+            return self._body(template.source, nodes, self.root, [{"$": self.root}])
         except (_GivesUp, RecursionError):
             return None
 
