@@ -24,6 +24,7 @@ pytestmark = pytest.mark.book
 
 CAUSES = {
     ("lmdeploy/fp8-with-pytorch-before-ada", "lmdeploy/qwen3-too-new"): "the GPU; the release",
+    ("llamacpp/memory-does-not-start", "llamacpp/qwen3-too-new"): "the size of the GPU; the release",
     ("sglang/decode-radix-needs-nixl", "sglang/decode-radix-with-spec"): "the transfer backend; speculation",
     ("sglang/disaggregation-stages-differ", "sglang/stages-of-a-decode-node"): "the stages of the other node; the release",
     ("sglang/fa4-for-prefill-only", "sglang/fp4-e2m1-attention-backend"): "fa4 decodes with no cache; it prefills without fp4",
