@@ -37,6 +37,8 @@ COMMANDS = {
 }
 NEEDED = {"--num-redundant-experts": ["--enable-eplb", "--enable-expert-parallel"]}
 """Options without which an option is refused under each of its names."""
+MODELS = {"--enable-flashmla": "deepseek-ai/DeepSeek-V3"}
+"""Models of options that are for one kind of model."""
 VALUES = {"attention-backend": "FLASH_ATTN", "lora-modules": "a=/models/a"}
 """Values of options whose choices are no list of the parser's."""
 NAMES = (
@@ -86,7 +88,8 @@ def with_option(engine: str, spelling: str, option: Option) -> str:
     value = value_of(option, catalog_of(engine))
     times = option.nargs if isinstance(option.nargs, int) else 1
     words = [*NEEDED.get(spelling, ()), spelling, *([value] * times if value is not None else [])]
-    return f"{COMMANDS[engine]} {shlex.join(words)}"
+    command = COMMANDS[engine].replace("Qwen/Qwen3-8B", MODELS.get(spelling, "Qwen/Qwen3-8B"))
+    return f"{command} {shlex.join(words)}"
 
 
 def misspelt(name: str) -> str:
