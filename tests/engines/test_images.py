@@ -380,6 +380,9 @@ def test_a_tag_of_two_numbers_is_moved_to_the_newest_release(tag: str, release: 
         ("nvcr.io/nim/nvidia/model-free-nim:2.1.6", None, None),
         ("registry.example/nim/nvidia/vllm-model-free-nim:2.1.6", "vllm", None),
         ("nvcr.io/nvidia/vllm:26.01-py3", "vllm", "0.11.1"),
+        ("nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.3.0-dev.1", "vllm", "0.22.0"),
+        ("nvcr.io/nvidia/ai-dynamo/sglang-runtime:1.3.0-dev.1", "sglang", "0.5.12.post1"),
+        ("nvcr.io/nvidia/ai-dynamo/tensorrtllm-runtime:1.3.0-dev.1", "trtllm", "1.3.0rc17"),
         # a release of NIM whose notes name no release of vLLM
         ("nvcr.io/nim/openai/gpt-oss-120b:2.0.99", "vllm", None),
         # several engines in one image, of which a profile chooses one
