@@ -336,7 +336,7 @@ class TestCommand:
             (["--from", "own.pub"], "servelint: own.pub: refused: it is not a zip archive\n"),
             (["--from", "empty"], f"servelint: empty: refused: it has no {MANIFEST}\n"),
             (["--rollback"], "servelint: no data bundle is installed\n"),
-            (["--rollback", "--show"], "servelint engines update: error: --from, --rollback and --show exclude each other\n"),
+            (["--rollback", "--show"], "servelint engines update: error: --from, --rollback and --show cannot be combined\n"),
             (["--key", "own.pub"], "servelint engines update: error: --key needs --from\n"),
         ],
     )

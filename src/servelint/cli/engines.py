@@ -177,7 +177,7 @@ def _update(wanted: Updated) -> int:
     from servelint.harvest import bundle
 
     if sum([wanted.path is not None, wanted.rollback, wanted.show]) > 1:
-        fail("--from, --rollback and --show exclude each other")
+        fail("--from, --rollback and --show cannot be combined")
     if wanted.key is not None and wanted.path is None:
         fail("--key needs --from")
     try:

@@ -153,7 +153,7 @@ def load_data(name: str) -> Any:
 
 
 def compiled_path(path: str) -> str:
-    """Return where the compiled form of a path is kept: there, or by the version of servelint for a bundle."""
+    """Return the path of the compiled form of a file: its own, or one with servelint's version in it for a file of a bundle."""
     found = active()
     if found is None or not path.startswith(found.folder + os.sep):
         return path

@@ -190,7 +190,7 @@ def _text(path: str) -> str:
 def _project(engine: str) -> str:
     names = {one.id: one.distributions[0] for one in ENGINES.values() if one.harvested and one.distributions}
     if engine not in names:
-        raise HarvestError(f"{engine} is not a Python package that is followed here; one of {', '.join(sorted(names))} is")
+        raise HarvestError(f"{engine} has no Python package to harvest; use one of {', '.join(sorted(names))}")
     return names[engine]
 
 

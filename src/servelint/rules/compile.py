@@ -203,7 +203,7 @@ def _options(compiled: dict[str, Any]) -> list[str]:
 
 
 def faults(data: dict[str, Any], compiled: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What is wrong with a rule that can be compiled: operands, names and checks that there are not.
+    """What is wrong with a rule that can be compiled: operands, names and checks that do not exist.
 
     Yields:
         The key of the rule, and what is wrong there.

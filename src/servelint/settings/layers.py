@@ -81,7 +81,7 @@ class Value:
 
 
 class Layer:
-    """What one place says.
+    """The settings of one file, one per-path table, the environment or the command line.
 
     Attributes:
         values: Key -> its value.

@@ -82,7 +82,7 @@ class Native:
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Class:
-    """A class of the tree."""
+    """A class that the evaluated source defines."""
 
     node: ast.ClassDef
     module: Module
