@@ -10,7 +10,7 @@ from typing import Any
 from servelint.core import bounds
 from servelint.core.data import read_json
 from servelint.core.source import Source
-from servelint.core.text import TracedText
+from servelint.core.text import HOLE, TracedText
 from servelint.files.siblings import Neighbours
 from servelint.syntax import yaml, yaml_values
 from servelint.syntax.yaml import Entries, Node
@@ -58,8 +58,8 @@ class Object:
 
     @property
     def label(self) -> str:
-        """The name of the object in the names of its launches: "Deployment/llm"."""
-        return f"{self.kind}/{self.name}" if self.name else self.kind
+        """The name of the object in the names of its launches: "Deployment/llm"; * for what is not known of it."""
+        return f"{self.kind}/{self.name.replace(HOLE, '*')}" if self.name else self.kind
 
 
 class File:
