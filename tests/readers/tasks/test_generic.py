@@ -310,3 +310,14 @@ def test_parts_of_an_image_without_words_for_it() -> None:
 def test_a_command_in_place_of_a_default(key: str) -> None:
     found = launch(f"decode:\n  vllm:\n    {key}: |\n      export A=1\n      vllm serve m --port 8000\n")
     assert argv(found) == ["m", "--port", "8000"]
+
+
+def test_options_in_lines_of_their_own() -> None:
+    found = launch(
+        "x:\n  image: house/llamacpp\n  command: |\n    /app/llama-server\n    -m /m.gguf\n    --port 8080\n    --metrics\n"
+    )
+    assert argv(found) == ["-m", "/m.gguf", "--port", "8080", "--metrics"]
+
+
+def test_commands_in_lines_of_their_own() -> None:
+    assert argv(launch("run: |\n  vllm serve m\n  echo -n done\n")) == ["m"]

@@ -114,6 +114,17 @@ def of_object(file: File, one: Object, images: Overrides | None) -> list[Launch]
         found += own
     if found:
         nodes.join(file, one, parts)
+    return [*found, *_annotated(file, one, images)]
+
+
+def _annotated(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+    """The launches of a pod, or of a patch for one, that an annotation holds as YAML for a controller."""
+    found: list[Launch] = []
+    for above in (("metadata",), ("spec", "template", "metadata")):
+        for _, value in section(one.fields, *above, "annotations").values():
+            text = yaml.scalar(value) or ""
+            if "containers:" in text and "apiVersion" not in text and entry.mentions(text):
+                found += embedded.of_yaml(file.source, value, partial(_patches, f"{one.label}.annotations", images))
     return found
 
 

@@ -63,7 +63,7 @@ _BUILDER = re.compile(
 _FIRST = ("setup", "install", "before_script", "init")
 _NOT_INSIDE = re.compile(r"(?:expect|assert|prompt|message|changelog|description|nav$|docs?$|readme)", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
-_OPTION_BELOW = re.compile(r"\n[ \t]+(?=--?[A-Za-z]|[\[{'\"])")
+_OPTION_BELOW = re.compile(r"\n(?:[ \t]*(?=--?[A-Za-z])|[ \t]+(?=[\[{'\"]))")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ITEMS_AT_MOST = 1_000
 _DEPTH = 60
