@@ -4,7 +4,7 @@
     python benchmarks/budgets.py --sizes [--most N]                                       the cost against the size
 
 Needs servelint with its extra `lsp`, yamllint, check-jsonschema and zizmor beside this interpreter; the inputs are made by
-many_files.py and are the same each time. servelint is compiled first, as an installation does. Commands are run in turn, and a
+many_files.py and are the same each time. Packages are compiled first, as installations do. Commands are run in turn, and a
 ratio is the median of the ratios run by run. Beside the elapsed time there is that of the processors, which holds on a busy
 machine, and the number of instructions where `perf stat` counts them. The exit status is 1 if a budget is passed, or if the
 figures of --against FILE, another run, were better by a tenth.
@@ -111,7 +111,7 @@ def large(runs: int, folder: str) -> list[dict[str, Cost]]:
 
 def _in_turn(commands: dict[str, list[str]], runs: int) -> list[dict[str, Cost]]:
     for command in commands.values():
-        cost(command)
+        cost(command)  # which writes the bytecode of what it imports
     return [{name: cost(command) for name, command in commands.items()} for _ in range(runs)]
 
 
@@ -159,6 +159,8 @@ def budgets(runs: int, edits: int) -> list[Row]:
 
 def sizes(most: int) -> None:
     """Print the cost against the number of files, and of launches in a file, as tables in Markdown."""
+    with tempfile.TemporaryDirectory() as folder:
+        cost([tool("servelint"), "check", "-q", many_files.write_inputs(folder)[0], "--no-cache"])
     print("| files | cold | a file | with everything known | a file | peak memory |\n|---:|---:|---:|---:|---:|---:|")
     for count in [one for one in SIZES if one <= most]:
         many_files.FILES = count
@@ -186,14 +188,6 @@ def sizes(most: int) -> None:
         )
 
 
-def _compile() -> None:
-    import compileall
-
-    import servelint
-
-    compileall.compile_dir(os.path.dirname(servelint.__file__), quiet=2)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description="Measure every budget beside its peer.")
     parser.add_argument("--runs", type=int, default=20, help="of the small commands; a quarter of it of the large ones (20)")
@@ -203,12 +197,14 @@ def main() -> int:
     parser.add_argument("--sizes", action="store_true", help="print the cost against the size instead")
     parser.add_argument("--most", type=int, default=SIZES[-1], help="files of the largest size (10000)")
     arguments = parser.parse_args()
-    if arguments.sizes:
-        _compile()
-        sizes(arguments.most)
-        return 0
-    _compile()
-    rows = budgets(arguments.runs, arguments.edits)
+    with tempfile.TemporaryDirectory() as folder:
+        # as an installation: bytecode of all packages, which the first run of each command writes; a checkout's may be stale
+        os.environ["PYTHONPYCACHEPREFIX"] = folder
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        if arguments.sizes:
+            sizes(arguments.most)
+            return 0
+        rows = budgets(arguments.runs, arguments.edits)
     before: dict[str, float] = {}
     if arguments.against and os.path.exists(arguments.against):
         with open(arguments.against, encoding="utf-8") as file:

@@ -27,9 +27,9 @@ def seconds(command: list[str]) -> float:
 
 
 def tool(name: str) -> str:
-    """The tool that belongs to this interpreter, else the one on the path."""
-    beside = os.path.join(os.path.dirname(sys.executable), name)
-    found = beside if os.path.exists(beside) else shutil.which(name)
+    """The tool that belongs to this interpreter or to that which it is made from, else the one on the path."""
+    beside = [os.path.join(folder, name) for folder in (os.path.dirname(sys.executable), os.path.join(sys.base_prefix, "bin"))]
+    found = next((one for one in beside if os.path.exists(one)), None) or shutil.which(name)
     if found is None:
         sys.exit(f"{name} is not installed; pip install {name}")
     return found

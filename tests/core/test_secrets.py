@@ -73,6 +73,8 @@ BY_NAME = [
     ("- name: DB_PASSWORD\n  value: house-4711", "- name: DB_PASSWORD\n  value: ***"),
     ('{"name": "DB_PASSWORD", "value": "house-4711"}', '{"name": "DB_PASSWORD", "value": "***"}'),
     ("export HF_TOKEN=x9k", "export HF_TOKEN=***"),
+    ('--api-key "${VLLM_API_KEY:-house-4711}"', '--api-key "${VLLM_API_KEY:-***}"'),
+    (": ${HF_TOKEN:=house-4711}", ": ${HF_TOKEN:=***}"),
 ]
 
 NO_SECRETS = [
@@ -85,6 +87,7 @@ NO_SECRETS = [
     "--api-key $KEY",
     "api_key: {{ .Values.key }}",
     "--api-key EMPTY",
+    "${API_KEY:-EMPTY} ${API_KEY:-$OTHER} ${API_KEY:-}",
     "--api-key your-api-key-here",
     "HF_TOKEN=",
     "secretKeyRef: {name: house-4711}",

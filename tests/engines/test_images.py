@@ -74,6 +74,11 @@ def image(name: str) -> Image:
         ("registry.example/house/vllm-openai-ubi9:0.4.2", "vllm", "0.4.2"),
         ("registry.example/vllm/vllm:0.8.5.0_cu128", "vllm", "0.8.5"),
         ("registry.example/house/sglang:v0.5.9", "sglang", "0.5.9"),
+        ("registry.example/house/server:vllm-0.20.0", "vllm", "0.20.0"),
+        ("registry.example/house/base:cu129_vllm-v0.10.0", "vllm", "0.10.0"),
+        ("registry.example/house/mooncake:0.3.7.post2-sglang0.5.5.post3-deepep", "sglang", "0.5.5.post3"),
+        ("registry.example/house/llm:1.4.0-lmdeploy0.9.1", "lmdeploy", "0.9.1"),
+        ("registry.example/container-images/ollama:0.16.3", "ollama", "0.16.3"),
     ],
 )
 def test_a_tag_names_the_release(name: str, engine: str, release: str) -> None:
@@ -159,6 +164,7 @@ def test_a_rolling_tag_takes_the_newest(name: str, engine: str) -> None:
         ("registry.example/house/vllm-openai:v9.9.9", "vllm"),
         ("registry.example/house/vllm-openai:0.1.0", "vllm"),
         ("registry.example/house/sglang:0.1.0", "sglang"),
+        ("registry.example/house/ollama:7.1.2", "ollama"),
         ("registry.example/house/vllm-openai:0.20.0.1", "vllm"),
         ("registry.example/house/qwen-vllm:v0.20.0", "vllm"),
         ("registry.example/house/vllm", "vllm"),
@@ -183,7 +189,11 @@ def test_a_release_that_the_name_does_not_say(name: str, engine: str) -> None:
         "python:3.12",
         "${IMAGE}",
         "${IMAGE:?vllm}",
-        "registry.example/house/server:vllm-0.20.0",
+        "registry.example/house/server:vllm-0.99.0",
+        "registry.example/house/server:vllm-0.20.0.dev3",
+        "registry.example/house/server:vllm-router-0.20.0",
+        "registry.example/house/ollama-gate:0.16.3",
+        "registry.example/house/open-ollama-webui:1",
         "lmsysorg/sglang-router:v0.2.0",
         "registry.example/house/vllm-router:v0.20.0",
         "registry.example/house/vllm-benchmark:1",
@@ -370,6 +380,9 @@ def test_a_tag_of_two_numbers_is_moved_to_the_newest_release(tag: str, release: 
         ("nvcr.io/nim/nvidia/model-free-nim:2.1.6", None, None),
         ("registry.example/nim/nvidia/vllm-model-free-nim:2.1.6", "vllm", None),
         ("nvcr.io/nvidia/vllm:26.01-py3", "vllm", "0.11.1"),
+        ("nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.3.0-dev.1", "vllm", "0.22.0"),
+        ("nvcr.io/nvidia/ai-dynamo/sglang-runtime:1.3.0-dev.1", "sglang", "0.5.12.post1"),
+        ("nvcr.io/nvidia/ai-dynamo/tensorrtllm-runtime:1.3.0-dev.1", "trtllm", "1.3.0rc17"),
         # a release of NIM whose notes name no release of vLLM
         ("nvcr.io/nim/openai/gpt-oss-120b:2.0.99", "vllm", None),
         # several engines in one image, of which a profile chooses one
@@ -394,3 +407,8 @@ def test_a_tag_of_two_numbers_is_moved_to_the_newest_release(tag: str, release: 
 def test_an_image_holds_the_release_that_its_notes_name(name: str, engine: str | None, release: str | None) -> None:
     found = image(name)
     assert (found.engine, found.claim.release) == (engine, release)
+
+
+def test_a_copy_of_an_image_that_needs_no_words_starts_the_server() -> None:
+    found = image("registry.example/container-images/ollama:0.16.3")
+    assert (found.entrypoint, found.command, found.house) == (("ollama",), ("serve",), True)

@@ -13,7 +13,7 @@ from servelint.harvest import store
 from servelint.harvest.command import patches, read
 from servelint.harvest.llamacpp import open_build
 from servelint.harvest.mentions import KIND
-from servelint.harvest.sources import HarvestError, open_tree
+from servelint.harvest.sources import HarvestError, open_local, open_tree
 
 pytestmark = pytest.mark.book
 
@@ -22,8 +22,10 @@ RELEASES = {
     "vllm": ("0.6.6", "0.11.0", "0.33.0"),
     "sglang": ("0.4.3", "0.5.4", "0.5.23"),
     "lmdeploy": ("0.6.4", "0.10.0", "0.18.0"),
-    "llama.cpp": ("b9093", "b10001", "b11434"),
+    "llama.cpp": ("b9093", "b11349", "b11434"),
 }
+CLONES = os.environ.get("SERVELINT_CLONES", "")
+"""A folder with clones of the repositories of TGI and Ollama, which are on no package index: `tgi` and `ollama`."""
 PARTS = ("options", "positionals", "json", "env", "names")
 
 
@@ -64,6 +66,15 @@ def test_a_release_is_in_the_catalog_as_it_was_published(engine: str, release: s
             differ = sorted(name for name in {*expected, *actual} if expected.get(name) != actual.get(name))
             assert differ == [], f"{part} of {engine} {release}"
         assert actual == expected, f"{part} of {engine} {release}"
+
+
+@pytest.mark.parametrize("engine", ["tgi", "ollama"])
+def test_a_catalog_is_what_the_tags_of_a_clone_say(engine: str) -> None:
+    if not os.path.isdir(clone := os.path.join(CLONES, engine)) or not CLONES:
+        pytest.skip(f"SERVELINT_CLONES names no folder with a clone of {engine}")
+    known = catalog(engine)
+    every = [read(open_local(engine, clone, release)) for release in known["releases"]]
+    assert store.merge(engine, every, patches(engine)) == known
 
 
 @pytest.mark.parametrize("engine", RELEASES)

@@ -224,7 +224,10 @@ def test_what_a_model_class_lacks() -> None:
     text = """
     class A(nn.Module):
         \"\"\"A model.\"\"\"
+        bitsandbytes_stacked_params_mapping = {}
         def forward(self, positions, pp_proxy_tensors=None): ...
+        @classmethod
+        def get_model_config_for_expert_location(cls, config): ...
         def get_embed_and_head(self): ...
         def set_eagle3_layers_to_capture(self, layers=None): ...
         def set_dflash_layers_to_capture(self, layers): ...
@@ -256,7 +259,7 @@ def test_what_a_model_class_lacks() -> None:
     assert harvested(models)["names"]["architectures"] == {
         "A": {},
         "B": {"lacks": ["pp"]},
-        "C": {"lacks": ["eagle3", "embed-and-head"]},
+        "C": {"lacks": ["bitsandbytes", "eagle3", "embed-and-head", "expert-location"]},
         "D": {},
         "E": {},
         "F": {},

@@ -9,6 +9,7 @@ import pytest
 import servelint
 from servelint.core.finding import Finding
 from servelint.core.settings import Settings
+from servelint.engines.catalog import load
 from servelint.engines.releases import known_releases, newest
 from servelint.judge.judging import judge
 from servelint.judge.releases import Releases, possible_releases, release_name
@@ -140,8 +141,10 @@ class TestReleaseThatIsNotNamed:
     def test_what_only_an_unknown_word_may_ask_for_does_not_count(self) -> None:
         assert span_of("vllm serve m ${KV:+--kv-cache-dtype turboquant_k8v4}")[0] == "0.6.0"
 
-    def test_an_engine_that_is_not_followed(self) -> None:
-        assert releases("llama-server -m a.gguf").known == []
+    def test_an_engine_whose_releases_are_builds(self) -> None:
+        catalog = load("llama.cpp")
+        assert catalog is not None
+        assert releases("llama-server -m a.gguf").known == catalog.releases
         assert releases("llama-server -m a.gguf", **{"llama.cpp": "b9180"}).known == ["b9180"]
 
     @pytest.mark.parametrize("tag", ["${TAG}", "v${VERSION}", "prod", "nightly-0123456789abcdef"])

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.core.settings import Settings
+from servelint.judge.extent import judged
+from servelint.judge.judging import judge
 from servelint.report.formats.text import judged_by
+from tests.launching import launch_in
 from tests.reporting import findings_in
 
 
@@ -39,7 +43,55 @@ def test_one_refused_option_hides_no_other() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["-fa on", "--fa", "--cache-type-k tq3_turbo", "-fa $MODE", "--option-of-a-fork 1", "--port 80 stray"]
+    "words",
+    ["-fa on", "--cache-type-k tq3_turbo", "-fa $MODE", "--option-of-a-fork 1", "--port 80 stray", "-crs 1", "-fa --of-a-fork"],
 )
 def test_what_no_known_build_of_llama_cpp_takes_may_be_a_fork_s(words: str) -> None:
     assert findings_in(f"llama-server -m m.gguf {words}\n") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "unsure"),
+    [
+        ("--option-of-a-fork 1", "--option-of-a-fork"),
+        ("--port 80 stray", "stray"),
+        ("--cache-type-k-last q8_0", "--cache-type-k-last"),
+        ("--no-flash-attn", "--no-flash-attn"),
+    ],
+)
+def test_the_report_says_that_it_was_not_judged(words: str, unsure: str) -> None:
+    launch = launch_in(f"llama-server -m m.gguf {words}\n", "run.sh")
+    judge(launch, Settings())
+    assert [one.text for one in judged(launch, Settings()).unresolved] == [unsure]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--ctx-sise 4096", [("warning", "llamacpp/unknown-option", "did you mean --ctx-size?")]),
+        ("--n-gpu-layer 3", [("warning", "llamacpp/unknown-option", "did you mean --n-gpu-layers?")]),
+        ("--fa", [("warning", "llamacpp/unknown-option", "did you mean -fa?")]),
+        ("--ctx-size many", [("error", "llamacpp/invalid-value", "write a whole number")]),
+        ("--parallel 2 --parallel 4", [("warning", "llamacpp/repeated-option", "delete one of them")]),
+    ],
+)
+def test_what_every_known_build_of_llama_cpp_refuses(words: str, said: list[tuple[str, str, str]]) -> None:
+    found = findings_in(f"llama-server -m m.gguf {words}\n")
+    assert [(one.severity, one.rule, one.advice) for one in found] == said
+
+
+def test_a_rolling_image_of_llama_cpp_is_the_newest_known_build() -> None:
+    (found,) = findings_in("docker run --gpus all ghcr.io/ggml-org/llama.cpp:server-cuda -m m.gguf --mlock\n")
+    assert (found.rule, found.severity, found.release) == ("llamacpp/removed-option", "error", "b11434")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("if a; then I=mine:1; else I=vllm/vllm-openai:v0.15.0; fi\ndocker run --gpus all $I vllm serve m\n", "vLLM 0.15.0"),
+        ("docker run --gpus all vllm/vllm-openai:latest vllm serve m\n", "judged as vLLM 0.33.0, the newest known version"),
+    ],
+)
+def test_the_release_of_a_branch_is_not_called_the_newest(text: str, said: str) -> None:
+    (found,) = [one for one in findings_in(text) if one.rule == "vllm/unexpected-argument"]
+    assert judged_by(found) == said

@@ -536,3 +536,66 @@ def test_a_command_that_env_splits(line: str) -> None:
 def test_a_script_that_is_written_and_not_run() -> None:
     found = command("cat > run.sh <<EOF\n#!/bin/bash\nMODEL=m\nvllm serve $MODEL\nEOF\nchmod +x run.sh\n")
     assert [mishap.kind for mishap in found.mishaps] == ["expanded-early"]
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        'tmux new-session -d ⟦"$BIN/vllm serve m"⟧',
+        'bash -c ⟦"$BIN/vllm serve m"⟧',
+        'ssh host ⟦"exec $BIN/python -m vllm.entrypoints.openai.api_server --model m"⟧',
+        'S() { sudo "$@"; }\nS bash -c ⟦"cd /opt && env A=1 $BIN/vllm serve m"⟧',
+    ],
+)
+def test_a_launch_stands_where_its_command_does_not_where_the_path_of_its_program_is_set(inner: str) -> None:
+    launch, (place,) = marked_launch(f"BIN=/opt/venv/bin\n\n{inner}\n", "run.sh")
+    assert place.start <= launch.site.start < launch.site.end <= place.end
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sg render -c 'vllm serve m'",
+        "sudo sg video -c 'vllm serve m'",
+        "newgrp docker <<< 'vllm serve m'",
+        "sudo su - u -c 'vllm serve m'",
+        "sudo -u root runuser -l u -c 'vllm serve m'",
+        "timeout 10 ssh host 'vllm serve m'",
+        "autossh -M 0 host 'vllm serve m'",
+        "gcloud compute ssh host --command='vllm serve m'",
+        "nix-shell -p python3 --run 'vllm serve m'",
+        "sops exec-env secrets.env 'vllm serve m'",
+        "fish -c 'vllm serve m'",
+        "concurrently 'vllm serve m' 'npm start'",
+        "pm2 start 'vllm serve m' --name llm",
+        "pm2 start vllm --interpreter none --name llm -- serve m",
+        "start-stop-daemon --start --pidfile p --exec /usr/bin/vllm --chuid u -- serve m",
+        "daemonize -p pid /usr/bin/vllm serve m",
+        "bwrap --ro-bind / / vllm serve m",
+        "cgexec -g memory:llm vllm serve m",
+        "salloc -N1 srun vllm serve m",
+        "oc rsh pod vllm serve m",
+    ],
+)
+def test_who_runs_a_command_that_it_is_given(text: str) -> None:
+    assert argv(command(text + "\n")) == ["m"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pm2 delete 'vllm serve m'",
+        "pm2 logs vllm -- serve m",
+        "sg render -c 'echo vllm serve m'",
+        "sudo su - u -c \"pkill -f 'vllm serve m'\"",
+        "start-stop-daemon --stop --exec /usr/bin/vllm",
+    ],
+)
+def test_who_does_something_else_with_it(text: str) -> None:
+    assert launches_in(text + "\n", "run.sh") == []
+
+
+def test_the_name_of_an_object_that_is_not_known() -> None:
+    text = "kubectl apply -f - <<EOF\napiVersion: v1\nkind: Pod\nmetadata:\n  name: ${NAME}-a\nspec:\n  containers:\n"
+    text += "  - {name: llm, image: vllm/vllm-openai:v0.33.0, args: [--model, m]}\nEOF\n"
+    assert [launch.name for launch in launches_in(text, "run.sh")] == ["Pod/*-a.containers.llm"]

@@ -326,3 +326,45 @@ class TestFilled:
         value = launch.env["MODEL_ID"].value
         assert value is not None
         assert value.flat == "org/m"
+
+
+class TestLeftToTheInstallation:
+    @pytest.mark.parametrize(
+        ("words", "given"),
+        [
+            ("'--served-model-name={{ .Values.name }}'", "name:"),
+            ("'--served-model-name={{ .Values.name }}'", 'name: ""'),
+            ("'--served-model-name={{ .Values.name | default .Values.other }}'", "name:"),
+            ("'--served-model-name={{ .Values.name }}'", "other: x"),
+        ],
+    )
+    def test_an_empty_value_of_an_option_is_unknown(self, tmp_path: Path, words: str, given: str) -> None:
+        text = HEAD + ENGINE + f"      args: [--model, m, {words}]\n"
+        (launch,) = rendered(tmp_path, text, VALUES + given + "\n")
+        assert argv(launch)[:2] == ["--model", "m"]
+        assert launch.argv[2].text.flat.startswith("--served-model-name=")
+        assert not launch.argv[2].text.known
+
+    def test_no_further_options(self, tmp_path: Path) -> None:
+        text = HEAD + ENGINE + "      command: [sh, -c, 'vllm serve m --trust-remote-code {{ .Values.extraArgs }}']\n"
+        (launch,) = rendered(tmp_path, text, VALUES + 'extraArgs: ""\n')
+        assert argv(launch) == ["m", "--trust-remote-code"]
+
+    def test_a_value_that_the_chart_requires(self, tmp_path: Path) -> None:
+        image = (
+            """      image: '{{ required "no image" .Values.image.repository }}:{{ required `no tag` .Values.image.tag }}'\n"""
+        )
+        text = "{{- if .Values.on }}\n" + HEAD + image + "      args: [--model, '{{ .Values.model }}']\n{{- end }}\n"
+        (launch,) = rendered(tmp_path, text, "image: {repository: vllm/vllm-openai, tag: v0.11.0}\nmodel: org/m\non: false\n")
+        assert argv(launch) == ["--model", "org/m"]
+        assert release(launch) == ("0.11.0", "image")
+
+    @pytest.mark.parametrize(
+        "around", ["{{- if .Values.on }}\n", "---\n{{- if .Values.on }}\n{{- $a := .Values.model }}\n{{- if $a }}\n"]
+    )
+    def test_a_file_that_the_values_switch_off_has_their_release(self, tmp_path: Path, around: str) -> None:
+        version = '(ternary "v0" .Chart.AppVersion false)'
+        tag = f'      image: "{{{{ .Values.image.repository }}}}:{{{{ default {version} .Values.image.tag }}}}"\n'
+        text = around + HEAD + tag + "      args: [--model, '{{ .Values.model }}']\n" + "{{- end }}\n" * around.count("if ")
+        (launch,) = rendered(tmp_path, text, VALUES + "on: false\n")
+        assert (argv(launch), release(launch)) == (["--model", "org/m"], ("0.11.0", "image"))

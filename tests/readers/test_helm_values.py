@@ -201,6 +201,15 @@ class TestOllamaHelm:
     def test_values_of_another_chart(self) -> None:
         assert launches_in("ollama:\n  baseUrl: http://ollama:11434\nextraEnv: []\n", "values.yaml") == []
 
+    def test_the_release_of_the_chart_itself(self, tmp_path: Path) -> None:
+        (tmp_path / "templates").mkdir()
+        (tmp_path / "Chart.yaml").write_text("name: ollama\nappVersion: 0.15.4\n")
+        template = "containers:\n- image: a:{{ .Values.image.tag | default .Chart.AppVersion }}\n"
+        (tmp_path / "templates" / "deployment.yaml").write_text(template)
+        values = Source("values.yaml", self.VALUES.replace("0.12.3", '""'))
+        (found,) = read(values, Neighbours(str(tmp_path), "")).launches
+        assert release(found) == ("0.15.4", "image")
+
 
 def test_values_that_another_file_or_another_chart_gives(workspace: Workspace) -> None:
     workspace.file(

@@ -23,11 +23,15 @@ from tests.rules.test_rules import ALL, asked
 pytestmark = pytest.mark.book
 
 CAUSES = {
+    ("llamacpp/memory-does-not-start", "llamacpp/qwen3-too-new"): "the size of the GPU; the release",
     ("lmdeploy/fp8-with-pytorch-before-ada", "lmdeploy/qwen3-too-new"): "the GPU; the release",
+    ("lmdeploy/qwen3-too-new", "lmdeploy/weights-do-not-fit"): "the release; the size of the GPU",
     ("sglang/decode-radix-needs-nixl", "sglang/decode-radix-with-spec"): "the transfer backend; speculation",
+    ("sglang/deepep-before-hopper", "sglang/deepep-experts-format"): "the GPU; the weights",
     ("sglang/disaggregation-stages-differ", "sglang/stages-of-a-decode-node"): "the stages of the other node; the release",
     ("sglang/fa4-for-prefill-only", "sglang/fp4-e2m1-attention-backend"): "fa4 decodes with no cache; it prefills without fp4",
     ("sglang/fp8-blocks-before-ada", "sglang/model-too-new"): "the GPU; the release",
+    ("sglang/gpu-without-kernels", "sglang/memory-does-not-start"): "the kind of the GPU; its size",
     ("sglang/int8-experts", "sglang/model-too-new"): "the weights; the release",
     ("sglang/language-model-only-conflicts", "sglang/language-model-only-twice"): "the model; another option",
     ("sglang/layernorm-sp-model", "sglang/layernorm-sp-needs-tensor-parallel"): "the model; another option",
@@ -37,6 +41,9 @@ CAUSES = {
     ("sglang/uno-needs-draft-tokens", "sglang/uno-needs-lora-path"): "two options that are missing",
     ("tgi/flash-needs-turing", "tgi/qwen2-5-vl-too-new"): "the GPU; the release",
     ("trtllm/dynamic-tree-without-top-k", "trtllm/eagle-choices-with-dynamic-tree"): "a key that is missing; one too many",
+    ("trtllm/fp8-block-experts-on-sm120", "trtllm/weights-do-not-fit"): "the kind of the GPU; its size",
+    ("trtllm/no-gpt-oss", "trtllm/weights-do-not-fit"): "the release; the size of the GPU",
+    ("trtllm/nvfp4-before-blackwell", "trtllm/weights-do-not-fit"): "the kind of the GPU; its size",
     ("vllm/bitsandbytes-needs-plugin", "vllm/quantization-mismatch"): "a package that is missing; the checkpoint",
     ("vllm/external-balancing-of-dense-model", "vllm/external-balancing-without-rank"): "the model; an option that is missing",
     ("vllm/gguf-architecture-unsupported", "vllm/model-too-new"): "the format of the file; the release",

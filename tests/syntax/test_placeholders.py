@@ -24,7 +24,22 @@ NOTATIONS = [
     ),
     *("{port}", "${{ inputs.port }}", "%PORT%", "$PORT$", "[port]", "[your port]", "...", "…", "YOUR_PORT", "your-port", "xxx"),
     *("XXXX", "[[port]]", "<%= port %>", "{% port %}", "#{port}", "@{port}", "%{port}", "%(port)s", "<< port >>", "CHANGE_ME"),
-    *("changeme", "REPLACE_ME", "TODO", "TBD", "PORT_HERE", "###PORT###", "~port~", "???", "___", "N", "$(port)"),
+    *(
+        "changeme",
+        "REPLACE_ME",
+        "SGLANG_PORT_PLACEHOLDER",
+        "PLACEHOLDER_PORT",
+        "PLACEHOLDER",
+        "TODO",
+        "TBD",
+        "PORT_HERE",
+        "###PORT###",
+        "~port~",
+        "???",
+        "___",
+        "N",
+        "$(port)",
+    ),
 ]
 
 PLACES = [

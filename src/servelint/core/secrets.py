@@ -71,7 +71,7 @@ _VALUE = (
     r"""["']?"""
     # NAME=VALUE, name: VALUE, --name VALUE also on the next line, "--name", "VALUE" and the same as a list of YAML, and the
     # name and the value of a variable of Kubernetes
-    r"(?:\s{0,4}[:=](?!:)[ \t]{0,4}|[ \t]{1,4}(?:[\\^`]\r?\n\s{0,32})?|\s{0,4},\s{0,32}[\"']value[\"']\s{0,4}:\s{0,4}"
+    r"(?:\s{0,4}(?::[-=]|[:=](?!:))[ \t]{0,4}|[ \t]{1,4}(?:[\\^`]\r?\n\s{0,32})?|\s{0,4},\s{0,32}[\"']value[\"']\s{0,4}:\s{0,4}"
     r"|\s{0,4},\s{0,32}|\s{0,4}\r?\n\s{0,32}-[ \t]{1,4}|\s{0,4}\r?\n\s{0,32}value:[ \t]{1,4})"
     r"""(?P<value>(?:[^\s"',;]+|"[^"\n]*"|'[^'\n]*')+)"""
 )

@@ -41,6 +41,8 @@ _NUMBERED = r"(?:^|[-_.])(?P<release>b\d{4,6})(?=[-_.]|$)"
 """A numbered build in any tag: `full-b8667-rocm-6.3.3`, `llama.cpp-b6356_rocm6.4.3_server`."""
 _VARIANT = r"-(?:cu(?:da)?\d+|efa|amd64|arm64|aarch64|gpu|cpu|a[235]|310p|openeuler)(?:-.*)?$"
 """What builds of one release for several devices have behind it."""
+_IN_TAG = r"(?:^|[-_.])(?:{})[-_]?v?(?P<release>\d+\.\d+\.\d+(?:\.?(?:post|rc)\d+)?)(?=$|[-_+]|\.(?!dev))"
+"""An engine and its release in the tag of an image that holds more: `0.3.7-sglang0.5.5.post3-deepep`."""
 _VARIABLE = r"\$\{?(?P<name>[A-Za-z_]\w*)\}?"
 """What stands for a whole image and may name the engine: `${VLLM_IMAGE}`."""
 _NO_SERVER = r"router|gateway|proxy|bench|client|exporter|operator|omni|ascend|mock|simulator"
@@ -211,17 +213,40 @@ def _entrypoint(several: tuple[EntryPoint, ...], release: str | None) -> tuple[s
 def _of_house(name: str, tag: TracedText | None) -> Image:
     """An image of someone else: its name may say the engine, and its tag the engine's release if the name is the engine's."""
     engine = _house_engine(name)
-    if engine is None or tag is None:
-        return Image(engine.id if engine is not None else None, ReleaseClaim(), None, house=True)
+    in_tag = _in_tag(name, tag) if tag is not None else None
+    if in_tag is not None and engine in (None, in_tag[0]):
+        return Image(in_tag[0].id, in_tag[1], None, house=True)
+    if engine is None:
+        return Image(None, ReleaseClaim(), None, house=True)
+    found = Image(engine.id, _house_claim(engine, name, tag), None, house=True)
+    copied = next((one for one in engine.images if one.command and one.repository.rpartition("/")[2] == name), None)
+    if copied is not None:  # a copy of the makers' image, or one that is built on it
+        found.entrypoint, found.command = copied.entrypoint[-1].words, copied.command
+    return found
+
+
+def _in_tag(name: str, tag: TracedText) -> tuple[Engine, ReleaseClaim] | None:
+    """The engine that a tag names with one of its releases, and that release."""
+    if re.search(_NO_SERVER, f"{name}:{tag.flat}") is not None:
+        return None
+    for engine in ENGINES.values():
+        match = re.search(_IN_TAG.format(engine.image_names), tag.flat) if engine.image_names else None
+        if match is not None and match.group("release") in known_releases(engine.id):
+            return engine, ReleaseClaim(match.group("release"), "image", tag.span(*match.span("release")))
+    return None
+
+
+def _house_claim(engine: Engine, name: str, tag: TracedText | None) -> ReleaseClaim:
+    if tag is None:
+        return ReleaseClaim()
     numbered = re.search(_NUMBERED, tag.flat) if engine.numbered_builds else None
     if numbered is not None:
         span = tag.span(*numbered.span("release"))
-        return Image(engine.id, ReleaseClaim(numbered.group("release"), "image", span), None, house=True)
+        return ReleaseClaim(numbered.group("release"), "image", span)
     match = re.match(_HOUSE_RELEASE, tag.flat) if engine.house_tags and re.match(engine.house_tags, name) else None
     if match is not None and _is_release(engine, match.group("release")):
-        span = tag.span(match.start("release"), match.end("release"))
-        return Image(engine.id, ReleaseClaim(match.group("release"), "image", span), None, house=True)
-    return Image(engine.id, ReleaseClaim(None, None, tag.span()), None, house=True)
+        return ReleaseClaim(match.group("release"), "image", tag.span(*match.span("release")))
+    return ReleaseClaim(None, None, tag.span())
 
 
 def _is_release(engine: Engine, release: str) -> bool:
@@ -240,6 +265,12 @@ def _house_engine(name: str) -> Engine | None:
         return None
     named = [engine for engine in ENGINES.values() if engine.image_names]
     return next((engine for engine in named if re.search(rf"(?:^|[-_./])(?:{engine.image_names})(?:$|[-_.])", name)), None)
+
+
+def of_house_name(name: str) -> str | None:
+    """The id of the engine that the name of an image, or of a container of it, says."""
+    engine = _house_engine(name)
+    return engine.id if engine is not None else None
 
 
 def of_names(names: list[str]) -> Image:

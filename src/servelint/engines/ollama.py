@@ -35,6 +35,9 @@ class Ollama(Engine):
         ),
     )
 
+    image_names = r"^ollama$"
+    house_tags = r"ollama$"
+
     words = (b"ollama",)
     stems = ("ollama",)
 

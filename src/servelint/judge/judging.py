@@ -23,12 +23,13 @@ from servelint.judge import container
 from servelint.judge.checks import OF_THE_PLAN, run_check
 from servelint.judge.parser import Violation, note_misspelt, verdicts, violations
 from servelint.judge.parser.view import listed
-from servelint.judge.parser.violation import NEW_IN_FORKS, OF_FORKS, REFUSED, VALUES_OF_FORKS
+from servelint.judge.parser.violation import NEW_IN_FORKS, OF_BUILDS, OF_FORKS, REFUSED, VALUES_OF_FORKS
 from servelint.judge.releases import (
     Releases,
     Unlisted,
     is_changed_build,
     may_be_a_fork,
+    may_be_between,
     next_minor_release,
     possible_releases,
     read_of,
@@ -317,6 +318,10 @@ def _of_parser(
         left_out = [one.span for one in shared if one.refused and (one.rule in unsure or one.new)]
         launch.unsure = [span for span in left_out if span is not None]
         shared = [one for one in shared if one.rule not in unsure and not one.new]
+    elif may_be_between(launch) and releases.how is None:
+        left_out = [one.span for one in shared if one.refused and one.rule in OF_BUILDS and not _is_misspelt(one)]
+        launch.unsure = [span for span in left_out if span is not None]
+        shared = [one.as_warning() if one.rule in OF_BUILDS else one for one in shared if one.span not in launch.unsure]
     if releases.rolling or (releases.unlisted is not None and not releases.exact):
         shared = [one for one in shared if not one.new]
     elif not releases.exact:
@@ -332,6 +337,12 @@ def _of_parser(
         and "env." + one.variable not in variables
         and not any(_covers(finding, one) for finding in others)
     ]
+
+
+def _is_misspelt(violation: Violation) -> bool:
+    """Whether a word that no known build takes is a long option with a wrong letter, and no option of another build."""
+    changes = violation.change.replace if violation.change is not None else []
+    return any(span.text.startswith("--") and abs(len(text) - len(span.text)) <= 2 for span, text in changes or ())
 
 
 def _each_once(shared: list[Violation], others: list[Finding], config: Config) -> list[Violation]:
@@ -365,7 +376,7 @@ def _removed_later(
     latest = newest(launch.engine) or (catalog.releases[-1] if catalog is not None else None)
     if rule is None or latest is None or releases.rolling or launch.fragment or releases.unlisted is not None:
         return []
-    if not releases.exact and may_be_a_fork(launch):
+    if not releases.exact and (may_be_a_fork(launch) or (launch.unsure and may_be_between(launch))):
         return []
     after = next_minor_release(launch.engine, releases.known[-1]) if releases.exact else latest
     if after is None or (releases.exact and not _loses(configs[-1], after)):

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from servelint.core.launch import Launch
 from servelint.core.settings import Settings
-from servelint.engines import ENGINE_NAMES, entry, images
+from servelint.engines import ENGINE_NAMES, ENGINES, entry, images
 from servelint.engines.catalog import load, newest_release
 from servelint.engines.config import Config, configs
 from servelint.engines.releases import (
@@ -19,7 +19,6 @@ from servelint.engines.releases import (
     Placed,
     is_published_build,
     known_releases,
-    newest,
     place,
     release_key,
     sort_key,
@@ -136,21 +135,27 @@ def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, lis
     given = settings.engine_versions.get(launch.engine)
     if given is not None:
         return Releases([given], exact=True, rolling=False, how="settings", unlisted=strange), configs(launch, [given])
-    latest = newest(launch.engine)
-    if claim.rolling and latest is not None:
-        return Releases([latest], exact=False, rolling=True, how=claim.how), configs(launch, [latest])
+    followed = _followed(launch.engine)
+    if claim.rolling and followed:
+        return Releases(followed[-1:], exact=False, rolling=True, how=claim.how), configs(launch, followed[-1:])
     read = read_of(launch)
     before = _started_by.get(launch)
     if before is not None and before[0] == read:
         return Releases(before[1], exact=False, rolling=False, how=None), configs(launch, before[1])
     since = release_key(_floor(launch))
-    known = [release for release in known_releases(launch.engine) if since is None or (release_key(release) or since) >= since]
+    known = [release for release in followed if since is None or (release_key(release) or since) >= since]
     every = configs(launch, known)
     taking = [config for config, refused in zip(every, refuse(every), strict=True) if not refused] or _refusing_least(every)
     starting = [config for config in taking if config.operand(_METHOD_KNOWN).value is not False] or taking or every
     names = [config.release for config in starting if config.release is not None]
     _started_by[launch] = read, names
     return Releases(names, exact=False, rolling=False, how=None), starting
+
+
+def _followed(engine: str) -> list[str]:
+    """The published releases of an engine; those with a catalog where every build of its repository is one."""
+    catalog = load(engine) if ENGINES[engine].numbered_builds else None
+    return catalog.releases if catalog is not None else known_releases(engine)
 
 
 def read_of(launch: Launch) -> tuple[object, ...]:
@@ -274,6 +279,11 @@ def next_minor_release(engine: str, release: str) -> str | None:
 def may_be_a_fork(launch: Launch) -> bool:
     """Whether the image or the package is not the engine's own, so that its engine may have been changed."""
     return bool(launch.release.build) or (launch.image is not None and images.identify(launch.image).house)
+
+
+def may_be_between(launch: Launch) -> bool:
+    """Whether the engine may be a build that servelint does not know: one of many, of the repository or of a fork of it."""
+    return ENGINES[launch.engine].numbered_builds and launch.image is None and launch.release.release is None
 
 
 _PUBLISHED = r"(?:(?:g[0-9a-f]{6,}|d\d{8}|cu\d+|rocm[\d.]*|cpu|xpu|tpu|precompiled)(?:\.|$))*"

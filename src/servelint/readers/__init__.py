@@ -260,6 +260,8 @@ def _filled(source: Source, neighbours: Neighbours, *, shown: bool) -> list[Laun
     from servelint.syntax import yaml
 
     text = helm.filled(source, neighbours)
+    if shown and text is not None and not text.flat.strip("- \n"):
+        text = helm.filled(source, neighbours, shown=True)  # the values switch the whole file off
     if text is None:
         return []
     inner = Source(source.path, text.flat, source.encoding)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from servelint.syntax.shell.syntax import Script
 
 WRAPPERS = frozenset((
-    "accelerate", "aws-vault", "bash-preexec", "catchsegv", "catatonit", "chpst", "chroot", "chrt", "compute-sanitizer",
+    "accelerate", "aws-vault", "bash-preexec", "bwrap", "cgexec", "daemonize", "devbox", "foreman", "honcho", "oc", "qrsh",
+    "salloc", "catchsegv", "catatonit", "chpst", "chroot", "chrt", "compute-sanitizer",
     "conda", "coverage", "cpulimit", "cuda-gdb", "ddtrace-run", "debugpy", "deepspeed", "direnv", "distrobox", "doas",
     "docker-entrypoint.sh", "doppler", "dumb-init", "enroot", "env", "envdir", "eatmydata", "exec", "firejail", "flock",
     "flux", "gdb", "gosu", "hatch", "heaptrack", "hivemind", "incus", "infisical", "ionice", "ipexrun", "jemalloc.sh",
@@ -46,10 +47,12 @@ _RUNNING_MODULES = frozenset((
 ))  # fmt: skip
 """Modules that run another module or script: `python -m cProfile -m module`."""
 _OPENERS = frozenset((
-    "aws-vault", "chroot", "direnv", "distrobox", "docker-entrypoint.sh", "doppler", "envdir", "incus", "infisical", "kubectl",
-    "lxc", "nix", "nix-shell", "nvidia_entrypoint.sh", "op", "pixi", "sops", "toolbox",
+    "aws-vault", "chroot", "direnv", "distrobox", "docker-entrypoint.sh", "doppler", "envdir", "devbox", "incus", "infisical",
+    "kubectl", "lxc", "nix", "oc", "nix-shell", "nvidia_entrypoint.sh", "op", "pixi", "sops", "toolbox",
 ))  # fmt: skip
 """Wrappers that bring variables from a vault, a profile or a running container: more may be set than the file shows."""
+_APART = frozenset(("pm2", "start-stop-daemon"))
+"""Wrappers whose own options may stand between a program and its arguments, which follow `--`."""
 _OTHERS = frozenset((
     "apt", "apt-get", "cat", "chmod", "chown", "cp", "curl", "dnf", "echo", "grep", "journalctl", "killall", "ln", "ls",
     "mkdir", "mv", "pgrep", "pidof", "pkill", "printf", "ps", "rm", "rsync", "scp", "sed", "systemctl", "tail", "tee", "wget",
@@ -98,6 +101,8 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
         ran = containers.cloud_container(words, context, depth)
         if ran is not None:
             return ran
+    if head == "pm2" and (len(words) < 2 or words[1].value != "start"):
+        return []
     if head is not None and head in TEXTS:
         ran = text_launches(words, context, depth)
         if ran:
@@ -204,6 +209,10 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
         inner = context.with_(site=context.site, env=env, claims=claims, open_env=open_env)
         inner.container = container
         found = entry.find(words, at) or (entry.of_python(words, at) if runs_python else None)
+        if found is None and head in _APART and "--" in (rest := [word.value for word in words[at + 1 :]]):
+            without = [*words[: at + 1], *words[at + 2 + rest.index("--") :]]
+            found = entry.find(without, at)
+            words = without if found is not None else words
         if found is not None:
             launch = _launch(words, at, found, inner)
             if wrapper == "srun":
@@ -218,6 +227,8 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
         runs_python = runs_python or name in _RUNNERS or _runs_module(words, at)
         if name in SHELLS and (shell := shell_launches(words[at:], inner, depth)):
             return shell
+        if name in TEXTS and (given := text_launches(words[at:], inner, depth)):
+            return given
         if name in containers.TOOLS:
             ran = containers.container(words[at:], inner, depth)
             if ran is not None:
@@ -608,10 +619,10 @@ def _written_at(text: TracedText) -> int:
 
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ash", "ksh"))
 _SSH_WITH_VALUE = "BbcDEeFIiJLlmOopQRSWw"
-_REMOTE = frozenset(("ssh", "pdsh", "clush", "parallel-ssh", "pssh", "gcloud", "az", "at", "batch"))
+_REMOTE = frozenset(("ssh", "autossh", "pdsh", "clush", "parallel-ssh", "pssh", "gcloud", "az", "at", "batch"))
 _HERE = frozenset((
-    "bsub", "byobu", "condor_run", "flock", "gnome-terminal", "jbsub", "konsole", "nlprun", "oarsub", "parallel", "screen",
-    "script", "tmux", "watch", "xargs", "xterm",
+    "bsub", "byobu", "concurrently", "condor_run", "fish", "flock", "gnome-terminal", "jbsub", "konsole", "newgrp", "nix-shell",
+    "nlprun", "oarsub", "parallel", "pm2", "screen", "script", "sg", "sops", "tmux", "watch", "xargs", "xterm",
 ))  # fmt: skip
 """Programs that run a command in the current folder."""
 TEXTS = _REMOTE | _HERE | frozenset(("runuser", "sshpass", "su", "wsl", "wsl.exe"))
@@ -630,7 +641,7 @@ def text_launches(words: list[Word], context: CommandContext, depth: int) -> lis
     if name == "sshpass":
         at = next((at for at, word in enumerate(words) if word.value in ("ssh", "scp")), None)
         return text_launches(words[at:], context, depth) if at is not None and words[at].value == "ssh" else []
-    if name == "ssh":
+    if name in ("ssh", "autossh"):
         command = _after_host(words)
         bare = (
             len(command) in (1, 2) and entry.program(command[0]) in SHELLS and (len(command) == 1 or command[1].value == "-s")
@@ -644,12 +655,13 @@ def text_launches(words: list[Word], context: CommandContext, depth: int) -> lis
     for at in range(1, len(words)):
         word = words[at]
         if re.search(r"\s", word.text.flat):
-            found += script_launches(word.text, inner, None, depth + 1)
+            option = re.match(r"--[\w-]+=", word.text.flat)
+            found += script_launches(word.text.cut(option.end() if option is not None else 0), inner, None, depth + 1)
         elif not word.text.flat.startswith("-") and (at > 1 or name in ("parallel", "watch", "xargs")):
             rest = launches([*words[at:], *more], inner, depth + 1)
             if rest:
                 return [*found, *rest]
-    if not found and context.stdin is not None and name in ("at", "batch", "wsl", "su"):
+    if not found and context.stdin is not None and name in ("at", "batch", "newgrp", "wsl", "su"):
         return script_launches(context.stdin, inner, None, depth + 1)
     return found
 

@@ -142,7 +142,10 @@ def site_of(words: list[Word], context: CommandContext) -> Span:
     spans = [word.site for word in words if word.site is not None and word.site.source is context.source]
     if not spans:
         return context.anchor or Span(context.source, 0, 0)
-    return spans[0].to(max(spans, key=_end))
+    first, last = spans[0], words[0].text.pieces[-1].span if words[0].text.pieces else None
+    if last is not None and last.source is first.source and "\n" in first.text and "\n" not in words[0].text.flat:
+        first = last  # it begins with the value of a variable, which is set elsewhere
+    return first.to(max(spans, key=_end))
 
 
 def span_of(words: list[Word]) -> Span | None:

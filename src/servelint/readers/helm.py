@@ -163,6 +163,8 @@ def values(source: Source, document: Node, label: str = "", own: Own | None = No
         chart = _chart_of(root)
         if chart is not None and id(root) not in known:
             known.add(id(root))
+            if own is not None and own.version is not None and not path:
+                chart = {**chart, "version": own.version}
             found += _of_chart(source, chart, root, path, own.chart if own is not None else None)
     if id(document) not in known:
         found += helm_chart.of_unknown_chart(source, document, "", known, own)
@@ -424,8 +426,9 @@ class Known:
 
 
 def _inside(action: re.Match[str]) -> str:
-    """What an action says, with single blanks."""
-    return " ".join(action.group("inside").removesuffix("-").split())
+    """What an action says, with single blanks, without the message of `required`."""
+    said = " ".join(action.group("inside").removesuffix("-").split())
+    return re.sub(r"^required (?:\"[^\"]*\"|`[^`]*`) (?=\.Values)", "", said)
 
 
 def _is_empty(text: TracedText) -> bool:
@@ -505,17 +508,21 @@ _HELPERS = (
 """Files in which charts keep their helpers. A folder is never listed."""
 
 
-def filled(source: Source, neighbours: Neighbours) -> TracedText | None:
+def filled(source: Source, neighbours: Neighbours, *, shown: bool = False) -> TracedText | None:
     """A template of a chart as Helm writes it with the chart's own values; what these do not tell stays as it is written.
 
     None for another file, and for one in which nothing is known.
+
+    shown: whether to write what a condition around everything keeps out
     """
     above = _chart_above(source)
-    text = _rendered(source, neighbours, above, neighbours.given) if above else None
+    text = _rendered(source, neighbours, above, neighbours.given, shown=shown) if above else None
     return text if text is not None and text.flat != source.text else None
 
 
-def _rendered(template: Source, neighbours: Neighbours, chart: str, given: list[Any]) -> TracedText | None:
+def _rendered(
+    template: Source, neighbours: Neighbours, chart: str, given: list[Any], *, shown: bool = False
+) -> TracedText | None:
     """A template as Helm writes it; None where that cannot be known.
 
     Args:
@@ -523,6 +530,7 @@ def _rendered(template: Source, neighbours: Neighbours, chart: str, given: list[
         neighbours: The files beside the file that is read.
         chart: The path of the chart's folder from there, with a slash behind it.
         given: What an installation gives over the chart's own values, the strongest last.
+        shown: Whether to write what a condition around everything keeps out.
     """
     beside = neighbours.read(chart + "values.yaml")
     own = _own_file(neighbours, chart) if beside is not None or given else None
@@ -547,7 +555,7 @@ def _rendered(template: Source, neighbours: Neighbours, chart: str, given: list[
     for more in given:
         values = _over(values, more)
     return go_templates.Renderer(values, {key[:1].upper() + key[1:]: value for key, value in named.items()}, helpers).render(
-        read
+        read, shown=shown
     )
 
 

@@ -24,6 +24,8 @@ _COMMENTS = re.compile(r"(?<=\n)[ \t]*#[^\n]*\n")
 _COMMAND = re.compile(r"(?:\\[ \t]*\r?\n|[^;&|'\"\n]|'[^']*'|\"[^\"]*\")+")
 _PACKAGE = r"(?i)(?<![\w/-])({})(?![\w-])"
 _ADDRESS = r"(?i)(?:git\+|https?://).*?(?P<name>{})"
+_TAGGED = r"(?i).*git\+(?:https|ssh)://(?:git@)?{}(?:\.git)?@v(?P<release>RELEASE)(?:#.*)?".replace("RELEASE", _RELEASE)
+"""A tag of a repository: `git+https://github.com/vllm-project/vllm.git@v0.19.1`."""
 
 
 @derived
@@ -85,7 +87,8 @@ def requirement(word: Word) -> tuple[str, ReleaseClaim] | None:
         return packages()[wheel.group("name").lower()], _claim(word, wheel)
     address = with_package(_ADDRESS).match(flat)
     if address is not None:
-        return packages()[address.group("name").lower()], ReleaseClaim(None, "pip", word.text.span())
+        named = packages()[address.group("name").lower()]
+        return named, _of_tag(named, word) or ReleaseClaim(None, "pip", word.text.span())
     match = _REQUIREMENT.fullmatch(flat)
     engine = packages().get(match.group("name").lower()) if match else None
     if match is None or engine is None:
@@ -94,13 +97,22 @@ def requirement(word: Word) -> tuple[str, ReleaseClaim] | None:
         return engine, ReleaseClaim(None, "bare", word.text.span())
     start, end = match.span("release")
     exact = _EXACT.fullmatch(flat, start, end) if match.group("sign") in ("==", "===", "@") else None
+    if exact is None and (tagged := _of_tag(engine, word)) is not None:
+        return engine, tagged
     if exact is None:
         return engine, ReleaseClaim(None, "pip", word.text.span(start, end) if end > start else word.text.span())
     return engine, _claim(word, exact)
 
 
+def _of_tag(engine: str, word: Word) -> ReleaseClaim | None:
+    """The release whose tag of the engine's own repository is installed."""
+    repository = ENGINES[engine].source_url.partition("/blob/")[0].partition("://")[2]
+    tagged = re.fullmatch(_TAGGED.replace("{}", re.escape(repository)), word.text.flat)
+    return _claim(word, tagged) if tagged is not None else None
+
+
 def _claim(word: Word, match: re.Match[str]) -> ReleaseClaim:
-    build = match.group("build") or ""
+    build = match.groupdict().get("build") or ""
     own = (
         not is_published_build(build) and re.fullmatch(r"g[0-9a-f]{7,}(?:\.[\w.]+)?", build) is None
     )  # setuptools-scm's commit

@@ -30,6 +30,10 @@ _TOKEN = re.compile(
 _KEYWORD = re.compile(r"(if|with|range|define|block|else|end|template|break|continue)\b\s*(.*)", re.DOTALL)
 _ELSE = re.compile(r"(if|with)\b\s*(.*)", re.DOTALL)
 _NAMED = re.compile(r"\"([^\"]+)\"\s*(.*)", re.DOTALL)
+_IN_A_WORD = re.compile(r"(?m)--[\w-]+(?:=|[ \t]+)[\"']?\Z|[\w.]:\Z")
+"""What stands in front of a value: an option, or the repository of an image. No chart wants it to be empty."""
+_MORE_WORDS = re.compile(r"(?i)args|arguments|flags|options|opts|extra")
+"""The names of values that are whole options, of which there may be none."""
 _ASSIGNED = re.compile(r"(\$\w+)\s*=(?!=)")
 _CHANGING = frozenset(("merge", "mergeOverwrite", "mustMerge", "mustMergeOverwrite", "set", "unset"))
 """Functions that change their first argument."""
@@ -83,6 +87,17 @@ class _Part:
     @property
     def right(self) -> bool:
         return self.closing.right
+
+
+def _unwrapped(source: Source, nodes: list[Any]) -> list[Any]:
+    """Nodes without the conditions around the rest of a file: `{{ if .Values.on }}` ... `{{ end }}`."""
+    last = len(nodes)
+    while last and isinstance(nodes[last - 1], _Text) and not source.text[nodes[last - 1].start : nodes[last - 1].end].strip():
+        last -= 1
+    part = nodes[last - 1] if last else None
+    if not isinstance(part, _Part) or part.kind != "if" or len(part.arms) > 1:
+        return nodes
+    return [*nodes[: last - 1], *_unwrapped(source, part.arms[0][1])]
 
 
 class Template:
@@ -161,10 +176,14 @@ class Renderer:
         self._source: Source
         self._at = (0, 0)
 
-    def render(self, template: Template) -> TracedText | None:
-        """The text of a file with what is known in it; None if that cannot be known."""
+    def render(self, template: Template, *, shown: bool = False) -> TracedText | None:
+        """The text of a file with what is known in it; None if that cannot be known.
+
+        shown: whether to write what a condition around everything keeps out
+        """
+        nodes = _unwrapped(template.source, template.nodes) if shown else template.nodes
         try:
-            return self._body(template.source, template.nodes, self.root, [{"$": self.root}])
+            return self._body(template.source, nodes, self.root, [{"$": self.root}])
         except (_GivesUp, RecursionError):
             return None
 
@@ -215,6 +234,9 @@ class Renderer:
             else:
                 found = self._value(action.inside, dot, scope)
                 found = EMPTY if found is _NOTHING else written(found)
+                before_it = source.text[max(0, action.start - 200) : action.start]
+                if not found.flat and _IN_A_WORD.search(before_it) and not _MORE_WORDS.search(action.inside):
+                    raise Unknown  # the chart leaves it to the installation
         except Unknown:
             self._forget(action.inside, scope)
             return None

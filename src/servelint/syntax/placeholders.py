@@ -43,7 +43,7 @@ _FENCED = (
 _WORDED = (
     r"(?<![A-Za-z0-9_])(?i:your[-_][a-z0-9][\w-]*|[a-z][a-z0-9_-]*[-_]here|change[-_]?me|replace[-_]?(?:me|this|with)(?:[-_]\w+)*"
     r"|to-?do|tbd|fixme|fill[-_]?me(?:[-_]in)?)(?![A-Za-z0-9_])"
-    r"|(?<![A-Za-z0-9_])(?:YOUR[A-Z]{2,}|REPLACE_\w+|INSERT_\w+)(?![A-Za-z0-9_])"
+    r"|(?<![A-Za-z0-9_])(?:YOUR[A-Z]{2,}|(?:REPLACE|INSERT|PLACEHOLDER)_\w+|(?:[A-Z0-9]+_)*PLACEHOLDER)(?![A-Za-z0-9_])"
 )
 _CROSSED = r"(?<![A-Za-z0-9_])(?:x{3,}|X{3,}|[vV]?[XY]\.[XYZ]\.[XYZ])(?![A-Za-z0-9_])"
 _IN_JSON = r"(?<=[:\[,])[ ]*(?:\[[A-Za-z][\w -]*\]|\{[A-Za-z]\w*\}|_{2,}|\?{2,}|N)(?=[ ]*[,}\]])"
@@ -56,7 +56,7 @@ _OF_A_TOKENIZER = (
 _SEVERAL = r"(?i)\.{3}|…|^\[|(?:\b|_)(?:args|arguments|flags|options)\b"
 _MARKS = "<{[.…"
 _GENERIC = frozenset(("count", "file", "host", "id", "list", "model", "n", "name", "num", "path", "port", "size", "value"))
-_WORDS = ("your", "here", "change", "replace", "do", "tbd", "fixme", "fill", "insert")
+_WORDS = ("your", "here", "change", "replace", "do", "tbd", "fixme", "fill", "insert", "placeholder")
 _IN_VALUE = (
     (("[", "{", "__", "??", "N"), _IN_JSON),
     *_FENCED,

@@ -495,3 +495,49 @@ def test_what_envsubst_fills_in_for_ray_serve() -> None:
     assert argv(launch)[0] == "${MODEL}"
     assert not launch.argv[0].text.known
     assert not launch.argv[2].text.known
+
+
+@pytest.mark.parametrize(
+    ("installed", "expected"),
+    [
+        ("pip: [vllm==0.11.0]", ("0.11.0", "pip")),
+        ("pip: ['vllm[runai]==0.11.0', requests]", ("0.11.0", "pip")),
+        ("pip: {packages: [vllm==0.11.0], pip_check: false}", ("0.11.0", "pip")),
+        ("uv: [vllm==0.11.0]", ("0.11.0", "pip")),
+        ("pip: [vllm]", (None, None)),
+        ("pip: ./requirements.txt", (None, None)),
+    ],
+)
+def test_what_the_environment_of_ray_serve_installs(installed: str, expected: tuple[str | None, str | None]) -> None:
+    text = f"""
+        applications:
+        - name: a
+          import_path: ray.serve.llm:build_openai_app
+          runtime_env: {{{installed}}}
+          args:
+            llm_configs:
+            - model_loading_config: {{model_id: q, model_source: Q/q}}
+        """
+    assert release(launch_in(text, "serve.yaml")) == expected
+
+
+def test_a_runtime_in_a_template_of_openshift_is_given_more_by_its_services() -> None:
+    text = """
+        apiVersion: template.openshift.io/v1
+        kind: Template
+        metadata: {name: t}
+        objects:
+        - apiVersion: serving.kserve.io/v1alpha1
+          kind: ServingRuntime
+          metadata: {name: r}
+          spec:
+            containers:
+            - name: kserve-container
+              image: vllm/vllm-openai:v0.9.0
+              command: [python, -m, vllm.entrypoints.openai.api_server]
+              args: [--port=8080, --model=/mnt/models]
+        """
+    found = launch_in(text, "template.yaml")
+    assert argv(found)[:2] == ["--port=8080", "--model=/mnt/models"]
+    assert found.container is not None
+    assert found.container.reserved is None

@@ -257,7 +257,9 @@ class TestDepth:
         text = KINDS[kind].replace("C]", self.CONTAINER + "]").replace("container: C", f"container: {self.CONTAINER}")
         launch = launch_in(f"apiVersion: any/v1\nkind: {kind}\nmetadata: {{name: x}}\n{text}\n", FILE)
         assert argv(launch) == ["m"]
-        assert launch.name.startswith(f"{kind}/x.")
+        assert launch.name.startswith(
+            "Pod." if kind == "Template" else f"{kind}/x."
+        )  # a template's objects are read one by one
 
     @pytest.mark.parametrize(
         ("module", "found"), [("vllm.entrypoints.openai.api_server", 1), ("dynamo.vllm", 1), ("dynamo.frontend", 0)]
@@ -491,3 +493,45 @@ def test_a_variable_that_names_the_image_s_engine() -> None:
     )
     assert argv(launch_in(text, FILE)) == ["--model", "m"]
     assert launches_in(text.replace("VLLM_IMAGE", "VLLM_ROUTER_IMAGE"), FILE) == []
+
+
+ANNOTATED = """
+    apiVersion: apps/v1
+    kind: ReplicaSet
+    metadata: {{name: requester}}
+    spec:
+      template:
+        metadata:
+          annotations:
+            example.org/server-patch: |
+              spec:
+                containers:
+                - name: inference-server
+                  image: vllm/vllm-openai:v0.10.0
+                  command: {}
+        spec:
+          containers:
+          - {{name: inference-server, image: "example.org/requester:1"}}
+    """
+
+
+def test_a_patch_in_an_annotation() -> None:
+    found = launch_in(ANNOTATED.format("[vllm, serve, m, --port=80]"), FILE)
+    assert (argv(found), release(found)) == (["m", "--port=80"], ("0.10.0", "image"))
+    assert found.open_env
+
+
+LAST_APPLIED = '{"apiVersion": "v1", "spec": {"containers": [{"command": ["vllm", "serve", "m"]}]}}'
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        'description: "run vllm serve m in one of the containers: see the guide"',
+        f"kubectl.kubernetes.io/last-applied-configuration: '{LAST_APPLIED}'",
+    ],
+)
+def test_annotations_that_start_nothing(annotation: str) -> None:
+    metadata = f"metadata:\n  name: a\n  annotations:\n    {annotation}\n"
+    text = f"apiVersion: v1\nkind: Pod\n{metadata}spec:\n  containers: [{{name: a, image: nginx}}]\n"
+    assert launches_in(text, FILE) == []

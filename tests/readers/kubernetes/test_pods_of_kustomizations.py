@@ -210,3 +210,36 @@ class TestImages:
             NAME,
         )
         assert release(launch) == ("0.20.0", "image")
+
+
+PATCH = """
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {{name: llm}}
+    spec:
+      template:
+        spec:
+          containers:
+          - name: {}
+            args: {}
+    """
+
+
+@pytest.mark.parametrize(
+    ("name", "engine"), [("llama-server", "llama.cpp"), ("vllm", "vllm"), ("sglang-decode", "sglang"), ("lmdeploy", "lmdeploy")]
+)
+def test_the_options_of_a_patch_for_a_container_that_is_called_after_its_engine(name: str, engine: str) -> None:
+    found = launch_in(PATCH.format(name, "[--model, m, --host, 0.0.0.0, --port, '80']"), "patch-deployment.yaml")
+    assert (found.engine, argv(found)[:4]) == (engine, ["--model", "m", "--host", "0.0.0.0"])
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("vllm", "[--port, '80']"),
+        ("vllm-router", "[--model, m, --host, a, --port, '80']"),
+        ("server", "[--model, m, --host, a, --port, '80']"),
+    ],
+)
+def test_options_of_a_patch_that_may_be_of_something_else(name: str, args: str) -> None:
+    assert launches_in(PATCH.format(name, args), "patch-deployment.yaml") == []

@@ -290,3 +290,34 @@ def test_lines_that_a_program_fills_in() -> None:
           restartPolicy: Always
         """
     assert argv(launch_in(text, "pod.yaml.tpl")) == ["--model", "m"]
+
+
+@pytest.mark.parametrize(
+    "keys", ["image_repo: {}\n  image_tag: {}", "imageRepository: {}\n  imageTag: {}", "image_name: {}:{}"]
+)
+def test_an_image_in_parts(keys: str) -> None:
+    text = "engine:\n  " + keys.format("vllm/vllm-openai", "v0.9.0") + "\n  command: [--model, m, --dtype, auto]\n"
+    found = launch(text)
+    assert argv(found) == ["--model", "m", "--dtype", "auto"]
+    assert release(found) == ("0.9.0", "image")
+
+
+def test_parts_of_an_image_without_words_for_it() -> None:
+    assert launches_in("engine:\n  image_repo: vllm/vllm-openai\n  image_tag: v0.9.0\n", "x.yaml") == []
+
+
+@pytest.mark.parametrize("key", ["customCommand", "custom_command", "overrideCommand", "default_cmd"])
+def test_a_command_in_place_of_a_default(key: str) -> None:
+    found = launch(f"decode:\n  vllm:\n    {key}: |\n      export A=1\n      vllm serve m --port 8000\n")
+    assert argv(found) == ["m", "--port", "8000"]
+
+
+def test_options_in_lines_of_their_own() -> None:
+    found = launch(
+        "x:\n  image: house/llamacpp\n  command: |\n    /app/llama-server\n    -m /m.gguf\n    --port 8080\n    --metrics\n"
+    )
+    assert argv(found) == ["-m", "/m.gguf", "--port", "8080", "--metrics"]
+
+
+def test_commands_in_lines_of_their_own() -> None:
+    assert argv(launch("run: |\n  vllm serve m\n  echo -n done\n")) == ["m"]

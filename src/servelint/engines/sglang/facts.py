@@ -97,7 +97,9 @@ def mamba_strategy(config: Config) -> Operand:
 
 
 def says_rocm(config: Config) -> Operand:
-    """Whether the launch's image, an AMD variable or an AMD backend says that it is for ROCm."""
+    """Whether the launch's image, an AMD variable, an AMD backend or the GPU says that it is for ROCm."""
+    if config.operand("gpu.vendor").value == "amd":
+        return Operand(True, True)
     image, backend = config.operand("container.image"), config.operand("attention-backend")
     said = image.text.flat.lower() if image.text is not None else ""
     amd = any(name.startswith(("HIP_", "ROCM_", "RCCL_", "SGLANG_USE_AITER", "HSA_")) for name in config.launch.env)
@@ -322,6 +324,8 @@ FACTS = {
     "lacks-dflash": Fact(lacks("dflash"), "bool", "the class of the model has no DFLASH drafts"),
     "lacks-eagle3": Fact(lacks("eagle3"), "bool", "the class of the model has no EAGLE3 drafts"),
     "lacks-embed-and-head": Fact(lacks("embed-and-head"), "bool", "the class of the model shares no embedding with a draft"),
+    "lacks-bitsandbytes": Fact(lacks("bitsandbytes"), "bool", "the class of the model has no bitsandbytes"),
+    "lacks-expert-location": Fact(lacks("expert-location"), "bool", "the class of the model tells the expert balancer nothing"),
     "command": Fact(command, "text", "the program that starts the server: serve or launch_server"),
     "old-variable": Fact(old_variable, "text", "a variable under the old prefix SGL_"),
     "says-other-device": Fact(says_other_device, "bool", "the launch selects a device other than a GPU"),

@@ -461,6 +461,7 @@ FACTS = {
     "lacks-lora": Fact(lacks("lora"), "bool", "the class of the model has no LoRA"),
     "lacks-pp": Fact(lacks("pp"), "bool", "the class of the model has no pipeline parallelism"),
     "lacks-eagle3": Fact(lacks("eagle3"), "bool", "the class of the model has no EAGLE3 drafts"),
+    "lacks-eplb": Fact(lacks("eplb"), "bool", "the class of the model cannot move its experts"),
     "lacks-bitsandbytes": Fact(lacks("bitsandbytes"), "bool", "the class of the model has no bitsandbytes"),
     "entrypoint": Fact(entrypoint, "text", "what starts the server: serve or api_server"),
     "expandable-segments": Fact(expandable_segments, "bool", "whether PyTorch uses expandable segments"),

@@ -36,6 +36,8 @@ _METHODS = {
     "dflash": ("set_dflash_layers_to_capture", "set_dspark_layers_to_capture"),
     "eagle3": ("set_eagle3_layers_to_capture",),
     "embed-and-head": ("get_embed_and_head", "get_embed_and_head_for_draft"),
+    "bitsandbytes": ("bitsandbytes_stacked_params_mapping",),
+    "expert-location": ("get_model_config_for_expert_location",),
 }
 
 
@@ -43,7 +45,8 @@ def architectures(tree: Tree) -> dict[str, dict[str, list[str]]]:
     """The architectures of the release's model classes, in order.
 
     `lacks` has what the class does not have: "pp" (its forward takes no pp_proxy_tensors), "dflash", "eagle3" and
-    "embed-and-head" (the methods of a target of drafts). It is left out where the bases of the class are not all known.
+    "embed-and-head" (the methods of a target of drafts), "bitsandbytes" and "expert-location" (of the expert balancer). It is
+    left out where the bases of the class are not all known.
     """
     entries: set[str] = set()
     classes: dict[str, list[ast.ClassDef]] = {}

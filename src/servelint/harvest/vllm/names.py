@@ -23,6 +23,7 @@ _INTERFACES = {
     "lora": ("SupportsLoRA", "supports_lora"),
     "pp": ("SupportsPP", "supports_pp"),
     "eagle3": ("SupportsEagle3", "supports_eagle3"),
+    "eplb": ("MixtureOfExperts", "set_eplb_state"),
 }
 _PACKED, _STACKED = "packed_modules_mapping", "bitsandbytes_stacked_params_mapping"
 
@@ -403,7 +404,7 @@ def _architectures(program: Program) -> dict[str, dict[str, list[str]]]:
     """The architectures of the model registry, the Transformers backend's own stand-ins among them.
 
     `lacks` has what the class of an architecture does not declare: "lora", "pp" (pipeline parallelism), "eagle3" (hidden states
-    for drafts), "bitsandbytes". It is left out where the bases of the class are not all known.
+    for drafts), "eplb" (experts that can be moved), "bitsandbytes". It is left out where not all bases of the class are known.
     """
     loader = program.module("vllm.model_executor.model_loader.loader")
     stacked = loader is not None and _STACKED in ast.unparse(loader.tree)

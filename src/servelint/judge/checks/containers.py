@@ -14,7 +14,7 @@ def outside(config: Config) -> dict[str, str] | None:
 def by_image(config: Config) -> dict[str, str] | None:
     """Hold where the image or the unit of the engine's makers starts it, so that no script reads the variables first."""
     verb = config.launch.verb
-    return {} if verb and verb[0].site is None else None
+    return {} if (verb[0].site is None if verb else config.launch.container is not None) else None
 
 
 def given_no_gpu(config: Config) -> dict[str, str] | None:

@@ -139,6 +139,37 @@ def refused(config: Config) -> dict[str, str] | None:
     return {"where": _where(found), "reason": (found.reason or _reason(found)) + _planned_as(found), "remedy": remedy}
 
 
+_SHARDS = {"tgi": ("num-shard",), "lmdeploy": ("tp",), "trtllm": ("tensor-parallel-size", "pipeline-parallel-size")}
+"""engine -> the options that divide the weights over GPUs: those of each layer, then the layers"""
+
+
+def weights_refused(config: Config) -> dict[str, str] | None:
+    """Weights that are larger than their GPUs, for an engine whose memory is not planned, or not for this model."""
+    from servelint.models import folder
+    from servelint.models.weights import weigh
+
+    engine, total = config.launch.engine, config.operand("gpu.memory-gib").value
+    arguments = config.reading.arguments
+    model = folder.model_of(config.launch, config.text(ENGINES[engine].model_option or "model"))
+    if model is None or not isinstance(total, (int, float)) or not arguments.complete or arguments.possible:
+        return None
+    if plan(config) is not None:
+        return None
+    names = _SHARDS[engine]
+    if any(config.operand(name).present is not False and whole(config, name) is None for name in names):
+        return None
+    parts = [whole(config, name) for name in names]
+    if parts[0] is None and engine == "tgi":
+        parts = [whole(config, "gpu.count")]  # all that the launcher sees
+        if parts[0] is None:
+            return None
+    sizes = [size or 1 for size in parts]
+    weighed = weigh(model, tensor=sizes[0], pipeline=sizes[-1] if len(sizes) > 1 else 1, vision=False)
+    if weighed is None or weighed.low <= total:
+        return None
+    return {"weights": _gib(weighed.low), "memory": _gib(total)}
+
+
 def too_long(config: Config) -> dict[str, str] | None:
     """A KV cache that certainly holds less than one request of the longest length: vLLM does not start.
 

@@ -396,6 +396,16 @@ def spec_types(config: Config) -> dict[str, str] | None:
     return None
 
 
+def digits_read(config: Config) -> dict[str, str] | None:
+    """The number that std::stoi takes from a --ctx-size such as 16k, and the text.
+
+    Source: common_params_parse_ex in llama.cpp b11434 common/arg.cpp.
+    """
+    text = config.operand("ctx-size").text
+    found = re.fullmatch(r"(\d+)[^\d\s]\S*", text.flat) if text is not None and text.known else None
+    return {"read": found.group(1), "text": found.group()} if found is not None else None
+
+
 # -- LMDeploy
 
 

@@ -39,6 +39,9 @@ NEW_IN_FORKS = frozenset(("unknown-option", "unknown-json-key", "ignored-json-ke
 OF_FORKS = NEW_IN_FORKS | {"removed-env", "env-not-yet", "env-of-other-engine", "deprecated-env", "deprecated-option"}
 """The same for a changed engine of an unknown release, which may also have kept what the published one removed."""
 
+OF_BUILDS = UNKNOWN_WORDS | {"unexpected-argument", "unexpected-value", "missing-value", "invalid-choice"}
+"""Rules about words of which a build that is not known, or a fork's, may know more."""
+
 VALUES_OF_FORKS = frozenset(("invalid-choice", "invalid-json-value"))
 """Rules about values that a changed engine may have beside the published ones: no errors there."""
 
@@ -103,10 +106,16 @@ class Violation:
         bare.change, bare.title, bare.safe = None, "", False
         return bare
 
+    def as_warning(self) -> Violation:
+        """The same violation where it is a warning at most."""
+        mild = copy(self)
+        mild.mild = True
+        return mild
+
     def unless_newer(self) -> Violation:
         """The same violation where a release after all known ones may run, which may have what they lack."""
-        doubtful = copy(self)
-        doubtful.mild, doubtful.message = True, f"{self.message}; this holds for every earlier release too"
+        doubtful = self.as_warning()
+        doubtful.message = f"{self.message}; this holds for every earlier release too"
         return doubtful
 
 

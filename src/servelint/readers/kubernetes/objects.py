@@ -10,7 +10,7 @@ from typing import Any
 from servelint.core import bounds
 from servelint.core.data import read_json
 from servelint.core.source import Source
-from servelint.core.text import TracedText
+from servelint.core.text import HOLE, TracedText
 from servelint.files.siblings import Neighbours
 from servelint.syntax import yaml, yaml_values
 from servelint.syntax.yaml import Entries, Node
@@ -58,8 +58,8 @@ class Object:
 
     @property
     def label(self) -> str:
-        """The name of the object in the names of its launches: "Deployment/llm"."""
-        return f"{self.kind}/{self.name}" if self.name else self.kind
+        """The name of the object in the names of its launches: "Deployment/llm"; * for what is not known of it."""
+        return f"{self.kind}/{self.name.replace(HOLE, '*')}" if self.name else self.kind
 
 
 class File:
@@ -202,7 +202,7 @@ def _of_one_namespace(objects: list[Object]) -> list[Object]:
 
 
 def objects(documents: list[Node]) -> list[Object]:
-    """The objects of some documents, those in a `List` one by one."""
+    """The objects of some documents, those in a `List` and in a `Template` of OpenShift one by one."""
     found: list[Object] = []
     waiting = [(document, 0) for document in reversed(documents)]
     visits = 0
@@ -213,9 +213,10 @@ def objects(documents: list[Node]) -> list[Object]:
         if bounds.KUBERNETES_OBJECTS.passed(visits, None):
             break
         fields = yaml.entries(node)
-        listed = yaml.items(fields["items"][1]) if "items" in fields else None
         kind = string(fields, "kind") or ""
-        if listed is not None and kind.endswith("List") and depth < _DEPTH:
+        key = "objects" if kind == "Template" else "items"
+        listed = yaml.items(fields[key][1]) if key in fields else None
+        if listed is not None and kind.endswith(("List", "Template")) and depth < _DEPTH:
             waiting += [(item, depth + 1) for item in reversed(listed[: most + 1 - visits])]
         elif fields:
             found.append(Object(node, fields))

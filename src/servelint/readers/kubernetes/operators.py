@@ -16,6 +16,7 @@ from servelint.readers import embedded, helm
 from servelint.readers.commands import script_launches
 from servelint.readers.containers import identified
 from servelint.readers.context import CommandContext
+from servelint.readers.installs import requirement
 from servelint.readers.kubernetes import environment, nodes, pods, runtime
 from servelint.readers.kubernetes.objects import (
     File,
@@ -481,8 +482,9 @@ def _applications(worker: Worker, label: str, source: Source, documents: list[No
         for item in listed(yaml.entries(document), "applications"):
             application = yaml.entries(item)
             env = {**worker.env, **_env_vars(source, application)}
+            claims = _installed(source, application)
             for fields in _configs(item):
-                launch = _llm_config(source, fields, env, worker)
+                launch = _llm_config(source, fields, env, worker, claims)
                 if launch is not None:
                     launch.name = f"{label}.{string(application, 'name') or 'applications'}"
                     found.append(launch)
@@ -506,7 +508,9 @@ def _configs(node: Node) -> list[Entries]:
     return found
 
 
-def _llm_config(source: Source, fields: Entries, env: dict[str, Variable], worker: Worker) -> Launch | None:
+def _llm_config(
+    source: Source, fields: Entries, env: dict[str, Variable], worker: Worker, claims: dict[str, ReleaseClaim] | None = None
+) -> Launch | None:
     name = string(fields, "llm_engine")
     engine = called("ray", name) if name else started_by("ray")
     if engine is None:
@@ -523,7 +527,8 @@ def _llm_config(source: Source, fields: Entries, env: dict[str, Variable], worke
         container = Container(None, product) if container is None else container
         if "gpu_product" not in container.settings:
             container = Container(container.image, {**container.settings, **product}, container.gpus, container.reserved)
-    context = CommandContext(source, "", None, env, container, worker.claims, open_env=True)
+    claims = {**worker.claims, **(claims or {}), **_installed(source, fields)}
+    context = CommandContext(source, "", None, env, container, claims, open_env=True)
     site = pods.extent(source, [fields[key] for key in _ENGINE_KEYS if key in fields])
     return context.launch(engine.id, words, site)
 
@@ -534,6 +539,18 @@ def _env_vars(source: Source, fields: Entries) -> dict[str, Variable]:
     for name, (key, value) in section(fields, "runtime_env", "env_vars").items():
         text: TracedText | None = substituted(yaml.text(source, value)) if yaml.scalar(value) is not None else None
         found[name] = Variable(name, text, yaml.span(source, key))
+    return found
+
+
+def _installed(source: Source, fields: Entries) -> dict[str, ReleaseClaim]:
+    """The engines that a `runtime_env` installs: `pip` and `uv` hold requirements, or a mapping with them in `packages`."""
+    runtime_env = section(fields, "runtime_env")
+    found: dict[str, ReleaseClaim] = {}
+    for key in ("pip", "uv"):
+        for item in listed(runtime_env, key) or listed(section(runtime_env, key), "packages"):
+            named = requirement(Word(yaml.text(source, item))) if yaml.is_scalar(item) else None
+            if named is not None and named[1].how != "bare":
+                found[named[0]] = named[1]
     return found
 
 

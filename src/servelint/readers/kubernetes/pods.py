@@ -10,7 +10,7 @@ from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
-from servelint.engines.images import of_names
+from servelint.engines.images import of_house_name, of_names
 from servelint.readers import embedded
 from servelint.readers.commands import SHELLS, script_launches
 from servelint.readers.containers import identified, in_container
@@ -114,6 +114,17 @@ def of_object(file: File, one: Object, images: Overrides | None) -> list[Launch]
         found += own
     if found:
         nodes.join(file, one, parts)
+    return [*found, *_annotated(file, one, images)]
+
+
+def _annotated(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+    """The launches of a pod, or of a patch for one, that an annotation holds as YAML for a controller."""
+    found: list[Launch] = []
+    for above in (("metadata",), ("spec", "template", "metadata")):
+        for _, value in section(one.fields, *above, "annotations").values():
+            text = yaml.scalar(value) or ""
+            if "containers:" in text and "apiVersion" not in text and entry.mentions(text):
+                found += embedded.of_yaml(file.source, value, partial(_patches, f"{one.label}.annotations", images))
     return found
 
 
@@ -221,6 +232,8 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
     found = in_container(command, rest, image, context)
     if not found and image_text is None and command is None:
         found = _script(pod.file.source, fields, given, context)
+        if not found and not pod.complete:
+            found = _named(pod, name, string(fields, "name") or "", fields)
     for launch in found:
         environment.show_injected(launch, given)
         launch.likely = launch.likely or by_rank  # some of a group's pods take each branch
@@ -411,8 +424,8 @@ def of_operations(file: File, operations: list[Node], label: str, images: Overri
 
 
 def _named(pod: Pod, name: str, target: str, fields: Entries) -> list[Launch]:
-    """The launch of a patch's arguments for an object that is called after an engine and stands elsewhere."""
-    engine = of_names([target]).engine
+    """The launch of a patch's arguments for an object or a container that is called after an engine and stands elsewhere."""
+    engine = of_names([target]).engine or of_house_name(target)
     given = environment.of_container(pod.file, fields)
     _, args = words(pod.file.source, fields, given)
     options = {word.text.flat.partition("=")[0] for word in args or [] if word.text.flat.startswith("--")}

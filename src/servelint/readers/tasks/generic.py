@@ -47,7 +47,7 @@ FORMAT = Format(
 )
 
 _COMMAND = (
-    r"(?:(?:before|container|docker|engine|exec|inference|init|launch|main|model|onstart|pre|run|serve|server|serving|shell|"
+    r"(?:(?:before|container|custom|default|docker|engine|exec|inference|init|launch|main|model|onstart|override|pre|run|serve|server|serving|shell|"
     r"start|startup|worker|{})_?)*"
     r"(?:bash|cmds?|commands?|entrypoint|exec|init|install|launch|onstart|run|runcmd|script|serve|setup|shell|start|startup|"
     r"panes|steps|user_?data)|fn::(?:base64|sub)"
@@ -55,6 +55,7 @@ _COMMAND = (
 """The name of a key that holds a command; {} stands for the names of the engines."""
 _ENVIRONMENT = re.compile(r"(?:\w+_)?(?:env|envs|environment|env_vars|environment_variables|variables)")
 _IMAGES = ("image", "docker_image", "container_image", "image_uri", "imageUri", "base_image", "container")
+_REPOSITORIES = ("image_repo", "image_repository", "image_name")
 _BUILDER = re.compile(
     r"^(?:gcr\.io|[a-z0-9-]+-docker\.pkg\.dev|google)/(?:\S*/)?(?:cloud-builders/|google\.com/cloudsdktool/|cloud-sdk)"
 )
@@ -62,7 +63,7 @@ _BUILDER = re.compile(
 _FIRST = ("setup", "install", "before_script", "init")
 _NOT_INSIDE = re.compile(r"(?:expect|assert|prompt|message|changelog|description|nav$|docs?$|readme)", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
-_OPTION_BELOW = re.compile(r"\n[ \t]+(?=--?[A-Za-z]|[\[{'\"])")
+_OPTION_BELOW = re.compile(r"\n(?:[ \t]*(?=--?[A-Za-z])|[ \t]+(?=[\[{'\"]))")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ITEMS_AT_MOST = 1_000
 _DEPTH = 60
@@ -178,7 +179,17 @@ class _Walk:
             named = optional(self.source, inner, "image", "name") if inner else optional(self.source, fields, name)
             if named is not None:
                 return named
-        return None
+        return self.parted(fields)
+
+    def parted(self, fields: Entries) -> TracedText | None:
+        """The image whose repository and tag stand under keys of their own: `image_repo: x`, `imageTag: y`."""
+        parts = {_CAMEL.sub("_", name).lower(): name for name in fields if "image" in name.lower()}
+        named = [parts[one] for one in _REPOSITORIES if one in parts]
+        repository = optional(self.source, fields, *named) if named else None
+        tag = optional(self.source, fields, parts["image_tag"]) if "image_tag" in parts else None
+        if repository is None or tag is None or not tag.flat:
+            return repository
+        return TracedText.join((repository, TracedText.of(":"), tag))
 
     # -- commands
 
@@ -240,6 +251,7 @@ class _Walk:
     def container(self, fields: Entries, scope: _Scope) -> list[Launch] | None:
         """The launches of a mapping that is a container: its image, and words for it. None if it is not one."""
         named = optional(self.source, fields, "image", "docker_image", "container_image", "image_uri", "imageUri")
+        named = named if named is not None else self.parted(fields)
         if named is None:
             return None
         keys = [name for name in ("entrypoint", "command", "args", "cmd") if name in fields]

@@ -123,7 +123,9 @@ def judged_by(finding: Finding) -> str:
         return f"no {engine} version is pinned; this holds for every {accepting}"
     if finding.assumption:
         return f"{finding.assumption}{affected}"
-    if finding.launch.release.release is None and finding.release_from != "settings":
+    claim = finding.launch.release
+    in_a_branch = finding.release_from is not None and not claim.rolling  # only another alternative of the launch pins one
+    if claim.release is None and finding.release_from != "settings" and not in_a_branch:
         return f"judged as {engine} {finding.release}, the newest known version{affected}"
     return f"{engine} {finding.release}{affected}"
 
