@@ -40,7 +40,7 @@ _RUN_TIME = ("syntax", "shape", "any_name", "unnamed", "words", "needs", "lists"
 
 def load() -> dict[str, list[Format]]:
     """Collect the records by the name of the module that holds them."""
-    sys.path.insert(0, str(ROOT / "src"))
+    sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
     from servelint.readers.registry import Format
 
     found: dict[str, list[Format]] = {}
@@ -158,12 +158,11 @@ def table(formats: list[Format]) -> str:
 
 def schemastore() -> str:
     """The schema of the settings as SchemaStore takes it: of draft 7, under an address of its own."""
-    from servelint.settings.keys import schema
+    from tools.schemas import settings, text
 
     head = {"$schema": "http://json-schema.org/draft-07/schema#", "$id": "https://json.schemastore.org/servelint.json"}
-    data = {**schema(), **head, "description": "servelint.toml, and [tool.servelint] of pyproject.toml"}
-    text = json.dumps(data, indent=2) + "\n"
-    return text.replace('"$defs"', '"definitions"').replace("#/$defs/", "#/definitions/")
+    data = {**settings(), **head, "description": "servelint.toml, and [tool.servelint] of pyproject.toml"}
+    return text(data).replace('"$defs"', '"definitions"').replace("#/$defs/", "#/definitions/")
 
 
 def engine_lists(text: str) -> str:
@@ -180,10 +179,12 @@ def engine_lists(text: str) -> str:
 
 def written() -> dict[Path, str]:
     """What each file has to hold."""
-    from servelint.settings.keys import schema_text
-
     formats = declared()
-    found = {INDEX: index(formats), SCHEMASTORE: schemastore(), SCHEMAS / "settings.schema.json": schema_text()}
+    from tools import schemas
+
+    found = {INDEX: index(formats), SCHEMASTORE: schemastore()}
+    for name, schema in (("settings", schemas.settings), ("admission-policy", schemas.policy)):
+        found[SCHEMAS / f"{name}.schema.json"] = schemas.text(schema())
     for name in ("rule", "report", "catalog-rule"):
         path = SCHEMAS / f"{name}.schema.json"
         found[path] = engine_lists(path.read_text(encoding="utf-8"))

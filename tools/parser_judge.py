@@ -111,6 +111,7 @@ ggml_backend_dev_t ggml_backend_dev_by_name(const char *) { return nullptr; }
 int32_t llama_chat_builtin_templates(const char **, size_t) { return 0; }
 }
 bool common_chat_verify_template(const std::string &, bool) { return true; }
+namespace hf_cache { void migrate_old_cache_to_hf_cache(const std::string &, bool) {} }
 """
 _MISSING = """
 #include <stdio.h>
@@ -134,7 +135,8 @@ def build_llamacpp(source: Path, folder: Path) -> list[str]:
         if path.exists():
             objects.append(str(folder / f"{name}.o"))
             subprocess.run([*compiler, str(path), "-o", objects[-1]], cwd=source, check=True)
-    c_compiler = ["gcc", "-O0", "-w", f"-I{folder}", "-Iggml/include", "-Iggml/src", "-c"]
+    version = ['-DGGML_VERSION="0"', '-DGGML_COMMIT="0"']  # older builds get these from CMake, newer ones from a header
+    c_compiler = ["gcc", "-O0", "-w", *version, f"-I{folder}", "-Iggml/include", "-Iggml/src", "-c"]
     for path in (source / "ggml/src/ggml.c", folder / "missing_c.c"):
         objects.append(str(folder / f"{path.stem}.o"))
         subprocess.run([*c_compiler, str(path), "-o", objects[-1]], cwd=source, check=True)

@@ -150,6 +150,23 @@ def test_more_reviews_than_are_taken_at_a_time() -> None:
     assert send(app(reviews=0), body=[whole[:10], None]).status == 0
 
 
+def test_a_review_takes_a_place_until_it_is_answered() -> None:
+    asked: list[bytes] = []
+    nested: list[Got] = []
+
+    async def ask(path: str, body: bytes, seconds: float) -> Answer:
+        asked.append(body)
+        if len(asked) == 1:
+            nested.append(await asyncio.to_thread(send, to, body=body))
+        return answered
+
+    answered = Answer(200, b"{}", {"operation": "CREATE", "result": "allowed"})
+    to = App(ask, Metrics(), Options(reviews=1), ready=lambda: True, paths=frozenset())
+    assert send(to, body=body(SOUND)).status == 200
+    assert [one.status for one in nested] == [503]
+    assert send(to, body=body(SOUND)).status == 200
+
+
 def test_a_review_that_would_not_be_answered_in_its_time() -> None:
     async def ask(path: str, body: bytes, seconds: float) -> Answer:
         raise BusyError

@@ -160,6 +160,17 @@ def test_a_temporary_file_that_was_left(store: Store) -> None:
     assert (old.exists(), new.exists(), store.read(NAME)) == (False, True, b"good")
 
 
+def test_a_temporary_file_is_left_after_an_hour(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.write(NAME, b"good")
+    path = Path(store.folder, "0", "1-1.tmp")
+    path.write_bytes(b"half")
+    os.utime(path, (50_000, 50_000))
+    for now, left in ((53_599.5, True), (53_601, False)):
+        monkeypatch.setattr("servelint.cache.store.time.time", lambda now=now: now)
+        store.prune(every=True)
+        assert path.exists() is left
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_several_processes(tmp_path: Path) -> None:
     folder = str(tmp_path / "cache")

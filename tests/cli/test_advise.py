@@ -33,6 +33,15 @@ def test_text(workspace: Workspace) -> None:
     assert any(line.startswith("  vllm serve Qwen/Qwen3.6-27B-FP8 ") for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("engine", "name"), [("trtllm", "TensorRT-LLM"), ("lmdeploy", "LMDeploy"), ("ollama", "Ollama"), ("tgi", "TGI")]
+)
+def test_an_engine_that_is_not_measured(workspace: Workspace, engine: str, name: str) -> None:
+    ran = workspace.run("advise", *ASKED, "--engine", engine)
+    says = f"servelint knows no measurements of speculative decoding in {name}: advice is for vllm, sglang, llama.cpp"
+    assert (ran.status, ran.err) == (2, f"servelint advise: error: --engine: {says}\n")
+
+
 def test_json(workspace: Workspace) -> None:
     data = workspace.run("advise", *ASKED, "--format", "json", "--acceptance", "0.8").data
     assert (data["enable"], data["method"], data["num_speculative_tokens"], data["profile"]) == (True, "mtp", 3, "low-latency")

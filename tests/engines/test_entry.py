@@ -68,6 +68,7 @@ def test_starts_a_server(text: str, expected: tuple[str, int]) -> None:
         "vllm serve --help",
         "vllm serve --help=listgroup",
         "llama-server --version",
+        "llama-server --list-devices",
         "llama-cli -m a.gguf",
         "sglang generate",
         "python",

@@ -132,7 +132,7 @@ def test_a_rolling_tag_takes_the_newest(name: str, engine: str) -> None:
         ("nvcr.io/nvidia/tensorrt-llm/release:spark-single-gpu-dev", "trtllm"),
         ("ghcr.io/ggml-org/llama.cpp:server-cuda-bXXXX", "llama.cpp"),
         # releases of the image, not of the engine
-        ("nvcr.io/nvidia/vllm:26.01-py3", "vllm"),
+        ("nvcr.io/nvidia/vllm:26.02-py3", "vllm"),
         ("nvcr.io/nvidia/vllm:${TAG}", "vllm"),
         ("nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.8.1rc2", "vllm"),
         ("nvcr.io/nvidia/ai-dynamo/sglang-runtime:my-tag", "sglang"),
@@ -364,6 +364,12 @@ def test_a_tag_of_two_numbers_is_moved_to_the_newest_release(tag: str, release: 
     [
         ("nvcr.io/nim/meta/llama-3.1-8b-instruct:2.0.1", "vllm", "0.17.1"),
         ("nvcr.io/nim/openai/gpt-oss-120b:2.0.9", "vllm", "0.25.1"),
+        ("nvcr.io/nim/nvidia/model-free-nim:2.0.10", "vllm", "0.26.0"),
+        ("nvcr.io/nim/nvidia/vllm-model-free-nim:2.1.6", "vllm", "0.32.0"),
+        ("nvcr.io/nim/nvidia/sglang-model-free-nim:2.1.6", "sglang", "0.5.22"),
+        ("nvcr.io/nim/nvidia/model-free-nim:2.1.6", None, None),
+        ("registry.example/nim/nvidia/vllm-model-free-nim:2.1.6", "vllm", None),
+        ("nvcr.io/nvidia/vllm:26.01-py3", "vllm", "0.11.1"),
         # a release of NIM whose notes name no release of vLLM
         ("nvcr.io/nim/openai/gpt-oss-120b:2.0.99", "vllm", None),
         # several engines in one image, of which a profile chooses one

@@ -16,9 +16,9 @@ from servelint.engines.config import configs, facts_of
 from servelint.engines.operands import fault, registered
 from servelint.models.catalog import known_names
 from servelint.models.folder import from_config
-from servelint.rules import pages
 from servelint.rules.load import rules
 from tests.launching import launch_in
+from tools import pages
 
 ROOT = Path(__file__).parent.parent.parent
 TYPES: dict[str, Any] = {"bool": bool, "number": (int, float), "text": str}
@@ -116,7 +116,7 @@ def test_the_book_asks_only_for_what_is_registered() -> None:
 
 def test_the_page_is_up_to_date() -> None:
     written = (ROOT / "docs" / pages.OPERANDS).read_text(encoding="utf-8")
-    assert written == pages.operands(), "run: python -m servelint.rules.pages docs/rules"
+    assert written == pages.operands(), "run: python tools/pages.py docs/rules"
     assert all(f"| `{one.name}` |" in written for one in registered())
 
 

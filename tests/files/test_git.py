@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from servelint.files.git import GitError, checked_out, since
+from servelint.files.git import GitError, checked_out, of, since
 from tests.repository import Repository
 
 LINES = "".join(f"line {number}\n" for number in range(1, 21))
@@ -48,7 +48,8 @@ def test_lines_that_look_like_the_diff_itself(repository: Repository) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["with space.sh", "é.sh", 'a"b.sh', "tab\there.sh", "back\\slash.sh", "new\nline.sh", "a -> b"]
+    "name",
+    ["with space.sh", "é.sh", 'a"b.sh', "tab\there.sh", "back\\slash.sh", "new\nline.sh", "bell\a.sh", "\b\v\f\r.sh", "a -> b"],
 )
 def test_names(name: str, repository: Repository) -> None:
     write(repository, "other/" + name, LINES)
@@ -159,3 +160,14 @@ class TestCheckedOut:
     def test_no_repository(self, tmp_path: Path) -> None:
         (tmp_path / "below").mkdir()
         assert checked_out(str(tmp_path / "below")) == ("", "")
+
+
+def test_a_link_below_the_top_is_not_followed(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(repository, "a.sh", LINES)
+    repository.commit("a")
+    (repository.folder / "again").symlink_to(".")
+    monkeypatch.chdir(repository.folder)
+    base = of("HEAD")
+    assert base.read(str(repository.folder / "a.sh")) == LINES.encode()
+    assert base.read(str(repository.folder / "again" / "a.sh")) is None
+    assert base.covers(str(repository.folder / "again" / "a.sh"))

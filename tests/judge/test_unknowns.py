@@ -160,8 +160,9 @@ def known_to(engine: str, option: str) -> bool:
 
 
 def way_out(rule: str) -> set[str]:
-    """The operands of a rule's `unless`."""
-    return set(operands(compile_rule(RULES[rule]).get("unless", ["and", []])))
+    """The operands of a rule's `unless`, and the options that these read."""
+    named = set(operands(compile_rule(RULES[rule]).get("unless", ["and", []])))
+    return named | ({"attention-backend"} if "effective.says-rocm" in named else set())
 
 
 COMPOSE = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.core.source import Source
 from servelint.lsp import cursor
 from servelint.lsp.cursor import Cursor
 from tests.lsp.marked import chart, compose, marked, pod
@@ -199,3 +200,22 @@ def test_the_first_line_of_a_launch(text: str) -> None:
     source, launches = found.analysis.source, found.analysis.launches
     assert cursor.start_of(source, launches, found.offset) is launches[0]
     assert cursor.at(source, launches, found.offset) is None
+
+
+def test_the_end_of_a_verb_still_is_the_launch() -> None:
+    found = marked("serve.sh", "python -m \\\n  sglang.launch_server‸ \\\n  --model-path x/y\n")
+    assert cursor.start_of(found.analysis.source, found.analysis.launches, found.offset) is found.analysis.launches[0]
+
+
+def test_an_image_without_a_tag_is_the_whole_name() -> None:
+    found = at("compose.yml", compose(" --model x/y", image="vllm/vllm-‸openai"))
+    assert found is not None
+    assert (found.kind, found.span.text, found.typed) == (cursor.IMAGE, "vllm/vllm-openai", "vllm/vllm-")
+
+
+def test_a_comment_to_servelint_is_that_of_the_line() -> None:
+    source = Source("serve.sh", "# servelint: ignore[a/b]\nvllm serve m\n# servelint: gpu=h1\n")
+    found = cursor.directive(source, len(source.text) - 1)
+    assert found is not None
+    assert found.group("text").strip() == "gpu=h1"
+    assert cursor.directive(source, source.text.index("serve m")) is None

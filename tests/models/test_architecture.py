@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from servelint.harvest.architectures import entry, packed
-from servelint.harvest.architectures import names as shortened
 from servelint.models import catalog
 from servelint.models.architecture import Architecture, find
 from servelint.models.config_json import described
 from servelint.models.folder import open_in, parts_in
 from servelint.models.matrices import matrices
 from servelint.models.weights import weigh
+from tools.architectures import entry, packed
+from tools.architectures import names as shortened
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -277,9 +277,16 @@ NIM = "docker run {} nvcr.io/nim/meta/llama-3.1-8b-instruct:2.0.4 {}"
         ),
         ("", "nim-serve --max-num-seqs 9", ["--max-num-seqs", "9"]),
         ("", "--max-num-seqs 9", ["--max-num-seqs", "9"]),
+        ("", "hf://Qwen/Qwen3-8B --max-num-seqs 9", ["--max-num-seqs", "9"]),
+        ("-e NIM_MAX_MODEL_LEN=8192", "", ["--max-model-len", "8192"]),
+        (
+            "-e NIM_MAX_MODEL_LEN=8192 -e NIM_PASSTHROUGH_ARGS='--max-num-seqs 8' -e NIM_TENSOR_PARALLEL_SIZE=$TP",
+            "nim-serve --max-model-len 4096",
+            ["--max-model-len", "8192", "--tensor-parallel-size", None, "--max-num-seqs", "8", "--max-model-len", "4096"],
+        ),
     ],
 )
-def test_a_wrapper_takes_arguments_from_a_variable_too(options: str, command: str, given: list[str]) -> None:
+def test_a_wrapper_takes_arguments_from_variables_too(options: str, command: str, given: list[str | None]) -> None:
     launch = launch_in(NIM.format(options, command), "run.sh")
     assert (launch.engine, [word.value for word in launch.argv]) == ("vllm", [*given, None])
     assert launch.argv[-1].many
@@ -292,6 +299,8 @@ def test_a_wrapper_takes_arguments_from_a_variable_too(options: str, command: st
         ("-e NIM_PASSTHROUGH_ARGS=$ARGS", ""),
         ("-e NIM_PASSTHROUGH_ARGS", ""),
         ("", "list-model-profiles"),
+        ("-e NIM_MAX_MODEL_LEN=8192", "list-model-profiles"),
+        ("", "hf://Qwen/Qwen3-8B"),
         ("", "bash"),
     ],
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from servelint.core.data import DataError
 from servelint.engines import ENGINE_NAMES
 from servelint.rules import compile as compiling
 from servelint.rules import load
@@ -56,9 +57,15 @@ def test_a_rule_comes_back_as_it_was_written(folder: Path) -> None:
     assert rule.unless == ["test", "enforce-eager", "is", True]
     assert rule.needs == [["env.A"], ["port"]]
     assert (rule.at, rule.labels) == (["port"], {"port": "here"})
-    assert (rule.fix, rule.check) == ({"set": {"port": "8001"}, "safe": True}, None)
+    assert (rule.fix, rule.check, rule.complaint) == ({"set": {"port": "8001"}, "safe": True}, None, None)
     assert rule.evidence == ["https://example.invalid/1 (so)", "vllm-0.20.0 vllm/envs.py:1 (there)"]
     assert sorted(os.listdir(folder.parent)) == ["book.json", "rules"]
+
+
+def test_the_head_of_a_rule_has_its_complaint(folder: Path) -> None:
+    (folder / "vllm" / "some-rule.yaml").write_text(TEXT + "complaint: ignored-option\n")
+    (compiled,) = compile_book(str(folder))
+    assert compiled["complaint"] == "ignored-option"
 
 
 def test_rule_files_are_found_in_order(folder: Path) -> None:
@@ -114,6 +121,7 @@ class TestWhatRulesName:
                 {"values": {"a": {"sum": ["port", "b"]}, "b": 1}, "message": "{a}"},
                 "values: no release of vllm has an option 'b'",
             ),
+            ({"unless": {"port": {"abov": 1}}}, "unless: port: abov is not an operator"),
             ({"cases": [{"when": {"port": {"abov": 1}}, "text": "a"}]}, "case 1: port: abov is not an operator"),
             ({"cases": [{"when": {"port": 1}, "text": "a"}]}, "cases and {case} in a text go together"),
             ({"message": "it {case}"}, "cases and {case} in a text go together"),
@@ -175,6 +183,13 @@ class TestCheckout:
         path.write_text(TEXT.replace("Some rule", "From the file"))
         os.utime(path, (4_000_000_000, 4_000_000_000))
         assert self.titles() == ["From the file"]
+
+    def test_a_rule_that_is_wrong_is_no_bug_of_servelint(self, checkout: Path) -> None:
+        path = checkout / "vllm" / "some-rule.yaml"
+        path.write_text(TEXT.replace("vllm/some-rule", "vllm/another"))
+        os.utime(path, (4_000_000_000, 4_000_000_000))
+        with pytest.raises(DataError, match=re.escape(f"{path}: the id must be vllm/some-rule")):
+            self.titles()
 
     def test_a_rule_that_was_written_meanwhile_is_newer(self, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path = checkout / "vllm" / "some-rule.yaml"

@@ -12,6 +12,7 @@ from servelint.rules.condition import (
     _MAX_SEARCHED,
     OPERATORS,
     Truth,
+    amount_of,
     compile_amount,
     compile_condition,
     evaluate,
@@ -23,7 +24,6 @@ from servelint.rules.condition import (
     predicate,
     same,
     shown,
-    value_of,
 )
 from tests.launching import launch_in
 
@@ -217,7 +217,7 @@ def test_numbers_of_variables() -> None:
     ],
 )
 def test_amounts(amount: Any, value: int | None) -> None:
-    assert value_of(compile_amount(amount, {}), config(SIZES)) == value
+    assert amount_of(compile_amount(amount, {}))(config(SIZES)) == value
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_how_amounts_are_printed(value: object, grouped: bool, text: str) -> Non
 
 def test_a_default_may_be_an_amount() -> None:
     written = {"operand": "swap-space", "default": {"sum": ["max-num-seqs", 1]}}
-    assert value_of(compile_amount(written, {}), config(SIZES)) == 9
+    assert amount_of(compile_amount(written, {}))(config(SIZES)) == 9
 
 
 def test_nothing_is_a_multiple_of_zero() -> None:

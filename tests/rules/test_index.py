@@ -47,3 +47,22 @@ def test_what_a_rule_needs_is_asked_for_each_time() -> None:
 def test_a_key_that_the_launch_cannot_have_selects_no_rule(words: str, there: set[str] | None) -> None:
     (config,) = configs(launch_in(f"vllm serve m {words}\n", "run.sh"), ["0.33.0"])
     assert config.reading.keys("speculative-config") == there
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        'Qwen/Qwen3.6-27B --speculative-config \'{"method": "mtp", "num_speculative_tokens": 2}\' --kv-cache-dtype fp8',
+        "$MODEL --tensor-parallel-size 3 --load-format dummy --quantization awq",
+        'deepseek-ai/DeepSeek-V3.2 --speculative-config "$CONFIG" $MORE',
+    ],
+)
+def test_only_rules_that_do_not_hold_are_left_out_by_their_first_test(words: str) -> None:
+    rules = RuleIndex(rules_of("vllm"))
+    (config,) = configs(launch_in(f"vllm serve {words}\n", "run.sh"), ["0.19.1"])
+    there = {name for rule in rules.rules for names in rule.needs for name in names}
+    every, kept = rules.candidates(KEYS, there), rules.that_may_hold(KEYS, there, config)
+    assert [rule for rule in every if rule in kept] == kept
+    assert [rule.id for rule in every if rule.holds(config)] == [rule.id for rule in kept if rule.holds(config)]
+    assert any(rule.holds(config) for rule in kept)
+    assert len(kept) < len(every) / 4

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from servelint.rules import pages
 from servelint.rules.load import rules
+from tools import pages
 
 PAGES = pages.pages()
 

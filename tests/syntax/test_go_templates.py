@@ -227,6 +227,17 @@ class TestParts:
         text = '{{ $root := . }}{{ $one := index $root.Values "nested" }}{{ $one.a.b }}'
         assert filled(text) == "deep"
 
+    def test_a_variable_of_a_part_is_not_the_one_outside(self) -> None:
+        for sign, last in ((":=", "1"), ("=", "{{ $a }}")):
+            found = filled(
+                f"{{{{ $a := 1 }}}}{{{{ if .Values.model }}}}{{{{ $a {sign} .Release.Name }}}}{{{{ end }}}}{{{{ $a }}}}"
+            )
+            assert found == f"{{{{ $a {sign} .Release.Name }}}}{last}"
+
+    def test_what_follows_an_operand_that_is_not_known_is_still_read(self) -> None:
+        for operand in (".Release.Name", '(lookup "v1" "Node" "" "a")', '(lookup "v1" "Node" "" "a").x.y'):
+            assert filled(f"{{{{ ternary {operand} .Values.model false }}}}") == "org/m"
+
     def test_a_variable_that_an_open_branch_may_set(self) -> None:
         found = filled("{{ $a := 1 }}{{ if .Release.IsInstall }}{{ $a = 2 }}{{ end }}{{ $a }}")
         assert found is not None

@@ -77,3 +77,8 @@ def test_as_make_does(text: str, tmp_path: Path) -> None:
     )
     makefile: Makefile = read(Source("Makefile", text), nothing)
     assert [f"[{makefile.scope.expand(text_of(name)).value}]" for name in ("$(A)", "$(B)")] == ran.stdout.splitlines()
+
+
+def test_what_follows_a_condition_counts() -> None:
+    makefile = read(Source("Makefile", "A = a\nifeq ($(A),b)\nB = 1\nendif\nC = 2\nifdef A\nD = 3\nendif\nE = 4\n"), nothing)
+    assert [makefile.scope.expand(text_of(f"$({name})")).value for name in "ABCDE"] == ["a", None, "2", "3", "4"]

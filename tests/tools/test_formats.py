@@ -44,6 +44,7 @@ class TestWhatIsWritten:
         assert {"src/servelint/readers/formats.json", ".pre-commit-hooks.yaml"} <= found
         assert {"editors/vscode/src/selector.ts", "editors/vscode/package.json"} <= found
         assert any(path.endswith(".md") for path in found)
+        assert {"schemas/settings.schema.json", "schemas/admission-policy.schema.json"} <= found
 
     def test_the_schemas_list_the_engines(self, monkeypatch: pytest.MonkeyPatch) -> None:
         paths = [path for path in formats.written() if path.name in ("rule.schema.json", "catalog-rule.schema.json")]

@@ -19,15 +19,8 @@ from servelint.report import reference
 Run = tuple[int, int, str, bool]
 """First position, last position, what it takes, whether it is deprecated."""
 
-_SERVE = {
-    "vllm": ("vllm serve", "vllm/vllm-openai:v{release}"),
-    "sglang": ("python3 -m sglang.launch_server", "lmsysorg/sglang:v{release}"),
-    "lmdeploy": ("lmdeploy serve api_server", "openmmlab/lmdeploy:v{release}"),
-    "tgi": ("text-generation-launcher", "ghcr.io/huggingface/text-generation-inference:{release}"),
-    "llama.cpp": ("llama-server", "ghcr.io/ggml-org/llama.cpp:server-{release}"),
-    "trtllm": ("trtllm-serve", "nvcr.io/nvidia/tensorrt-llm/release:{release}"),
-    "ollama": ("ollama serve", "ollama/ollama:{release}"),
-}
+_TAG = re.compile(r"(?<=[:v-])(?:b\d+|\d+(?:\.\d+)+)$")
+"""The release at the end of the image in an engine's first sample."""
 
 
 def _joined(runs: list[Run]) -> list[Run]:
@@ -169,10 +162,11 @@ def _key_written(catalog: Catalog, key: str, index: int) -> list[str]:
 
 def _ways(engine: str, release: str, *, words: list[str] | None = None, variable: str = "") -> list[str]:
     """How words of the command line, or a variable, are written in each kind of file."""
-    if engine not in _SERVE:
+    record = ENGINES.get(engine)
+    image, count = _TAG.subn(release, record.samples[0][0]) if record is not None and record.samples else ("", 0)
+    if record is None or not count:
         return []
-    command, image = _SERVE[engine]
-    image = image.format(release=release)
+    command = " ".join(record.command)
     if words is not None:
         shell = f"{command} MODEL {shlex.join(words)}" if engine == "vllm" else f"{command} {shlex.join(words)}"
         items = ", ".join([json.dumps(word) for word in words])

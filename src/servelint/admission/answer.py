@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from servelint.admission.findings import Found, UnreadError, findings_of
 from servelint.admission.policy import ALLOW, DENY, SKIP, WARN, Policy, Terms
@@ -17,13 +19,7 @@ from servelint.admission.request import KIND, VERSION, RefusedError, Request, pa
 from servelint.core.numbers import counted
 from servelint.core.settings import Settings
 from servelint.report.clean import clean
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from servelint.settings.files import Governing
+from servelint.settings.files import Governing
 
 JUDGED_BY_CONTROLLER = frozenset((
     "CronJob", "DaemonSet", "Deployment", "InferenceService", "Job", "LLMInferenceService", "LeaderWorkerSet", "Model",

@@ -17,12 +17,7 @@ from servelint.judge.judging import judge
 from servelint.readers import kubernetes, mentions_engine
 from servelint.rules.ranges import describe
 from servelint.syntax import yaml
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from servelint.syntax.yaml import Node
+from servelint.syntax.yaml import Node
 
 _NAMES = ("name", "generateName", "namespace")
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")

@@ -1,14 +1,11 @@
 """The policy of the webhook: which findings are denied or warned of, for which objects, and who is exempt.
 
-A policy file is YAML. One table of its keys serves the reader and the JSON Schema:
-`python -m servelint.admission.policy schemas/admission-policy.schema.json` writes the schema.
+A policy file is YAML. One table of its keys serves the reader and the JSON Schema, which tools/formats.py writes.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
@@ -18,12 +15,7 @@ from servelint.core.problem import Problem
 from servelint.core.source import Source
 from servelint.settings.keys import suggestion
 from servelint.syntax import yaml
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node
 
 NEVER = "never"
 DENY, WARN, ALLOW = "deny", "warn", "allow"
@@ -308,52 +300,3 @@ class _Reader:
     def wrong(self, node: Node, message: str) -> None:
         span = yaml.span(self.source, node)
         self.problems.append(Problem(self.source.path, message, *self.source.position(span.start)))
-
-
-def schema() -> dict[str, Any]:
-    """Return the JSON Schema of a policy file, for editors."""
-    terms = {name: {"enum": list(choices), "description": says} for name, (choices, _, says) in TERMS.items()}
-    texts = {"type": "array", "minItems": 1, "items": {"type": "string", "minLength": 1}}
-    named = {**texts, "items": {"type": "string", "pattern": f"^{NAME}$"}}
-    labels = {"type": "object", "additionalProperties": {"type": "string", "minLength": 1}}
-    shapes: dict[str, dict[str, Any]] = {"namespaces": texts, "labels": labels, "paths": named}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "https://raw.githubusercontent.com/servelint/servelint/main/schemas/admission-policy.schema.json",
-        "title": "Policy of servelint admission",
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            **{name: {**terms[name], "default": default} for name, (_, default, _) in TERMS.items()},
-            "exempt": {
-                "type": "object",
-                "description": "objects that are not judged",
-                "additionalProperties": False,
-                "properties": {name: {**texts, "description": says} for name, says in EXEMPT.items()},
-            },
-            "overrides": {
-                "type": "array",
-                "minItems": 1,
-                "description": "other values for some objects; if two overrides match, the later one wins",
-                "items": {
-                    "type": "object",
-                    "additionalProperties": False,
-                    "properties": {**{name: {**shapes[name], "description": says} for name, says in SCOPE.items()}, **terms},
-                    "allOf": [
-                        {"anyOf": [{"required": [name]} for name in SCOPE]},
-                        {"anyOf": [{"required": [name]} for name in TERMS]},
-                    ],
-                },
-            },
-        },
-    }
-
-
-def schema_text() -> str:
-    """Return the text of the file of the schema."""
-    return json.dumps(schema(), indent=2) + "\n"
-
-
-if __name__ == "__main__":
-    with open(sys.argv[1], "w", encoding="utf-8", newline="\n") as file:
-        file.write(schema_text())

@@ -9,10 +9,13 @@ import logging
 import os
 import re
 import signal
+import socket
 import ssl
 import sys
 import time
-from typing import cast
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, cast
 
 import h11
 import uvicorn
@@ -20,13 +23,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from servelint.admission.app import App, Metrics, Options
 from servelint.admission.workers import WorkerError, Workers
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable
-    from types import FrameType
-    from typing import Any
 
 _LOG = logging.getLogger("servelint.admission")
 _PEM = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)

@@ -7,11 +7,9 @@ advise.recommend(use_case=advise.UseCase.SINGLE_USER, gpu_id="h100", model="Qwen
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.advise.commands import Refused, ServeCommand, serve_command, sglang_mtp_command, vllm_mtp_command
-    from servelint.advise.recommendation import Objective, Recommendation, UseCase, recommend
-    from servelint.speculation.gains import Calibration, Crossover, Gain, Measurement, crossover, gain, published
+from servelint.advise.commands import Refused, ServeCommand, serve_command, sglang_mtp_command, vllm_mtp_command
+from servelint.advise.recommendation import Objective, Recommendation, UseCase, recommend
+from servelint.speculation.gains import Calibration, Crossover, Gain, Measurement, crossover, gain, published
 
 __all__ = [
     "Calibration", "Crossover", "Gain", "Measurement", "Objective", "Recommendation", "Refused", "ServeCommand", "UseCase",

@@ -6,10 +6,7 @@ Its options --save-result and --append-result write them.
 from __future__ import annotations
 
 import json
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 
 class Unusable(ValueError):

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
+from typing import Any
 
 from servelint.advise import commands
+from servelint.advise.commands import Note, ServeCommand
 from servelint.core.data import load_data
 from servelint.engines.registry import ENGINES
+from servelint.memory.plan import MemoryPlan
 from servelint.speculation.cases import ADVISED, BLOCK, EAGLE, MTP, Case, accepted_of, method_of
-from servelint.speculation.gains import Crossover, Gain, curve, gain_of
+from servelint.speculation.gains import Calibration, Crossover, Gain, curve, gain_of
 from servelint.speculation.roofline import steps, traffic_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from servelint.advise.commands import Note, ServeCommand
-    from servelint.memory.plan import MemoryPlan
-    from servelint.speculation.gains import Calibration
 
 _GB = 1e9
 _PAYS = 1.05

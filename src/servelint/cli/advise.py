@@ -9,6 +9,7 @@ from servelint.advise.recommendation import Objective, UseCase, recommend
 from servelint.cli import options
 from servelint.cli.command import Options, argument, command, fail, option, whole_number
 from servelint.cli.output import plural, print_stderr, write_text
+from servelint.engines import ENGINE_NAMES
 from servelint.engines.releases import unlisted_note
 from servelint.speculation import gains
 from servelint.speculation.cases import ADVISED
@@ -31,11 +32,25 @@ def _rate(text: str) -> float:
     return value
 
 
+def _advised(engine: str) -> str:
+    if engine not in ADVISED:
+        listed = ", ".join(ADVISED)
+        raise ValueError(
+            f"servelint knows no measurements of speculative decoding in {ENGINE_NAMES[engine]}: advice is for {listed}"
+        )
+    return engine
+
+
+def _engine_option() -> Any:
+    shown, text = f"{{{','.join(ADVISED)}}}", f"engine (default: {ADVISED[0]})"
+    return option("--engine", metavar=shown, choices=tuple(ENGINE_NAMES), default=ADVISED[0], read=_advised, help=text)
+
+
 class Serving(Options, title="model and hardware"):
     """What is served, and on what."""
 
     model: str = option("--model", needed=True, help="repository name of the model, or a folder")
-    engine: str = option("--engine", choices=ADVISED, default=ADVISED[0], help=f"engine (default: {ADVISED[0]})")
+    engine: str = _engine_option()
     release: str | None = option("--release", help="release of the engine (default: the newest that is known)")
     gpu: str | None = option("--gpu", help="GPU, such as h100 or gb10")
     gpu_count: int = option(
@@ -103,7 +118,7 @@ class Measuring(Options, title="measurements"):
 
     results: tuple[str, ...] = argument("RESULT", "a file that --save-result or --append-result wrote", many=True, needed=True)
     gpu: str = option("--gpu", needed=True, help="GPU of the runs, such as h100, or 4x h100 for several")
-    engine: str = option("--engine", choices=ADVISED, default=ADVISED[0], help=f"engine (default: {ADVISED[0]})")
+    engine: str = _engine_option()
     method: str = option("--method", default="mtp", help="speculative method of the runs (default: mtp)")
     source: str = option("--source", default="your own", help="where the results are published, if they are")
     output: str | None = _output_option()

@@ -7,7 +7,6 @@ negative numbers, `--`. A word whose text is not known never causes a fault.
 from __future__ import annotations
 
 import re
-from copy import copy
 
 from servelint.core.launch import Word
 from servelint.core.source import Span
@@ -99,8 +98,8 @@ class Fault:
 
     def about(self, setting: Setting) -> Fault:
         """The same fault of the same option in another release."""
-        new = copy(self)
-        new.setting = setting
+        new = Fault(self.kind, None, self.spelling, self.names, setting)
+        new.word, new.span = self.word, self.span
         return new
 
     def __repr__(self) -> str:
@@ -139,10 +138,11 @@ class Arguments:
             if setting.option is not None and (option is None or option.shape != setting.option.shape):
                 return None
             made[id(setting)] = setting.of(option)
-        new = copy(self)
+        new = Arguments()
         new.every = list(made.values())
         new.settings = {name: made[id(setting)] for name, setting in self.settings.items()}
         new.possible = set(self.possible)
+        new.positionals, new.complete, new.takes_model = self.positionals, self.complete, self.takes_model
         new.faults = [fault if fault.setting is None else fault.about(made[id(fault.setting)]) for fault in self.faults]
         return new
 

@@ -73,9 +73,10 @@ class Reading:
         arguments = self.arguments.rebound(table)
         if arguments is None:
             return None
-        new = copy(self)  # which shares what does not depend on the options: JSON, the model and its family
-        new.arguments = arguments
-        new._first = self.first
+        new = Reading.__new__(Reading)
+        for name in ("launch", "by_keys", "json", "model", "_family"):  # what does not depend on the options
+            setattr(new, name, getattr(self, name))
+        new.arguments, new._first = arguments, self.first
         return new
 
     @property
@@ -104,7 +105,8 @@ class Reading:
 
     def _model(self) -> TracedText | None:
         settings, engine = self.arguments.settings, ENGINES[self.launch.engine]
-        if engine.dialect.positional and self.arguments.positionals:
+        ignored = self.arguments.takes_model is False and engine.model_option in settings
+        if engine.dialect.positional and self.arguments.positionals and not ignored:
             return self.arguments.positionals[0].text
         for name in ("model-path", "model", engine.model_option, engine.repository_options.get(engine.model_option)):
             if name in settings and settings[name].value is not None:

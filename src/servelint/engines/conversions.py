@@ -116,6 +116,7 @@ def _of_form(pattern: str) -> Callable[[str], object]:
 
 
 _USIZE = _unsigned(2**64 - 1)
+_REAL = r"\s*[-+]?(?:\d|\.\d|inf|nan)[^,/]*"
 _STOI = (_number_ahead(r"\s*([-+]?\d+)"), _WHOLE)
 _STOF = (_number_ahead(r"(?i)\s*([-+]?(?:\d+\.?\d*|\.\d+|inf|nan))"), _NUMBER)
 
@@ -139,6 +140,7 @@ CONVERSIONS: dict[str, Conversion] = {
     "gpu_layers": (_of_form(r"auto|all|\s*[-+]?\d.*"), "a whole number, auto or all"),
     "tensor_overrides": (_of_form(r"(?:[^,]*=[^,]*(?:,|\Z))*"), "PATTERN=BUFFER_TYPE, several with commas between them"),
     "sizes": (_of_form(r"\s*[-+]?\d[^,/]*(?:[,/]+\s*[-+]?\d[^,/]*)*[,/]*"), "whole numbers with commas between them"),
+    "numbers": (_of_form(rf"(?i){_REAL}(?:[,/]+{_REAL})*[,/]*"), "numbers with commas between them"),
     "addresses": (_of_form(r".*[^\s,].*"), "at least one address"),
     **dict.fromkeys(("usize", "u64"), (_USIZE, "a whole number without a sign")),
     "u32": (_unsigned(2**32 - 1), "a whole number from 0 to 4294967295"),

@@ -17,7 +17,7 @@ _WHICH = (
 _FOUND = r"(?:\$\(|`)\s*find\s[^|;]*-name\s+[\"']?([\w.-]+)"
 _VARIABLE = r"\$\{?(?P<name>[A-Z][A-Z0-9_]*)(?:[:?+=-].*)?\}?|\{\{-?\s*(?:[\w.]*\.)?(?P<called>[A-Za-z]\w*)\s*(?:\|[^{}]*)?\}\}"
 _OF_A_PROGRAM = r"(?:.*_)?{}(?P<kind>(?:_(?:INSTALL|SERVER))?_(?:BIN|BINARY|CMD|COMMAND|EXE|EXECUTABLE|PATH|PROGRAM))?"
-_HELP = frozenset(("--help", "-h", "--version", "-v"))
+_HELP = frozenset(("--help", "-h", "--version", "-v", "--list-devices"))
 
 
 class Entry:

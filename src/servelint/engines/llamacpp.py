@@ -95,7 +95,7 @@ class LlamaCpp(Engine):
     )
 
     samples = (
-        ("ghcr.io/ggml-org/llama.cpp:server-cuda", (), ("-m", "/models/a.gguf", "-c", "8192", "-ngl", "99", "--port", "x")),
+        ("ghcr.io/ggml-org/llama.cpp:server-b11434", (), ("-m", "/models/a.gguf", "-c", "8192", "-ngl", "99", "--port", "x")),
     )
 
 

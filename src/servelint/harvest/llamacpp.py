@@ -161,6 +161,7 @@ _FORMATS = (
     (r"== \"auto\"\) \{.*== \"all\"\) \{.*else \{ [\w.]+ = std::stoi\(", "gpu_layers"),
     (r"\bparse_tensor_buffer_overrides\(", "tensor_overrides"),
     (r"\[,/\]\+.*std::stoull\(split_arg\[", "sizes"),
+    (r"\[,/\]\+.*std::stof\(split_arg\[", "numbers"),
 )
 """What a handler does with a text -> the name of the conversion that refuses the same texts."""
 _SPEC_MAP = "common_speculative_type_from_name_map"
@@ -307,7 +308,7 @@ class _Source:
             option["type"] = "stoi"
             return
         flat = re.sub(r"\s+", " ", body).strip()
-        conversion = re.match(rf"(?:params\.[\w.]+|(?:const )?\w+ \w+) = (?:\([\w ]+\) ?)?std::(\w+)\({value}\)", flat)
+        conversion = re.match(rf"(?:params\.[\w.]+|(?:const )?\w+ \w+) = (?:\([\w ]+\) ?|1\.0f / )?std::(\w+)\({value}\)", flat)
         if conversion and conversion.group(1) in _CONVERSIONS:
             option["type"] = conversion.group(1)
         elif re.search(rf"\bkv_cache_type_from_str\({value}\)", flat):

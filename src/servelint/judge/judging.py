@@ -35,7 +35,7 @@ from servelint.judge.releases import (
     release_name,
 )
 from servelint.rules import ranges
-from servelint.rules.condition import evaluate, operands, shown, value_of
+from servelint.rules.condition import operands, shown
 from servelint.rules.index import RuleIndex
 from servelint.rules.load import every, rules_of
 from servelint.rules.rule import ANY, PLACEHOLDER, Rule
@@ -130,7 +130,7 @@ def _judged(
         from servelint.judge.checks.memory import planned_as_one
 
         as_one = planned_as_one(launch)
-    for rule in index.candidates(keys, there):
+    for rule in index.that_may_hold(keys, there, configs[0]):
         if as_one is not None and rule.check in OF_THE_PLAN:
             continue
         fields = _holds(rule, configs)
@@ -182,7 +182,7 @@ def _refused_words(index: RuleIndex, config: Config, there: Config, had_rules: s
     had = {one.span for one in had_refused if one.refused}
     spans = [one.span for one in refused if one.refused and not one.new and one.span not in had]
     launch = config.launch
-    for rule in index.candidates((there.key,), _there(launch, [there], index)):
+    for rule in index.that_may_hold((there.key,), _there(launch, [there], index), there):
         crashes = rule.impact_on(there.key) in ("crash-at-start", "crash-at-load") and rule.severity == "error"
         if crashes and rule.id not in had_rules and rule.check not in OF_THE_PLAN and _holds(rule, [there]) is not None:
             places = [there.operand(name) for name in (*rule.at, *operands(rule.when))]
@@ -278,7 +278,7 @@ def _there(launch: Launch, configs: list[Config], index: RuleIndex) -> set[str]:
 
 def _of_plan(index: RuleIndex, launch: Launch, planned: Config, releases: Releases, there: set[str]) -> list[Finding]:
     """What the memory plan over all releases that may start a launch says: not each release has known arithmetic."""
-    rules = [rule for rule in index.candidates((planned.key,), there) if rule.check in OF_THE_PLAN]
+    rules = [rule for rule in index.that_may_hold((planned.key,), there, planned) if rule.check in OF_THE_PLAN]
     found = [(rule, _holds(rule, [planned])) for rule in rules]
     return [_finding(rule, launch, planned, releases, fields) for rule, fields in found if fields is not None]
 
@@ -432,8 +432,13 @@ def _of_container(index: RuleIndex, launch: Launch, config: Config, releases: Re
 
 
 def _covers(finding: Finding, violation: Violation) -> bool:
-    """Whether a finding at the same place says as much: only one with that impact covers a refused start."""
+    """Whether a finding at the same place says as much: only one with that impact covers a refused start.
+
+    No finding about a model says that the server does not read it.
+    """
     if violation.span is None or not _inside(finding.span, violation.span) or finding.impact == "security":
+        return False
+    if violation.rule == "ignored-model":
         return False
     return not violation.refused or finding.impact == "crash-at-start"
 
@@ -482,28 +487,14 @@ def _holds(rule: Rule, configs: list[Config]) -> dict[str, Any] | None:
 
 def _fields(rule: Rule, config: Config) -> dict[str, Any] | None:
     """The values that a rule's texts print, and the text of its case; None if one is unknown, no case or the check not true."""
-    fields = _values(rule, rule.shows, config)
+    fields = rule.printed(rule.shows, config)
     if fields is not None and rule.cases:
-        text = next((text for one in rule.cases if (text := _case(rule, one, config)) is not None), None)
-        fields = {**fields, "case": text} if text is not None else None
+        case = rule.case_of(config)
+        fields = {**fields, "case": _filled(case[0], config, case[1])} if case is not None else None
     if fields is not None and rule.check is not None:
         found = run_check(rule.check, config)
         return {**fields, **found} if found is not None else None
     return fields
-
-
-def _values(rule: Rule, names: list[str], config: Config) -> dict[str, Any] | None:
-    found = {name: value_of(rule.values[name], config) for name in names}
-    return None if None in found.values() else found
-
-
-def _case(rule: Rule, case: list[Any], config: Config) -> str | None:
-    """The text of a case if it is certainly true and all that it prints is known."""
-    when, text, names = case
-    fields = _values(rule, names, config) if evaluate(when, config) is True else None
-    if fields is None:
-        return None
-    return PLACEHOLDER.sub(lambda match: _shown(match.group(1), match.group(2) is not None, config, fields), text)
 
 
 def _asks_for_the_model(rule: Rule) -> bool:
@@ -540,7 +531,7 @@ def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fie
     fields["release"] = release_name(config.launch, releases)
 
     def fill(text: str) -> str:
-        return PLACEHOLDER.sub(lambda match: _shown(match.group(1), match.group(2) is not None, config, fields), text)
+        return _filled(text, config, fields)
 
     fix: Fix | None = fix_for(rule.fix, config, rule.at, fill) if rule.fix is not None else None
     may_be_mended = not releases.exact and rule.impact in _BUGS and ranges.is_open(rule.bounds)
@@ -577,6 +568,11 @@ def _verb(launch: Launch) -> Span:
     site = launch.site
     end = site.source.text.find("\n", site.start, site.end)
     return site.sub(0, end - site.start) if end != -1 else site
+
+
+def _filled(text: str, config: Config, fields: dict[str, Any]) -> str:
+    """A rule's text with what its placeholders stand for."""
+    return PLACEHOLDER.sub(lambda match: _shown(match.group(1), match.group(2) is not None, config, fields), text)
 
 
 def _shown(name: str, grouped: bool, config: Config, fields: dict[str, Any]) -> str:

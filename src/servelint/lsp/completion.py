@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from servelint import hardware
 from servelint.core.source import Span
@@ -21,10 +22,6 @@ from servelint.lsp.incomplete_text import STAND_IN, Typed, typed_at
 from servelint.lsp.launch_view import METHOD, LaunchView
 from servelint.report import reference
 from servelint.rules.load import every
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _RULE = re.compile(r"ignore\[(?:[^\]]*[,\s])?(?P<name>[\w/.*-]*)$")
 _GPU = re.compile(r"(?:.*[\s,])?gpu[ \t]*=[ \t]*(?P<name>[\w.-]*)$")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from servelint.core.launch import Launch, Variable, Word
@@ -13,10 +14,6 @@ from servelint.engines.config import Config, configs
 from servelint.engines.registry import ENGINES
 from servelint.files.directives import SIGN
 from servelint.fixes.change import name_span
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _DIRECTIVE = re.compile(r"#[ \t]*servelint:[ \t]*(?P<text>[^\n]*)$")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lsprotocol import types
@@ -14,10 +15,6 @@ from servelint.lsp.analysis import Analysis
 from servelint.lsp.edits import Standing, differing
 from servelint.lsp.launch_cache import LaunchCache
 from servelint.report.places import utf8, utf16
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 NAMES = {
     "bat": "untitled.bat", "dockercompose": "compose.yml", "dockerfile": "Dockerfile", "dotenv": ".env", "helm": "values.yaml",

@@ -7,7 +7,9 @@ is tried. Most edits leave most launches of a file alone.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Hashable
 from copy import copy
+from typing import TypeAlias
 
 from servelint.core.finding import Finding, Related
 from servelint.core.launch import Branch, Launch, OpenedFile
@@ -18,11 +20,6 @@ from servelint.core.text import TracedText
 from servelint.files.directives import name_gpus
 from servelint.judge.checks.models import names_transformers
 from servelint.judge.judging import judge
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-    from typing import TypeAlias
 
 _UNUSED_AT_MOST = 16
 """Texts for which an entry is kept that none of them uses: what is typed is often deleted again."""

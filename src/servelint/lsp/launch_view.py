@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from servelint.core.launch import Launch
 from servelint.core.settings import Settings
@@ -19,10 +20,6 @@ from servelint.rules import ranges
 from servelint.rules.condition import operands
 from servelint.rules.load import every
 from servelint.rules.rule import ANY, Rule
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 LOOKED_UP = {
     "kv-cache-dtype": "kv-cache-dtypes", "quantization": "quantization", "tool-call-parser": "tool-call-parsers",

@@ -6,6 +6,8 @@ import asyncio
 import gc
 import logging
 import os
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from lsprotocol import types
 from pygls.capabilities import get_capability
@@ -23,11 +25,6 @@ from servelint.lsp.transport import Protocol, lives
 from servelint.lsp.worker import Analyses, Worker
 from servelint.readers.registry import FILES, GLOBS
 from servelint.rules import folder as rule_folders
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-    from typing import Any
 
 log = logging.getLogger("servelint.lsp")
 

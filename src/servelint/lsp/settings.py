@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from lsprotocol import types
 
@@ -14,11 +16,6 @@ from servelint.report.clean import clean
 from servelint.settings import keys, reading
 from servelint.settings.files import SettingsFiles
 from servelint.settings.layers import EDITOR, Layer, Origin
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 SECTION = "servelint"
 _KEYS = ("select", "extend-select", "ignore", "profile", "severity", "engine-versions", "gpu", "gpu-count", "rules", "exclude")

@@ -58,7 +58,7 @@ _FORMATS = {
 def _by_name() -> dict[str, tuple[str, str]]:
     """Each name in lower case -> the name and text of its entry.
 
-    An entry stands on a line of its own (servelint.harvest.architectures writes it so), so that only the requested one is
+    An entry stands on a line of its own (tools/architectures.py writes it so), so that only the requested one is
     parsed.
     """
     found: dict[str, tuple[str, str]] = {}
@@ -99,7 +99,7 @@ def sources_of(name: str) -> list[str]:
 
 
 def unpacked(value: Any) -> Any:
-    """A config whose lists servelint.harvest.architectures has packed, with its lists in full."""
+    """A config whose lists tools/architectures.py has packed, with its lists in full."""
     if isinstance(value, dict):
         if value.keys() == {"repeat", "length"}:
             short = value["repeat"]

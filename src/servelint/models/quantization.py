@@ -68,7 +68,7 @@ _REPEATED_GROUP = re.compile(r"\)[*+{]")
 _LAYER = re.compile(r"(?:^|\.)layers\.(\d+)(?=\.|$)")
 _OF_LAYER = re.compile(r"layers\.(\d+)(?=\.|$)")
 _OF_LAYERS = re.compile(r"\(\?!\.\*mtp\)\.\*layers\\\.\((\d+(?:\|\d+)*)\)(?=\\\.|\.\*$)")
-"""An expression for matrices of many layers, as servelint.harvest.architectures packs lists of names. Where a point follows the
+"""An expression for matrices of many layers, as tools/architectures.py packs lists of names. Where a point follows the
 numbers they are whole ones; with .* they are beginnings."""
 _LITERAL = re.compile(r"(?:[\w-]|\\\.)*")
 _OF_ALL = re.compile(r"(?:[a-z_A-Z-]|\\\.|\.[*+]|[|()^$])*")

@@ -336,13 +336,15 @@ def of_service(service: Service, files: list[File]) -> Runtime:
 def _called(service: Service, network: TracedText | None, files: list[File]) -> list[TracedText]:
     """The ports of the addresses with a service's name in the files of its project; none where the name may be another's."""
     container = service.last("container_name")
-    names = [re.escape(name) for name in (service.name, container.value if container is not None else None) if name]
-    pattern = re.compile(rf"(?m)^[^#\n]*?//(?:{'|'.join(names)}):(\d{{2,5}})(?=[/\s\"'}}]|$)")
-    if network is not None or any(
-        re.search(rf"(?:{'|'.join(names)})\s*[:=]\s*host-gateway", file.source.text) for file in files
-    ):
+    names = [name for name in (service.name, container.value if container is not None else None) if name]
+    naming = [file for file in files if network is None and any(f"//{name}:" in file.source.text for name in names)]
+    if not naming:
         return []
-    return [TracedText.at(file.source, *match.span(1)) for file in files for match in pattern.finditer(file.source.text)]
+    any_name = "|".join([re.escape(name) for name in names])
+    if any(re.search(rf"(?:{any_name})\s*[:=]\s*host-gateway", file.source.text) for file in files):
+        return []
+    pattern = re.compile(rf"(?m)^[^#\n]*?//(?:{any_name}):(\d{{2,5}})(?=[/\s\"'}}]|$)")
+    return [TracedText.at(file.source, *match.span(1)) for file in naming for match in pattern.finditer(file.source.text)]
 
 
 def _ports(service: Service) -> list[Port]:

@@ -312,6 +312,7 @@ def _at_commas(words: list[Word]) -> list[Word]:
 
 _GIVING = frozenset(("--device", "--runtime", "--privileged", "--device-cgroup-rule", "--volumes-from", "--env-file", "--nv"))
 _ASSIGNMENT = r"([A-Za-z_]\w*)="
+_ADDRESS = r"[a-z][a-z0-9]*://"
 
 
 def container(words: list[Word], context: CommandContext, depth: int) -> list[Launch] | None:
@@ -444,7 +445,7 @@ def in_container(
     if entrypoint is None and image.entrypoint and image.command:
         command = command or [Word(TracedText.of(word)) for word in image.command]
         entrypoint = [Word(TracedText.of(word)) for word in image.entrypoint]
-    if entrypoint is None and not command and image.wrapper is not None and image.wrapper.options:
+    if entrypoint is None and not command and image.wrapper is not None and not image.wrapper.program:
         return set_by_variables(image, image.wrapper, context)
     if entrypoint is None and image.wrapper is not None:
         command = _wrapped(image.wrapper, command, context)
@@ -473,38 +474,52 @@ def in_container(
 
 
 def _wrapped(wrapper: Wrapper, command: list[Word], context: CommandContext) -> list[Word]:
-    """The engine's arguments of a container whose program takes them from a variable as well, those of the command last.
+    """The engine's arguments of a container whose program takes them from variables as well, those of the command last.
 
     The program adds arguments that no file shows, which all others replace.
     """
     own = command[1:] if command and entry.program(command[0]) == wrapper.program else command
+    own = own[1:] if own and re.match(_ADDRESS, own[0].text.flat) else own  # the model
     given = context.env.get(wrapper.variable)
-    passed = split(given.value) if given is not None and given.value is not None else []
-    first = [*passed, *own][:1]
-    if not first or not first[0].text.flat.startswith("-"):
+    passed = [
+        *_of_variables(wrapper, context),
+        *(split(given.value) if given is not None and given.value is not None else []),
+    ]
+    if not [*passed, *own] or not all(words[0].text.flat.startswith("-") for words in (passed, own) if words):
         return command
     return [*passed, *own, Word(TracedText((unknown(wrapper.program, None, ""),)), many=True)]
 
 
 def set_by_variables(image: images.Image, wrapper: Wrapper, context: CommandContext) -> list[Launch]:
     """The launch whose options variables of a container set; none where a variable chooses another program, or may."""
+    for name, other in wrapper.unless.items():
+        text = _text(context.env[name]) if name in context.env else None
+        if text is not None and (not text.known or re.search(other, text.flat)):
+            return []
+    words = _of_variables(wrapper, context)
+    if image.engine is None or not words:
+        return []
+    context.note_runtime(direct=True, starts=True)
+    rest = Word(TracedText((unknown(image.engine, None, ""),)), many=True)  # what the program sets where nothing else does
+    return [context.launch(image.engine, [rest, *words], site_of(words, context))]
+
+
+def _text(variable: Variable) -> TracedText:
+    return variable.value if variable.value is not None else TracedText((unknown(variable.name, None, ""),))
+
+
+def _of_variables(wrapper: Wrapper, context: CommandContext) -> list[Word]:
+    """The options that variables set."""
     words: list[Word] = []
     for name, variable in context.env.items():
-        text = variable.value if variable.value is not None else TracedText((unknown(name, None, ""),))
-        other = wrapper.unless.get(name)
-        if other is not None and (not text.known or re.search(other, text.flat)):
-            return []
+        text = _text(variable)
         option, switch = wrapper.options.get(name), text.flat.lower()
         if option is None or switch in ("false", "max", ""):  # max: as many as there are GPUs
             continue
         words.append(Word(TracedText.of("--" + option), variable.site))
         if switch != "true":
             words.append(Word(text, variable.site))
-    if image.engine is None or not words:
-        return []
-    context.note_runtime(direct=True, starts=True)
-    rest = Word(TracedText((unknown(image.engine, None, ""),)), many=True)  # what the program sets where nothing else does
-    return [context.launch(image.engine, [rest, *words], site_of(words, context))]
+    return words
 
 
 def _without_program(command: list[Word], image: images.Image, context: CommandContext) -> list[Launch]:

@@ -42,7 +42,9 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
             env[name] = Variable(name, value, value.span())
     named = env[_ENGINE].value if _ENGINE in env else None
     engine = ENGINES.get(named.flat) if named is not None else None
-    wrapper = next((one.wrapper for one in engine.images if one.wrapper and one.wrapper.options), None) if engine else None
+    wrapper = (
+        next((one.wrapper for one in engine.images if one.wrapper and _ENGINE in one.wrapper.unless), None) if engine else None
+    )
     if engine is None or wrapper is None:
         return []
     launches = set_by_variables(Image(engine.id, ReleaseClaim(), ()), wrapper, CommandContext(source, env=env, open_env=True))

@@ -222,6 +222,13 @@ def filled(compiled: Compiled, options: dict[str, Any]) -> Compiled:
     return [kind, [filled(part, options) for part in compiled[1]]]
 
 
+def leading_test(compiled: Compiled) -> Compiled | None:
+    """The test with which a condition begins, without which it cannot be true; None if there is none."""
+    while compiled[0] == "and":
+        compiled = compiled[1][0]
+    return compiled if compiled[0] in ("test", "release") else None
+
+
 def evaluate(compiled: Compiled, config: Config, closed: bool = False) -> Truth:
     """Whether a condition holds for a launch under one release; None if that is unknown.
 
@@ -271,7 +278,7 @@ def _joined(parts: list[Predicate], *, decisive: bool) -> Predicate:
 def _test(compiled: Compiled, closed: bool) -> Predicate:
     _, left, test, argument = compiled
     if not isinstance(left, str):
-        return _test_of_amount(_amount(left), _comparison(test, argument))
+        return _test_of_amount(amount_of(left), _comparison(test, argument))
     if test == "set":
         return _test_of_presence(left, argument, closed)
     compared = _comparison(test, argument)
@@ -342,7 +349,7 @@ def lacking_value(amount: Any, config: Config) -> list[str]:
 def _comparison(test: str, argument: Any) -> Comparison:
     """Whether a known value satisfies a test, as a function of the value and the config."""
     if isinstance(argument, dict):
-        return _comparison_with_amount(test, _amount(argument))
+        return _comparison_with_amount(test, amount_of(argument))
     if test in _NUMERIC:
         return _ordered(_NUMERIC[test], argument)
     if test in ("in", "not-in"):
@@ -382,7 +389,7 @@ def _listed(ones: list[Any], *, wanted: bool) -> Comparison:
     if all(type(one) is str for one in ones):
         known, folded = frozenset(ones), frozenset([one.lower() for one in ones])
         return lambda value, _: (str(value).lower() in folded if isinstance(value, bool) else str(value) in known) is wanted
-    amounts = [_amount(one) for one in ones]
+    amounts = [amount_of(one) for one in ones]
 
     def compared(value: Any, config: Config) -> Truth:
         unknown = False
@@ -486,22 +493,17 @@ def _compile_listed(part: object, values: dict[str, Any]) -> Any:
     return compiled
 
 
-def value_of(amount: Any, config: Config) -> Any:
-    """The value of an amount for a config: a number, a text, true or false, a list of names; None if it is unknown."""
-    return _amount(amount)(config)
-
-
-def _amount(amount: Any) -> Amount:
-    """An amount as a function of the config."""
+def amount_of(amount: Any) -> Amount:
+    """An amount as a function of the config: a number, a text, true or false, a list of names; None if it is unknown."""
     if not isinstance(amount, dict):
         return lambda _: amount
     if "operand" in amount:
-        return _amount_of_operand(amount["operand"], _amount(amount.get("default")))
+        return _amount_of_operand(amount["operand"], amount_of(amount.get("default")))
     if "names" in amount:
         kind, ever = amount["names"], "release" in amount
         return lambda config: config.names(kind, ever=ever)
     ((form, parts),) = amount.items()
-    amounts = [_amount(part) for part in parts]
+    amounts = [amount_of(part) for part in parts]
 
     def computed(config: Config) -> int | None:
         numbers: list[int] = []

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from servelint.engines.releases import ReleaseKey
 from servelint.rules import ranges
+from servelint.rules.condition import leading_test, predicate
 from servelint.rules.rule import ANY, Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.engines.config import Config
+    from servelint.rules.condition import Predicate
 
 _COMMON = frozenset(("model.", "gpu."))
 _MAX_COVERS = 512
@@ -44,12 +50,19 @@ class RuleIndex:
             keys: of the releases that the launch may run on; the range of each rule covers them all.
             there: what the launch has, by the names of Rule.needs; no rule needs anything else.
         """
+        return self._cover(keys).candidates(there)
+
+    def that_may_hold(self, keys: tuple[ReleaseKey | None, ...], there: set[str], config: Config) -> list[Rule]:
+        """As `candidates`, without those whose condition begins with a test that is not certainly true of a config."""
+        return self._cover(keys).leading(there).of(config)
+
+    def _cover(self, keys: tuple[ReleaseKey | None, ...]) -> _Cover:
         cover = self._covers.get(keys)
         if cover is None:
             if len(self._covers) >= _MAX_COVERS:
                 self._covers.clear()
             cover = self._covers[keys] = _Cover(self.rules, keys)
-        return cover.candidates(there)
+        return cover
 
 
 def _with_each_range(rules: list[Rule]) -> list[Rule]:
@@ -75,15 +88,18 @@ class _Cover:
             for name in min(rule.needs, key=lambda names: (not _COMMON.isdisjoint(names), len(names))):
                 self.by_need.setdefault(name, []).append(number)
         self._named = frozenset([name for rule in self.rules for names in rule.needs for name in names])
-        self._seen: dict[frozenset[str], list[Rule]] = {}
+        self._seen: dict[frozenset[str], _Leading] = {}
 
     def candidates(self, there: set[str]) -> list[Rule]:
+        return self.leading(there).rules
+
+    def leading(self, there: set[str]) -> _Leading:
         known = self._named.intersection(there)  # the rest is nothing that a rule needs: variables of the user's own
         found = self._seen.get(known)
         if found is None:
             if len(self._seen) >= _MAX_SEEN:
                 self._seen.clear()
-            found = self._seen[known] = self._candidates(known)
+            found = self._seen[known] = _Leading(self._candidates(known))
         return found
 
     def _candidates(self, there: frozenset[str]) -> list[Rule]:
@@ -92,3 +108,35 @@ class _Cover:
             numbers.update(self.by_need.get(name, ()))
         found = [self.rules[number] for number in sorted(numbers)]
         return [rule for rule in found if not any(there.isdisjoint(names) for names in rule.needs)]
+
+
+class _Leading:
+    """Some rules, with the tests with which their conditions begin: what many rules ask is asked once.
+
+    Attributes:
+        rules: the rules.
+    """
+
+    __slots__ = ("_tests", "_without", "rules")
+
+    def __init__(self, rules: list[Rule]) -> None:
+        self.rules = rules
+        self._tests: list[tuple[Predicate, list[int]]] | None = None
+        self._without: list[int] = []
+
+    def of(self, config: Config) -> list[Rule]:
+        """The rules whose first test is true, and those whose condition begins with none."""
+        if self._tests is None:
+            tests: dict[str, tuple[Predicate, list[int]]] = {}
+            for number, rule in enumerate(self.rules):
+                test = leading_test(rule.when)
+                if test is None:
+                    self._without.append(number)
+                else:
+                    tests.setdefault(repr(test), (predicate(test), []))[1].append(number)
+            self._tests = [*tests.values()]
+        found = [*self._without]
+        for holds, numbers in self._tests:
+            if holds(config) is True:
+                found += numbers
+        return [self.rules[number] for number in sorted(found)]

@@ -89,9 +89,8 @@ def _compiled(rules: str, path: str) -> Book:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         write_book(rules, path)
     except RuleError as error:
-        if active() is None:
-            raise
-        raise DataError(f"{rules}: {error}; run servelint engines update --rollback") from None
+        wrong = f"{rules}: {error}; run servelint engines update --rollback" if active() is not None else str(error)
+        raise DataError(wrong) from None
     except OSError:
         return _compiled_elsewhere(rules)  # it may only be read
     return _read(path) or _compiled_elsewhere(rules)

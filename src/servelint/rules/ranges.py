@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from servelint.engines.releases import ReleaseKey, release_key
 
@@ -72,6 +73,7 @@ def is_open(bounds: Bounds) -> bool:
     return all(operator in (">=", ">", "!=") for operator, _ in bounds)
 
 
+@lru_cache(maxsize=1024)
 def describe(text: str) -> str:
     """A range in words: ">=0.20" is "0.20 and later", ">=9180" of numbered builds "b9180 and later"."""
     text = re.sub(r"(?<![\w.])(\d{4,})(?![\w.])", r"b\1", text)

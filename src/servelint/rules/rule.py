@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 
 from servelint.rules import ranges
-from servelint.rules.condition import Compiled, filled, filled_amount, predicate
+from servelint.rules.condition import Compiled, amount_of, filled, filled_amount, predicate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from servelint.core.data import Lines
+    from servelint.engines.config import Config
     from servelint.engines.releases import ReleaseKey
-    from servelint.rules.condition import Predicate
+    from servelint.rules.condition import Amount, Predicate
 
 ANY = "any"
 """The engine of a rule that holds for every engine."""
@@ -41,6 +42,8 @@ class Rule:
 
     __slots__ = (
         "_body",
+        "_made",
+        "_whens",
         "advice",
         "at",
         "bounds",
@@ -117,6 +120,8 @@ class Rule:
         self.values: dict[str, Any] = data.get("values", {})
         self.shows: list[str] = data.get("shows", [])
         self.cases: list[list[Any]] = data.get("cases", [])
+        self._made: dict[str, Amount] = {}
+        self._whens: list[Predicate] = []
         self.check: str | None = data.get("check")
         self.at: list[str] = data["at"]
         self.labels: dict[str, str] = data.get("labels", {})
@@ -160,6 +165,29 @@ class Rule:
         self.cases = [[filled(when, self.options), *rest] for when, *rest in data.get("cases", [])]
         self.holds = predicate(self.when)
         self.exempts = predicate(self.unless, closed=True) if self.unless is not None else None
+        self._made, self._whens = {}, []
+
+    def printed(self, names: list[str], config: Config) -> dict[str, Any] | None:
+        """The values of some of the named amounts; None if one is unknown."""
+        found: dict[str, Any] = {}
+        for name in names:
+            amount = self._made.get(name)
+            if amount is None:
+                amount = self._made[name] = amount_of(self.values[name])
+            found[name] = amount(config)
+            if found[name] is None:
+                return None
+        return found
+
+    def case_of(self, config: Config) -> tuple[str, dict[str, Any]] | None:
+        """The text of the first case that is certainly true and prints nothing unknown, and the values that it prints."""
+        if not self._whens:
+            self._whens = [predicate(when) for when, _, _ in self.cases]
+        for holds, (_, text, names) in zip(self._whens, self.cases, strict=True):
+            fields = self.printed(names, config) if holds(config) is True else None
+            if fields is not None:
+                return text, fields
+        return None
 
 
 def option_fault(default: Any, value: Any) -> str | None:

@@ -1,22 +1,14 @@
 """What may be written in a settings file, and what single values mean wherever they are written.
 
-Files are validated by this list, the JSON Schema is made of it, and the docs are compared with it. The schema is for editors;
-`python -m servelint.settings.keys FILE` writes it. Which rules and options there are is not in it: they come with every
-release.
+Files are validated by this list, tools/formats.py makes the JSON Schema of it, and the docs are compared with it. Which rules
+there are, and which options these have, is not in it: they come with every release.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-
 from servelint.core.finding import SEVERITIES
 from servelint.core.settings import FORMATS, PROFILES
 from servelint.engines import ENGINE_NAMES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 FILE, FOLDERS, GLOBS, PATTERNS, CHOICE = "file", "folders", "globs", "patterns", "choice"
 RELEASES, GPU, COUNT, SWITCH, PLACES = "releases", "gpu", "count", "switch", "places"
@@ -155,80 +147,3 @@ def suggestion(written: str, known: tuple[str, ...] | list[str], cutoff: float =
 
     near = difflib.get_close_matches(written, known, n=1, cutoff=cutoff)
     return f' (did you mean "{near[0]}"?)' if near else ""
-
-
-# -- the JSON Schema
-
-
-_TEXTS: dict[str, Any] = {"type": "array", "items": {"type": "string", "minLength": 1}}
-_RELEASES = {engine: {"type": "string", "description": f"a release of {name}"} for engine, name in ENGINE_NAMES.items()}
-_SHAPES: dict[str, dict[str, Any]] = {
-    **{kind: {"type": "string"} for kind in (FILE, GPU)},
-    **dict.fromkeys((FOLDERS, GLOBS, PATTERNS), _TEXTS),
-    RELEASES: {"type": "object", "additionalProperties": False, "properties": _RELEASES},
-    COUNT: {"type": "integer", "minimum": 1},
-    SWITCH: {"type": "boolean"},
-    PLACES: {"anyOf": [_TEXTS, {"const": True}, {"const": False}]},
-}
-
-
-def schema() -> dict[str, Any]:
-    """The schema of a servelint.toml, and of [tool.servelint]."""
-    per_path = {
-        PATHS: {**_TEXTS, "minItems": 1, "description": "the paths that the table is for, as patterns"},
-        **{key.name: _of(key) for key in KEYS.values() if key.per_path},
-        RULE: {"$ref": "#/$defs/rules"},
-    }
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "https://raw.githubusercontent.com/servelint/servelint/main/schemas/settings.schema.json",
-        "title": "Settings of servelint",
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            **{key.name: _of(key) for key in KEYS.values()},
-            RULE: {"$ref": "#/$defs/rules"},
-            PER_PATH: {
-                "type": "array",
-                "description": "settings for some paths; if two tables match a path, the later one wins",
-                "items": {
-                    "type": "object",
-                    "additionalProperties": False,
-                    "required": [PATHS],
-                    "properties": per_path,
-                },
-            },
-        },
-        "$defs": {
-            "rules": {
-                "type": "object",
-                "description": "settings of rules: the id of a rule, or an area such as container/*",
-                "additionalProperties": {
-                    "type": "object",
-                    "properties": {key.name: _of(key) for key in RULE_KEYS.values()},
-                    "additionalProperties": {
-                        "description": "an option of the rule (servelint explain RULE lists them)",
-                        "anyOf": [{"type": ["number", "string", "boolean"]}, _TEXTS],
-                    },
-                },
-            }
-        },
-    }
-
-
-def _of(key: Key) -> dict[str, Any]:
-    shape = {"enum": list(key.choices)} if key.kind == CHOICE else _SHAPES[key.kind]
-    found = {**shape, "description": key.says}
-    if key.default is not None and key.kind in (CHOICE, SWITCH):
-        found["default"] = key.default
-    return found
-
-
-def schema_text() -> str:
-    """The schema as the text of a file."""
-    return json.dumps(schema(), indent=2) + "\n"
-
-
-if __name__ == "__main__":
-    with open(sys.argv[1], "w", encoding="utf-8", newline="\n") as file:
-        file.write(schema_text())

@@ -17,14 +17,18 @@ _CURLY = r"\{\{[^{}\n\"']{1,80}\}\}|(?<![${\w\\])\{[^\W\d][\w .-]{0,60}\}(?!\})"
 _SQUARE = r"(?<!\S)\[(?:[A-Za-z-][^\[\]\n\"'`$]{0,80}|\.\.\.|…)\](?!\S)"
 _DOTS = r"(?:(?<![^\s\"'{,(=:\[])(?:\.{3,}|…+)(?![^\s\"'}),\]\\]))"
 _TAGS = r"<%[=-]?[^%<>\n]{1,80}%>|\{%[^%\n]{1,80}%\}|(?<![\w$\\])[#@%]\{[A-Za-z_][\w.:-]{0,60}\}|%\([A-Za-z_]\w{0,60}\)[sdif]"
+_OF_TAGS = ("<%", "{%", "#{", "@{", "%{", "%(")
 _HASHES = r"(?<=[ \t=\"'])#{2,}[A-Za-z_]\w{0,60}#{2,}"
 _IN_PAGE = rf"{ANGLE}|{_CURLY}|{_DOTS}"
 _IN_SCRIPT = rf"{_IN_PAGE}|{_SQUARE}|{_TAGS}|(?<=[ \t])(?:etc\.?|\.(?: \.){{2,}}|or[ \t]+-[^\n\\]*)(?=\s|$)"
 _IN_COMMAND = (
-    rf"{ANGLE}|(?<=[\"'=])<(?=[ \t]|[^<>]*[ \t]>)[^<>\n\"'`$;&|]{{1,80}}>(?=[\"'])"
-    rf"|\$?\{{\{{[^{{}}\n\"'$]{{1,80}}\}}\}}|{_TAGS}|{_HASHES}"
-    r"|(?<=[ \t])\[[A-Za-z][^\[\]\n\"'`$=:]{0,80}\](?=[ \t]*(?:$|\\|[\w-]))"
+    (("<",), rf"{ANGLE}|(?<=[\"'=])<(?=[ \t]|[^<>]*[ \t]>)[^<>\n\"'`$;&|]{{1,80}}>(?=[\"'])"),
+    (("{{",), r"\$?\{\{[^{}\n\"'$]{1,80}\}\}"),
+    (_OF_TAGS, _TAGS),
+    (("##",), _HASHES),
+    (("[",), r"(?<=[ \t])\[[A-Za-z][^\[\]\n\"'`$=:]{0,80}\](?=[ \t]*(?:$|\\|[\w-]))"),
 )
+"""(signs, pattern) of each notation, in the order in which they are tried. A command without any of the signs cannot match."""
 _FENCED = (
     (("__",), r"(?<!\w)(?P<low>__+)[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*(?P=low)(?![\w.])"),
     (("@",), r"(?<![\w@])(?P<at>@{1,2})[A-Za-z]\w*(?P=at)(?![\w@])"),
@@ -52,14 +56,13 @@ _OF_A_TOKENIZER = (
 _SEVERAL = r"(?i)\.{3}|…|^\[|(?:\b|_)(?:args|arguments|flags|options)\b"
 _MARKS = "<{[.…"
 _GENERIC = frozenset(("count", "file", "host", "id", "list", "model", "n", "name", "num", "path", "port", "size", "value"))
-_SIGNS = ("<", "{", "[", "#", "%(", "%{", "@{")
 _WORDS = ("your", "here", "change", "replace", "do", "tbd", "fixme", "fill", "insert")
 _IN_VALUE = (
     (("[", "{", "__", "??", "N"), _IN_JSON),
     *_FENCED,
     (_WORDS, _WORDED),
     (("xxx", ".x", ".y", ".z"), _CROSSED),
-    (("<%", "{%", "#{", "@{", "%{", "%("), _TAGS),
+    (_OF_TAGS, _TAGS),
     (("<",), ANGLE),
     (("{",), _CURLY),
     (("...", "…"), _DOTS),
@@ -67,7 +70,7 @@ _IN_VALUE = (
 """(signs, pattern) of each notation, in the order in which they are tried. A value without any of the signs cannot match."""
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=128)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.MULTILINE)
 
@@ -83,7 +86,8 @@ def in_page(text: TracedText, *, script: bool = False) -> TracedText:
 def in_command(text: TracedText) -> TracedText:
     """A command or a script with an unknown for each placeholder that it could not be split with."""
     flat = text.flat
-    return _without(text, _IN_COMMAND) if any(sign in flat for sign in _SIGNS) else text
+    there = "|".join([pattern for signs, pattern in _IN_COMMAND if any(sign in flat for sign in signs)])
+    return _without(text, there) if there else text
 
 
 def in_value(text: TracedText) -> TracedText:

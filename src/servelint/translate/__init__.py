@@ -7,9 +7,11 @@ these a release has: a word that the target release lacks, or whose value it doe
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 from servelint.core.data import load_data
 from servelint.core.finding import Finding
@@ -18,6 +20,7 @@ from servelint.core.settings import Settings
 from servelint.core.text import TracedText
 from servelint.engines import catalog as catalogs
 from servelint.engines import images
+from servelint.engines.argv import Setting
 from servelint.engines.catalog import TOGGLE, Catalog, Option
 from servelint.engines.config import Config, configs
 from servelint.engines.conversions import Refused, convert
@@ -25,13 +28,6 @@ from servelint.engines.registry import ENGINE_NAMES, ENGINES
 from servelint.filters.masking import mask
 from servelint.judge.judging import judge
 from servelint.syntax.json import OBJECT, JsonNode
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from servelint.engines.argv import Setting
 
 SAME, CHANGED, ADDED, IMPLIED = "same", "changed", "added", "implied"
 """How a word carries over: it means the same, it means something else, the target needs it, the target does it anyway."""

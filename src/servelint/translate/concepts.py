@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from typing import Any
 
 from servelint.core.launch import Word
 from servelint.core.text import TracedText
@@ -21,18 +23,11 @@ from servelint.translate import (
     Given,
     Line,
     Side,
+    _Writer,
     as_word,
     in_makers_image,
     row_of,
 )  # fmt: skip
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from servelint.translate import _Writer
-
 
 EVERY_INTERFACE = "0.0.0.0"  # noqa: S104 - what a launch says, not what is bound here
 

@@ -37,6 +37,8 @@ COMMANDS = {
 }
 NEEDED = {"--num-redundant-experts": ["--enable-eplb", "--enable-expert-parallel"]}
 """Options without which an option is refused under each of its names."""
+MODELS = {"--enable-flashmla": "deepseek-ai/DeepSeek-V3"}
+"""Models of options that are for one kind of model."""
 VALUES = {"attention-backend": "FLASH_ATTN", "lora-modules": "a=/models/a"}
 """Values of options whose choices are no list of the parser's."""
 NAMES = (
@@ -77,7 +79,7 @@ def value_of(option: Option, catalog: Catalog) -> str | None:
     if option.json or "json" in option.types or option.name in objects:
         return "{}"
     kinds = {"int": "1", "float": "0.5", "bool": "true", "cpu_range": "0-7", "kv_override": "a=int:1", "name_and_number": "a:1"}
-    kinds |= {"logit_bias": "1+1", "addresses": "127.0.0.1", "tensor_overrides": "a=CPU"}
+    kinds |= {"logit_bias": "1+1", "addresses": "127.0.0.1", "tensor_overrides": "a=CPU", "numbers": "3,1"}
     return next((kinds[one] for one in option.types if one in kinds), "16")
 
 
@@ -86,7 +88,8 @@ def with_option(engine: str, spelling: str, option: Option) -> str:
     value = value_of(option, catalog_of(engine))
     times = option.nargs if isinstance(option.nargs, int) else 1
     words = [*NEEDED.get(spelling, ()), spelling, *([value] * times if value is not None else [])]
-    return f"{COMMANDS[engine]} {shlex.join(words)}"
+    command = COMMANDS[engine].replace("Qwen/Qwen3-8B", MODELS.get(spelling, "Qwen/Qwen3-8B"))
+    return f"{command} {shlex.join(words)}"
 
 
 def misspelt(name: str) -> str:

@@ -12,7 +12,7 @@ from servelint.engines.releases import newest
 from servelint.judge.judging import judge
 from servelint.judge.parser.repairs import replacement
 from tests.judge.parser import edits, fixed, found, in_file, is_safe, kinds, kinds_in, only
-from tests.launching import marked_launch
+from tests.launching import launch_in, marked_launch
 from tests.reporting import findings_in
 
 MODEL = {"vllm": "m", "sglang": "--model-path m", "lmdeploy": "m", "llama.cpp": "-m m.gguf"}
@@ -384,6 +384,15 @@ class TestModel:
     def test_the_module_does_not_look_at_a_positional_one(self, text: str, expected: list[str]) -> None:
         assert kinds_in(text, "run.sh", vllm="0.27.1") == expected
 
+    def test_the_model_of_the_option_is_judged_beside_a_positional_one(self) -> None:
+        text = "python3 -m vllm.entrypoints.openai.api_server Qwen/Qwen3-0.6B --model Qwen/Qwen3-8B --tensor-parallel-size 3\n"
+        every = judge(launch_in(text, "run.sh"), Settings(engine_versions={"vllm": "0.27.1"}))
+        heads = next(one for one in every if one.rule == "vllm/heads-not-divisible")
+        assert "32 attention heads of Qwen/Qwen3-8B" in heads.message
+        ignored = next(one for one in every if one.rule == "vllm/ignored-model")
+        assert ignored.message.endswith("serves the model of --model")
+        assert ignored.advice == "delete Qwen/Qwen3-0.6B"
+
 
 class TestRepeated:
     def test_the_first_has_no_effect(self) -> None:
@@ -582,8 +591,39 @@ class TestBlankBehindABackslash:
         )
         assert [(one.rule, one.advice) for one in found] == [("vllm/command-cut-short", "delete the backslash")]
 
+    def test_each_has_a_fix_of_its_own(self) -> None:
+        found = findings_in(
+            "services:\n  a:\n    image: vllm/vllm-openai:v0.23.0\n    gpus: all\n    ipc: host\n"
+            "    command: |\n      --model Qwen/Qwen3-8B \\ \n      --port 8000 \\  \n      --dtype auto\n",
+            "compose.yml",
+        )
+        edits = [edit for finding in found if finding.fix is not None for edit in finding.fix.edits]
+        assert [(edit.span.text, edit.text) for edit in edits] == [(" ", ""), ("  ", "")]
+
     def test_a_blank_in_a_word_may_be_meant(self) -> None:
         assert findings_in("vllm serve Qwen/Qwen3-8B --served-model-name my\\ model ' x'\n") == []
+
+
+class TestOptionThatALauncherPassesOver:
+    @pytest.mark.parametrize(
+        ("option", "advice"),
+        [
+            ("--max_num_seqs", "write --max-num-seqs"),
+            ("--max_model-len", "write --max_model_len"),
+            ("--enforce-egar", "did you mean --enforce-eager?"),
+            ("--quite-another", "delete it, or look its name up"),
+        ],
+    )
+    def test_it_is_said(self, option: str, advice: str) -> None:
+        text = f"python -m huggingfaceserver --model_name m --model_id m/m {option} 64 --backend vllm\n"
+        (finding,) = findings_in(text, settings=Settings(engine_versions={"vllm": "0.27.1"}))
+        assert finding.message.endswith(f"passes over options that it does not know: {option} has no effect")
+        assert (finding.rule, finding.advice, finding.span.text) == ("vllm/ignored-option", advice, option)
+
+
+def test_an_argument_that_no_option_takes_is_marked() -> None:
+    finding = only("vllm", "m other", "0.27.1")
+    assert (finding.rule, finding.label) == ("vllm/unexpected-argument", "unexpected")
 
 
 class TestAdviceForASlipBefore:

@@ -179,3 +179,22 @@ def test_one_that_the_script_passes_on() -> None:
     value = launch.env["VLLM_HOST"].value
     assert value is not None
     assert any(piece.span == value.span() for word in launch.argv for piece in word.text.pieces)
+
+
+def test_a_value_that_the_engine_passes_over() -> None:
+    (finding,) = servelint.check_command("ollama", [], version="0.32.15", env={"OLLAMA_NUM_PARALLEL": "x"})
+    assert finding.rule == "ollama/ignored-env-value"
+    assert finding.advice == "write a whole number that is not negative"
+
+
+@pytest.mark.parametrize(("value", "written"), [("FLASHINFER", " --attention-backend FLASHINFER"), ("NO_BACKEND", None)])
+def test_a_fix_passes_on_only_a_value_that_the_option_takes(value: str, written: str | None) -> None:
+    (finding,) = in_file(f"""
+        services:
+          llm:
+            image: vllm/vllm-openai:v0.27.1
+            environment: [VLLM_ATTENTION_BACKEND={value}, A=b]
+            command: --model m
+    """)
+    removed = (f"VLLM_ATTENTION_BACKEND={value}, ", "")
+    assert edits(finding) == ([("", written), removed] if written is not None else [removed])

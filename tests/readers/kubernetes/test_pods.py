@@ -220,6 +220,21 @@ class TestPatches:
         assert release(launch) == ("0.20.0", "image")
         assert launch.open_env
 
+    def test_arguments_for_an_object_that_is_called_after_an_engine(self) -> None:
+        text = """
+            apiVersion: kustomize.config.k8s.io/v1beta1
+            kind: Kustomization
+            patches:
+              - target: {kind: Deployment, name: vllm-decode}
+                patch: |-
+                  - {op: add, path: /spec/template/spec/containers/0/args, value: [--model, m, --port=80, --max-model-len=8]}
+        """
+        launch = launch_in(text, "kustomization.yaml")
+        assert launch.engine == "vllm"
+        assert launch.open_env
+        assert launch.container is not None
+        assert (launch.container.open, launch.container.runtime) == (True, None)
+
 
 KINDS = {
     "StatefulSet": "spec: {selector: {}, template: {spec: {containers: [C]}}}",

@@ -13,7 +13,8 @@ from servelint.core.result import Report
 from servelint.core.settings import FORMATS
 from servelint.report import formats
 from servelint.report.formats import RenderOptions
-from servelint.settings.keys import KEYS, schema
+from servelint.settings.keys import KEYS
+from tools.schemas import settings
 
 ROOT = Path(__file__).parents[3]
 
@@ -42,7 +43,7 @@ def test_the_command_line_takes_the_formats(capsys: pytest.CaptureFixture[str]) 
 def test_the_settings_and_their_schema_take_the_formats() -> None:
     assert KEYS["format"].choices == FORMATS
     published = json.loads((ROOT / "schemas" / "settings.schema.json").read_text(encoding="utf-8"))
-    assert published["properties"]["format"] == schema()["properties"]["format"]
+    assert published["properties"]["format"] == settings()["properties"]["format"]
     assert tuple(published["properties"]["format"]["enum"]) == FORMATS
 
 

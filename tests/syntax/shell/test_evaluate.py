@@ -7,6 +7,7 @@ import pytest
 from servelint.core.launch import Word
 from servelint.core.source import Source
 from servelint.core.text import TracedText
+from servelint.syntax.shell.branches import World
 from servelint.syntax.shell.evaluate import Invocation, evaluate
 
 UNHEARD = frozenset(("cp", "curl", "kill", "mkdir", "rm", "tail", "tee"))
@@ -169,3 +170,23 @@ def test_a_function_that_stays_as_it_is_has_its_places() -> None:
         ran: list[Invocation] = []
         evaluate(TracedText.at(source, 0, len(script)), ran.append)
         assert [(one.site.line, one.site.text) for one in ran] == [(lines + 2, "vllm serve m --port $1")]
+
+
+def test_a_file_may_be_sourced_again() -> None:
+    script = '. "$(dirname "$0")/a.sh" 1\n. "$(dirname "$0")/a.sh" 2\nvllm serve m --port 3\n'
+    source = Source("run.sh", script)
+    ran: list[str] = []
+    evaluate(
+        TracedText.at(source, 0, len(script)),
+        lambda one: ran.append(" ".join([word.shown for word in one.words])),
+        files=lambda path: Source(path, "vllm serve m --port $1\n"),
+    )
+    assert ran == ["vllm serve m --port 1", "vllm serve m --port 2", "vllm serve m --port 3"]
+
+
+def test_a_run_takes_its_steps_from_those_of_its_world() -> None:
+    script = "for i in 1 2 3; do echo $i; done\n"
+    world = World({}, {}, set())
+    world.steps = 1000
+    evaluate(TracedText.at(Source("run.sh", script), 0, len(script)), lambda _: None, world=world)
+    assert 0 < world.steps < 1000 - 3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.engines.registry import Engine, ImageFamily, Launcher, Start
+from servelint.engines.registry import Engine, ImageFamily, Launcher, Start, Wrapper
 
 _SAMPLE = (
     "--model-path", "Qwen/Qwen3-8B", "--tp", "2", "--mem-fraction-static", "0.9", "--context-length", "8192",
@@ -71,6 +71,18 @@ class SGLang(Engine):
             branches={r"deepseek-v4-(?:hopper|blackwell|b300|grace-blackwell)(?:-dev)?": "0.5.16"},
         ),
         ImageFamily("lmsysorg/sglang-rocm", "https://hub.docker.com/r/lmsysorg/sglang-rocm", own_tags=True),
+        ImageFamily(
+            "nim/nvidia/sglang-model-free-nim",
+            "https://docs.nvidia.com/nim/large-language-models/about-nim-llm/release-notes",
+            registry=r"nvcr\.io",
+            entrypoint=(),
+            own_tags=True,
+            wrapper=Wrapper(
+                "https://docs.nvidia.com/nim/large-language-models/reference/environment-variables",
+                program="nim-serve",
+                variable="NIM_PASSTHROUGH_ARGS",
+            ),
+        ),
         ImageFamily(
             "nvidia/sglang",
             "https://docs.nvidia.com/deeplearning/frameworks/sglang-release-notes/index.html",

@@ -81,6 +81,14 @@ _LMI_OPTIONS = Wrapper(
 )  # fmt: skip
 
 
+_NIM = Wrapper(
+    "https://docs.nvidia.com/nim/large-language-models/2.0.9/reference/advanced-configuration.html",
+    program="nim-serve",
+    variable="NIM_PASSTHROUGH_ARGS",
+    options={"NIM_MAX_MODEL_LEN": "max-model-len", "NIM_TENSOR_PARALLEL_SIZE": "tensor-parallel-size"},
+)
+
+
 class VLLM(Engine):
     """vLLM."""
 
@@ -213,7 +221,15 @@ class VLLM(Engine):
             own_tags=True,
             tags=r"^v(?P<release>\d+\.\d+\.\d+)(?:\.post\d+)?(?:-|$)",  # the plugin is a final release of the same number
         ),
-        # NIM for LLMs has vLLM alone in 2.0; 1.x and 2.1 hold several engines or others
+        # NIM for LLMs has vLLM alone in 2.0; 1.x holds several engines, and an image of one model in 2.1 either of two
+        ImageFamily(
+            "nim/nvidia/vllm-model-free-nim",
+            "https://docs.nvidia.com/nim/large-language-models/about-nim-llm/release-notes",
+            registry=r"nvcr\.io",
+            entrypoint=(),
+            own_tags=True,
+            wrapper=_NIM,
+        ),
         ImageFamily(
             "nim",
             "https://docs.nvidia.com/nim/large-language-models/2.0.1/about-nim-llm/release-notes.html",
@@ -227,17 +243,14 @@ class VLLM(Engine):
                 "/nvidia/nemotron-3-super-120b-a12b",
                 "/nvidia/nemotron-3-nano",
                 "/bigcode/starcoder2-7b",
+                "/nvidia/model-free-nim",
             ),
             registry=r"nvcr\.io",
             entrypoint=(),
             own_tags=True,
             only=r"^2\.0\.\d+$",
             without=r"^(?!2\.0\.)",
-            wrapper=Wrapper(
-                "https://docs.nvidia.com/nim/large-language-models/2.0.9/reference/advanced-configuration.html",
-                program="nim-serve",
-                variable="NIM_PASSTHROUGH_ARGS",
-            ),
+            wrapper=_NIM,
         ),
         # LMI from V15 on has vLLM alone; older ones have several engines
         ImageFamily(

@@ -155,6 +155,10 @@ def _stray_path(view: ReleaseView, fault: Fault) -> Violation:
 
 def _ignored_model(view: ReleaseView, fault: Fault) -> Violation:
     module = next(start.modules[0] for start in view.record.starts if not start.takes_model)
+    if "model" in view.config.reading.arguments.settings:
+        message = f"{module} ignores the positional argument {fault.spelling} and serves the model of --model"
+        gone = Change(words=[fault.word]) if fault.word is not None else None
+        return Violation("ignored-model", fault.span, message, f"delete {fault.spelling}", "ignored", change=gone)
     return Violation(
         "ignored-model",
         fault.span,
@@ -578,8 +582,8 @@ def _blank_behind_backslash(config: Config) -> list[Violation]:
         found.append(
             Violation("command-cut-short", span, message, advice, "does not continue the line", change=change, title=advice)
         )
-    if found and cut is not None:
-        found[-1].change = _joined(config, cut) or found[-1].change
+    if found and cut is not None and (joined := _joined(config, cut)) is not None:
+        found[-1].change = joined
     return found
 
 

@@ -239,7 +239,7 @@ class Facts:
         elif relation == "!=":
             self._not.setdefault(subject, set()).add(value)
         elif relation in (">=", "<="):
-            low, high = self._bounds.get(subject, (-(1 << 62), 1 << 62))
+            low, high = self._bounds.get(subject, (-(1 << 63), 1 << 63))
             number = int(value)
             self._bounds[subject] = (max(low, number), high) if relation == ">=" else (low, min(high, number))
         else:
@@ -264,7 +264,7 @@ class Facts:
             low, high = self._bounds.get(subject, (0, 0))
             return False if subject in self._bounds and (number is None or not low <= number <= high) else None
         number = int(value)
-        low, high = self._bounds.get(subject, (-(1 << 62), 1 << 62))
+        low, high = self._bounds.get(subject, (-(1 << 63), 1 << 63))
         if given is not None:
             low = high = integer(given) or 0
         if relation == ">=":

@@ -1,6 +1,6 @@
 """Writes models/architectures.json: of each config.json what servelint.models.config_json reads, one model a line.
 
-usage: python -m servelint.harvest.architectures ENTRIES.jsonl OUTPUT.json
+usage: python tools/architectures.py ENTRIES.jsonl OUTPUT.json
 
 An entry has name, config (a config.json), sources (where it was read), and, where they are known, quant (a
 hf_quant_config.json), checkpoint (bytes of the published files), vision (parameters of the encoder) and also (names of
@@ -157,7 +157,7 @@ def main(argv: list[str]) -> int:
                 print(f"not described: {given['name']} ({given['config'].get('model_type')})", file=sys.stderr)
             else:
                 models[given["name"]] = found
-    about = "What servelint.models.config_json reads of each config.json; written by servelint.harvest.architectures."
+    about = "What servelint.models.config_json reads of each config.json; written by tools/architectures.py."
     lines = [
         f" {json.dumps(name)}: {json.dumps(models[name], separators=(',', ':'))}" for name in sorted(models, key=str.lower)
     ]
