@@ -17,6 +17,7 @@ from tests.reporting import findings_in
     [
         ("vllm serve a --model b", "vllm/removed-later"),
         ("vllm serve m --compilation-config 3", "vllm/removed-later"),
+        ("vllm serve m --disable-frontend-multiprocessing", "vllm/removed-later"),
         ("vllm serve m --enable-chunked-prefill true", "vllm/removed-later"),
         ("python3 -m sglang.launch_server --model-path m --cuda-graph-max-bs 128", "sglang/removed-later"),
         ("llama-server -m m.gguf -fa", "llamacpp/removed-later"),

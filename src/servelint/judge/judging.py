@@ -384,7 +384,7 @@ def _removed_later(
     known = {config.release: config for config in configs}
     each = [violations(known.get(one) or configs[-1].under(one)) for one in dict.fromkeys((after, latest))]
     still = {(one.rule, one.span) for one in each[-1]}
-    found = {finding.span for finding in others}
+    found = {finding.span for finding in others if finding.severity != "info"}
     gone = [one for one in each[0] if one.rule in _TAKEN_AWAY and not one.new and (one.rule, one.span) in still]
     if not releases.exact:
         # what any of the releases takes that may run it, the newest does not
