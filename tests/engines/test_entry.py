@@ -162,6 +162,13 @@ def test_the_program_that_an_option_chooses(engine: str, text: str, expected: st
 
 
 @pytest.mark.parametrize(
+    ("verb", "expected"), [("serve", "multimodal_gen"), ("", "multimodal_gen"), ("sglang.launch_server", "")]
+)
+def test_only_sglang_serve_hands_over_to_the_diffusion_server(verb: str, expected: str) -> None:
+    assert reader("sglang", "", words("--model-path m --num-gpus 2"), verb) == expected
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("$LLAMA_SERVER -m a.gguf", ("llama.cpp", 1)),

@@ -230,12 +230,20 @@ def launcher(engine: str, entrypoint: tuple[str, ...]) -> str:
     return next((start.launcher for start in ENGINES[engine].starts if start.launcher and module in start.modules), "")
 
 
-def reader(engine: str, launcher: str, argv: list[Word]) -> str:
-    """The name of the engine's record of the program that reads some words, which an option of its own may choose."""
+def reader(engine: str, launcher: str, argv: list[Word], verb: str = "") -> str:
+    """The name of the engine's record of the program that reads some words, which an option of its own may choose.
+
+    Args:
+        engine: the engine's id.
+        launcher: the program that is started, if it is known; "" otherwise.
+        argv: the words.
+        verb: the word in front of them, such as `serve`; "" where an image starts the program.
+    """
     if launcher:
         return launcher
     given = {word.text.flat.partition("=")[0].lstrip("-").replace("_", "-") for word in argv if word.text.flat.startswith("--")}
-    return next((name for name, one in ENGINES[engine].launchers.items() if one.marks & given), "")
+    known = ENGINES[engine].launchers.items()
+    return next((name for name, one in known if one.marks & given and verb in ("", one.verb or verb)), "")
 
 
 def serves(engine: str, launcher: str, argv: list[Word], *, sure: bool = False) -> bool:

@@ -297,7 +297,7 @@ def _unset(words: list[Word], at: int, env: dict[str, Variable]) -> None:
 
 def _launch(words: list[Word], start: int, found: entry.Entry, context: CommandContext) -> Launch:
     launch = context.launch(found.engine, words[found.end :], site_of(words[start:], context), tuple(words[start : found.end]))
-    launch.launcher = entry.reader(found.engine, found.launcher, launch.argv)
+    launch.launcher = entry.reader(found.engine, found.launcher, launch.argv, words[found.end - 1].text.flat)
     if found.old and launch.release.release is None:
         launch.release = ReleaseClaim(found.old, None, words[found.end - 1].text.span())
     return launch

@@ -47,6 +47,7 @@ class SGLang(Engine):
                 "vae-cpu-offload", "pin-cpu-memory", "ulysses-degree", "ring-degree", "enable-cfg-parallel",
                 "use-fsdp-inference", "vae-path",
             ),
+            verb="serve",
         ),
         "dynamo": Launcher(
             "https://docs.nvidia.com/dynamo/backends/sg-lang",
