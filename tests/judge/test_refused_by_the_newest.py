@@ -52,6 +52,16 @@ def test_what_no_known_build_of_llama_cpp_takes_may_be_a_fork_s(words: str) -> N
 
 
 @pytest.mark.parametrize(
+    "image",
+    ["ghcr.io/ikawrakow/ik-llama-cpp@sha256:" + "5f" * 32, "ghcr.io/x/beellama-cpp:v0.3.0-efe856397", "llama.cpp:local"],
+)
+@pytest.mark.parametrize("words", ["--spec-type mtp:n_max=4", "-m m.gguf 256", "--no-mmap", "-sm row"])
+def test_an_image_that_others_built_may_hold_a_fork(image: str, words: str) -> None:
+    text = f"services:\n  llm:\n    image: {image}\n    command: llama-server -m m.gguf {words}\n"
+    assert [one for one in findings_in(text, "compose.yml") if one.severity == "error"] == []
+
+
+@pytest.mark.parametrize(
     ("words", "unsure"),
     [
         ("--option-of-a-fork 1", "--option-of-a-fork"),

@@ -135,7 +135,7 @@ def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, lis
     given = settings.engine_versions.get(launch.engine)
     if given is not None:
         return Releases([given], exact=True, rolling=False, how="settings", unlisted=strange), configs(launch, [given])
-    followed = _followed(launch.engine)
+    followed = _followed(launch)
     if claim.rolling and followed:
         return Releases(followed[-1:], exact=False, rolling=True, how=claim.how), configs(launch, followed[-1:])
     read = read_of(launch)
@@ -152,10 +152,14 @@ def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, lis
     return Releases(names, exact=False, rolling=False, how=None), starting
 
 
-def _followed(engine: str) -> list[str]:
-    """The published releases of an engine; those with a catalog where every build of its repository is one."""
-    catalog = load(engine) if ENGINES[engine].numbered_builds else None
-    return catalog.releases if catalog is not None else known_releases(engine)
+def _followed(launch: Launch) -> list[str]:
+    """The published releases of an engine; those with a catalog where every build of its repository is one.
+
+    An image that others built may hold a fork, whose builds have other numbers: none of them is known.
+    """
+    numbered = ENGINES[launch.engine].numbered_builds and not may_be_a_fork(launch)
+    catalog = load(launch.engine) if numbered else None
+    return catalog.releases if catalog is not None else known_releases(launch.engine)
 
 
 def read_of(launch: Launch) -> tuple[object, ...]:
