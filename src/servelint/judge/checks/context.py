@@ -64,10 +64,14 @@ def vllm(config: Config) -> dict[str, str] | None:
 def vllm_rope(config: Config) -> dict[str, str] | None:
     """A rope dictionary without a key that vLLM reads."""
     found = _overridden(config, "hf-overrides", "0.19.1")
-    rope = _rope(found[0], old="rope_parameters", new=config.at_least("0.19.1")) if found is not None else None
+    both = not config.at_least("0.12")  # "type" is translated after the override
+    old = "rope_scaling" if both else "rope_parameters"
+    rope = _rope(found[0], old=old, new=config.at_least("0.19.1")) if found is not None else None
     if found is None or not rope:
         return None
     flat = config.operand("model.multimodal").value is False
+    if both and "type" in rope:
+        rope = {"rope_type": rope["type"], **rope}
     if "rope_type" not in rope:
         return {"key": "rope_type", "why": '"type" is the older spelling, which this release does not read'} if flat else None
     if rope["rope_type"] == "yarn" and "original_max_position_embeddings" not in rope and not config.at_least("0.30"):
