@@ -444,6 +444,26 @@ def test_an_argument_that_is_needed_once_and_may_be_repeated(nargs: str, words: 
     assert [fault.kind for fault in found.faults] == (["missing-argument"] if missing else [])
 
 
+@pytest.mark.parametrize(
+    ("text", "release", "name", "value"),
+    [
+        ("-O.cudagraph_mode NONE", "0.10.0", "compilation-config.cudagraph_mode", "NONE"),
+        ("-O.cudagraph_mode=NONE", "0.11.2", "compilation-config.cudagraph_mode", "NONE"),
+        ("-O.cudagraph_mode NONE", "0.12.0", "compilation-config.cudagraph_mode", "NONE"),
+        ("-O.cudagraph_mode=NONE", "0.13.0", "optimization-level", ".cudagraph_mode=NONE"),
+        ("-O.level=3", "0.33.0", "optimization-level", ".level=3"),
+    ],
+)
+def test_a_key_behind_the_level(text: str, release: str, name: str, value: str) -> None:
+    found = arguments(f"{text} --seed 2", release=release)
+    assert [(one.name, one.value.shown if one.value else None) for one in found.every] == [(name, value), ("seed", "2")]
+    assert not found.faults
+
+
+def test_a_key_behind_the_level_and_its_value_apart() -> None:
+    assert [fault.kind for fault in arguments("a/b -O.level 3", release="0.13.0").faults] == ["unexpected-argument"]
+
+
 @pytest.mark.parametrize("text", ["-O3", "-O=3", "-O 3"])
 def test_the_level_is_among_the_options_in_the_order_given(text: str) -> None:
     assert [one.name for one in arguments(f"--port 1 {text} --seed 2").every] == ["port", "optimization-level", "seed"]

@@ -342,7 +342,8 @@ class _Parser:
     def _option(self, at: int) -> int:
         word = self.argv[at]
         flat = word.text.flat
-        if self.dialect.json_paths == "-" and flat.startswith("-O") and (len(flat) > 2 or self._declared("-O") is None):
+        level = self.dialect.json_paths == "-" and flat.startswith("-O") and (len(flat) > 2 or self._declared("-O") is None)
+        if level and not (self.dialect.level_paths and flat[2:3] == "."):
             return self._level(at)
         spelling = self.spelled(flat)
         if HOLE in spelling:
@@ -361,7 +362,8 @@ class _Parser:
         head, dot, path = spelling.partition(".") if self.dialect.json_paths else (spelling, "", "")
         option, declared = self._declared(spelling), spelling
         if option is None and dot:
-            option, declared = self._declared(head), head
+            declared = "--compilation-config" if head == "-O" else head
+            option = self._declared(declared)
         if option is None:
             matches = self._matches(spelling)
             options = (
@@ -420,20 +422,15 @@ class _Parser:
         word, flat = self.argv[at], self.argv[at].text.flat
         level = self._declared("--optimization-level")
         known, declared = (level, "--optimization-level") if level is not None else (self._declared("-O"), "-O")
-        if flat[2:3] == "." and self._declared("--compilation-config") is not None:
-            declared = "--compilation-config"  # -O.key: gone in 0.14, where it is an invalid level
-            known = self._declared(declared)
         setting = Setting(known.name if known is not None else "optimization-level", known, word, "-O", None, declared)
         self.result.settings[setting.name] = setting
         self.result.every.append(setting)
         if len(flat) == 2:
             return self._values(at + 1, setting, known, path=False)
         if known is not None and known is not level:
-            setting.name = self.result.every[-1].name = (
-                f"{known.name}.{'mode' if flat[2] != '.' else flat[3:].partition('=')[0]}"
-            )
+            setting.name = self.result.every[-1].name = f"{known.name}.mode"
             self.result.settings[setting.name] = self.result.settings.pop(known.name)
-        start = flat.index("=") + 1 if "=" in flat else 2
+        start = 3 if flat[2] == "=" else 2
         setting.give(word.text.cut(start), word)
         setting.values = [word]
         return at + 1

@@ -227,7 +227,9 @@ def with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
 class Readings:
     """A launch as the releases of a catalog read it; releases whose parsers read it alike share a Reading."""
 
-    __slots__ = ("_alike", "_argv", "_catalog", "_dialect", "_fault", "_known", "_launch", "_model_first", "_signatures")
+    __slots__ = (
+        "_alike", "_argv", "_catalog", "_changes", "_dialect", "_fault", "_known", "_launch", "_model_first", "_signatures",
+    )  # fmt: skip
 
     def __init__(self, launch: Launch, catalog: Catalog | None) -> None:
         self._launch = launch
@@ -238,16 +240,17 @@ class Readings:
         self._alike: dict[object, Reading] = {}
         known_first = bool(self._argv) and self._argv[0].text.known and not self._argv[0].text.flat.startswith("-")
         self._model_first = entry.model_first(launch.engine, launch.verb) if known_first else ""
-        self._dialect = ENGINES[launch.engine].dialect
+        dialect = self._dialect = ENGINES[launch.engine].dialect
+        self._changes = bool(dialect.since) and any(word.text.flat.startswith(dialect.where) for word in self._argv)
 
     def of(self, index: int | None) -> Reading:
         """How the release at a position of the catalog reads the launch; None for no release."""
         alike: object = self._signatures.of(index) if self._signatures is not None and index is not None else None
         first, dialect = bool(self._model_first), self._dialect
-        if (first or dialect.since) and self._catalog is not None and index is not None:
+        if (first or self._changes) and self._catalog is not None and index is not None:
             release = sort_key(self._catalog.releases[index])
             first = first and release >= sort_key(self._model_first)
-            dialect = dialect if not dialect.since or release >= sort_key(dialect.since) else dialect.before
+            dialect = dialect if not self._changes or release >= sort_key(dialect.since) else dialect.before
             alike = alike, first, dialect
         found = self._known.get(alike)
         if found is None:

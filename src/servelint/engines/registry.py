@@ -249,13 +249,15 @@ class Dialect:
         next_word: whether an option's value is the next word, whatever it looks like.
         attached: whether `-p80` is `-p 80`; argparse, which has abbreviations, takes it as well.
         once: whether an option that is given twice is refused, and a word with a dash in front is never a value.
+        level_paths: whether `-O.a v` sets a key of vLLM's compilation config, as `--compilation-config.a v` does.
         since: the first release whose parser is this one, "" for every release.
+        where: how a word begins without which the parsers before and since read alike, "" if any word may differ.
         before: the dialect of older releases.
     """
 
     __slots__ = (
-        "abbreviations", "attached", "before", "equals", "json_paths", "model_first", "next_word", "once", "positional",
-        "since", "underscores",
+        "abbreviations", "attached", "before", "equals", "json_paths", "level_paths", "model_first", "next_word", "once",
+        "positional", "since", "underscores", "where",
     )  # fmt: skip
 
     def __init__(
@@ -270,10 +272,14 @@ class Dialect:
         next_word: bool = False,
         attached: bool = False,
         once: bool = False,
+        level_paths: bool = False,
         since: str = "",
+        where: str = "",
         before: Dialect | None = None,
     ) -> None:
         self.since = since
+        self.where = where
+        self.level_paths = level_paths
         self.before = before or self
         self.attached = attached
         self.once = once

@@ -349,7 +349,10 @@ class VLLM(Engine):
     }
     identified_by_options = True
 
-    dialect = Dialect("model", model_first=True, underscores=True, json_paths="-")
+    dialect = Dialect(
+        "model", model_first=True, underscores=True, json_paths="-", since="0.13.0", where="-O.",
+        before=Dialect("model", model_first=True, underscores=True, json_paths="-", level_paths=True),
+    )  # fmt: skip
     config_file = True
     quantization_listed = True
     moved_values = {"attention-backend": ("attention-config", "backend")}
