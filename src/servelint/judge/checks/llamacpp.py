@@ -13,7 +13,7 @@ _MODEL_FILES = (
     (r".*\.(?i:safetensors|pth?|onnx)", "is not a GGUF file"),
     (r"(?:.*[/\\._-])?(?i:mmproj)[._-].*\.gguf", "is a projector, which --mmproj takes"),
     (r".*-(?!00001)\d{5}-of-\d{5}\.gguf", "is not the first part of the model: name the one with 00001-of"),
-    (r"[\w.-]+/[\w.-]+[-_](?i:gguf)(?::[\w.-]+)?", "names a repository, which --hf-repo takes"),
+    (r"(?:.*/)?[\w.-]+/[\w.-]+[-_](?i:gguf)(?::[\w.-]+)?", "names a repository or its folder, and no file"),
     (rf"(?:{_PUBLISHERS})/(?![^/]*\.(?i:gguf)$)[\w.-]+(?::[\w.-]+)?", "names a repository, which --hf-repo takes"),
 )
 _WITHOUT_GGUF = r"(?:Qwen|meta-llama|deepseek-ai|openai|zai-org|moonshotai|MiniMaxAI|mistralai)/(?!.*(?i:gguf)).*"
