@@ -143,7 +143,7 @@ CONVERSIONS: dict[str, Conversion] = {
     "gpu_layers": (_of_form(r"auto|all|\s*[-+]?\d.*"), "a whole number, auto or all"),
     "tensor_overrides": (
         _of_form(rf"(?:[^,=]*=(?!(?:{_NO_BUFFER})(?:,|\Z))[^,]*(?:,|\Z))*"),
-        "PATTERN=BUFFER_TYPE, such as exps=CPU or ffn=CUDA0, several with commas between them",
+        "PATTERN=BUFFER_TYPE such as exps=CPU, several with commas between them",
     ),
     "sizes": (_of_form(r"\s*[-+]?\d[^,/]*(?:[,/]+\s*[-+]?\d[^,/]*)*[,/]*"), "whole numbers with commas between them"),
     "numbers": (_of_form(rf"(?i){_REAL}(?:[,/]+{_REAL})*[,/]*"), "numbers with commas between them"),
