@@ -120,7 +120,15 @@ class TestConversions:
             ("llama.cpp", ["addresses"], " , ", "at least one address"),
             ("llama.cpp", ["gpu_layers"], "max", "a whole number, auto or all"),
             *[("llama.cpp", ["numbers"], text, "numbers with commas between them") for text in ("", "x", ",1", "1,auto")],
-            ("llama.cpp", ["tensor_overrides"], "exps=CPU,x", "PATTERN=BUFFER_TYPE, several with commas between them"),
+            *[
+                (
+                    "llama.cpp",
+                    ["tensor_overrides"],
+                    text,
+                    "PATTERN=BUFFER_TYPE such as exps=CPU, several with commas between them",
+                )
+                for text in ("exps=CPU,x", "exps=GPU", "a=CUDA0,exps=cpu", "exps=cuda:0")
+            ],
             ("llama.cpp", ["sizes"], ",1", "whole numbers with commas between them"),
             ("llama.cpp", ["stof"], "x1", "a number"),
         ],

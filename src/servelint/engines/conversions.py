@@ -120,6 +120,9 @@ _REAL = r"\s*[-+]?(?:\d|\.\d|inf|nan)[^,/]*"
 _STOI = (_number_ahead(r"\s*([-+]?\d+)"), _WHOLE)
 _STOF = (_number_ahead(r"(?i)\s*([-+]?(?:\d+\.?\d*|\.\d+|inf|nan))"), _NUMBER)
 
+_NO_BUFFER = r"[cC]pu|CUDA|(?:[cC]uda|[gG]pu|GPU|[rR]ocm|ROCM|vulkan|VULKAN):?\d*|CUDA:\d+|ROCm|Vulkan|metal"
+"""What no backend of llama.cpp calls its buffers: those are CPU, CUDA0, ROCm0, Vulkan0, compared character by character."""
+
 CONVERSIONS: dict[str, Conversion] = {
     "str": (str, ""),
     "int": (int, _WHOLE),
@@ -138,7 +141,10 @@ CONVERSIONS: dict[str, Conversion] = {
     "name_and_number": (_of_form(r"[^:,]*:\s*[-+]?[\d.][^:,]*(?:,.*)?"), "NAME:NUMBER"),
     "logit_bias": (_of_form(r"\s*[-+]?\d+\s*[-+]\s*[-+]?(?:\d|\.\d|inf|nan).*"), "a token's number, + or -, and a number"),
     "gpu_layers": (_of_form(r"auto|all|\s*[-+]?\d.*"), "a whole number, auto or all"),
-    "tensor_overrides": (_of_form(r"(?:[^,]*=[^,]*(?:,|\Z))*"), "PATTERN=BUFFER_TYPE, several with commas between them"),
+    "tensor_overrides": (
+        _of_form(rf"(?:[^,=]*=(?!(?:{_NO_BUFFER})(?:,|\Z))[^,]*(?:,|\Z))*"),
+        "PATTERN=BUFFER_TYPE such as exps=CPU, several with commas between them",
+    ),
     "sizes": (_of_form(r"\s*[-+]?\d[^,/]*(?:[,/]+\s*[-+]?\d[^,/]*)*[,/]*"), "whole numbers with commas between them"),
     "numbers": (_of_form(rf"(?i){_REAL}(?:[,/]+{_REAL})*[,/]*"), "numbers with commas between them"),
     "addresses": (_of_form(r".*[^\s,].*"), "at least one address"),

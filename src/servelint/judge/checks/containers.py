@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from servelint.engines.config import Config
 
 
@@ -15,6 +17,22 @@ def by_image(config: Config) -> dict[str, str] | None:
     """Hold where the image or the unit of the engine's makers starts it, so that no script reads the variables first."""
     verb = config.launch.verb
     return {} if (verb[0].site is None if verb else config.launch.container is not None) else None
+
+
+def own_variables(config: Config) -> dict[str, str] | None:
+    """Hold where no script reads the engine's variables before it: also in a unit, and where its own command line sets them."""
+    launch = config.launch
+    site = launch.verb[0].site if launch.verb else None
+    if site is None:
+        return by_image(config)
+    ahead = launch.source.text[launch.source.text.rfind("\n", 0, site.start) + 1 : site.start]
+    if re.match(r"ExecStart=\S*$", ahead):
+        return {}
+    prefix = launch.engine.upper() + "_"
+    own = [one.site for name, one in launch.env.items() if name.startswith(prefix)]
+    first = min((one.start if one is not None else -1 for one in own), default=-1)
+    alone = site.start - len(ahead) <= first and re.fullmatch(r"(?:[A-Z_]+=\S*\s+)*", ahead.lstrip())
+    return {} if alone else None
 
 
 def given_no_gpu(config: Config) -> dict[str, str] | None:

@@ -396,14 +396,20 @@ def spec_types(config: Config) -> dict[str, str] | None:
     return None
 
 
+_COUNTS = ("ctx-size", "cache-ram", "fit-target", "fit-ctx", "batch-size", "ubatch-size", "parallel", "predict")
+
+
 def digits_read(config: Config) -> dict[str, str] | None:
-    """The number that std::stoi takes from a --ctx-size such as 16k, and the text.
+    """The number that std::stoi takes from a value such as 16k, the text, and the option.
 
     Source: common_params_parse_ex in llama.cpp b11434 common/arg.cpp.
     """
-    text = config.operand("ctx-size").text
-    found = re.fullmatch(r"(\d+)[^\d\s]\S*", text.flat) if text is not None and text.known else None
-    return {"read": found.group(1), "text": found.group()} if found is not None else None
+    for option in _COUNTS:
+        text = config.operand(option).text
+        found = re.fullmatch(r"(\d+)[^\d\s.,/]\S*", text.flat) if text is not None and text.known else None
+        if found is not None:
+            return {"read": found.group(1), "text": found.group(), "option": "--" + option}
+    return None
 
 
 # -- LMDeploy

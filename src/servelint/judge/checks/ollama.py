@@ -1,0 +1,33 @@
+"""Checks of Ollama: variables that recipes set and no release reads."""
+
+from __future__ import annotations
+
+from servelint.engines.config import Config
+from servelint.judge.checks import containers
+
+_GPUS = "Ollama uses the GPUs that CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES leaves it"
+_NO_VARIABLES = {
+    "OLLAMA_GPU": _GPUS,
+    "OLLAMA_USE_GPU": _GPUS,
+    "OLLAMA_FORCE_GPU": _GPUS,
+    "OLLAMA_GPU_ENABLED": _GPUS,
+    "OLLAMA_DEVICE": _GPUS,
+    "OLLAMA_CUDA_VISIBLE_DEVICES": "the variable is CUDA_VISIBLE_DEVICES",
+    "OLLAMA_ORIGIN": "the variable is OLLAMA_ORIGINS",
+    "OLLAMA_MODEL_PATH": "the variable is OLLAMA_MODELS",
+    "OLLAMA_MODELS_PATH": "the variable is OLLAMA_MODELS",
+    "OLLAMA_MODELS_DIR": "the variable is OLLAMA_MODELS",
+    "OLLAMA_CACHE_TYPE": "the variable is OLLAMA_KV_CACHE_TYPE",
+    "OLLAMA_CTX_SIZE": "the variable is OLLAMA_CONTEXT_LENGTH",
+    "OLLAMA_MAX_CONTEXT": "the variable is OLLAMA_CONTEXT_LENGTH",
+    "OLLAMA_CONTEXT_SIZE": "the variable is OLLAMA_CONTEXT_LENGTH",
+    "OLLAMA_FLASH_ATTN": "the variable is OLLAMA_FLASH_ATTENTION",
+}
+
+
+def no_variable(config: Config) -> dict[str, str] | None:
+    """A variable that no release of Ollama reads, and what has its effect."""
+    if containers.own_variables(config) is None:
+        return None
+    found = next((name for name in _NO_VARIABLES if config.operand("env." + name).present), None)
+    return {"name": found, "instead": _NO_VARIABLES[found]} if found is not None else None
