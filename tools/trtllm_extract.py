@@ -14,8 +14,11 @@ functions are left out. A release between two that are stored is judged by what 
 | 1.0.0rc6, 1.1.0rc5 | (1) of the release that follows | not stored: no candidate before 1.1.0 is judged |
 | 1.1.0, 1.2.0 | (1) | those of 1.3.0rc3 and the older ones of patches.json: at least what the release takes |
 | 1.3.0rc3 | the source whose version.py says 1.3.0rc3 | the same source |
+| 1.3.0rc27 | (1) | those of the file itself: the page `llm-api/reference/TorchLlmArgs.html` of its documentation (2) |
+| 1.3.0rc14, 1.3.0rc22, 1.3.0rc29 | (1) | not stored |
 
 (1) The command's page in the documentation of the release.
+(2) Keys of objects in the file are not stored. Keys that 1.3.0rc3 has and the page lacks are taken to be allowed.
 
 The pages of 0.21.0 and 1.0.0 name the commits that they were made from, 751d5f1 and ae8270b. The releases of these numbers of
 triton-inference-server/tensorrtllm_backend (3815eb3, efb8a49) pin the same. Classes of 0.21.0 that ignore unknown keys are left
@@ -36,6 +39,7 @@ from servelint.harvest.sources import Tree, open_local
 
 EXTRACTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "harvest", "trtllm.json")
 _COMMAND_LINE = ("logger.py",)
+# release -> the files that it takes from the extract of _SOURCE beside its own; () for all
 RELEASES = {
     "0.18.2": _COMMAND_LINE,
     "0.19.0": _COMMAND_LINE,
@@ -47,8 +51,13 @@ RELEASES = {
     "1.1.0": (),
     "1.2.0": (),
     "1.3.0rc3": (),
+    "1.3.0rc14": _COMMAND_LINE,
+    "1.3.0rc22": _COMMAND_LINE,
+    "1.3.0rc27": _COMMAND_LINE,
+    "1.3.0rc29": _COMMAND_LINE,
 }
-"""Release -> the files that it takes from the extract of the last one beside its own; () for all"""
+_SOURCE = "1.3.0rc3"
+"""The release whose source is stored whole"""
 
 FILES = (
     "commands/serve.py",
@@ -176,7 +185,7 @@ def _extracts() -> dict[str, dict[str, list[str]]]:
 def catalog() -> dict[str, Any]:
     """The catalog of all extracts. A release without a file has that of the last one, which has at least as many keys."""
     extracts = {release: {path: "\n".join(text) for path, text in files.items()} for release, files in _extracts().items()}
-    base = extracts[list(RELEASES)[-1]]
+    base = extracts[_SOURCE]
     snapshots = []
     for release, taken in RELEASES.items():
         kept = {path: text for path, text in base.items() if not taken or path.removeprefix("tensorrt_llm/") in taken}

@@ -115,3 +115,37 @@ def test_a_key_that_moved_has_its_new_place_in_the_advice() -> None:
 )
 def test_a_file_that_is_not_known_stays_a_name(content: str, options: str) -> None:
     assert found(content, options) == []
+
+
+@pytest.mark.parametrize(
+    ("release", "content", "findings"),
+    [
+        ("1.3.0rc27", "max_batchsize: 8\n", [("trtllm/unknown-json-key", "max_batchsize")]),
+        ("1.3.0rc27", "kv_cache_dtype: fp8\n", [("trtllm/unknown-json-key", "kv_cache_dtype")]),
+        ("1.3.0rc27", "num_serve_frontends: 65\n", [("trtllm/invalid-json-value", "65")]),
+        ("1.3.0rc27", "num_serve_frontends: 64\nsampler_type: auto\n", []),
+        ("1.3.0rc27", WRONG, []),  # keys of objects are not known
+        ("1.3.0rc26", "max_batchsize: 8\n", []),
+        ("1.3.0rc28", "max_batchsize: 8\n", []),
+    ],
+)
+def test_the_keys_of_the_file_itself_in_1_3_0rc27(release: str, content: str, findings: list[tuple[str, str]]) -> None:
+    assert found(content, release=release) == findings
+
+
+@pytest.mark.parametrize(
+    ("release", "options", "rules"),
+    [
+        ("1.3.0rc14", "--extra_visual_gen_options v.yaml --backend trt", []),
+        ("1.3.0rc22", "--extra_visual_gen_options v.yaml", ["trtllm/removed-option"]),
+        ("1.3.0rc22", "--visual_gen_args v.yaml --backend _autodeploy", []),
+        ("1.3.0rc22", "--backend tensorrt", ["trtllm/invalid-choice"]),
+        ("1.3.0rc29", "--backend _autodeploy", ["trtllm/deprecated-option", "trtllm/invalid-choice"]),
+        ("1.3.0rc20", "--extra_visual_gen_options v.yaml --visual_gen_args v.yaml --backend tensorrt", []),  # between two
+        ("1.3.0rc20", "--reasoning_parser kimi_k3", ["trtllm/invalid-choice"]),
+        ("1.3.0rc29", "--reasoning_parser kimi_k3 --no-telemetry --hf_revision main --kv_cache_dtype fp8", []),
+        ("1.4.0rc1", "--no-such-option", []),
+    ],
+)
+def test_the_command_line_after_1_3_0rc3(release: str, options: str, rules: list[str]) -> None:
+    assert [rule for rule, _ in found("", options, release)] == rules

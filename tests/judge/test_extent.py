@@ -175,6 +175,17 @@ def test_a_rule_that_needs_another_option_is_not_undecided() -> None:
     assert not any("speculative" in rule or "lora" in rule for rule in found)
 
 
+@pytest.mark.parametrize(
+    ("release", "checked"),
+    [("1.2.0", True), ("1.2.1", True), ("1.3.0rc5.post1", True), ("1.3.0rc29", True), ("1.4.0rc1", False), ("0.16.0", False)],
+)
+def test_a_known_release_whose_options_are_not_known_is_said(release: str, checked: bool) -> None:
+    record = judged(
+        launch_in(f"docker run nvcr.io/nvidia/tensorrt-llm/release:{release} trtllm-serve m\n", "run.sh"), Settings()
+    )
+    assert (record.checked, record.whole) == (checked, checked)
+
+
 def test_a_named_gpu_decides() -> None:
     text = f"{PINNED} --max-model-len 8192"
     assert "vllm/memory-does-not-start" in lacks(text)

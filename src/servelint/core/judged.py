@@ -66,7 +66,7 @@ class Judged:
         how: One of HOW.
         assumption: A sentence where the release that is named is not in the catalog: what it is judged by; "" elsewhere.
         known: Whether the release is one that servelint knows, or a build between two that it knows.
-        checked: Whether servelint has a catalog of the engine's options.
+        checked: Whether servelint knows the options of the release.
         unresolved: In the order of the launch.
         undecided: In the order of the rules; None if they were not requested.
     """

@@ -31,8 +31,9 @@ _CANONICAL = {
     "ep-size": "moe-expert-parallel-size",
     "cluster-size": "moe-cluster-parallel-size",
     "kv-cache-free-gpu-memory-fraction": "free-gpu-memory-fraction",
+    "hf-revision": "revision",
 }
-"""The first spelling of an option in an older release -> its name in later ones, which is its field in the LLM API."""
+"""The first spelling of an option in some releases -> its name in the catalog, which is its field in the LLM API."""
 _ARGUMENTS = "tensorrt_llm.llmapi.llm_args"
 _BACKENDS = {"pytorch": "TorchLlmArgs", "tensorrt": "TrtLlmArgs"}
 _TAGS = {
@@ -228,10 +229,9 @@ def _file_keys(program: Program, serve: str) -> tuple[dict[str, Any], dict[str, 
     module = program.module(_ARGUMENTS)
     entries: dict[str, Any] = {}
     names: dict[str, Any] = {}
-    for backend, name in _BACKENDS.items():
-        arguments = program.value(_ARGUMENTS, name)
-        if not isinstance(arguments, Class):
-            continue
+    classes = {backend: program.value(_ARGUMENTS, name) for backend, name in _BACKENDS.items()}
+    classes = {backend: arguments for backend, arguments in classes.items() if isinstance(arguments, Class)}
+    for backend, arguments in classes.items():
         found = _Fields(program)
         found.entry(_CONFIG, arguments, "config", "constructor")
         for key, (tag, kind) in _TAGS.items():
@@ -248,7 +248,7 @@ def _file_keys(program: Program, serve: str) -> tuple[dict[str, Any], dict[str, 
     for key, body in entries.get(_CONFIG, {"keys": {}})["keys"].items():
         if key in _made(module) and isinstance(body["type"], list):
             body["type"] = [one for one in body["type"] if one != "null"]
-        if len(body["backends"]) == len(_BACKENDS):
+        if len(body["backends"]) == len(classes):
             del body["backends"]
     if entries:
         for taken in sorted(set(_TAKEN.findall(serve))):

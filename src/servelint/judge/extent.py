@@ -12,7 +12,7 @@ from servelint.core.text import HOLE, TracedText
 from servelint.engines import ENGINES
 from servelint.engines import catalog as catalogs
 from servelint.engines.config import Config, facts_of, with_file
-from servelint.engines.releases import newest, place, release_key
+from servelint.engines.releases import KNOWN, newest, place, release_key
 from servelint.files.directives import name_gpus
 from servelint.judge.releases import unlisted
 from servelint.rules import ranges
@@ -30,7 +30,7 @@ _CUDA = ("CUDA_VISIBLE_DEVICES",)
 def judged(launch: Launch, settings: Settings) -> Judged:
     """How far a launch is judged, without the rules that stay undecided: those cost as much as judging it (`undecided`)."""
     release, how = _release(launch, settings)
-    found = Judged(release, how, _unresolved(launch), checked=ENGINES[launch.engine].harvested)
+    found = Judged(release, how, _unresolved(launch), checked=_has_options(launch.engine, release))
     strange = unlisted(launch, settings)
     if strange is not None:
         found.release, found.known = strange.placed.near[0], False
@@ -40,6 +40,14 @@ def judged(launch: Launch, settings: Settings) -> Judged:
             f"{ENGINES[launch.engine].name} {release} is judged by {' and '.join(placed.near)}, as far as they agree"
         )
     return found
+
+
+def _has_options(engine: str, release: str | None) -> bool:
+    """Whether the options of a release are known: it is in the engine's catalog, or between two that are, or is not known."""
+    catalog = catalogs.load(engine) if ENGINES[engine].harvested else None
+    if catalog is None or release is None or (placed := place(engine, release)) is None or placed.kind != KNOWN:
+        return catalog is not None
+    return catalog.index(release) is not None or catalog.around(release) is not None
 
 
 def _release(launch: Launch, settings: Settings) -> tuple[str | None, str]:

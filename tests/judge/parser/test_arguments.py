@@ -173,7 +173,7 @@ class TestOptionThatTheReleaseLacks:
 
     @pytest.mark.parametrize(
         ("option", "advice"),
-        [("--mlock", "write --load-mode mlock"), ("--no-mmap", "delete it, or use llama.cpp b10867 or earlier")],
+        [("--mlock", "write --load-mode mlock"), ("--no-mmap", "write --load-mode none"), ("-ndio", "write --load-mode none")],
     )
     def test_what_the_last_release_names_instead(self, option: str, advice: str) -> None:
         """A notice speaks of the option that is on: what it names would be the opposite of one that is off."""

@@ -436,7 +436,7 @@ def _deprecated(view: ReleaseView) -> list[Violation]:
         option = setting.option
         if option is None or not option.deprecated or option.refuses:
             continue
-        instead = in_place_of(view, setting.name, setting)
+        instead = in_place_of(view, setting.spelling, setting) or in_place_of(view, setting.name, setting)
         notice = " ".join(option.deprecated.split())
         advice = notice if notice != "it is deprecated" else "look for its replacement"
         found.append(
