@@ -209,19 +209,20 @@ def module_path(module: str) -> Path:
 
 
 def beside(module: str, root: Path = ROOT) -> list[str]:
-    """The tests beside a module: its own files in the mirror, else those of the nearest folder.
+    """The tests beside a module: its own files in the mirror, else those of its package, else those of the nearest folder.
 
     Raises:
         ValueError: there are none.
     """
-    *packages, name = module.split(".")
-    folder = root / "tests" / Path(*packages)
-    own = [*folder.glob(f"test_{name}*.py"), *(folder / name).glob("test_*.py")]
-    if own:
-        also = [path for path in _ALSO.get(module, ()) if (root / path).exists()]
-        return [*sorted([str(path.relative_to(root)) for path in own]), *also]
-    if packages and any(folder.glob("test_*.py")):
-        return [str(folder.relative_to(root))]
+    parts = module.split(".")
+    for depth in range(len(parts) - 1, 0, -1):
+        folder, name = root / "tests" / Path(*parts[:depth]), parts[depth]
+        own = [*folder.glob(f"test_{name}*.py"), *(folder / name).glob("test_*.py")]
+        if own:
+            also = [path for path in _ALSO.get(module, ()) if (root / path).exists()]
+            return [*sorted([str(path.relative_to(root)) for path in own]), *also]
+        if any(folder.glob("test_*.py")):
+            return [str(folder.relative_to(root))]
     raise ValueError(f"no tests stand beside {module}; name them with --tests")
 
 
