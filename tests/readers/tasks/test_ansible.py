@@ -151,8 +151,8 @@ def test_the_tasks_that_start_something(text: str, names: list[str]) -> None:
 
 
 def test_blocks_in_blocks() -> None:
-    text = "- hosts: a\n  tasks:\n    - {environment: {A: outer, C: 3}, block: [{environment: {A: inner}, always: [{raw: vllm serve m}]}]}\n"
-    assert environment(launch_in(text, "playbook.yml")) == {"A": "inner", "C": "3"}
+    text = "- hosts: a\n  tasks: [{environment: {A: 1, C: 3}, block: [{environment: {A: 2}, always: [{raw: vllm serve m}]}]}]\n"
+    assert environment(launch_in(text, "playbook.yml")) == {"A": "2", "C": "3"}
     for depth, count in ((12, 1), (13, 0)):
         nested = "{block: [" * depth + "{shell: vllm serve m}" + "]}" * depth
         assert len(launches_in(f"- {nested}\n", "tasks.yml")) == count

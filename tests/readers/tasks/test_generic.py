@@ -394,7 +394,7 @@ def test_the_words_of_a_container_in_each_of_its_keys() -> None:
         "args: --model m",
         "command: ['--model', m]",
     ):
-        found = launch(f"jobs:\n  - image: vllm/vllm-openai:v0.9.0\n    {keys}\n")
+        found = launch(f"jobs:\n  - docker_image: vllm/vllm-openai:v0.9.0\n    {keys}\n")
         assert (found.name, argv(found), found.site.text) == ("jobs[0]", ["--model", "m"], keys)
     both = launch("image: vllm/vllm-openai:v0.9.0\ncommand: [vllm]\ncmd: [x]\nargs: [serve, m]\n")
     assert (both.name, argv(both), both.site.text) == ("command", ["m"], "command: [vllm]\ncmd: [x]\nargs: [serve, m]")
