@@ -396,5 +396,5 @@ def test_the_words_of_a_container_in_each_of_its_keys() -> None:
     ):
         found = launch(f"jobs:\n  - docker_image: vllm/vllm-openai:v0.9.0\n    {keys}\n")
         assert (found.name, argv(found), found.site.text) == ("jobs[0]", ["--model", "m"], keys)
-    both = launch("image: vllm/vllm-openai:v0.9.0\ncommand: [vllm]\ncmd: [x]\nargs: [serve, m]\n")
+    both = launch("docker_image: vllm/vllm-openai:v0.9.0\ncommand: [vllm]\ncmd: [x]\nargs: [serve, m]\n")
     assert (both.name, argv(both), both.site.text) == ("command", ["m"], "command: [vllm]\ncmd: [x]\nargs: [serve, m]")

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from servelint.core.launch import Launch
 from servelint.core.source import Source
+from servelint.core.text import TracedText
 from servelint.readers import read
+from servelint.syntax.batch.evaluate import Command, evaluate
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites, spans
 
 
@@ -360,3 +362,185 @@ def test_any_text_can_be_read(text: str) -> None:
     source = Source("start.bat", "set a=b\nllama-server -m %a% " + text)
     for launch in read(source).launches:
         assert 0 <= launch.site.start <= launch.site.end <= len(source.text)
+
+
+def ran(text: str, files: dict[str, str] | None = None) -> list[str]:
+    """The commands of a batch file: those off the path of a plain run with a ~ in front, those with a default with a ? behind."""
+    found: list[str] = []
+
+    def note(command: Command) -> None:
+        line = " ".join(word.shown for word in command.words)
+        soft = any(word.text.assumed for word in command.words)
+        found.append("~" * (not command.likely) + line + "?" * soft)
+
+    def called(path: str) -> TracedText | None:
+        return TracedText.of(files[path]) if files is not None and path in files else None
+
+    open_env = evaluate(TracedText.at(Source("a.bat", text), 0, len(text)), note, called)
+    return [*found, *(["open"] if open_env else [])]
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ("1 equ 1", ["yes"]),
+        ("1 equ 01", ["yes"]),
+        ("1 == 01", ["no"]),
+        ("1 equ 2", ["no"]),
+        ("1 neq 1", ["no"]),
+        ("1 neq 2", ["yes"]),
+        ("1 lss 1", ["no"]),
+        ("1 lss 2", ["yes"]),
+        ("1 leq 1", ["yes"]),
+        ("2 leq 1", ["no"]),
+        ("1 gtr 1", ["no"]),
+        ("2 gtr 1", ["yes"]),
+        ("1 geq 1", ["yes"]),
+        ("1 geq 2", ["no"]),
+        ("-1 lss +1", ["yes"]),
+        ("a equ a", ["yes"]),
+        ("a equ b", ["no"]),
+        ("a neq b", ["yes"]),
+        ("a neq a", ["no"]),
+        ("a lss b", ["~yes", "no"]),
+        ("not 1 equ 1", ["no"]),
+        ("not 1 equ 2", ["yes"]),
+        ("a==A", ["no"]),
+        ("/i a==A", ["yes"]),
+        ("/i not a==A", ["no"]),
+        ("exist x.txt", ["yes", "~no"]),
+        ("not exist x.txt", ["~yes", "no"]),
+        ("errorlevel 1", ["~yes", "no"]),
+        ("errorlevel 0", ["yes", "~no"]),
+        ("not errorlevel 1", ["yes", "~no"]),
+        ("%errorlevel% equ 0", ["yes", "~no"]),
+        ("%ERRORLEVEL% neq 0", ["~yes", "no"]),
+        ("!errorlevel! equ 0", ["no"]),
+        ("defined V", ["~yes", "no"]),
+        ("not defined V", ["yes", "~no"]),
+        ('"%V%"==""', ["yes", "~no"]),
+        ("[%V%]==[]", ["yes", "~no"]),
+        ('"%V%"=="x"', ["~yes", "no"]),
+        ('"%V%"=="%W%"', ["yes", "~no"]),
+        ('"%1"==""', ["yes", "~no"]),
+        ('"%~1"=="a"', ["~yes", "no"]),
+        ('not "%1"==""', ["~yes", "no"]),
+    ],
+)
+def test_which_branch_a_condition_takes(test: str, expected: list[str]) -> None:
+    assert ran(f"if {test} (yes) else (no)\n") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # what a variable is known to be
+        ("set V=a\nif defined V (yes) else (no)", ["yes"]),
+        ("set V=\nif defined V (yes) else (no)", ["no"]),
+        ("set V=%W%\nif defined V (yes) else (no)", ["~yes", "no"]),
+        ("set /p V=\nif defined v (yes) else (no)", ["~yes", "no"]),
+        ("for /f %%F in (x) do set V=%%F\nif defined V (yes) else (no)", ["~yes", "no"]),
+        ('if not defined V set V=a\nif "%V%"=="a" (yes) else (no)', ["yes", "~no"]),
+        ('if not defined V set V=a\nif not "%V%"=="a" (yes) else (no)', ["~yes", "no"]),
+        ("if not defined V set V=a\nrun %V%", ["run a?"]),
+        ("if defined V set V=a\nrun %V%", ["run %V%"]),
+        ("if defined V (set V=b) else set V=a\nrun %V%", ["run a"]),
+        ('if "%V%"=="" set V=a\nrun %V%', ["run a?"]),
+        ('if "%W%"=="" set V=a\nrun %V%', ["run a"]),
+        # joined after both branches
+        ("if exist x (set V=a) else set V=a\nrun %V%", ["run a"]),
+        ("set V=a\nif exist x set W=1\nrun %V% %W%", ["run a 1"]),
+        ("if exist x exit /b\nrun", ["run"]),
+        ("if not exist x (exit /b) else run", ["run"]),
+        ("if exist x (exit /b) else exit /b\nrun", []),
+        ("if exist x goto b\nrun a\n:b\nrun b", ["run a", "run b"]),
+        # programs by their path
+        ('if exist a\\x.exe (set "P=a\\x.exe") else set "P=b\\x.exe"\nrun %P%', ["run a\\x.exe"]),
+        ('if exist a\\x.exe (set "P=a\\x.exe") else set "P=b\\x.exe"\n%P% go', ["x go"]),
+        ('if exist a\\x.exe (set "P=a\\x.exe") else set "P=b\\y.exe"\n%P% go', ["a\\x.exe go"]),
+        ("for /f %%F in ('where run') do %%F go", ["run go"]),
+        ("for /f %%F in ('where $PATH:run.exe 2^>nul') do %%F go", ["run go"]),
+        # loops
+        ("for %%F in (a b) do run %%F", ["run %%F"]),
+        ("for %%F in (*.gguf) do run\nrun 2", ["run", "run 2"]),
+        ("for /l %%I in (1,1,3) do set V=1\nrun %V%", ["run 1"]),
+        ("set V=0\nfor %%F in (a) do set V=1\nrun %V%", ["run 1"]),
+        ("set V=0\nfor %%F in () do set V=1\nrun %V%", ["run 1"]),
+        # operators
+        ("a & b && c", ["a", "b", "c"]),
+        ("a || b", ["a", "~b"]),
+        ("a || set V=1\nrun %V%", ["a", "run %V%"]),
+        # set
+        ("set V = a\nrun %V% %V %", ["run %V% a"]),
+        ('set "V=a" tail\nrun %V%', ["run a"]),
+        ('set "V=a\nrun %V%', ["run a"]),
+        ("set V\nrun %V%", ["run %V%"]),
+        ("set =a\nrun", ["run"]),
+        ("set /a V=(1+2)*3, W=V%%4\nrun %V% %W%", ["run 9 1"]),
+        ('set /A "V=7"\nset /a V-=2\nrun %V%', ["run 5"]),
+        ("set V=2\nset /a V*=3\nset /a V/=2\nrun %V%", ["run 3"]),
+        ("set /a V=X\nset /a 5\nrun %V%", ["run %V%"]),
+        # setlocal
+        ("set V=a\nsetlocal\nset V=b\nrun %V%\nendlocal\nrun %V%", ["run b", "run a"]),
+        ("endlocal\nset V=a\nrun %V%", ["run a"]),
+        ("setlocal EnableDelayedExpansion\nset V=a\nrun !V!\nendlocal\nrun !V!", ["run a", "run !V!"]),
+        ("setlocal enabledelayedexpansion\nsetlocal\nset V=a\nrun !V!", ["run a"]),
+        ("setlocal enabledelayedexpansion\nsetlocal disabledelayedexpansion\nset V=a\nrun !V!", ["run !V!"]),
+        # goto and call
+        ("goto b\nrun a\n:b\nrun b", ["run b"]),
+        ("goto :B\nrun a\n:b\nrun b", ["run b"]),
+        ("goto none\nrun a", []),
+        ("goto :eof\n:b\nrun b", ["~run b"]),
+        ("goto %1\nexit /b\n:a\nrun a\nexit /b\n:b\nrun b", ["run a", "run b"]),
+        ("call :b\nrun a\nexit /b\n:b\nset V=1\nrun %V%", ["run 1", "run a"]),
+        ("call :b\nrun %V%\nexit /b\n:b\nif exist x (\nset V=1\nexit /b\n)\nset V=2", ["run 1"]),
+        ("call :none\nrun a", ["run a"]),
+        ("call :\nrun a", ["run a"]),
+        ("call :a\nexit /b\n:a\nrun a\ncall :a\nrun b", ["run a", "run b"]),
+        ("call :a\nrun %V%\nexit /b\n:a\nsetlocal\nset V=1\nexit /b", ["run 1"]),
+        ("exit /b\n:a\nrun a\ngoto :eof\n:b\nrun b", ["~run a", "~run b"]),
+        ("set V=1\ncall run %V%", ["run 1"]),
+        ("call\nrun", ["run"]),
+        # start and cmd
+        ('start "title" /b /d "C:\\a b" run a', ["run a"]),
+        ("start /node 1 /affinity 0xff /high run a", ["run a"]),
+        ('start "title', []),
+        ("start", []),
+        ("cmd /s /v:on /c run a", ["run a"]),
+        ('cmd /k "run a & run b"', ["run a", "run b"]),
+        ("cmd /c", []),
+        ("cmd /q", []),
+        ('cmd.exe /c "set V=1&run %V%"', ["run %V%"]),
+        # what is no program
+        ("echo run\nrem run\n@cd /d x\ntitle=run", ["title=run"]),
+        ("cd/d x\nechoes run", ["echoes run"]),
+    ],
+)
+def test_what_a_batch_file_runs(text: str, expected: list[str]) -> None:
+    assert ran(text + "\n") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "files", "expected"),
+    [
+        ("call a.bat\nrun %V%", {"a.bat": "set V=1\nrun b\n"}, ["run 1"]),
+        ("call a.cmd\nrun %V%", {"a.cmd": "if exist x (\nset V=1\nexit /b\n)\nset V=2\n"}, ["run 1"]),
+        ("call a.bat\nrun %V%", {"a.bat": "call b.bat\n", "b.bat": "set V=1\n"}, ["run 1"]),
+        ("call a.bat\nrun", {"a.bat": "call b.bat\n"}, ["run", "open"]),
+        ("call a.bat\nrun", {}, ["run", "open"]),
+        ("call setvars\nrun", {}, ["run", "open"]),
+        ("call my-env.x\nrun", {}, ["my-env.x", "run"]),
+        ("call conda.bat activate x\ncall .venv\\Scripts\\activate.bat\nrun", {}, ["run"]),
+        ("call reactivate.bat\nrun", {}, ["run", "open"]),
+        ("call a.bat\nrun %V%", {"a.bat": "goto x\n:x\nset V=1\n"}, ["run 1"]),
+        ("set V=0\ncall a.bat\nrun %V%", {"a.bat": "goto none\n"}, ["run 0"]),
+    ],
+)
+def test_what_a_called_file_sets(text: str, files: dict[str, str], expected: list[str]) -> None:
+    assert ran(text + "\n", files) == expected
+
+
+def test_files_and_labels_that_call_each_other_end() -> None:
+    assert ran("call a.bat\nrun\n", {"a.bat": "call a.bat\n"}) == ["run", "open"]
+    assert ran("set V=" + "x" * 20_001 + "\nrun %V%\n") == ["run %V%"]
+    assert ran("set V=" + "x" * 20_000 + "\nrun %V%\n") == ["run " + "x" * 20_000]
