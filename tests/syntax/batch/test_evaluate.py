@@ -365,7 +365,7 @@ def test_any_text_can_be_read(text: str) -> None:
 
 
 def ran(text: str, files: dict[str, str] | None = None) -> list[str]:
-    """The commands of a batch file: those off the path of a plain run with a ~ in front, those with a default with a ? behind."""
+    """The commands of a batch file: those off the path of a plain run with a ~ in front, those with a default with a ?."""
     found: list[str] = []
 
     def note(command: Command) -> None:
