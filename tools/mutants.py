@@ -2,8 +2,8 @@
 
     python tools/mutants.py rules/ranges rules/condition --number 40 --seed 7
 
-Tests beside a module are those of the mirror: `rules/ranges` has tests/rules/test_ranges*.py, or all of tests/rules without
-such a file, and those of its nearest user that _ALSO names. `--tests MODULE=PATH,PATH` names others. A run copies src/ into
+Tests beside a module are those of the mirror: `rules/ranges` has tests/rules/test_ranges*.py, and those of its nearest user
+that _ALSO names, or all of tests/rules without either. `--tests MODULE=PATH,PATH` names others. A run copies src/ into
 a temporary folder, so that the checkout never holds a mutant. The same seed takes the same mutants of the same source.
 
 tools/mutants_equivalent.txt lists mutants that mean the same as the source, a line each: the name, ` # ` and the reason.
@@ -55,10 +55,21 @@ _ALSO = {
     "engines.conversions": ["tests/engines", "tests/judge/parser"],
     "engines.launch_files": ["tests/engines/test_object_files.py"],
     "fixes.make": ["tests/fixes/test_fixes.py", "tests/fixes/test_layouts.py", "tests/fixes/test_fixes_of_files.py"],
+    "judge.judging": [
+        "tests/judge/test_refused_by_the_newest.py",
+        "tests/judge/test_unknown_release.py",
+        "tests/judge/checks/test_memory.py",
+    ],
     "judge.releases": ["tests/judge/test_unknown_release.py"],
     "models.quantization": ["tests/models/test_weights.py"],
     "readers.helm_chart": ["tests/readers/test_helm.py", "tests/readers/test_helm_values.py"],
     "rules.condition": ["tests/rules/test_compile.py", "tests/rules/test_options.py", "tests/rules/test_index.py"],
+    "syntax.batch.words": ["tests/syntax/batch/test_evaluate.py"],
+    "syntax.go_functions": ["tests/syntax/test_go_templates.py"],
+    "syntax.just": ["tests/readers/test_justfile.py"],
+    "syntax.make": ["tests/readers/test_makefile.py"],
+    "syntax.python": ["tests/readers/test_python.py"],
+    "syntax.shell.evaluate": ["tests/syntax/shell/test_against_bash.py"],
     "syntax.template_yaml": ["tests/readers/test_helm_conditions.py", "tests/readers/test_helm_chart.py"],
     "syntax.interpolation": ["tests/readers/test_compose.py"],
     "syntax.units": ["tests/readers/test_systemd.py"],
@@ -209,19 +220,20 @@ def module_path(module: str) -> Path:
 
 
 def beside(module: str, root: Path = ROOT) -> list[str]:
-    """The tests beside a module: its own files in the mirror, else those of the nearest folder.
+    """The tests beside a module: its own files in the mirror, else those of its package, else those of the nearest folder.
 
     Raises:
         ValueError: there are none.
     """
-    *packages, name = module.split(".")
-    folder = root / "tests" / Path(*packages)
-    own = [*folder.glob(f"test_{name}*.py"), *(folder / name).glob("test_*.py")]
-    if own:
-        also = [path for path in _ALSO.get(module, ()) if (root / path).exists()]
-        return [*sorted([str(path.relative_to(root)) for path in own]), *also]
-    if packages and any(folder.glob("test_*.py")):
-        return [str(folder.relative_to(root))]
+    parts = module.split(".")
+    also = [path for path in _ALSO.get(module, ()) if (root / path).exists()]
+    for depth in range(len(parts) - 1, 0, -1):
+        folder, name = root / "tests" / Path(*parts[:depth]), parts[depth]
+        own = [*folder.glob(f"test_{name}*.py"), *(folder / name).glob("test_*.py")]
+        if own or also:
+            return [*sorted([str(path.relative_to(root)) for path in own]), *also]
+        if any(folder.glob("test_*.py")):
+            return [str(folder.relative_to(root))]
     raise ValueError(f"no tests stand beside {module}; name them with --tests")
 
 

@@ -463,3 +463,26 @@ class TestPrefill:
     def test_a_name_with_both_roles_says_neither(self) -> None:
         found = launches_in((GRAPH % ("Prefill", "PrefillDecode")).replace("BOTH", BOTH), "graph.yaml")
         assert [configs(one, [])[0].role for one in found] == ["prefill", ""]
+
+
+@pytest.mark.parametrize(
+    ("words", "methods"),
+    [
+        ('--speculative-config \'{"method": "mtp"}\'', []),
+        ('--speculative-config \'{"method": "mtp"}\' --speculative-config \'{"method": "ngram"}\'', ["mtp"]),
+        ('--speculative-config \'{"method": "mtp"}\' --speculative-config.method ngram', ["mtp"]),
+        ("--speculative-config.method mtp --speculative-config.method ngram", []),
+        ("--port 1 --port 2", []),
+    ],
+)
+def test_an_object_that_a_later_one_replaces_is_read_where_it_stands(words: str, methods: list[str]) -> None:
+    found = config(f"vllm serve m {words}", "0.33.0").replaced()
+    assert [one.operand("speculative-config.method").value for one in found] == methods
+    assert [one.release for one in found] == ["0.33.0"] * len(methods)
+
+
+def test_a_replaced_object_has_no_keys_of_options_beside_it() -> None:
+    words = '--speculative-config \'{"method": "mtp"}\' --speculative-config.model x/y --port 1'
+    (found,) = config(f"vllm serve m {words}", "0.33.0").replaced()
+    assert found.operand("speculative-config.model").present is False
+    assert found.operand("port").value == 1

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from servelint.files.git import GitError, checked_out, of, since
+from servelint.core.finding import Related
+from servelint.core.own_rules import MOVED_ENTRY as OWN_RULE
+from servelint.core.own_rules import finding as finding_of
+from servelint.core.source import Source, Span
+from servelint.files.git import Base, GitError, checked_out, commit, of, since, tags
 from tests.repository import Repository
 
 LINES = "".join(f"line {number}\n" for number in range(1, 21))
@@ -171,3 +175,102 @@ def test_a_link_below_the_top_is_not_followed(repository: Repository, monkeypatc
     assert base.read(str(repository.folder / "a.sh")) == LINES.encode()
     assert base.read(str(repository.folder / "again" / "a.sh")) is None
     assert base.covers(str(repository.folder / "again" / "a.sh"))
+
+
+class TestBase:
+    """A revision whose files and comments are believed."""
+
+    @pytest.fixture
+    def base(self, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> Base:
+        write(repository, "a.sh", LINES)
+        write(repository, "d/e/b.sh", "b\n")
+        (repository.folder / "d" / "link.sh").symlink_to("../a.sh")
+        (repository.folder / "d" / "twice.sh").symlink_to("link.sh")
+        (repository.folder / "d" / "away.sh").symlink_to("/etc/hosts")
+        (repository.folder / "d" / "round.sh").symlink_to("round.sh")
+        repository.commit("a")
+        monkeypatch.chdir(repository.folder)
+        return of("HEAD")
+
+    def test_files_and_folders(self, base: Base, repository: Repository) -> None:
+        (repository.folder / "new.sh").write_text("new")
+        files = ["a.sh", "d/e/b.sh", "d/link.sh", "d/twice.sh"]
+        for path in files:
+            assert base.is_file(path)
+            assert not base.is_folder(path)
+        for path in ("new.sh", "d", "d/away.sh", "d/round.sh", "d/none.sh", "../x.sh"):
+            assert not base.is_file(path)
+            assert base.read(path) is None
+        assert [base.is_folder(path) for path in ("", ".", "d", "d/e", "e", "..")] == [True, True, True, True, False, False]
+        assert (base.read("d/twice.sh"), base.read("d/e/b.sh")) == (LINES.encode(), b"b\n")
+        assert [base.covers(path) for path in ("new.sh", ".", "..")] == [True, True, False]
+        assert base.name == "HEAD"
+
+    def test_the_files_below_a_folder_without_links(self, base: Base, repository: Repository) -> None:
+        top = str(repository.folder)
+        assert base.below(top) == [f"{top}/a.sh", f"{top}/d/e/b.sh"]
+        assert base.below("d") == ["d/e/b.sh"]
+        assert base.below("e") == []
+
+    def test_lines_that_are_as_they_were(self, base: Base, repository: Repository) -> None:
+        write(repository, "a.sh", LINES.replace("line 9\n", "other\n"))
+        write(repository, "new.sh", LINES)
+        repository.git("mv", "d/e/b.sh", "moved.sh")
+
+        def has(path: str, first: int, last: int, lines: tuple[int, ...] = ()) -> bool:
+            source = Source(path, (repository.folder / path).read_text() if not path.startswith("/") else LINES)
+            starts = source.line_starts
+            comment = Span(source, starts[first - 1], starts[last - 1] + 1)
+            return base.has_comment(comment, lines or (first,))
+
+        assert has("a.sh", 1, 1)
+        assert has("a.sh", 1, 8)
+        assert has("a.sh", 10, 20, (10, 20, 999))
+        assert not has("a.sh", 9, 9)
+        assert not has("a.sh", 8, 8, (9,))
+        assert not has("a.sh", 10, 10, (9,))
+        assert not has("a.sh", 1, 20)
+        assert not has("new.sh", 1, 1)
+        assert has("moved.sh", 1, 1)
+        assert has("/elsewhere/a.sh", 1, 1)
+
+    def test_a_comment_suppresses_nothing_that_is_new(self, base: Base, repository: Repository) -> None:
+        text = LINES.replace("line 9\n", "other\n")
+        write(repository, "a.sh", text)
+        source = Source("a.sh", text)
+
+        def line(number: int) -> Span:
+            return Span(source, source.line_starts[number - 1], source.line_starts[number - 1] + 2)
+
+        def had(comment: int, finding: int, *related: int) -> bool:
+            found = finding_of(OWN_RULE, line(finding), "", "")
+            found.related = [Related(line(number), "used here") for number in related]
+            return base.had(line(comment), (comment,), found)
+
+        assert had(1, 2)
+        assert had(1, 2, 3, 10)
+        assert not had(9, 2)
+        assert not had(1, 9)
+        assert not had(1, 2, 3, 9)
+
+
+def test_a_changed_file_whose_lines_git_does_not_tell(repository: Repository) -> None:
+    write(repository, "a.sh", "a\0b\n")
+    repository.commit("a")
+    write(repository, "a.sh", "a\0c\n")
+    found = since("HEAD", str(repository.folder))
+    change = found.of(str(repository.folder / "a.sh"))
+    assert change is not None
+    assert (change.old, change.touches(1, 1)) == (None, True)
+    assert found.of("/elsewhere/a.sh") is None
+    assert found.place("/elsewhere/a.sh") is None
+
+
+def test_the_tags_and_commits_of_a_repository(repository: Repository) -> None:
+    repository.git("tag", "v1")
+    repository.git("tag", "v2")
+    head = repository.git("rev-parse", "HEAD").strip()
+    assert tags(str(repository.folder)) == ["v1", "v2"]
+    assert commit("v1", str(repository.folder)) == (str(repository.folder), head)
+    with pytest.raises(GitError, match="git knows no revision"):
+        commit("v3", str(repository.folder))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
-from servelint.models.architecture import find
+from servelint.models.architecture import Architecture, find
 from servelint.speculation.cases import Case
 from servelint.speculation.roofline import Traffic, prior, steps, traffic, traffic_of
 
@@ -131,3 +132,49 @@ def test_the_arithmetic_counts_where_model_and_gpu_are_known(model: str, gpu: st
 
 def test_a_method_without_arithmetic() -> None:
     assert prior(Case("vllm", "telepathy", "Qwen/Qwen3.6-27B-FP8", "H100", 1)) is None
+
+
+def test_what_is_not_known_widens_the_expectation() -> None:
+    known = Case("vllm", "lookup", None, None, 2, 1, accepted=1.5)
+    by = {
+        "prompts": (replace(known, input=1024, output=64), 0.1 * math.log2(1 + 1024 / (8 * 64))),
+        "prompts of answers of a usual length": (replace(known, input=1024), 0.1 * math.log2(1 + 1024 / (8 * 256))),
+        "the acceptance length": (replace(known, accepted=None), 0.08 * math.sqrt(2)),
+        "many tokens": (replace(known, tokens=31), 0.05 * math.log2(32 / 8)),
+    }
+    plain = prior(known)
+    assert plain is not None
+    assert plain.deviation == pytest.approx(math.hypot(0.5, 0.22, 0.1))
+    for name, (case, more) in by.items():
+        found = prior(case)
+        assert found is not None, name
+        assert found.deviation == pytest.approx(math.hypot(plain.deviation, more)), name
+
+
+def test_one_of_several_draft_layers_drafts_a_token() -> None:
+    three = find("MiniMaxAI/MiniMax-M2")
+    assert three is not None
+    assert three.mtp_layers == 3
+    found = traffic(three)
+    one = traffic(replace(three, mtp_layers=1))
+    assert found.draft == pytest.approx(one.draft, rel=0.01)
+    assert found.draft_expert == pytest.approx(one.draft_expert, rel=0.01)
+    assert (found.dense, found.expert) == (one.dense, one.expert)
+
+
+def test_the_draft_of_eagle() -> None:
+    named = traffic_of(Case("vllm", "eagle", "Qwen/Qwen3-8B"), model("Qwen/Qwen3-8B"))
+    head = find("Tengyunw/qwen3_8b_eagle3")
+    assert head is not None
+    own = traffic(head)
+    assert named.draft == own.dense + (own.head or named.head)
+    assert named.draft_expert == 0
+    other = model("Qwen/Qwen3.6-27B-FP8")
+    assert traffic_of(Case("vllm", "eagle"), other).draft == 2 * (12 * 5120**2 + 32_000 * 5120)
+    assert traffic_of(Case("vllm", "mtp"), other).draft == traffic(other).draft
+
+
+def model(name: str) -> Architecture:
+    found = find(name)
+    assert found is not None
+    return found

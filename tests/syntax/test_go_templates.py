@@ -36,13 +36,13 @@ HELPERS = """\
 """
 
 
-def filled(text: str, values: str = VALUES) -> str | None:
+def filled(text: str, values: str = VALUES, *, shown: bool = False) -> str | None:
     source = Source("values.yaml", values)
     documents, _ = yaml.documents(source)
     helpers = Template(Source("_helpers.tpl", HELPERS)).helpers
     chart = {"AppVersion": loaded(Source("", "v1"), yaml.documents(Source("", "v1"))[0][0])}
     template = Template(Source("templates/a.yaml", text))
-    found = Renderer(loaded(source, documents[0]), chart, {**helpers, **template.helpers}).render(template)
+    found = Renderer(loaded(source, documents[0]), chart, {**helpers, **template.helpers}).render(template, shown=shown)
     return found.flat if found is not None else None
 
 
@@ -255,3 +255,113 @@ class TestParts:
         loop = "{{ range until 900 }}{{ range until 900 }}{{ range until 900 }}{{ . }}{{ end }}{{ end }}{{ end }}"
         assert filled(loop) is None
         assert filled('{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}') is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        # white space that an action takes away
+        ("a {{- 1 -}} b", "a1b"),
+        ("a {{- 1 }} b", "a1 b"),
+        ("a {{ 1 -}} b", "a 1b"),
+        ("a {{-1}} b", "a -1 b"),
+        ("{{ if 1 -}} a {{- end }} b", "a b"),
+        ("{{ if 0 -}} a {{- else -}} b {{- end -}} c", "bc"),
+        ("{{ range .Values.models -}} {{ .name }} {{- end -}} c", "onetwoc"),
+        ("{{ with .Values.nested -}} {{ .a.b }} {{ end -}} c", "deep c"),
+        ("a {{- .Release.Name -}} b", "a {{- .Release.Name -}} b"),
+        ("a {{- /* said */ -}} b", "ab"),
+        # arms
+        ("{{ with .Values.tag }}a{{ else with .Values.model }}{{ . }}{{ else }}c{{ end }}", "org/m"),
+        ("{{ if $x := .Values.model }}{{ $x }}{{ end }}", "org/m"),
+        ("{{ if .Values.absent }}a{{ end }}b", "b"),
+        ("{{ with .Release.Name }}{{ . }}{{ $.Values.count }}{{ end }}", "{{ with .Release.Name }}{{ . }}2{{ end }}"),
+        (
+            "{{ range .Release.Names }}{{ . }}{{ else }}{{ .Values.count }}{{ end }}",
+            "{{ range .Release.Names }}{{ . }}{{ else }}2{{ end }}",
+        ),
+        ("{{ range $i, $x := .Release.Names }}{{ $i }}{{ end }}", "{{ range $i, $x := .Release.Names }}{{ $i }}{{ end }}"),
+        ("{{ range .Values.model }}a{{ end }}", "{{ range .Values.model }}a{{ end }}"),
+        ("{{ range $one := .Values.args }}{{ $one }};{{ end }}", "--x;1;a b;"),
+        ("{{ range .Values.tag }}a{{ else }} b {{- end }}", " b"),
+        # helpers
+        ('{{ template "name" . }}', "org-m"),
+        ('{{ template "none" . }}', '{{ template "none" . }}'),
+        ("{{ template name }}", "{{ template name }}"),
+        ('{{ define "x" -}} a{{ . }} {{- end }}{{ template "x" 1 }}{{ template "x" }}', "a1a"),
+        ('{{ block "x" . }}a{{ end }}', '{{ block "x" . }}a{{ end }}'),
+        ('{{ include "release" . }}', '{{ include "release" . }}'),
+        ('{{ include "none" . }}', '{{ include "none" . }}'),
+        # expressions
+        ("{{ (.Values.nested).a.b }}", "deep"),
+        ("{{ ((.Values.nested).a).b }}", "deep"),
+        ("{{ $.Values.nested.a.b }}", "deep"),
+        ("{{ .Values.model .Values.tag }}", "{{ .Values.model .Values.tag }}"),
+        ("{{ .Values.model ) }}", "{{ .Values.model ) }}"),
+        ("{{ (.Values.model }}", "{{ (.Values.model }}"),
+        ("{{ upper .Values.model ) }}", "{{ upper .Values.model ) }}"),
+        ("{{ .Values.model | .Values.tag }}", "{{ .Values.model | .Values.tag }}"),
+        ("{{ | upper }}", "{{ | upper }}"),
+        ("{{ .Values.model | }}", "{{ .Values.model | }}"),
+        ("{{ true }}{{ false }}{{ nil }}", "truefalse"),
+        ("{{ `a\"b` }}{{ \"a\\tb\" }}", 'a"ba\tb'),
+        ('{{ "a\\xb" }}', '{{ "a\\xb" }}'),
+        ("{{ +3 }}{{ -3 }}{{ 0.5 }}", "3-30.5"),
+        ("{{ 007 }}{{ -01 }}{{ 0.25 }}{{ 0 }}", "{{ 007 }}{{ -01 }}0.250"),
+        ("{{ nofunction 1 }}", "{{ nofunction 1 }}"),
+        ("{{ div 1 0 }}", "{{ div 1 0 }}"),
+        ("{{ .Values.model.x }}", "{{ .Values.model.x }}"),
+        ("{{ .Release }}{{ .Chart.Other }}", "{{ .Release }}{{ .Chart.Other }}"),
+        ("{{ $none }}", "{{ $none }}"),
+        ("{{ $none = 1 }}", "{{ $none = 1 }}"),
+        ("{{ default .Release.Name .Values.model }}", "org/m"),
+        ("{{ upper .Release.Name }}", "{{ upper .Release.Name }}"),
+        ("{{ tpl .Values.model . }}", "org/m"),
+        ('{{ tpl "{{ .Release.Name }}" . }}', '{{ tpl "{{ .Release.Name }}" . }}'),
+        # an empty value where no chart wants one
+        ("image: a:{{ .Values.tag }}", "image: a:{{ .Values.tag }}"),
+        ("vllm --model {{ .Values.tag }}", "vllm --model {{ .Values.tag }}"),
+        ("vllm --model={{ .Values.tag }}", "vllm --model={{ .Values.tag }}"),
+        ('vllm --model "{{ .Values.tag }}"', 'vllm --model "{{ .Values.tag }}"'),
+        ("vllm --model m {{ .Values.tag }}", "vllm --model m "),
+        ("vllm --x {{ .Values.extraArgs }}", "vllm --x "),
+        ("{% raw %}{{ .Values.count }}", "{% raw %}2"),
+    ],
+)  # fmt: skip
+def test_what_a_template_writes(text: str, found: str) -> None:
+    assert filled(text) == found
+
+
+@pytest.mark.parametrize("action", ["break", "continue"])
+def test_a_loop_that_is_left_early_is_not_followed(action: str) -> None:
+    assert filled(f"a{{{{ range .Values.models }}}}{{{{ {action} }}}}{{{{ end }}}}") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("{{ if .Values.off }}a{{ end }}", "a"),
+        ("{{ if .Values.off }}a{{ end }} \n", "a"),
+        ("# x\n{{ if .Values.off }}{{ if .Values.tag }}a{{ .Values.count }}{{ end }}{{ end }}\n", "# x\na2"),
+        ("{{ if .Values.off }}a{{ else }}b{{ end }}", "b"),
+        ("{{ with .Values.tag }}a{{ end }}", ""),
+        ("{{ if .Values.off }}a{{ end }}b", "b"),
+        ("a", "a"),
+        ("", ""),
+    ],
+)
+def test_what_a_condition_around_the_rest_of_a_file_keeps_out_is_shown_on_request(text: str, found: str) -> None:
+    assert filled(text, shown=True) == found
+
+
+def test_values_keep_their_places_and_a_text_of_the_values_stands_at_its_action() -> None:
+    source = Source("templates/a.yaml", 'a {{ "x" }} {{ tpl "{{ 1 }}" . }}')
+    template = Template(source)
+    found = Renderer({}, {}, {}).render(template)
+    assert found is not None
+    assert [(piece.text, piece.span.text if piece.span else None, piece.assumed) for piece in found.pieces] == [
+        ("a ", "a ", False),
+        ("x", '{{ "x" }}', False),
+        (" ", " ", False),
+        ("1", '{{ tpl "{{ 1 }}" . }}', True),
+    ]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from servelint.core.source import Source
 from servelint.core.text import HOLE, TracedText
-from servelint.syntax.templates import CLOSE, ELSE, OPEN, SILENT, VALUE, filled, scan
+from servelint.syntax.templates import CLOSE, ELSE, OPEN, SILENT, VALUE, filled, scan, unfolded, unsure
 
 
 def text(content: str) -> TracedText:
@@ -183,3 +183,61 @@ def test_any_text_is_filled(parts: list[str], script: bool) -> None:
 def test_a_long_text_is_read_at_once(part: str) -> None:
     content = part * 20_000
     assert len(filled(text(content)).flat) <= len(content)
+
+
+@pytest.mark.parametrize(
+    ("content", "truth", "expected"),
+    [
+        # whole lines
+        ("a\n{{ if .x }}\nb\n{{ else }}\nc\n{{ end }}\nd", {"{{ if .x }}": True}, "a\nb\nd"),
+        ("a\n{{ if .x }}\nb\n{{ else }}\nc\n{{ end }}\nd", {"{{ if .x }}": False}, "a\nc\nd"),
+        ("a\n{{ if .x }}\nb\n{{ else }}\nc\n{{ end }}\nd", {}, "a\n⟨b⟩\n⟨c⟩\nd"),
+        (
+            "{{ if .x }}\na\n{{ else if .y }}\nb\n{{ else }}\nc\n{{ end }}\n",
+            {"{{ if .x }}": False, "{{ else if .y }}": True},
+            "b\n",
+        ),
+        ("{{ if .x }}\na\n{{ else if .y }}\nb\n{{ else }}\nc\n{{ end }}\n", {"{{ if .x }}": False}, "⟨a⟩\n⟨b⟩\n⟨c⟩\n"),
+        (
+            "{{ if .x }}\na\n{{ else if .y }}\nb\n{{ end }}\n",
+            {"{{ if .x }}": False, "{{ else if .y }}": False},
+            "",
+        ),
+        ("{{ if .x }}\na\n{{ end }}\n", {"{{ if .x }}": True}, "⟨a⟩\n"),  # it may be left out all the same
+        ("{{ if .x }}\n{{ else }}\nc\n{{ end }}\n", {"{{ if .x }}": True}, ""),
+        ("{{ range .x }}\na\n{{ end }}\n", {"{{ range .x }}": False}, ""),
+        ("{{ range .x }}\na\n{{ end }}\n", {"{{ range .x }}": True}, "⟨a⟩\n"),
+        ("{{ range .x }}\na\n{{ else }}\nb\n{{ end }}\n", {"{{ range .x }}": False}, "b\n"),
+        # in a line
+        ("a{{ range .x }} b{{ end }} c", {"{{ range .x }}": False}, "a c"),
+        ("a{{ range .x }} b{{ end }} c", {"{{ range .x }}": True}, "a⟨{{ range .x }} b{{ end }}⟩ c"),
+        ("a{{ if .x }} b{{ end }} c", {"{{ if .x }}": False}, "a⟨{{ if .x }} b{{ end }}⟩ c"),
+    ],
+)
+def test_a_condition_whose_truth_is_known(content: str, truth: dict[str, bool], expected: str) -> None:
+    assert shape(filled(text(content), truth=truth.get)) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("run a{{ if .x }} --b 1{{ end }} c", "run a ⟨--b 1⟩ c"),
+        ("run a{{ if .x }} {{ end }}c", "run a⟨{{ if .x }} {{ end }}⟩c"),
+        ("run a{{ if .x }}b{{ end }} c", "run a⟨{{ if .x }}b{{ end }}⟩ c"),
+        ("run a{{ if .x }} b{{ else }} c{{ end }}d", "run a ⟨{{ if .x }} b{{ else }} c{{ end }}⟩d"),
+        ("run a{{ if .x }}b {{ else }}c {{ end }}d", "run a⟨{{ if .x }}b {{ else }}c {{ end }}⟩ d"),
+        ("run a{{ if .x }} b {{ else }} c {{ end }}d", "run a ⟨{{ if .x }} b {{ else }} c {{ end }}⟩ d"),
+        ("run a{{ if .x }} b{{ else }}c{{ end }}d", "run a⟨{{ if .x }} b{{ else }}c{{ end }}⟩d"),
+    ],
+)
+def test_blanks_of_a_branch_in_a_line_of_a_script(content: str, expected: str) -> None:
+    assert shape(filled(text(content), script=True)) == expected
+
+
+def test_a_text_that_is_folded_or_may_be_missing() -> None:
+    found = filled(text("a\n{{ b }}\nc\n"))
+    assert shape(unfolded(found)) == "a ⟨{{ b }}⟩ c "
+    assert [piece.span for piece in unfolded(found).pieces] == [piece.span for piece in found.pieces]
+    (piece,) = unsure(text("a b")).pieces
+    assert (piece.expression, piece.perhaps and piece.perhaps.flat, piece.span and piece.span.text) == ("a b", "a b", "a b")
+    assert unsure(text("")).pieces == ()

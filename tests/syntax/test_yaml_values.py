@@ -355,3 +355,56 @@ class TestConfigFileOfAnEngine:
             *["--model", "m", "--max-model-len", "32768", "--gpu-memory-utilization", "0.9", "--enable-prefix-caching"],
             *["--block-size", "16", "--served-model-name", "a", "420", "--seed", "1e3"],
         ]
+
+
+class TestData:
+    """The documents of servelint's own files."""
+
+    @pytest.mark.parametrize(
+        ("content", "found"),
+        [
+            ("", None),
+            ("a", "a"),
+            ("a: {b: [1, 2.5, true, null, 'x']}", {"a": {"b": [1, 2.5, True, None, "x"]}}),
+            ("1: a\nyes: b\n", {1: "a", "yes": "b"}),
+            ("a: &x {b: 1}\nc: *x", {"a": {"b": 1}, "c": {"b": 1}}),
+            ("a: &x [1]\nb: *x", {"a": [1], "b": [1]}),
+        ],
+    )
+    def test_plain(self, content: str, found: Any) -> None:
+        assert yaml_values.load(Source("x.yaml", content)) == found
+
+    def test_an_alias_is_the_same_object(self) -> None:
+        for content in ("a: &x {b: 1}\nc: *x", "a: &x [1]\nc: *x"):
+            found = yaml_values.load(Source("x.yaml", content))
+            assert found["a"] is found["c"]
+        looped = yaml_values.load(Source("x.yaml", "&x {a: *x}"))
+        assert looped["a"] is looped
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            ("a: 1\n---\nb: 2\n", "x.yaml:3:1: more than one document"),
+            ("a:\n  [b]: 1\n", "x.yaml:2:3: a key that is a collection"),
+            ("a:\n  b: 1\n  c: 2\n  b: 3\n", "x.yaml:4:3: the key 'b' is set twice"),
+            ("a: !!int x\n", "x.yaml:1:4: 'x' is not what its tag !!int says"),
+        ],
+    )
+    def test_what_is_none(self, content: str, message: str) -> None:
+        with pytest.raises(ValueError, match=r"^x\.yaml:") as caught:
+            yaml_values.load(Source("x.yaml", content))
+        assert str(caught.value).replace("tag:yaml.org,2002:", "!!") == message
+
+    def test_a_syntax_error_has_its_place(self) -> None:
+        with pytest.raises(ValueError, match=r"^x\.yaml:2:1: "):
+            yaml_values.load(Source("x.yaml", "a: [1,\n"))
+
+
+def test_a_text_that_its_reader_writes_anew_has_the_place_of_the_scalar() -> None:
+    source = Source("x.yaml", "a: 0x10\n")
+    scalar = yaml.entries(yaml.documents(source)[0][0])["a"][1]
+    written = yaml_values.text(source, scalar, COMPOSE)
+    assert (written.flat, written.span(), written.pieces[0].verbatim) == ("16", yaml.span(source, scalar), False)
+    source = Source("x.yaml", "a: 16\n")
+    scalar = yaml.entries(yaml.documents(source)[0][0])["a"][1]
+    assert yaml_values.text(source, scalar, COMPOSE).pieces[0].verbatim

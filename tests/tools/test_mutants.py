@@ -85,6 +85,8 @@ def test_tests_beside_a_module(tmp_path: Path) -> None:
     assert tool.beside("a.b", tmp_path) == ["tests/a/test_b.py", "tests/a/test_b_more.py"]
     assert tool.beside("a.d", tmp_path) == ["tests/a/d/test_e.py"]
     assert tool.beside("a.other", tmp_path) == ["tests/a"]
+    assert tool.beside("a.b.f", tmp_path) == ["tests/a/test_b.py", "tests/a/test_b_more.py"]
+    assert tool.beside("a.z.f", tmp_path) == ["tests/a"]
     with pytest.raises(ValueError, match="no tests stand beside z"):
         tool.beside("z", tmp_path)
 

@@ -44,19 +44,18 @@ class Bound:
         self.reached(place)
         return True
 
-    def reached(self, place: Span | TracedText | None, path: str | None = None, at: tuple[int, int] = (1, 1)) -> None:
+    def reached(self, place: Span | TracedText | None, at: tuple[int, int] = (1, 1)) -> None:
         """Report to the current run that this limit was reached.
 
         Args:
             place: Where; None if that is not known.
-            path: The file, where the place is not known.
-            at: Line and column in that file, as far as they are known.
+            at: Line and column, where the place is not known.
         """
         run = current()
         if run is None or not self.says:
             return
         span = place.extent() if isinstance(place, TracedText) else place
-        shown = span.source.path if span is not None else path or ""
+        shown = span.source.path if span is not None else ""
         line, column = span.source.position(span.start) if span is not None else at
         run.report(Problem(shown, self.message, line, column, limit=True))
 

@@ -91,15 +91,15 @@ def _retried(url: str, headers: dict[str, str], take: Callable[[http.client.HTTP
     raise AssertionError("the last try returns or raises")
 
 
-def get(url: str, accept: str, limit: int = PAGE_LIMIT) -> tuple[bytes, str, str]:
+def get(url: str, accept: str) -> tuple[bytes, str, str]:
     """(body, content type, final address) of a page."""
     facts: list[str] = []
 
     def take(response: http.client.HTTPResponse) -> bytes:
         facts[:] = [response.headers.get("Content-Type") or "", response.url]
-        body = response.read(limit + 1)
-        if len(body) > limit:
-            raise HarvestError(f"{shown(url)} is larger than {limit // 2**20} MiB")
+        body = response.read(PAGE_LIMIT + 1)
+        if len(body) > PAGE_LIMIT:
+            raise HarvestError(f"{shown(url)} is larger than {PAGE_LIMIT // 2**20} MiB")
         return body
 
     body = _retried(url, {"Accept": accept}, take)

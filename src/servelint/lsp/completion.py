@@ -148,8 +148,8 @@ def _values(typed: Typed, view: LaunchView) -> list[Item]:
     return items
 
 
-def _choice(choice: str, number: int, detail: str, *, default: bool = False, documentation: str = "") -> Entry:
-    return Entry(choice, detail + (" (default)" if default else ""), documentation, f"{number:03}", deprecated=False)
+def _choice(choice: str, number: int, detail: str, *, default: bool = False) -> Entry:
+    return Entry(choice, detail + (" (default)" if default else ""), "", f"{number:03}", deprecated=False)
 
 
 def _written(text: str, typed: Typed) -> str | None:

@@ -88,9 +88,9 @@ class Job(NamedTuple):
     context: str = ""
 
 
-def create(settings: Settings, exclude: tuple[str, ...] = (), cache: str | None = None) -> Job:
+def create(settings: Settings, exclude: tuple[str, ...] = ()) -> Job:
     """Return a job with the context of this process."""
-    return Job(settings, exclude, cache, context(settings, exclude))
+    return Job(settings, exclude, None, context(settings, exclude))
 
 
 def excludes(patterns: tuple[str, ...]) -> Callable[[str], bool] | None:

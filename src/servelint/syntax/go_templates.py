@@ -457,13 +457,13 @@ class _Expression:
         kind, text, _ = self.tokens[self.at]
         if kind != "name" or text in ("true", "false", "nil"):
             value = self.operand()
-            if piped or (self.at < len(self.tokens) and self.ahead() not in ("|", ")", "")):
+            if piped or self.ahead() not in ("|", ""):
                 raise Unknown
             return value
         self.at += 1
         args: list[Any] = []
         lazy = text in ("and", "or", "default", "coalesce", "ternary")
-        while self.at < len(self.tokens) and self.ahead() not in ("|", ")", ","):
+        while self.ahead() not in ("|", ",", ""):
             end = self.behind()
             try:
                 args.append(self.operand())
@@ -497,7 +497,10 @@ class _Expression:
         if kind == "text":
             value: Any = TracedText.of(_unquoted(text))
         elif kind == "number":
-            value = Scalar(json.loads(text.lstrip("+")), TracedText.of(text))
+            number = text.lstrip("+")
+            if re.match(r"-?0\d", number):
+                raise Unknown  # octal
+            value = Scalar(json.loads(number), TracedText.of(number))
         elif kind == "variable":
             value = next((one[text] for one in reversed(self.scope) if text in one), UNKNOWN)
         elif kind == "field":

@@ -62,16 +62,15 @@ class Expression:
         parts = [self.value()]
         while True:
             self.space()
-            sign = self.text[self.at : self.at + 1] if self.at < self.end else ""
-            if sign not in ("+", "/") or not sign:
+            if not self.text.startswith(("+", "/"), self.at, self.end):
                 return TracedText.join(parts)
+            sign = self.text[self.at]
             self.at += 1
-            value = self.value()
-            parts += [TracedText.of("/"), value] if sign == "/" else [value]
+            parts += [*([TracedText.of("/")] if sign == "/" else []), self.value()]
 
     def choice(self) -> TracedText:
         """The condition, branches and value of an `if`."""
-        start = self.at
+        start = self.at - len("if")
         left = self.read()
         comparison = self.match(_COMPARISON)
         right = self.read()

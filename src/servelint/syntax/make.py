@@ -107,13 +107,7 @@ _DEPTH = 24
 _STEPS_AT_MOST = 2_000
 _STEPS_IN_ALL = 500_000
 _LENGTH_AT_MOST = 100_000
-_FUNCTION = re.compile(r"([a-z]+)[ \t]+|(error|warning|info)$")
-_FUNCTIONS = frozenset((
-    "abspath", "addprefix", "addsuffix", "and", "basename", "call", "dir", "error", "eval", "file", "filter", "filter-out",
-    "findstring", "firstword", "flavor", "foreach", "guile", "if", "info", "intcmp", "join", "lastword", "let", "notdir",
-    "or", "origin", "patsubst", "realpath", "shell", "sort", "strip", "subst", "suffix", "value", "warning", "wildcard",
-    "word", "wordlist", "words",
-))  # fmt: skip
+_FUNCTION = re.compile(r"(call|error|eval|if|info|or|strip|warning)[ \t]+")
 _SILENT = frozenset(("error", "eval", "info", "warning"))
 
 
@@ -175,7 +169,7 @@ class Scope:
         if depth > _DEPTH or self.steps > _STEPS_AT_MOST or self.in_all > _STEPS_IN_ALL:
             return close + 1, _unsure(whole)
         function = _FUNCTION.match(inner.flat)
-        if function is not None and function.group(1) in _FUNCTIONS:
+        if function is not None:
             return close + 1, self.function(function.group(1), inner.cut(function.end()), whole, depth + 1)
         return close + 1, self.named(inner, whole, depth + 1)
 
@@ -193,7 +187,7 @@ class Scope:
         return value
 
     def function(self, name: str, rest: TracedText, whole: TracedText, depth: int) -> TracedText:
-        """The value of a function's call; unknown for functions that need make or the machine."""
+        """The value of a call of one of the functions that need neither make nor the machine."""
         if name in _SILENT:
             return EMPTY
         if name == "strip":
@@ -208,18 +202,16 @@ class Scope:
                 if value.flat:
                     return value
             return EMPTY
-        if name == "call":
-            given = [self.expand(part if index else part.strip(), depth) for index, part in enumerate(arguments(rest))]
-            body = self.variables.get(given[0].value or "") if given else None
-            if body is None:
-                return _unsure(whole)
-            own = {str(index): Variable(value, simple=True) for index, value in enumerate(given)}
-            own.update({str(index): Variable(EMPTY, simple=True) for index in range(len(given), 10)})
-            inner = self.with_(own)
-            value = inner.expand(body.value, depth)
-            self.steps, self.in_all = inner.steps, inner.in_all
-            return value
-        return _unsure(whole)
+        given = [self.expand(part if index else part.strip(), depth) for index, part in enumerate(arguments(rest))]
+        body = self.variables.get(given[0].value or "")
+        if body is None:
+            return _unsure(whole)
+        own = {str(index): Variable(value, simple=True) for index, value in enumerate(given)}
+        own.update({str(index): Variable(EMPTY, simple=True) for index in range(len(given), 10)})
+        inner = self.with_(own)
+        value = inner.expand(body.value, depth)
+        self.steps, self.in_all = inner.steps, inner.in_all
+        return value
 
     def choice(self, parts: list[TracedText], whole: TracedText, depth: int) -> TracedText:
         """`$(if condition,then,else)`."""
@@ -456,21 +448,16 @@ class _Reader:
     # -- statements
 
     def statement(self, text: TracedText) -> None:
-        modifiers: set[str] = set()
-        while (modifier := _MODIFIERS.match(text.flat)) is not None:
-            if _ASSIGNMENT.match(text.flat, modifier.end()) is None:
-                break
-            modifiers.add(modifier.group(1))
-            text = text.cut(modifier.end())
-        assignment = _ASSIGNMENT.match(text.flat)
+        exported, rest = _modified(text)
+        assignment = _ASSIGNMENT.match(rest.flat)
         if assignment is not None:
             self.rule = None
             name = assignment.group(1)
-            self.assign(name, assignment.group(2), text.cut(assignment.end()))
-            if "export" in modifiers:
+            self.assign(name, assignment.group(2), rest.cut(assignment.end()))
+            if exported:
                 self.makefile.exported.add(name)
             if name == ".RECIPEPREFIX":
-                self.prefix = text.flat[assignment.end() : assignment.end() + 1] or "\t"
+                self.prefix = rest.flat[assignment.end() : assignment.end() + 1] or "\t"
             return
         export = _EXPORT.match(text.flat)
         if export is not None:
@@ -550,10 +537,7 @@ class _Reader:
         self.makefile.rules.append(self.rule)
 
     def own_variable(self, targets: list[TracedText], rest: TracedText) -> bool:
-        modifiers: set[str] = set()
-        while (modifier := _MODIFIERS.match(rest.flat)) is not None:
-            modifiers.add(modifier.group(1))
-            rest = rest.cut(modifier.end())
+        exported, rest = _modified(rest)
         assignment = _ASSIGNMENT.match(rest.flat)
         if assignment is None:
             return False
@@ -564,9 +548,18 @@ class _Reader:
             new = self.given(name, before, assignment.group(2), rest.cut(assignment.end()))
             if new is not None and self.counts != DROPPED:
                 own[name] = new
-            if "export" in modifiers:
+            if exported:
                 self.makefile.own_exported.setdefault(target.flat, set()).add(name)
         return True
+
+
+def _modified(text: TracedText) -> tuple[bool, TracedText]:
+    """Whether `export` is among the modifiers in front of an assignment, and what follows them."""
+    exported = False
+    while (modifier := _MODIFIERS.match(text.flat)) is not None:
+        exported = exported or modifier.group(1) == "export"
+        text = text.cut(modifier.end())
+    return exported, text
 
 
 def _assigned(scope: Scope, before: Variable | None, operator: str, raw: TracedText) -> Variable | None:

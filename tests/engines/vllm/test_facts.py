@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -274,3 +275,74 @@ def test_how_the_model_is_named(command: str, expected: str, tmp_path: Path) -> 
 )
 def test_what_the_class_of_the_model_lacks(name: str, words: str, release: str | None, expected: object) -> None:
     assert fact(name, words, release) == expected
+
+
+LLAMA = "meta-llama/Llama-3.1-8B-Instruct"
+
+
+@pytest.mark.parametrize(
+    ("words", "release", "gpu", "expected"),
+    [
+        (LLAMA, "0.33.0", "h100", "FLASH_ATTN"),
+        (LLAMA, "0.33.0", "l4", "FLASH_ATTN"),
+        (LLAMA, "0.33.0", "a100-80gb", "FLASH_ATTN"),
+        (LLAMA, "0.33.0", "rtx-5090", "FLASH_ATTN"),
+        (LLAMA, "0.33.0", "b200", "FLASHINFER"),
+        (LLAMA, "0.23.0", "t4", "FLASHINFER"),
+        (LLAMA, "0.24.0", "t4", "TRITON_ATTN"),
+        (LLAMA, "0.33.0", "v100", "unknown"),
+        (LLAMA, "0.33.0", "mi300x", "unknown"),
+        (LLAMA, "0.33.0", None, "unknown"),
+        (LLAMA, "0.11.0", "h100", "unknown"),
+        (LLAMA, "0.11.1", "h100", "FLASH_ATTN"),
+        (LLAMA, None, "h100", "unknown"),
+        ("facebook/opt-125m", "0.33.0", "b200", "FLASHINFER"),  # heads of 64
+        ("Qwen/Qwen3-4B", "0.33.0", "b200", "FLASHINFER"),  # 2560 / 32 are 80, and its heads have 128 all the same
+        (HYBRID, "0.33.0", "h100", "unknown"),
+        (UNKNOWN, "0.33.0", "h100", "unknown"),
+        (f"{LLAMA} --dtype bfloat16", "0.33.0", "h100", "FLASH_ATTN"),
+        (f"{LLAMA} --dtype auto", "0.33.0", "h100", "FLASH_ATTN"),
+        (f"{LLAMA} --dtype half", "0.33.0", "h100", "FLASH_ATTN"),
+        (f"{LLAMA} --dtype float16", "0.33.0", "h100", "FLASH_ATTN"),
+        (f"{LLAMA} --dtype float32", "0.33.0", "h100", "unknown"),
+        (f"{LLAMA} --dtype $DTYPE", "0.33.0", "h100", "unknown"),
+        (f"{LLAMA} --kv-cache-dtype fp8", "0.33.0", "h100", "unknown"),
+        (f"{LLAMA} --block-size 32", "0.33.0", "h100", "unknown"),
+        (f"{LLAMA} --runner pooling", "0.33.0", "h100", "unknown"),
+        (f"{LLAMA} --spec-method ngram --spec-tokens 2", "0.33.0", "h100", "unknown"),
+        (f"{LLAMA} --hf-overrides.num_attention_heads 8", "0.33.0", "h100", "unknown"),
+        (f"{LLAMA} $MORE", "0.33.0", "h100", "unknown"),
+        (f"{LLAMA} --attention-backend TRITON_ATTN", "0.33.0", None, "TRITON_ATTN"),
+        (f"{LLAMA} --attention-backend auto", "0.33.0", "h100", "unknown"),
+        (f"{LLAMA} --attention-backend $B", "0.33.0", "h100", "unknown"),
+    ],
+)
+def test_the_attention_backend(words: str, release: str | None, gpu: str | None, expected: str) -> None:
+    launch = launch_in(f"vllm serve {words}", "run.sh")
+    launch.gpu = gpu
+    operand = configs(launch, [release] if release is not None else [])[0].operand("effective.attention-backend")
+    assert (operand.value if operand.value is not None else "unknown") == expected
+
+
+@pytest.mark.parametrize(
+    ("heads", "hidden", "expected"),
+    [
+        (32, 2048, "FLASHINFER"),
+        (32, 4096, "FLASHINFER"),
+        (16, 4096, "FLASHINFER"),
+        (32, 3072, "unknown"),
+        (32, 2080, "unknown"),
+    ],
+)
+def test_the_dimensions_of_heads_that_flashinfer_takes(heads: int, hidden: int, expected: str, tmp_path: Path) -> None:
+    config = {
+        "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": hidden, "num_attention_heads": heads,
+        "num_key_value_heads": 8, "num_hidden_layers": 2, "intermediate_size": 512, "vocab_size": 1000,
+        "torch_dtype": "float16", "quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128},
+    }  # fmt: skip
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "config.json").write_text(json.dumps(config))
+    launch = launch_in("vllm serve ./m", "run.sh", tmp_path)
+    launch.gpu = "b200"
+    operand = configs(launch, ["0.33.0"])[0].operand("effective.attention-backend")
+    assert (operand.value if operand.value is not None else "unknown") == expected

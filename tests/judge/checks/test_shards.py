@@ -237,3 +237,52 @@ def test_fp8_in_triton(words: str, gpu: str, release: str, part: str | None) -> 
 def test_heads_of_states(words: str, part: str | None) -> None:
     found = fields("vllm/state-heads-not-divided", vllm(words, "0.28.0"))
     assert (found["part"] if found is not None else None) == part
+
+
+PACKED = "RedHatAI/Qwen3-30B-A3B-quantized.w4a16"
+
+
+@pytest.mark.parametrize(
+    ("words", "release", "shard"),
+    [
+        (f"{PACKED} -tp 8", "0.33.0", "96"),
+        (f"{PACKED} -tp 4", "0.24.0", "192"),
+        (f"{PACKED} -tp 2", "0.33.0", None),
+        (f"{PACKED} -tp 2 -dp 2", "0.33.0", "192"),
+        (f"{PACKED} -tp 4", "0.23.0", None),
+        (f"{PACKED} -tp 4 --enable-expert-parallel", "0.33.0", None),
+        (f"{PACKED} -tp 4 $MORE", "0.33.0", None),
+        ("Qwen/Qwen3-30B-A3B -tp 8", "0.33.0", None),
+        ("Qwen/Qwen3-30B-A3B-FP8 -tp 8", "0.33.0", None),
+    ],
+)
+def test_experts_in_groups_of_compressed_tensors(words: str, release: str, shard: str | None) -> None:
+    found = fields("vllm/packed-experts-cut", vllm(words, release))
+    assert (found["shard"] if found is not None else None) == shard
+
+
+@pytest.mark.parametrize(
+    ("bits", "group", "cut"), [(4, 128, True), (8, 128, False), (4, 32, False), (4, None, False), (4, -1, False)]
+)
+def test_experts_in_groups_by_the_config_of_a_folder(bits: int, group: int | None, cut: bool, tmp_path: Path) -> None:
+    weights = {
+        "num_bits": bits,
+        "type": "int",
+        "symmetric": True,
+        "group_size": group,
+        "strategy": "group" if group else "channel",
+    }
+    config = {
+        "architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe", "hidden_size": 2048, "intermediate_size": 6144,
+        "num_hidden_layers": 4, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128, "vocab_size": 1000,
+        "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 768, "torch_dtype": "bfloat16",
+        "quantization_config": {
+            "quant_method": "compressed-tensors", "format": "pack-quantized",
+            "config_groups": {"group_0": {"targets": ["Linear"], "weights": weights}},
+        },
+    }  # fmt: skip
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "config.json").write_text(json.dumps(config))
+    launch = launch_in("vllm serve ./m -tp 4", "run.sh", tmp_path)
+    found = fields("vllm/packed-experts-cut", configs(launch, ["0.33.0"])[0])
+    assert (found is not None) is cut

@@ -541,3 +541,42 @@ def test_a_runtime_in_a_template_of_openshift_is_given_more_by_its_services() ->
     assert argv(found)[:2] == ["--port=8080", "--model=/mnt/models"]
     assert found.container is not None
     assert found.container.reserved is None
+
+
+KAITO = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: params}
+data:
+  inference_config.yaml: |
+    max_probe_steps: 6
+    vllm:
+      gpu-memory-utilization: 0.95
+      swap-space: 4
+      enable-chunked-prefill: true
+      enable-prefix-caching: false
+"""
+
+
+def test_the_options_that_kaito_takes_from_a_config_map() -> None:
+    launch = launch_in(KAITO, "params.yaml")
+    assert (launch.engine, launch.name) == ("vllm", "ConfigMap/params.inference_config.yaml")
+    assert argv(launch)[:5] == ["--gpu-memory-utilization", "0.95", "--swap-space", "4", "--enable-chunked-prefill"]
+    assert launch.argv[-1].many
+    span = launch.argv[3].text.span()
+    assert span is not None
+    assert span.source.text[span.start - 12 : span.end] == "swap-space: 4"
+    assert configs(launch, ["0.12.0"])[0].operand("max-num-seqs").present is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("inference_config.yaml", "other.yaml"),
+        ("kind: ConfigMap", "kind: Secret"),
+        ("    vllm:", "    transformers:"),
+        ("swap-space: 4", "{swap"),
+    ],
+)
+def test_other_config_maps_are_not_kaitos(old: str, new: str) -> None:
+    assert launches_in(KAITO.replace(old, new), "params.yaml") == []

@@ -162,45 +162,6 @@ def test_a_model_service_of_llm_d() -> None:
     assert argv(found[1]) == ["--model", "m", ""]
 
 
-KAITO = """\
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: params}
-data:
-  inference_config.yaml: |
-    max_probe_steps: 6
-    vllm:
-      gpu-memory-utilization: 0.95
-      swap-space: 4
-      enable-chunked-prefill: true
-      enable-prefix-caching: false
-"""
-
-
-def test_the_options_that_kaito_takes_from_a_config_map() -> None:
-    launch = launch_in(KAITO, "params.yaml")
-    assert (launch.engine, launch.name) == ("vllm", "ConfigMap/params.inference_config.yaml")
-    assert argv(launch)[:5] == ["--gpu-memory-utilization", "0.95", "--swap-space", "4", "--enable-chunked-prefill"]
-    assert launch.argv[-1].many
-    span = launch.argv[3].text.span()
-    assert span is not None
-    assert span.source.text[span.start - 12 : span.end] == "swap-space: 4"
-    assert configs(launch, ["0.12.0"])[0].operand("max-num-seqs").present is None
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("inference_config.yaml", "other.yaml"),
-        ("kind: ConfigMap", "kind: Secret"),
-        ("    vllm:", "    transformers:"),
-        ("swap-space: 4", "{swap"),
-    ],
-)
-def test_other_config_maps_are_not_kaitos(old: str, new: str) -> None:
-    assert launches_in(KAITO.replace(old, new), "params.yaml") == []
-
-
 def test_a_model_claim_of_aibrix() -> None:
     launch = launch_in(
         "apiVersion: model.aibrix.ai/v1alpha1\nkind: ModelClaim\nmetadata: {name: q}\n"

@@ -111,3 +111,76 @@ def test_a_file_that_a_task_writes(module: str) -> None:
 def test_a_file_of_another_kind_that_a_task_writes() -> None:
     text = "- hosts: gpus\n  tasks:\n    - copy: {dest: /etc/motd, content: 'vllm serve m runs here'}\n"
     assert launches_in(text, "playbook.yml") == []
+
+
+@pytest.mark.parametrize("keys", [("dest", "content"), ("path", "content"), ("dest", "block"), ("path", "block")])
+@pytest.mark.parametrize("module", ["copy", "blockinfile", "ansible.builtin.blockinfile"])
+def test_the_keys_of_a_file_that_a_task_writes(module: str, keys: tuple[str, str]) -> None:
+    dest, content = keys
+    task = f"- {module}:\n        {dest}: /opt/serve.sh\n        {content}: |\n          vllm serve m --port 8000\n"
+    assert argv(launch("- hosts: a\n  tasks:\n    " + task)) == ["m", "--port", "8000"]
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "- copy: {dest: /opt/serve.sh, content: 'echo {{ x }}'}",
+        "- copy: {dest: /opt/serve.sh, content: [vllm serve m]}",
+        "- copy: {content: vllm serve m}",
+        "- copy: {dest: /opt/serve.sh, src: serve.sh}",
+        "- template: {dest: /opt/serve.sh, content: vllm serve m}",
+    ],
+)
+def test_a_task_that_writes_no_launch(task: str) -> None:
+    assert launches_in(f"- hosts: a\n  tasks:\n    {task}\n", "playbook.yml") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("- hosts: a\n  roles: [vllm]\n", []),
+        ("- a: 1\n- shell: vllm serve m\n", [""]),
+        ("a: 1\n", []),
+        ("- my.own.shell: vllm serve m\n- name: b\n  command: vllm serve m\n", ["", "b"]),
+        ("- own.shell: vllm serve m\n- name: b\n  shell: vllm serve m\n", ["b"]),  # a collection's name has two parts
+        ("- name: a\n  shell: vllm serve m\n- name: a\n  shell: vllm serve m\n", ["a", "a #2"]),
+    ],
+)
+def test_the_tasks_that_start_something(text: str, names: list[str]) -> None:
+    assert [one.name for one in launches_in(text, "tasks.yml")] == names
+
+
+def test_blocks_in_blocks() -> None:
+    text = "- hosts: a\n  tasks: [{environment: {A: 1, C: 3}, block: [{environment: {A: 2}, always: [{raw: vllm serve m}]}]}]\n"
+    assert environment(launch_in(text, "playbook.yml")) == {"A": "2", "C": "3"}
+    for depth, count in ((12, 1), (13, 0)):
+        nested = "{block: [" * depth + "{shell: vllm serve m}" + "]}" * depth
+        assert len(launches_in(f"- {nested}\n", "tasks.yml")) == count
+
+
+@pytest.mark.parametrize(
+    ("fields", "words", "settings"),
+    [
+        ("command: --model m\n    entrypoint: vllm serve", ["--model", "m"], {}),
+        ("cmd: [--model, m]\n    shm_size: 4g\n    runtime: nvidia\n    ipc: host", ["--model", "m"], {
+            "shm_size": "4g", "runtime": "nvidia", "ipc": "host",
+        }),
+        ("command: [--model, 'a b']\n    cmd: --model other", ["--model", "a b"], {}),
+        ("entrypoint: [vllm]\n    command: [serve, m]", ["m"], {}),
+    ],
+)  # fmt: skip
+def test_the_command_and_settings_of_a_container(fields: str, words: list[str], settings: dict[str, str]) -> None:
+    text = f"- name: llm\n  docker_container:\n    image: vllm/vllm-openai:v0.20.0\n    {fields}\n"
+    found = launch(text)
+    assert (found.name, argv(found)) == ("llm", words)
+    assert found.container is not None
+    assert {name: value.shown for name, value in found.container.settings.items()} == settings
+    assert not found.open_env
+    assert launch(text + "    env_file: serve.env\n").open_env
+
+
+def test_the_place_of_a_container() -> None:
+    text = "- docker_container:\n    image: vllm/vllm-openai:v0.20.0\n    command: --model m\n    name: x\n"
+    assert launch_in(text, "t.yml").site.text == "command: --model m"
+    whole = "- docker_container: {image: 'nvcr.io/nim/meta/llama:1'}\n- docker_container: {command: --model m}\n"
+    assert [one.site.text for one in launches_in(whole, "t.yml")] in ([], ["image: 'nvcr.io/nim/meta/llama:1'"])

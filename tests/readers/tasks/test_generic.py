@@ -321,3 +321,80 @@ def test_options_in_lines_of_their_own() -> None:
 
 def test_commands_in_lines_of_their_own() -> None:
     assert argv(launch("run: |\n  vllm serve m\n  echo -n done\n")) == ["m"]
+
+
+@pytest.mark.parametrize(
+    ("image", "found"),
+    [
+        ("image: vllm/vllm-openai:v0.9.0", "0.9.0"),
+        ("container: vllm/vllm-openai:v0.9.0", "0.9.0"),
+        ("image: {repository: vllm/vllm-openai, tag: v0.9.0}", "0.9.0"),
+        ("image: {repository: vllm/vllm-openai, tag: ''}", None),
+        ("image: {repository: 'vllm/vllm-openai:v0.9.0'}", "0.9.0"),
+        ("image: {repository: {}, name: 'vllm/vllm-openai:v0.9.0'}", "0.9.0"),
+        ("image: {image: 'vllm/vllm-openai:v0.9.0', name: x}", "0.9.0"),
+        ("image_uri: vllm/vllm-openai:v0.9.0", "0.9.0"),
+        ("imageUri: vllm/vllm-openai:v0.9.0", "0.9.0"),
+        ("docker_image: vllm/vllm-openai:v0.9.0", "0.9.0"),
+        ("container_image: vllm/vllm-openai:v0.9.0", "0.9.0"),
+        ("base_image: vllm/vllm-openai:v0.9.0", "0.9.0"),
+        ("picture: vllm/vllm-openai:v0.9.0", None),
+    ],
+)
+def test_the_image_of_a_command(image: str, found: str | None) -> None:
+    assert release(launch(f"a:\n  {image}\n  b: {{run: vllm serve m}}\n"))[0] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("openapi: 3.1.0\nrun: vllm serve m\n", 0),
+        ("suite: a\nrun: vllm serve m\n", 1),
+        ("columns: []\neach: {}\nrows: [{run: vllm serve m}]\n", 0),
+        ("columns: []\nrows: [{run: vllm serve m}]\n", 1),
+        ("examples: {bad: [{run: vllm serve m}], good: []}\n", 0),
+        ("examples: {bad: [{run: vllm serve m}]}\n", 0),
+        ("examples: {bad: [{run: vllm serve m}], best: []}\n", 1),
+        ("examples: {}\nrun: vllm serve m\n", 1),
+    ],
+)
+def test_documents_whose_commands_nobody_starts(text: str, count: int) -> None:
+    assert len(launches_in(text, "file.yaml")) == count
+
+
+@pytest.mark.parametrize(
+    "key", ["expected", "assertions", "prompt", "message", "changelog", "description", "nav", "docs", "doc", "readme"]
+)
+def test_nothing_in_a_text_for_readers_is_started(key: str) -> None:
+    assert launches_in(f"a:\n  {key}: [{{run: vllm serve m}}]\n", "file.yaml") == []
+    assert len(launches_in(f"a:\n  x_{key}: [{{run: vllm serve m}}]\n", "file.yaml")) == 1
+
+
+def test_the_place_and_the_name_of_each_command() -> None:
+    text = "run: [vllm, serve, a]\njobs:\n  - x: {command: [vllm, serve, b]}\n  - - run: vllm serve c\n"
+    found = [(one.name, argv(one), one.site.text) for one in launches_in(text, "file.yaml")]
+    assert found == [
+        ("run", ["a"], "run: [vllm, serve, a]"),
+        ("jobs[0].x", ["b"], "command: [vllm, serve, b]"),
+        ("jobs[1][0]", ["c"], "vllm serve c"),
+    ]
+
+
+def test_a_list_of_lines_and_of_words() -> None:
+    text = "image: vllm/vllm-openai:v0.9.0\nruncmd:\n  - pip install vllm==0.8.5\n  - [vllm, serve, a]\n  - vllm serve b\n"
+    found = launches_in(text, "file.yaml")
+    assert [(one.name, argv(one)) for one in found] == [("runcmd", ["a"]), ("runcmd #2", ["b"])]
+
+
+def test_the_words_of_a_container_in_each_of_its_keys() -> None:
+    for keys in (
+        "command: [--model, m]",
+        "cmd: [--model, m]",
+        "args: [--model, m]",
+        "args: --model m",
+        "command: ['--model', m]",
+    ):
+        found = launch(f"jobs:\n  - docker_image: vllm/vllm-openai:v0.9.0\n    {keys}\n")
+        assert (found.name, argv(found), found.site.text) == ("jobs[0]", ["--model", "m"], keys)
+    both = launch("docker_image: vllm/vllm-openai:v0.9.0\ncommand: [vllm]\ncmd: [x]\nargs: [serve, m]\n")
+    assert (both.name, argv(both), both.site.text) == ("command", ["m"], "command: [vllm]\ncmd: [x]\nargs: [serve, m]")

@@ -1,8 +1,7 @@
 """The evaluator against bash: whatever bash passes to a command, servelint says the same or says that it cannot know.
 
 Each script is run by bash with stubs named vllm, python3 and docker that record what they are given, and is evaluated
-without running anything. Scripts in KNOWN must come out without any unknown; those in PARTLY may hold unknowns, but
-never another value.
+without running anything. Those in PARTLY come out with unknowns, but never with another value; all others with none.
 """
 
 from __future__ import annotations
@@ -325,14 +324,74 @@ SUBSTITUTIONS = {
     "of a function's argument": 'f() { vllm "$(basename "$1")"; }; f /a/b',
     "read a file": 'echo x >f; vllm "$(cat f)" "$(<f)"',
 }
+COUNTING = {
+    "a loop that counts": "for ((I=0; I<3; I++)); do vllm $I; done; vllm $I",
+    "a loop that counts down by two": "for ((I=4; I>0; I-=2)); do vllm $I; done",
+    "a loop that counts, with a break": "for ((;;)); do vllm a; break; done; vllm b",
+    "a loop that counts no round": "for ((I=5; I<3; I++)); do vllm $I; done; vllm $I",
+    "a loop that counts in braces": "for ((I=0; I<2; I++)) { vllm $I; }",
+    "a loop that counts two": "for ((I=0,J=9; I<J; I+=4,J-=3)); do vllm $I $J; done",
+    "while it counts": "N=0; while ((N < 2)); do vllm $N; N=$((N+1)); done; while [ $N -gt 0 ]; do vllm $N; ((N--)); done",
+    "until it has counted": "N=0; until [ $N -ge 2 ]; do vllm $N; let N++; done; vllm $N",
+    "a decrement in front": "N=3; vllm $((--N)) $N $((N--)) $N $((++N))",
+}
+NAMES = {
+    "a function that is removed": "vllm() { command vllm f; }; vllm; unset -f vllm; vllm a",
+    "a function and a variable of one name": "f() { vllm f; }; f=1; unset -f f; vllm ${f:-none}",
+    "a variable that is removed, not the function": "f() { vllm f; }; f=1; unset f; f; vllm ${f:-none}",
+    "a key that is removed": "declare -A M=([a]=1 [b]=2); unset 'M[a]'; vllm ${M[a]:-none} ${M[b]} ${#M[@]}",
+    "the last item that is removed": "A=(a b c); unset 'A[2]' 'A[-1]'; vllm \"${A[@]}\" ${#A[@]}",
+    "several that are removed": "A=1 B=2 C=3; unset A B 1x; vllm ${A:-a} ${B:-b} $C",
+    "an integer": "declare -i N=2+3; N+=4; vllm $N",
+    "an array that is read": 'read -ra A <<<\'a b  c\'; vllm "${A[@]}" ${#A[@]}; IFS=, read -r -a B <<<x,y; vllm "${B[@]}"',
+    "a nameref to a variable": "V=1; declare -n R=V; vllm $R; R=2; vllm $V",
+    "an item behind the others": 'A=([0]=a [1]=b [1]=c); vllm "${A[@]}"',
+    "exec with another name": "exec -a other vllm a",
+    "exec -c keeps no variable": "exec -l vllm a",
+    "pushd and popd": "mkdir d; pushd d >/dev/null; vllm a; popd >/dev/null; vllm b",
+    "cd into a folder below": "mkdir -p d/e; cd d; cd -P e; vllm $(basename $PWD)",
+    "getopts without arguments": "P=1; while getopts p: O; do P=$OPTARG; done; vllm $P",
+    "set -u": "set -u; vllm ${V:-d}; set +u; vllm $V x",
+    "shift too far": 'set -- a; shift 2 || vllm no; vllm "$@"',
+    "a printed text that is kept": "f() { printf '%s-%s' a b; echo; printf c; }; vllm \"$(f)\"",
+    "a group whose output is kept": 'V=$({ echo a; echo b; } | cat); vllm "$V"; W=$(if true; then echo c; fi); vllm $W',
+    "a group whose output goes elsewhere": 'V=$({ echo a; } >/dev/null; echo b); vllm $V; W=$(echo c >/dev/null); vllm "[$W]"',
+    "a loop whose output is kept": 'V=$(for X in a b; do echo $X; done); vllm "$V"',
+    "a pipe of functions": "f() { echo a; }; g() { cat; }; vllm $(f | g)",
+    "assignments alone on lines": "A=1 B=2\nC=3\nvllm $A $B $C",
+    "a status in a variable": "false; S=$?; vllm $S; true; vllm $?",
+    "a quote that closes in a substitution": 'vllm "$(echo "a)" \'b)\')" x',
+    "a comment in a substitution": 'vllm "$(echo a # b)\n)"',
+    "a case in a substitution": "vllm $(case a in a) echo b;; esac)",
+    "ANSI-C quotes with codes": "vllm $'\\cA' $'\\u41' $'\\U1F600' $'\\1012' $'\\x4' $'a\\0b' \"$'x'\"",
+    "patterns with classes": "V=Ab1; vllm ${V#[[:upper:]]} ${V%%[[:digit:]]} ${V//[!b]/.} ${V/[^A]/-} ${V#[]A]}",
+    "patterns with an escape": 'V=\'a*b?c\'; vllm "${V%\\?*}" "${V#*\\*}" "${V/\\?/-}"',
+    "operators on an unset name": 'vllm x${V%a} x${V/a/b} x${V:1} x${V^^} ${#V} "${V@Q}"y',
+    "assign an empty default": ': ${V:=} ${W=}; vllm "[$V]" "${W-unset}"',
+    "an alternative of an array": 'A=(a b); vllm ${A[@]:+yes} ${A[9]:+no} "${A[1]:+c d}"',
+    "a slice by names": 'A=(a b c d); N=1; vllm "${A[@]:N}" "${A[@]:$N:N+1}" "${A[@]:(-1)}"',
+}
 CASES = {
     f"{group}: {name}": script
     for group, scripts in {
         "quotes": QUOTES, "lines": LINES, "environment": ENVIRONMENT, "expansions": EXPANSIONS, "arrays": ARRAYS,
         "arguments": ARGUMENTS, "functions": FUNCTIONS, "control": CONTROL, "input": INPUT, "substitutions": SUBSTITUTIONS,
+        "counting": COUNTING, "names": NAMES,
     }.items()
     for name, script in scripts.items()
 }  # fmt: skip
+
+PARTLY = frozenset((
+    "expansions: length", "expansions: positional with zeros in front", "expansions: arithmetic with unset names",
+    "expansions: an assignment of several parts", "arrays: set an item far off", "arrays: items with numbers",
+    "arrays: an item that is removed", "arrays: associative", "arguments: none", "arguments: none inside a word",
+    "control: regular expressions", "control: eval", "names: an integer", "names: set -u",
+    "substitutions: printf with a width in digits of another script", "substitutions: an empty one", "substitutions: fields",
+    "substitutions: several commands", "substitutions: a variable set inside is gone", "names: a group whose output is kept",
+    "names: a group whose output goes elsewhere", "names: a loop whose output is kept", "names: a pipe of functions",
+    "names: a status in a variable", "names: ANSI-C quotes with codes", "names: operators on an unset name",
+))  # fmt: skip
+"""Cases of which the evaluator does not know all."""
 
 
 @pytest.fixture(scope="module")
@@ -428,12 +487,13 @@ def unknowns(found: list[Invocation]) -> list[str]:
     return [text.shown for text in texts if text.value is None]
 
 
-@pytest.mark.parametrize("script", CASES.values(), ids=CASES.keys())
-def test_words_are_those_of_bash(script: str, bash: Bash) -> None:
-    expected = bash(script)
+@pytest.mark.parametrize("name", CASES)
+def test_words_are_those_of_bash(name: str, bash: Bash) -> None:
+    expected = bash(CASES[name])
     assert expected, "a case runs something"
-    found = evaluated(script)
+    found = evaluated(CASES[name])
     assert difference(expected, found) is None
+    assert bool(unknowns(found)) is (name in PARTLY), unknowns(found)
 
 
 @pytest.mark.parametrize(

@@ -209,7 +209,7 @@ class _Walk:
     def command(self, name: str, field: tuple[Node, Node], scope: _Scope) -> list[Launch]:
         """The launches of a command: a script, a list of its lines, or a list of words."""
         key, value = field
-        path = ".".join((*scope.path, name)) if not scope.path else ".".join(scope.path)
+        path = ".".join(scope.path) or name
         listed = words(self.source, value) if yaml.scalar(value) is None else None
         written = script(self.source, value)
         if "\\\n" not in written.flat:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 
 from servelint.core import bounds
 from servelint.core.launch import Word
@@ -148,8 +149,10 @@ def _positive(walk: _Walk, test: Test) -> _Status:
     equality = test.kind in ("==", "equ", "neq")
     if test.kind != "==" and _NUMBER.fullmatch(ours) and _NUMBER.fullmatch(theirs):
         found = _COMPARISONS[test.kind](int(ours[:20]), int(theirs[:20]))
+    elif equality:
+        found = (ours == theirs) != (test.kind == "neq")
     else:
-        found = equality and (ours == theirs) != (test.kind == "neq")
+        return _Status(None, likely=False)  # the order of other texts is that of the machine's language
     if left.known and right.known:
         return _Status(found, assumed=left.assumed or right.assumed)
     if equality and ours == theirs and _EMPTY.fullmatch(ours):
@@ -527,8 +530,7 @@ class _Walk:
         inner.nodes = parse(text)
         inner.labels = {item.name: index for index, item in enumerate(inner.nodes) if isinstance(item, Label)}
         inner.run(0)
-        for end in inner.returned if inner.state is None else [*inner.returned, inner.state]:
-            self.state = end
+        self.state = inner.end() or self.state
         self.sourced = self.sourced or inner.sourced
 
     def call(self, name: str, text: TracedText) -> None:
@@ -542,14 +544,15 @@ class _Walk:
         self.pending, self.returned = {}, []
         self.calls.append(name)
         self.run(start)
-        ends = self.returned if self.state is None else [*self.returned, self.state]
+        self.state = self.end()
         self.calls.pop()
         self.snapshot, self.pending, self.returned, self.delayed = before
         del self.saved[saved:]
-        state: _State | None = None
-        for end in ends:
-            state = end if state is None else join(state, end)
-        self.state = state
+
+    def end(self) -> _State | None:
+        """The state where a part that was called has ended, in whichever way; None if it does not end."""
+        ends = self.returned if self.state is None else [*self.returned, self.state]
+        return reduce(join, ends) if ends else None
 
     def start(self, node: Simple, text: TracedText) -> None:
         """`start "title" /b program arguments`."""

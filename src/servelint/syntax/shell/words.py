@@ -67,15 +67,12 @@ def split_quoted(text: TracedText, plain: re.Pattern[str], escaped: Escape) -> t
     empty = gaps(text)
     while at < len(flat):
         char = flat[at]
-        if empty and at >= empty[0]:
-            gap = empty.pop(0)
-            if gap == at and not parts and not quoted and (at == 0 or flat[at - 1].isspace()) and char.isspace():
-                words.append(nothing())
-        if char.isspace():
+        if (match := _SPACE.match(flat, at)) is not None:
             finish(at)
             parts, quoted = [], False
-            match = _SPACE.match(flat, at)
-            at = start = match.end() if match else at + 1
+            start = match.end()
+            words += [nothing() for gap in empty if at < gap < start or gap == at == 0 or gap == start == len(flat)]
+            at = start
         elif char == "'":
             close = flat.find("'", at + 1)
             close = len(flat) if close == -1 else close
