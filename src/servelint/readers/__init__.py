@@ -217,7 +217,7 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
         from servelint.readers import helm
 
         helm.attach(source, neighbours)
-    if "values" in source.path.lower() and _TEMPLATE not in source.text:
+    if "values" in source.path.lower() and not _has_actions(source.text):
         from servelint.readers import helm
 
         made = helm.with_chart(source, documents, neighbours) if problem is None else []
@@ -227,7 +227,7 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
     if (
         not launches
         and problem is None
-        and _TEMPLATE not in source.text
+        and not _has_actions(source.text)
         and source.path.endswith(("values.yaml", "values.yml"))
     ):
         from servelint.readers import helm

@@ -736,7 +736,7 @@ def with_chart(source: Source, documents: list[Node], neighbours: Neighbours) ->
     own = next((up for up in _PLACES[:3] if neighbours.read(up + "Chart.yaml") is not None), None)
     if name in ("values.yaml", "values.yml") and own == "":
         return []
-    chart = own if own is not None else _named_chart(name, neighbours)
+    chart = own if own is not None else _named_chart(name, neighbours) or _only_chart(neighbours)
     fields = yaml.entries(documents[0])
     beside = neighbours.read(f"{chart}values.yaml") if chart is not None else None
     known = yaml.documents(beside)[0] if beside is not None else []
@@ -760,6 +760,12 @@ def _named_chart(name: str, neighbours: Neighbours) -> str | None:
                 if neighbours.read(path + "Chart.yaml") is not None:
                     return path
     return None
+
+
+def _only_chart(neighbours: Neighbours) -> str | None:
+    """The folder of a chart that stands alone in a folder for charts."""
+    paths = [f"{up}{folder}/" for up in _PLACES[1:5] for folder in _CHART_FOLDERS]
+    return next((path for path in paths if neighbours.read(path + "Chart.yaml") is not None), None)
 
 
 def held_by_values(source: Source, neighbours: Neighbours) -> set[tuple[str, ...]]:

@@ -307,6 +307,16 @@ class TestLLMKube:
         launch = launch_in(SERVICE + "  runtime: sglang\n  sglangConfig: {tensorParallelSize: 2}\n", "service.yaml")
         assert (launch.engine, argv(launch)[1:]) == ("sglang", ["--tp", "2"])
 
+    @pytest.mark.parametrize("command", ["[llama-server]", "[/app/llama-server]", "[./build/bin/llama-server]"])
+    def test_a_program_of_its_own_takes_the_same_options(self, command: str) -> None:
+        text = SERVICE + f"  image: a/toolbox:rocm\n  command: {command}\n  contextSize: 4096\n  extraArgs: [--rerank]\n"
+        launch = launch_in(text, "service.yaml")
+        assert (launch.engine, argv(launch)[1:]) == ("llama.cpp", ["--ctx-size", "4096", "--rerank"])
+
+    def test_a_container_of_its_own(self) -> None:
+        text = SERVICE + "  runtime: generic\n  image: a/b\n  command: [vllm, serve]\n  args: [m, --port, '8000']\n"
+        assert argv(launch_in(text, "service.yaml")) == ["m", "--port", "8000"]
+
     def test_a_runtime_that_is_not_known(self) -> None:
         assert launches_in(SERVICE + "  runtime: personaplex\n", "service.yaml") == []
 

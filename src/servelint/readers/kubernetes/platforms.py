@@ -6,8 +6,9 @@ import re
 
 from servelint.core.launch import Container, Launch, Word
 from servelint.core.text import TracedText, unknown
+from servelint.engines import entry
 from servelint.engines.registry import Engine, called, started_by
-from servelint.readers.containers import identified
+from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.kubernetes import environment, pods
 from servelint.readers.kubernetes.objects import File, Object, Overrides, joined_lists, listed, option_tables, section, string
@@ -136,10 +137,8 @@ def llmkube(file: File, one: Object, images: Overrides | None) -> list[Launch]:
         return []
     pod = pods.Pod(file, spec, one.label, images)
     pod.complete = False
-    if "command" in spec or "args" in spec:
-        return pods.of_container(pod, one.label, spec)
     if engine is None:
-        return []
+        return pods.of_container(pod, one.label, spec)  # the runtime is the container's own
     where = "" if engine.platforms["llmkube"] == "llamacpp" else f"{string(spec, 'runtime')}Config"
     given = section(spec, where) if where else spec
     words: list[Word] = []
@@ -158,7 +157,12 @@ def llmkube(file: File, one: Object, images: Overrides | None) -> list[Launch]:
         file.source, one.label, None, environs.variables, Container(image, open=True), identified(image).claims, open_env=True
     )
     nodes = [spec[key] for key in ("modelRef", "extraArgs", where, "contextSize") if key in spec]
-    return [context.launch(engine.id, [pods.unseen(), *words, *(more or [])], pods.extent(file.source, nodes))]
+    command, _ = pods.words(file.source, {"command": spec["command"]} if "command" in spec else {}, environs)
+    args = [pods.unseen(), *words, *(more or [])]
+    context.site = pods.extent(file.source, nodes)
+    if command and entry.find(command) is None:
+        return in_container(command, args, identified(image), context)
+    return [context.launch(engine.id, args, context.site)]
 
 
 def aibrix(file: File, one: Object, images: Overrides | None) -> list[Launch]:
