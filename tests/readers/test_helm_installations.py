@@ -201,3 +201,16 @@ class TestOwnValues:
         report = check(paths, Settings(profile="strict"))
         assert len(report.launches) == 1
         assert [finding.rule for finding in report.findings].count("container/unpinned-image") == 1
+
+
+@pytest.mark.parametrize("name", ["llminferenceservice.yaml", "llm-inference-service.yaml"])
+def test_a_service_of_the_chart_s_own_values(repository: Path, name: str) -> None:
+    chart = repository / "charts" / "llm"
+    (chart / "templates" / "deployment.yaml").unlink()
+    (chart / "templates" / name).write_text(
+        "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {name: a}\nspec:\n"
+        "  model: {uri: 'hf://m/own'}\n  template:\n    containers:\n      - name: main\n        env:\n"
+        "          - {name: VLLM_ADDITIONAL_ARGS, value: {{ .Values.args | quote }}}\n"
+    )
+    (launch,) = launches(chart, 'args: "--max-model-len 8192 --enforce-eager"\n', "values.yaml")
+    assert argv(launch)[-3:] == ["--max-model-len", "8192", "--enforce-eager"]

@@ -576,8 +576,9 @@ def _over(base: Any, more: Any) -> Any:
 
 _MAKING = (
     *_TEMPLATES[:5], "deployment.tpl", "daemonset.yaml", "deployments.yaml", "server.yaml", "vllm.yaml", "vllm-deployment.yaml",
-    "deployment-vllm.yaml", "inferenceservice.yaml", "inference-service.yaml", "isvc.yaml", "servingruntime.yaml",
-    "serving-runtime.yaml", "lws.yaml", "lws-deployment.yaml", "leaderworkerset.yaml", "model-deployment.yaml",
+    "deployment-vllm.yaml", "inferenceservice.yaml", "inference-service.yaml", "isvc.yaml", "llminferenceservice.yaml",
+    "llm-inference-service.yaml", "servingruntime.yaml", "serving-runtime.yaml", "lws.yaml", "lws-deployment.yaml",
+    "leaderworkerset.yaml", "model-deployment.yaml",
     "llm-deployment.yaml", "engine.yaml", "rayservice.yaml", "model.yaml", "workload.yaml",
     "{}.yaml", "{}-deployment.yaml", "{}/deployment.yaml",
 )  # fmt: skip

@@ -18,6 +18,7 @@ from servelint.judge.parser.repairs import (
     after_switch,
     in_place_of,
     instead_of,
+    replacement,
     setting_named,
     setting_of,
     swallowed,
@@ -436,7 +437,9 @@ def _deprecated(view: ReleaseView) -> list[Violation]:
         option = setting.option
         if option is None or not option.deprecated or option.refuses:
             continue
-        instead = in_place_of(view, setting.name, setting)
+        # the opposite of an option may have another replacement
+        own = replacement(view.engine, setting.spelling.lstrip("-"))
+        instead = in_place_of(view, setting.spelling if own is not None else setting.name, setting)
         notice = " ".join(option.deprecated.split())
         advice = notice if notice != "it is deprecated" else "look for its replacement"
         found.append(
