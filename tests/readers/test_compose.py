@@ -359,7 +359,7 @@ class TestShellInside:
               llm:
                 image: vllm/vllm-openai:v0.20.0
                 entrypoint: [bash, /start.sh]
-                command: [--model, Qwen/Qwen3-8B]
+                command: [train, --model, Qwen/Qwen3-8B]
         """)
             == []
         )

@@ -483,6 +483,27 @@ class TestCharts:
             assert item.keys() in ({"variables"}, {"variable", "word"}, {"variable", "value"})
 
 
+class TestPartsOfValues:
+    """A file that holds the `modelSpec` of the production stack, or only its list."""
+
+    SPEC = "{name: a, repository: vllm/vllm-openai, tag: v0.8.4, modelURL: m, vllmConfig: {maxModelLen: 8192}}"
+
+    @pytest.mark.parametrize(
+        "text", ["- SPEC\n", "modelSpec:\n- SPEC\n", "modelSpec: [SPEC]\nother: 1\n", "# specs of vllm\n---\n- SPEC\n"]
+    )
+    def test_a_part(self, text: str) -> None:
+        launch = launch_in(text.replace("SPEC", self.SPEC), "model-specs.yaml")
+        assert (launch.engine, launch.release.release) == ("vllm", "0.8.4")
+        assert argv(launch)[:1] == ["m"]
+        assert "8192" in argv(launch)
+
+    @pytest.mark.parametrize(
+        "text", ["- {name: a, repository: vllm/vllm-openai, tag: v0.8.4}\n", "- vllm\n", "modelSpec: vllm\n"]
+    )
+    def test_another_list(self, text: str) -> None:
+        assert launches_in(text, "model-specs.yaml") == []
+
+
 APP = """
 controllers:
   main:

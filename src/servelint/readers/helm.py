@@ -68,6 +68,7 @@ def charts() -> list[Data]:
 
 def is_mine(source: Source, document: Node) -> bool:
     """Whether a YAML document has the shape of a known chart's values, or an engine's image with words beside it."""
+    document = _whole(document)
     if not yaml.is_mapping(document):
         return False
     if any(_chart_of(root) is not None for root, _ in _roots(document)) or _local_releases(document):
@@ -82,6 +83,7 @@ def is_mine(source: Source, document: Node) -> bool:
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
     """Read the launches of values."""
     yaml.merge_in_order(documents, source)
+    documents = [_whole(document) for document in documents]
     own = Own(neighbours)
     found: list[Launch] = []
     for document in documents:
@@ -89,6 +91,19 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
             found += _of_release(source, item, neighbours)
         found += values(source, document, own=own)
     return found
+
+
+def _whole(document: Node) -> Node:
+    """Values of the production stack around what a file holds of them: its `modelSpec`, or the list of that."""
+    fields = yaml.entries(document) if yaml.is_mapping(document) else {}
+    items = yaml.items(fields["modelSpec"][1] if "modelSpec" in fields else document)
+    if not items or not all({"modelURL", "repository"} <= yaml.entries(item).keys() for item in items):
+        return document
+    start, end = yaml.start(document), yaml.end(document)
+    inner = document
+    for key in ("servingEngineSpec",) if fields else ("modelSpec", "servingEngineSpec"):
+        inner = yaml.new_mapping([(yaml.new_scalar(key, start, start), inner)], start, end)
+    return inner
 
 
 def _local_releases(document: Node) -> list[Node]:
