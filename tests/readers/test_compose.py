@@ -359,7 +359,7 @@ class TestShellInside:
               llm:
                 image: vllm/vllm-openai:v0.20.0
                 entrypoint: [bash, /start.sh]
-                command: [--model, Qwen/Qwen3-8B]
+                command: [train, --model, Qwen/Qwen3-8B]
         """)
             == []
         )
@@ -1157,3 +1157,21 @@ def test_gpus_may_be_added_by_a_file_beside_it(name: str, reserved: bool | None,
     container = launch_in(text, "docker-compose.yml", tmp_path).container
     assert container is not None
     assert container.reserved is reserved
+
+
+class TestAServiceAlone:
+    """A template without another name that holds a service, which a program puts into a compose file."""
+
+    TEXT = (
+        "  {{ name }}:\n    image: a/llama\n    command: |\n"
+        "      /build/bin/llama-server\n      -m {{ model }}\n      --host 0.0.0.0\n"
+    )
+
+    @pytest.mark.parametrize("path", ["templates/llamacpp.j2", "vllm.jinja", "service.tmpl"])
+    def test_its_launch(self, path: str) -> None:
+        launch = launch_in(self.TEXT, path)
+        assert (launch.engine, argv(launch)) == ("llama.cpp", ["-m", "{{ model }}", "--host", "0.0.0.0"])
+
+    @pytest.mark.parametrize("path", ["prompt.j2", "readme.tmpl"])
+    def test_another_template(self, path: str) -> None:
+        assert launches_in("Write about llama-server -m {{ model }} and\nimage: a\ncommand: b\n", path) == []

@@ -347,3 +347,69 @@ def test_variables_of_an_image_set_options(options: str, given: list[str | None]
 )
 def test_an_image_that_may_start_another_engine_starts_none(options: str, tag: str) -> None:
     assert launches_in(LMI.format(options, tag) + "\n", "run.sh") == []
+
+
+class TestAScriptThatIsNotHere:
+    """The entry point of an engine's image is a script of another place, which is given the engine's own options."""
+
+    @pytest.mark.parametrize(
+        ("service", "engine", "words"),
+        [
+            (
+                "image: vllm/vllm-openai:v0.9.1, entrypoint: /s/start.sh, command: --model m --port 8000",
+                "vllm",
+                ["--model", "m"],
+            ),
+            (
+                "image: vllm/vllm-openai:v0.9.1, entrypoint: [bash, /s/start.sh], command: [--model, m]",
+                "vllm",
+                ["--model", "m"],
+            ),
+            (
+                "image: lmsysorg/sglang:v0.5.9, entrypoint: [/entrypoint.sh], command: [--model-path, m, --tp, '2']",
+                "sglang",
+                [],
+            ),
+            (
+                "image: vllm/vllm-openai:v0.9.1, entrypoint: /entrypoint, command: [--max_model_len, '8', --port, '1']",
+                "vllm",
+                [],
+            ),
+        ],
+    )
+    def test_options_of_the_engine(self, service: str, engine: str, words: list[str]) -> None:
+        launch = launch_in(f"services:\n  a: {{{service}}}\n", "compose.yaml")
+        assert launch.engine == engine
+        assert launch.argv[0].many
+        assert argv(launch)[1 : len(words) + 1] == words
+
+    @pytest.mark.parametrize(
+        "service",
+        [
+            "image: vllm/vllm-openai:v0.9.1, entrypoint: /s/start.sh, command: [--port, '8000']",  # any script has a port
+            "image: vllm/vllm-openai:v0.9.1, entrypoint: /s/start.sh, command: [--model, m, --workers, '4']",
+            "image: vllm/vllm-openai:v0.9.1, entrypoint: /s/start.sh, command: [bench]",
+            "image: vllm/vllm-openai:v0.9.1, entrypoint: /s/start.py, command: [--model, m]",
+            "image: python:3.12, entrypoint: /s/start.sh, command: [--model, m]",
+        ],
+    )
+    def test_what_may_be_the_script_s_own(self, service: str) -> None:
+        assert launches_in(f"services:\n  a: {{{service}}}\n", "compose.yaml") == []
+
+    def test_a_pod(self) -> None:
+        text = (
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n"
+            "    - {name: a, image: 'vllm/vllm-openai:v0.9.1', command: [/s/start.sh], args: [--model, m, --port, '1']}\n"
+        )
+        assert argv(launch_in(text, "pod.yaml"))[1:] == ["--model", "m", "--port", "1"]
+
+    def test_a_dockerfile(self) -> None:
+        text = 'FROM vllm/vllm-openai:v0.9.1\nENTRYPOINT ["/entrypoint.sh"]\nCMD ["--model", "m"]\n'
+        assert argv(launch_in(text, "Dockerfile"))[1:] == ["--model", "m"]
+
+    def test_a_script_that_is_here(self) -> None:
+        text = (
+            "FROM vllm/vllm-openai:v0.9.1\nRUN printf 'python3 /train.py\\\\n' > /entrypoint.sh\n"
+            'ENTRYPOINT ["/entrypoint.sh"]\nCMD ["--model", "m"]\n'
+        )
+        assert launches_in(text, "Dockerfile") == []

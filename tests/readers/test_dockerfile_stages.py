@@ -244,6 +244,57 @@ class TestInstalls:
         assert image(f"FROM vllm/vllm-openai:v0.20.0\n{run}\n") == ("vllm", "0.20.0")
 
 
+VLLM = "https://github.com/vllm-project/vllm"
+
+
+class TestCheckouts:
+    """An engine that is built from its own repository has the release whose tag is checked out."""
+
+    @pytest.mark.parametrize(
+        "run",
+        [
+            f"RUN git clone {VLLM}.git v && git -C v checkout --detach tags/v0.19.1 && cd v && pip install .",
+            f"RUN git clone --depth 1 -b v0.19.1 {VLLM} && cd vllm && pip install -e .",
+            f"RUN git clone --branch=v0.19.1 {VLLM}\nWORKDIR vllm\nRUN uv pip install --system .",
+            f"ARG REF=v0.19.1\nRUN git clone {VLLM}\nRUN cd vllm && git checkout $REF && python setup.py install",
+            f"RUN git clone {VLLM} && cd vllm && git checkout v0.19.1\nRUN pip wheel . -w /w && pip install /w/vllm-*.whl",
+        ],
+    )
+    def test_a_tag(self, run: str) -> None:
+        assert image(f"FROM python:3.12\n{run}\n") == ("vllm", "0.19.1")
+
+    @pytest.mark.parametrize(
+        "run",
+        [
+            f"RUN git clone {VLLM} && cd vllm && pip install -e .",
+            f"RUN git clone -b v0.19.1 {VLLM} && cd vllm && git checkout 1a2b3c4 && pip install -e .",
+            f"RUN git clone -b main {VLLM} && cd vllm && pip install -e .",
+            "RUN git clone -b v0.19.1 https://github.com/me/vllm && cd vllm && pip install -e .",
+        ],
+    )
+    def test_what_is_no_tag_of_its_own(self, run: str) -> None:
+        assert image(f"FROM vllm/vllm-openai:v0.20.0\n{run}\n") == ("vllm", None)
+
+    def test_examples_that_are_cloned(self) -> None:
+        text = f"FROM vllm/vllm-openai:v0.20.0\nRUN git clone -b v0.19.1 {VLLM} /src && cp -r /src/examples /examples\n"
+        assert image(text) == ("vllm", "0.20.0")
+
+    @pytest.mark.parametrize(
+        ("engine", "repository", "tag", "build", "expected"),
+        [
+            ("llama.cpp", "ggml-org/llama.cpp", "b4719", "cmake -B b && cmake --build b", "b4719"),
+            ("vllm", "vllm-project/vllm", "v0.19.1", "pip wheel . -w /w", "0.19.1"),
+            ("ollama", "ollama/ollama", "v0.9.0", "go build .", "0.9.0"),
+        ],
+    )
+    def test_a_stage_that_is_copied_from(self, engine: str, repository: str, tag: str, build: str, expected: str) -> None:
+        text = (
+            f"FROM ubuntu AS b\nRUN git clone -b {tag} https://github.com/{repository} /s && cd /s && {build}\n"
+            "FROM ubuntu\nCOPY --from=b /s /s\n"
+        )
+        assert stage_of(text).claims[engine].release == expected
+
+
 def test_an_entry_point_of_its_own_hides_the_base_s() -> None:
     assert built("FROM vllm/vllm-openai:v0.20.0\n").entrypoint == ("vllm", "serve")
     assert built('FROM vllm/vllm-openai:v0.20.0\nENTRYPOINT ["/start.sh"]\n').entrypoint is None

@@ -469,7 +469,7 @@ class TestCharts:
         elif "switch" in item:
             assert item.keys() <= {"switch", "on", "off"}
         elif "list" in item or "perhaps" in item:
-            assert len(item) == 1
+            assert item.keys() <= {"list", "perhaps", "split"}
         else:
             assert item.keys() <= set(self.WORDS)
             assert item.keys() & {"value", "unknown", "name"}
@@ -481,6 +481,85 @@ class TestCharts:
                 self.variable(inner)
         else:
             assert item.keys() in ({"variables"}, {"variable", "word"}, {"variable", "value"})
+
+
+class TestPartsOfValues:
+    """A file that holds the `modelSpec` of the production stack, or only its list."""
+
+    SPEC = "{name: a, repository: vllm/vllm-openai, tag: v0.8.4, modelURL: m, vllmConfig: {maxModelLen: 8192}}"
+
+    @pytest.mark.parametrize(
+        "text", ["- SPEC\n", "modelSpec:\n- SPEC\n", "modelSpec: [SPEC]\nother: 1\n", "# specs of vllm\n---\n- SPEC\n"]
+    )
+    def test_a_part(self, text: str) -> None:
+        launch = launch_in(text.replace("SPEC", self.SPEC), "model-specs.yaml")
+        assert (launch.engine, launch.release.release) == ("vllm", "0.8.4")
+        assert argv(launch)[:1] == ["m"]
+        assert "8192" in argv(launch)
+
+    @pytest.mark.parametrize(
+        "text", ["- {name: a, repository: vllm/vllm-openai, tag: v0.8.4}\n", "- vllm\n", "modelSpec: vllm\n"]
+    )
+    def test_another_list(self, text: str) -> None:
+        assert launches_in(text, "model-specs.yaml") == []
+
+
+APP = """
+controllers:
+  main:
+    containers:
+      app:
+        image: {repository: IMAGE, tag: TAG}
+        REST
+"""
+
+
+class TestAppTemplate:
+    """app-template, and a HelmRelease of it: the image may start the server without any word."""
+
+    @pytest.mark.parametrize(
+        ("image", "tag", "rest", "expected"),
+        [
+            ("docker.io/ollama/ollama", "0.17.1", "env: {OLLAMA_HOST: 0.0.0.0}", ("ollama", "0.17.1", [])),
+            ("ollama/ollama", "0.31.2@sha256:00", "env: [{name: OLLAMA_HOST, value: a}]", ("ollama", "0.31.2", [])),
+            ("ghcr.io/ggml-org/llama.cpp", "server-b8496", "env: {LLAMA_ARG_MODEL: /m.gguf}", ("llama.cpp", "b8496", [])),
+            ("vllm/vllm-openai", "v0.9.1", "args: [--model, m]", ("vllm", "0.9.1", ["--model", "m"])),
+            ("vllm/vllm-openai", "v0.9.1", "args: --model m", ("vllm", "0.9.1", ["--model", "m"])),
+            ("vllm/vllm-openai", "v0.9.1", "command: [vllm, serve, m]", ("vllm", "0.9.1", ["m"])),
+            (
+                "vllm/vllm-openai",
+                "v0.9.1",
+                "command: [sh, -c]\n        args: |\n          export A=1\n          exec vllm serve m",
+                ("vllm", "0.9.1", ["m"]),
+            ),
+        ],
+    )
+    @pytest.mark.parametrize("release_of", [False, True])
+    def test_a_container(self, image: str, tag: str, rest: str, expected: tuple[str, str, list[str]], release_of: bool) -> None:
+        text = APP.replace("IMAGE", image).replace("TAG", tag).replace("REST", rest)
+        if release_of:
+            head = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: x}\nspec:\n  values:"
+            text = head + text.replace("\n", "\n    ")
+        launch = launch_in(text, "helmrelease.yaml" if release_of else "values.yaml")
+        assert (launch.engine, launch.release.release, argv(launch)) == expected
+
+    @pytest.mark.parametrize("rest", ["enabled: false", "command: [sleep, infinity]", "command: [ollama, list]"])
+    def test_one_that_does_not_serve(self, rest: str) -> None:
+        text = APP.replace("IMAGE", "ollama/ollama").replace("TAG", "0.17.1").replace("REST", rest)
+        assert launches_in(text, "values.yaml") == []
+
+    @pytest.mark.parametrize("image", ["nginx", "ghcr.io/open-webui/open-webui"])
+    def test_an_image_of_no_engine(self, image: str) -> None:
+        text = APP.replace("IMAGE", image).replace("TAG", "v1").replace("REST", "env: {OLLAMA_BASE_URL: http://ollama}")
+        assert launches_in(text, "values.yaml") == []
+
+    def test_a_controller_that_is_off(self) -> None:
+        text = (
+            APP.replace("IMAGE", "ollama/ollama")
+            .replace("TAG", "1")
+            .replace("    containers", "    enabled: false\n    containers")
+        )
+        assert launches_in(text.replace("REST", "env: {}"), "values.yaml") == []
 
 
 class TestTrueCharts:

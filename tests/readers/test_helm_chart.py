@@ -73,7 +73,7 @@ class TestWords:
 
     def test_a_deep_container(self) -> None:
         text = """
-            controllers:
+            workers:
               main:
                 containers:
                   app:
@@ -85,7 +85,7 @@ class TestWords:
         """
         assert unknown_first(text) == ["-m", "/models/a.gguf", "--ctx-size", "8192"]
         launch = launch_in(text, VALUES)
-        assert (launch.name, release(launch)[0]) == ("controllers.main.containers.app", "b8496")
+        assert (launch.name, release(launch)[0]) == ("workers.main.containers.app", "b8496")
         assert environment(launch) == {"LLAMA_ARG_PORT": "8080"}
 
     @pytest.mark.parametrize(

@@ -118,6 +118,19 @@ def test_values_that_are_called_after_a_chart(repository: Path) -> None:
     assert launches(repository / "apps", "model: {name: m/named}\n", "values/other.yaml") == []
 
 
+@pytest.mark.parametrize("chart", ["chart", "helm", "charts"])
+@pytest.mark.parametrize("name", ["models/a/values.yaml", "values/a.yaml", "models/values-a.yaml"])
+def test_values_beside_the_only_chart(tmp_path: Path, chart: str, name: str) -> None:
+    for path, text in (("Chart.yaml", "name: c\n"), ("values.yaml", VALUES), ("templates/deployment.yaml", TEMPLATE)):
+        (tmp_path / chart / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / chart / path).write_text(text)
+    folder = tmp_path / Path(name).parent
+    folder.mkdir(parents=True)
+    found = launches(folder, "model: {name: m/other}\n", name)
+    assert [argv(launch) for launch in found] == [["--model=m/other"]]
+    assert launches(folder, "model: {name: m/other}\nvllm: {a: b}\n", name) == []
+
+
 def test_a_chart_that_is_not_there(repository: Path) -> None:
     text = APPLICATION + "  source: {path: charts/missing, helm: {parameters: [{name: a, value: vllm}]}}\n"
     assert launches(repository / "apps", text) == []
@@ -142,6 +155,16 @@ def test_a_script_of_the_chart_with_the_values_of_the_installation(repository: P
     (templates / "deployment.yaml").write_text(text + "      volumes: [{name: s, configMap: {name: s}}]\n")
     (launch,) = launches(repository / "charts" / "llm", "# vllm\nmodel: {name: m/prod}\n", "values-prod.yaml")
     assert argv(launch) == ["m/prod"]
+
+
+def test_actions_in_quotes_of_a_chart_s_own_values(repository: Path) -> None:
+    path = repository / "charts" / "llm" / "values.yaml"
+    text = 'tag: v0.9.0\nextra: "--served-model-name={{ .Values.model.name }}"\nmodel:\n  name: m/own\n  trust: false\n'
+    path.write_text(text)
+    template = TEMPLATE.rstrip() + "\n            - {{ tpl .Values.extra . | quote }}\n"
+    (repository / "charts" / "llm" / "templates" / "deployment.yaml").write_text(template)
+    (launch,) = launches(path.parent, text, "values.yaml")
+    assert argv(launch) == ["--model=m/own", "--served-model-name=m/own"]
 
 
 class TestOwnValues:
@@ -178,3 +201,16 @@ class TestOwnValues:
         report = check(paths, Settings(profile="strict"))
         assert len(report.launches) == 1
         assert [finding.rule for finding in report.findings].count("container/unpinned-image") == 1
+
+
+@pytest.mark.parametrize("name", ["llminferenceservice.yaml", "llm-inference-service.yaml"])
+def test_a_service_of_the_chart_s_own_values(repository: Path, name: str) -> None:
+    chart = repository / "charts" / "llm"
+    (chart / "templates" / "deployment.yaml").unlink()
+    (chart / "templates" / name).write_text(
+        "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {name: a}\nspec:\n"
+        "  model: {uri: 'hf://m/own'}\n  template:\n    containers:\n      - name: main\n        env:\n"
+        "          - {name: VLLM_ADDITIONAL_ARGS, value: {{ .Values.args | quote }}}\n"
+    )
+    (launch,) = launches(chart, 'args: "--max-model-len 8192 --enforce-eager"\n', "values.yaml")
+    assert argv(launch)[-3:] == ["--max-model-len", "8192", "--enforce-eager"]

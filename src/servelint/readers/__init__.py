@@ -213,11 +213,13 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
         # a program fills in whole lines: what they become is not known
         blank = re.sub(_LINE_OF_TEMPLATE, lambda line: " " * len(line.group()), source.text)
         documents, problem = yaml.documents(source, blank, most)
+    if re.search(_NAMELESS, source.path) is not None:
+        documents = [_in_services(document) for document in documents]
     if yaml.mask_of(source) is not None:
         from servelint.readers import helm
 
         helm.attach(source, neighbours)
-    if "values" in source.path.lower() and _TEMPLATE not in source.text:
+    if "values" in source.path.lower() and not _has_actions(source.text):
         from servelint.readers import helm
 
         made = helm.with_chart(source, documents, neighbours) if problem is None else []
@@ -227,7 +229,7 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
     if (
         not launches
         and problem is None
-        and _TEMPLATE not in source.text
+        and not _has_actions(source.text)
         and source.path.endswith(("values.yaml", "values.yml"))
     ):
         from servelint.readers import helm
@@ -239,6 +241,21 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
             return Reading(source, filled, [])
     shown = problem is not None and (known or not _has_actions(source.text) or re.search(named("compose").shape, source.text))
     return Reading(source, launches, [problem] if problem is not None and shown else [])
+
+
+_NAMELESS = r"(?:^|/)[^./]+\.(?:in|j2|jinja2?|tmpl|tpl|gotmpl|template)$"
+"""A template whose name does not say of what."""
+
+
+def _in_services(document: Node) -> Node:
+    """A compose file around services that a template holds alone."""
+    from servelint.syntax import yaml
+
+    fields = yaml.entries(document) if yaml.is_mapping(document) else {}
+    if not fields or not all({"image", "command"} <= yaml.entries(value).keys() for _, value in fields.values()):
+        return document
+    start = yaml.start(document)
+    return yaml.new_mapping([(yaml.new_scalar("services", start, start), document)], start, yaml.end(document))
 
 
 _LINE_OF_TEMPLATE = r"(?m)^[ \t]*(?:\{[A-Za-z_]\w*\}|<[A-Za-z_][\w-]*>|%[A-Za-z_]\w*%|@[A-Za-z_]\w*@)[ \t]*$"

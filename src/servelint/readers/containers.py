@@ -10,6 +10,7 @@ from servelint.core.launch import Container, Launch, Mishap, OpenedFile, Release
 from servelint.core.numbers import is_whole
 from servelint.core.text import HOLE, TracedText, unknown
 from servelint.engines import entry, images
+from servelint.engines.catalog import load
 from servelint.engines.registry import ENGINES
 from servelint.readers import commands
 from servelint.readers.context import CommandContext, site_of, span_of
@@ -457,7 +458,7 @@ def in_container(
     direct = not found or (len(found) == 1 and (found[0].verb[:1] == tuple(words[:1]) or _alone(words, found[0], context)))
     context.note_runtime(direct=direct, starts=bool(found) or image.engine is not None)
     if found or entrypoint is not None:
-        return found or commands.without_shell(words, context, depth)
+        return found or commands.without_shell(words, context, depth) or by_a_script(entrypoint or [], command, image, context)
     if image.entrypoint == ():
         return commands.without_shell(words, context, depth) or _without_program(command, image, context)
     if image.engine is None or not (_implied(image, command) or _configured(image, command, context)):
@@ -471,6 +472,29 @@ def in_container(
     launch = context.launch(image.engine, argv, site_of(command, context))
     launch.launcher = entry.reader(image.engine, entry.launcher(image.engine, image.entrypoint or ()), argv)
     return [launch] if entry.serves(image.engine, launch.launcher, argv) else []
+
+
+_SCRIPT = re.compile(r"(?:.*/)?(?:[\w.-]+\.(?:sh|bash)|(?:docker-)?entrypoint)")
+
+
+def by_a_script(entrypoint: list[Word], command: list[Word], image: images.Image, context: CommandContext) -> list[Launch]:
+    """The launch of an engine's image whose entry point is a script that is not here, by options that the engine has."""
+    path = entrypoint[-1].text if entrypoint and image.engine is not None else None
+    if path is None or image.engine is None or _SCRIPT.fullmatch(path.value or "") is None:
+        return []
+    if (
+        not command
+        or not command[0].text.flat.startswith("--")
+        or (context.open is not None and context.open(path) is not None)
+    ):
+        return []
+    catalog = load(image.engine)
+    given = [word.text.flat.partition("=")[0].replace("_", "-") for word in command if word.text.flat.startswith("--")]
+    own = len(given) > 1 or given[0] == f"--{ENGINES[image.engine].model_option}"
+    if catalog is None or not own or not all(catalog.spelled(name) or catalog.starting(name) for name in given):
+        return []
+    rest = Word(TracedText((unknown(path.flat, None, ""),)), many=True)  # what the script adds
+    return [context.launch(image.engine, [rest, *command], site_of(command, context))]
 
 
 def _wrapped(wrapper: Wrapper, command: list[Word], context: CommandContext) -> list[Word]:

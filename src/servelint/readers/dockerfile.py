@@ -13,7 +13,7 @@ from servelint.core.text import TracedText, unknown
 from servelint.engines import ENGINES, entry
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches, not_started
-from servelint.readers.containers import in_container
+from servelint.readers.containers import by_a_script, in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.dockerfile_stages import Command, Stage, Step, array, expand, option, replace, stages, words
 from servelint.readers.registry import Format
@@ -142,7 +142,7 @@ def _started(
     found = found or _not_json(entrypoint, context, one)
     if not any(launch.started for launch in found) and cmd is not None and _passes_on(entrypoint):
         found = launches(command, context)
-    return found
+    return found or by_a_script(entrypoint.words, command, one.origin, context)
 
 
 _BUILDS = re.compile(r"\binstall\b|\bclone\b|\bsync\b|setup\.py|\bcmake\b|\bmake\b")

@@ -367,11 +367,12 @@ class Stage:
         args: The build arguments.
         steps: What may bring files into the image, in order.
         copies: Numbers of the stages that it takes files from.
+        cloned: Engine -> release of its own repository that is checked out here, or in a stage that files come from.
     """
 
     __slots__ = (
-        "args", "claims", "cmd", "cmd_set", "copies", "entrypoint", "env", "folder", "image", "name", "number", "origin",
-        "parent", "reference", "shell", "steps",
+        "args", "claims", "cloned", "cmd", "cmd_set", "copies", "entrypoint", "env", "folder", "image", "name", "number",
+        "origin", "parent", "reference", "shell", "steps",
     )  # fmt: skip
 
     def __init__(self, number: int, name: str, reference: TracedText, parent: Stage | None) -> None:
@@ -391,6 +392,7 @@ class Stage:
         self.args: dict[str, TracedText] = {}
         self.steps: list[Step] = []
         self.copies: set[int] = set()
+        self.cloned: dict[str, ReleaseClaim] = dict(parent.cloned) if parent is not None else {}
 
     def value(self, name: str) -> TracedText | None:
         """The value of a variable while the image is built, None if it is not known."""
@@ -496,7 +498,16 @@ class _Build:
     def install(self, stage: Stage, instruction: Instruction) -> None:
         stage.steps.append(self.step(stage, instruction))
         text = instruction.raw
-        for engine, claim in installs.of_layer(replace(text, stage.value) if "$" in text.flat else text).items():
+        text = replace(text, stage.value) if "$" in text.flat else text
+        stage.cloned.update(installs.checked_out(text, stage.cloned))
+        found = installs.of_layer(text)
+        for engine, source in stage.cloned.items():
+            own = found.get(engine)
+            known = stage.claims.get(engine)
+            unknown = own is None and (known is None or known.release is None) and installs.builds(text)
+            if source.release is not None and (unknown or (own is not None and own.release is None)):
+                found[engine] = source
+        for engine, claim in found.items():
             stage.claims[engine] = claim
             if stage.image.engine in (None, engine):
                 stage.image = images.Image(engine, claim, stage.image.entrypoint, house=stage.image.house)
@@ -511,6 +522,9 @@ class _Build:
         found = self.named(expand(origin, self.globals.get, instruction.escape).value) if origin is not None else None
         if found is not None:
             stage.copies.add(found.number)
+            stage.cloned = {**found.cloned, **stage.cloned}
+            built = {engine: claim for engine, claim in found.claims.items() if found.cloned.get(engine) is claim}
+            stage.claims = {**built, **stage.claims}
 
     def named(self, name: str | None) -> Stage | None:
         """The earlier stage that `--from` names, by name or number."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from copy import copy
 
@@ -126,6 +127,10 @@ def of_written(name: str, text: TracedText, source: Source) -> list[Launch]:
 Read = Callable[[Source, list[Node]], list[Launch]]
 
 
+_UNFILLED = re.compile(r"(?<=[:,\[{ ])\$\{(\w+)\}(?=\s*[,}\]])")
+"""A variable in braces or brackets, which is YAML only when envsubst has filled it in."""
+
+
 def of_yaml(source: Source, node: Node, read: Read) -> list[Launch]:
     """What `read` makes of the documents in a text, with spans in the file.
 
@@ -135,7 +140,10 @@ def of_yaml(source: Source, node: Node, read: Read) -> list[Launch]:
         return []
     if node.style == "|":
         start = source.text.find("\n", yaml.start(node)) + 1
-        found, _ = yaml.documents(Source(source.path, source.text[start : yaml.end(node)])) if start else ([], None)
+        written = source.text[start : yaml.end(node)]
+        found, problem = yaml.documents(Source(source.path, written)) if start else ([], None)
+        if problem is not None:
+            found, _ = yaml.documents(Source(source.path, _UNFILLED.sub(r"$_\1_", written)))
         _shift(found, start)
         return read(source, found)
     text = yaml.text(source, node)

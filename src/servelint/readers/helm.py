@@ -68,6 +68,7 @@ def charts() -> list[Data]:
 
 def is_mine(source: Source, document: Node) -> bool:
     """Whether a YAML document has the shape of a known chart's values, or an engine's image with words beside it."""
+    document = _whole(document)
     if not yaml.is_mapping(document):
         return False
     if any(_chart_of(root) is not None for root, _ in _roots(document)) or _local_releases(document):
@@ -82,6 +83,7 @@ def is_mine(source: Source, document: Node) -> bool:
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
     """Read the launches of values."""
     yaml.merge_in_order(documents, source)
+    documents = [_whole(document) for document in documents]
     own = Own(neighbours)
     found: list[Launch] = []
     for document in documents:
@@ -89,6 +91,19 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
             found += _of_release(source, item, neighbours)
         found += values(source, document, own=own)
     return found
+
+
+def _whole(document: Node) -> Node:
+    """Values of the production stack around what a file holds of them: its `modelSpec`, or the list of that."""
+    fields = yaml.entries(document) if yaml.is_mapping(document) else {}
+    items = yaml.items(fields["modelSpec"][1] if "modelSpec" in fields else document)
+    if not items or not all({"modelURL", "repository"} <= yaml.entries(item).keys() for item in items):
+        return document
+    start, end = yaml.start(document), yaml.end(document)
+    inner = document
+    for key in ("servingEngineSpec",) if fields else ("modelSpec", "servingEngineSpec"):
+        inner = yaml.new_mapping([(yaml.new_scalar(key, start, start), inner)], start, end)
+    return inner
 
 
 def _local_releases(document: Node) -> list[Node]:
@@ -576,8 +591,9 @@ def _over(base: Any, more: Any) -> Any:
 
 _MAKING = (
     *_TEMPLATES[:5], "deployment.tpl", "daemonset.yaml", "deployments.yaml", "server.yaml", "vllm.yaml", "vllm-deployment.yaml",
-    "deployment-vllm.yaml", "inferenceservice.yaml", "inference-service.yaml", "isvc.yaml", "servingruntime.yaml",
-    "serving-runtime.yaml", "lws.yaml", "lws-deployment.yaml", "leaderworkerset.yaml", "model-deployment.yaml",
+    "deployment-vllm.yaml", "inferenceservice.yaml", "inference-service.yaml", "isvc.yaml", "llminferenceservice.yaml",
+    "llm-inference-service.yaml", "servingruntime.yaml", "serving-runtime.yaml", "lws.yaml", "lws-deployment.yaml",
+    "leaderworkerset.yaml", "model-deployment.yaml",
     "llm-deployment.yaml", "engine.yaml", "rayservice.yaml", "model.yaml", "workload.yaml",
     "{}.yaml", "{}-deployment.yaml", "{}/deployment.yaml",
 )  # fmt: skip
@@ -736,7 +752,7 @@ def with_chart(source: Source, documents: list[Node], neighbours: Neighbours) ->
     own = next((up for up in _PLACES[:3] if neighbours.read(up + "Chart.yaml") is not None), None)
     if name in ("values.yaml", "values.yml") and own == "":
         return []
-    chart = own if own is not None else _named_chart(name, neighbours)
+    chart = own if own is not None else _named_chart(name, neighbours) or _only_chart(neighbours)
     fields = yaml.entries(documents[0])
     beside = neighbours.read(f"{chart}values.yaml") if chart is not None else None
     known = yaml.documents(beside)[0] if beside is not None else []
@@ -760,6 +776,12 @@ def _named_chart(name: str, neighbours: Neighbours) -> str | None:
                 if neighbours.read(path + "Chart.yaml") is not None:
                     return path
     return None
+
+
+def _only_chart(neighbours: Neighbours) -> str | None:
+    """The folder of a chart that stands alone in a folder for charts."""
+    paths = [f"{up}{folder}/" for up in _PLACES[1:5] for folder in _CHART_FOLDERS]
+    return next((path for path in paths if neighbours.read(path + "Chart.yaml") is not None), None)
 
 
 def held_by_values(source: Source, neighbours: Neighbours) -> set[tuple[str, ...]]:

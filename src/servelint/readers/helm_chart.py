@@ -12,7 +12,8 @@ A chart's file says where in the values its launches stand and which words the c
 
 A path is relative to the entry, to what holds the entries (`../a`) or to the whole (`/a`). A condition is a path whose value
 is not empty, `?path` (it is given), `path=text`, `@key` (the entry stands below this key), or `!` and one of these. An item
-of words is a text, or an object: `value` (with `option` in front, joined to it if that ends in `=`), `switch`, `list`,
+of words is a text, or an object: `value` (with `option` in front, joined to it if that ends in `=`), `switch`, `list` (with
+`split` a text counts as its words),
 `perhaps` (a word that only some releases of the chart pass), `unknown`, `name`, `use`, or `if` with `then` and `else`.
 """
 
@@ -231,7 +232,8 @@ class Reader:
         self.used.append(pair)
         words = yaml.listed(self.source, pair[1])
         if words is None and item.get("split") and yaml.scalar(pair[1]) is not None:
-            words = split(yaml.text(self.source, pair[1]))
+            text = yaml.text(self.source, pair[1])
+            words = [Word(text, yaml.span(self.source, pair[1]))] if "\n" in text.flat.strip() else split(text)
         lookup = self.given.variables.get
         return [
             Word(expand(word.text, lookup, script=any(map(str.isspace, word.text.flat))), word.site, word.many)

@@ -119,6 +119,70 @@ def _claim(word: Word, match: re.Match[str]) -> ReleaseClaim:
     return ReleaseClaim(match.group("release"), "pip", word.text.span(*match.span("release")), build="+" + build if own else "")
 
 
+@derived
+def _repositories() -> dict[str, tuple[str, str]]:
+    """Map each engine's own repository to its id and to what stands in front of a release in a tag."""
+    parts = {engine.id: engine.source_url.partition("/blob/") for engine in ENGINES.values() if engine.source_url}
+    return {
+        address.partition("github.com/")[2].lower(): (engine, path.partition("{")[0])
+        for engine, (address, _, path) in parts.items()
+    }
+
+
+_CLONED = re.compile(r"(?:https?://|ssh://|git@)(?:\w+@)?github\.com[/:](?P<repository>[\w.-]+/[\w.-]+?)(?:\.git)?/?")
+
+
+def checked_out(run: TracedText, before: dict[str, ReleaseClaim]) -> dict[str, ReleaseClaim]:
+    """Find the engines whose own repository a step of an image's build clones, and the release whose tag it checks out.
+
+    Args:
+        run: The step.
+        before: What earlier steps cloned, the last of them last.
+    """
+    if "git" not in run.flat or not ("clone" in run.flat or "checkout" in run.flat):
+        return {}
+    text = run.sub(_COMMENTS, lambda _: EMPTY)
+    found: dict[str, ReleaseClaim] = {}
+    last = next(reversed(before), None)
+    for command in _COMMAND.finditer(text.flat):
+        words = split(text.cut(*command.span()))
+        names = [word.text.flat for word in words]
+        at = names.index("git") + 1 if "git" in names else 0
+        if at and "clone" in names[at:]:
+            match = next((one for name in names if (one := _CLONED.fullmatch(name)) is not None), None)
+            engine = _repositories().get(match.group("repository").lower()) if match is not None else None
+            last = engine[0] if engine is not None else None
+            if last is not None:
+                branch = next((index for index, name in enumerate(names) if name in ("-b", "--branch")), None)
+                joined = next((word for word in words if word.text.flat.startswith("--branch=")), None)
+                tag = words[branch + 1] if branch is not None and branch + 1 < len(words) else joined
+                found[last] = _tag_of(last, tag)
+        elif at and last is not None and "checkout" in names[at:]:
+            found[last] = _tag_of(last, next((word for word in reversed(words) if not word.text.flat.startswith("-")), None))
+    return found
+
+
+def _tag_of(engine: str, word: Word | None) -> ReleaseClaim:
+    """The release whose tag a word names."""
+    prefix = next(prefix for name, prefix in _repositories().values() if name == engine)
+    release = r"b\d{3,5}" if ENGINES[engine].numbered_builds else _RELEASE
+    pattern = rf"(?:--branch=)?(?:(?:refs/)?tags/)?{prefix}(?P<release>{release})"
+    match = re.fullmatch(pattern, word.text.flat) if word is not None else None
+    if word is None or match is None:
+        return ReleaseClaim(None, "pip", word.text.span() if word is not None else None)
+    return ReleaseClaim(match.group("release"), "pip", word.text.span(*match.span("release")))
+
+
+_BUILDS_IT = re.compile(
+    r"\b(?:install|wheel)\b.*(?:[ \t](?:-e|--editable)\b|[ \t]['\"]?\.)|setup\.py|\bcmake\b|\bmake\b|\bgo build\b", re.S
+)
+
+
+def builds(run: TracedText) -> bool:
+    """Whether a step of an image's build builds what a folder holds."""
+    return _BUILDS_IT.search(run.flat) is not None
+
+
 def installed(script: TracedText, environment: dict[str, TracedText] | None = None) -> dict[str, ReleaseClaim]:
     """Find the engines that a script installs.
 

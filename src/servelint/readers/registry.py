@@ -150,6 +150,10 @@ def of_syntax(syntax: str) -> list[Format]:
     return [one for one in FORMATS if one.syntax == syntax]
 
 
+SERVICE = r"(?m)^([ \t]*)[\w{][^\n#:]*:[ \t]*\n([ \t]*\n)*\1[ \t]+image[ \t]*:[^\n]*\n(.*\n){0,80}?\1[ \t]+command[ \t]*:"
+"""A service of a compose file: a name above an image and a command."""
+
+
 def recognise(source: Source) -> str | None:
     """The name of the TEXT format that a text has, YAML, JSON, or None for a text that no reader takes.
 
@@ -168,6 +172,8 @@ def recognise(source: Source) -> str | None:
         if one.names and re.search(one.names, plain):
             return one.name
     ending = "." in name.strip(".")
+    if plain != name and "." not in plain and re.search(SERVICE, text):
+        return YAML  # a service that a program puts into a compose file
     shaped = not ending or name.endswith(_ANY_CONTENT)
     for one in FORMATS:
         if one.syntax == TEXT and one.shape and (shaped or one.any_name) and re.search(one.shape, text):

@@ -277,6 +277,18 @@ def test_a_variable_that_the_shell_of_a_container_replaces() -> None:
     assert [one.rule for one in found if one.rule == "container/env-not-expanded"] == []
 
 
+@pytest.mark.parametrize(("value", "found"), [("${TIMEZONE}", 0), ("$TIMEZONE", 1)])
+def test_a_variable_that_flux_replaces(value: str, found: int) -> None:
+    text = (
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a}\nspec:\n  values:\n    controllers:\n"
+        "      a:\n        containers:\n          app:\n            image: {repository: ollama/ollama, tag: 0.17.1}\n"
+        f"            env: {{TZ: '{value}'}}\n"
+    )
+    source = Source("helmrelease.yaml", text)
+    rules = [one.rule for one in check_launches(source, read(source).launches, DEFAULT)]
+    assert rules.count("container/env-not-expanded") == found
+
+
 @pytest.mark.parametrize("tag", ["v0.23.0", "latest", "nightly"])
 @pytest.mark.parametrize(
     ("words", "rest"),

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from servelint.core.launch import Launch
+from servelint.core.source import Source
 from servelint.engines.config import configs
+from servelint.files.siblings import Neighbours
+from servelint.readers import read
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release
 
 
@@ -124,6 +127,42 @@ class TestRuntime:
     def test_a_service_of_another_runtime(self) -> None:
         found = launches_in(RUNTIME + "---\n" + service("runtime: other, args: [--a]"), "all.yaml")
         assert [launch.name for launch in found] == ["ServingRuntime/fast.containers.kserve-container"]
+
+
+class TestStatedRelease:
+    """Runtimes of Open Data Hub state the release of an image whose reference does not tell it."""
+
+    @staticmethod
+    def stated(image: str, said: str) -> str:
+        annotations = f"{{name: fast, annotations: {{opendatahub.io/runtime-version: {said}}}}}"
+        return RUNTIME.replace("vllm/vllm-openai:v0.20.0", image).replace("{name: fast}", annotations)
+
+    @pytest.mark.parametrize(
+        ("image", "said", "expected"),
+        [
+            ("registry.redhat.io/rhaiis/vllm-cuda-rhel9@sha256:00", "v0.11.2", "0.11.2"),
+            ("registry.redhat.io/rhaiis/vllm-cuda-rhel9:3.2.3", "'0.11.0'", "0.11.0"),
+            ("quay.io/modh/vllm:rhoai-2.20-cuda", "v0.8.4", "0.8.4"),
+            ("vllm/vllm-openai:v0.20.0", "v0.8.4", "0.20.0"),  # the tag is what runs
+            ("vllm/vllm-openai:latest", "v0.8.4", None),  # it has moved since
+            ("quay.io/modh/vllm:rhoai-2.25-cuda", "v0.10.1.1.6", None),  # a number of its own
+            ("quay.io/modh/vllm:rhoai-2.25-cuda", "custom", None),
+        ],
+    )
+    @pytest.mark.parametrize("used", ["", "---\n" + service("runtime: fast, modelFormat: {name: vLLM}")])
+    def test_a_runtime(self, image: str, said: str, expected: str | None, used: str) -> None:
+        launch = launch_in(self.stated(image, said) + used, "runtime.yaml")
+        assert launch.release.release == expected
+
+    def test_a_service_with_an_image_of_its_own(self) -> None:
+        text = self.stated("quay.io/modh/vllm:a", "v0.8.4") + "---\n" + service("runtime: fast, image: quay.io/modh/vllm:b")
+        assert launch_in(text, "all.yaml").release.release is None
+
+    def test_a_runtime_of_another_file(self, tmp_path: Path) -> None:
+        (tmp_path / "servingruntime.yaml").write_text(self.stated("quay.io/modh/vllm:a", "v0.8.4"))
+        source = Source("service.yaml", service("runtime: fast, modelFormat: {name: vLLM}"))
+        (launch,) = read(source, Neighbours(str(tmp_path))).launches
+        assert launch.release.release == "0.8.4"
 
 
 class TestModel:

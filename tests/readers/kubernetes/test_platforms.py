@@ -268,6 +268,16 @@ class TestLLMKube:
         launch = launch_in(SERVICE + "  runtime: sglang\n  sglangConfig: {tensorParallelSize: 2}\n", "service.yaml")
         assert (launch.engine, argv(launch)[1:]) == ("sglang", ["--tp", "2"])
 
+    @pytest.mark.parametrize("command", ["[llama-server]", "[/app/llama-server]", "[./build/bin/llama-server]"])
+    def test_a_program_of_its_own_takes_the_same_options(self, command: str) -> None:
+        text = SERVICE + f"  image: a/toolbox:rocm\n  command: {command}\n  contextSize: 4096\n  extraArgs: [--rerank]\n"
+        launch = launch_in(text, "service.yaml")
+        assert (launch.engine, argv(launch)[1:]) == ("llama.cpp", ["--ctx-size", "4096", "--rerank"])
+
+    def test_a_container_of_its_own(self) -> None:
+        text = SERVICE + "  runtime: generic\n  image: a/b\n  command: [vllm, serve]\n  args: [m, --port, '8000']\n"
+        assert argv(launch_in(text, "service.yaml")) == ["m", "--port", "8000"]
+
     def test_a_runtime_that_is_not_known(self) -> None:
         assert launches_in(SERVICE + "  runtime: personaplex\n", "service.yaml") == []
 
@@ -277,3 +287,53 @@ class TestLLMKube:
         found = environment(launch_in(text, "graph.yaml"))
         assert found["GLOO_SOCKET_IFNAME"] == "eth0"
         assert found["VLLM_LOGGING_LEVEL"] == "DEBUG"
+
+
+class TestAnOperatorThatIsNotKnown:
+    """An object that names an engine and its options is a launch, whatever its operator is called."""
+
+    @staticmethod
+    def object_of(spec: str, kind: str = "Service") -> str:
+        return f"apiVersion: example.org/v1\nkind: {kind}\nmetadata: {{name: a}}\nspec: {{{spec}}}\n"
+
+    @pytest.mark.parametrize(
+        ("spec", "engine", "words"),
+        [
+            (
+                "engine: {name: vllm, args: [--max-model-len=8192, --enforce-eager]}",
+                "vllm",
+                ["--max-model-len=8192", "--enforce-eager"],
+            ),
+            (
+                "engine: {type: vllm, args: {max-model-len: '8192', enforce-eager: 'true'}}",
+                "vllm",
+                ["--max-model-len", "8192", "--enforce-eager"],
+            ),
+            ("runtime: {name: SGLang, extraArgs: [--tp, '2']}", "sglang", ["--tp", "2"]),
+            ("backend: {kind: llamacpp, engineArgs: [-c, '8']}", "llama.cpp", ["-c", "8"]),
+        ],
+    )
+    def test_options(self, spec: str, engine: str, words: list[str]) -> None:
+        launch = launch_in(self.object_of(spec), "a.yaml")
+        assert (launch.engine, argv(launch)[1:]) == (engine, words)
+        assert launch.argv[0].many
+        assert launch.open_env
+
+    @pytest.mark.parametrize("kind", ["ModelDeployment", "LLMInferenceService"])
+    def test_a_model_without_options(self, kind: str) -> None:
+        text = self.object_of("model: {id: Qwen/Qwen3-0.6B}, engine: {type: vllm}, image: 'vllm/vllm-openai:v0.9.1'", kind)
+        assert release(launch_in(text, "a.yaml")) == ("0.9.1", "image")
+
+    @pytest.mark.parametrize(
+        "spec",
+        [
+            "engine: {name: vllm}",
+            "engine: {name: vllm, args: []}",
+            "engine: {name: vllm, args: [bench, serve]}",
+            "engine: {name: triton, args: [--max-model-len=8]}",
+            "engine: vllm",
+            "provider: {name: vllm, args: [--max-model-len=8]}",
+        ],
+    )
+    def test_what_is_none(self, spec: str) -> None:
+        assert launches_in(self.object_of(spec), "a.yaml") == []

@@ -535,3 +535,17 @@ def test_annotations_that_start_nothing(annotation: str) -> None:
     metadata = f"metadata:\n  name: a\n  annotations:\n    {annotation}\n"
     text = f"apiVersion: v1\nkind: Pod\n{metadata}spec:\n  containers: [{{name: a, image: nginx}}]\n"
     assert launches_in(text, FILE) == []
+
+
+@pytest.mark.parametrize("labels", ["{a: ${NAME}, b: null}", "{a: ${NAME}}", "[${NAME}, b]", "{a: x}"])
+def test_a_patch_in_an_annotation_that_envsubst_fills_in(labels: str) -> None:
+    text = (
+        "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: a}\nspec:\n  template:\n    metadata:\n      annotations:\n"
+        f"        dual-pod.llm-d.ai/server-patch: |\n          metadata:\n            labels: {labels}\n          spec:\n"
+        "            containers:\n            - name: server\n              image: vllm/vllm-openai:v0.26.0\n"
+        "              command: [vllm, serve]\n              args:\n              - --model=${REGISTRY}/${NAME}\n"
+        "              - --max-model-len=8\n    spec:\n      containers:\n        - {name: server, image: a/requester}\n"
+    )
+    launch = launch_in(text, "server-request.yaml")
+    assert (launch.engine, launch.release.release) == ("vllm", "0.26.0")
+    assert argv(launch)[-2:] == ["--model=${REGISTRY}/${NAME}", "--max-model-len=8"]

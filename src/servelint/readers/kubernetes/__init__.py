@@ -108,7 +108,12 @@ def _of_object(file: File, one: Object, images: Overrides | None) -> list[Launch
     from servelint.readers.kubernetes import pods
 
     if not is_kustomization(one.fields):
-        return pods.of_object(file, one, images)
+        found = pods.of_object(file, one, images)
+        if found or "spec" not in one.fields:
+            return found
+        from servelint.readers.kubernetes import platforms
+
+        return platforms.named_engine(file, one, images)
     if file.neighbours is not None and one.kind != "Component" and not {"resources", "bases"}.isdisjoint(one.fields):
         from servelint.readers.kubernetes import overlays
 

@@ -190,10 +190,31 @@ def kserve(file: File, one: Object, overrides: Overrides | None) -> list[Launch]
         return _llm(file, one, overrides)
     found = pods.of_object(file, one, overrides)
     if one.kind in _RUNTIMES:
-        return [launch for launch in found if entry.serves(launch.engine, launch.launcher, launch.argv, sure=True)]
+        return _stated(
+            [launch for launch in found if entry.serves(launch.engine, launch.launcher, launch.argv, sure=True)],
+            file.source,
+            one,
+        )
     model = section(one.fields, "spec", "predictor", "model")
     if one.kind == "InferenceService" and model:
         found += _served_model(file, one, model, overrides)
+    return found
+
+
+_STATED = "opendatahub.io/runtime-version"
+_STATED_RELEASE = re.compile(r"v?(?P<release>\d+\.\d+\.\d+(?:\.post\d+|rc\d+)?)")
+
+
+def _stated(found: list[Launch], source: Source, one: Object) -> list[Launch]:
+    """Note the release that a runtime of Open Data Hub states of its image, whose tag or digest says none.
+
+    https://github.com/opendatahub-io/odh-model-controller/tree/main/config/runtimes/vllm
+    """
+    annotations = section(one.fields, "metadata", "annotations")
+    match = _STATED_RELEASE.fullmatch(string(annotations, _STATED) or "")
+    for launch in found if match is not None else ():
+        if match is not None and launch.release.release is None and not launch.release.rolling:
+            launch.release = ReleaseClaim(match.group("release"), "image", yaml.span(source, annotations[_STATED][1]))
     return found
 
 
@@ -225,7 +246,7 @@ def _served_model(file: File, one: Object, model: Entries, overrides: Overrides 
     found = pods.of_container(pods.Pod(file, {**spec, **predictor}, label, overrides), label, merged)
     for launch in found:
         launch.argv = _of_service(launch.argv, one.name)
-    return found
+    return found if "image" in model else _stated(found, file.source, runtime)
 
 
 def _server(spec: Entries) -> Entries:
@@ -297,6 +318,7 @@ def _of_other_file(file: File, predictor: Entries, model: Entries, label: str, s
             launch.open_env = True
             if "image" in model:
                 launch.release = identified(image).claims.get(launch.engine, launch.release)
+        found = found if "image" in model else _stated(found, other, runtime)
         return [launch for launch in found if entry.serves(launch.engine, launch.launcher, launch.argv)]
     return []
 

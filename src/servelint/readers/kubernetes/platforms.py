@@ -6,8 +6,9 @@ import re
 
 from servelint.core.launch import Container, Launch, Word
 from servelint.core.text import TracedText, unknown
-from servelint.engines.registry import Engine, called, started_by
-from servelint.readers.containers import identified
+from servelint.engines import entry
+from servelint.engines.registry import ENGINES, Engine, called, started_by
+from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.kubernetes import environment, pods
 from servelint.readers.kubernetes.objects import File, Object, Overrides, joined_lists, listed, option_tables, section, string
@@ -136,10 +137,8 @@ def llmkube(file: File, one: Object, images: Overrides | None) -> list[Launch]:
         return []
     pod = pods.Pod(file, spec, one.label, images)
     pod.complete = False
-    if "command" in spec or "args" in spec:
-        return pods.of_container(pod, one.label, spec)
     if engine is None:
-        return []
+        return pods.of_container(pod, one.label, spec)  # the runtime is the container's own
     where = "" if engine.platforms["llmkube"] == "llamacpp" else f"{string(spec, 'runtime')}Config"
     given = section(spec, where) if where else spec
     words: list[Word] = []
@@ -158,7 +157,12 @@ def llmkube(file: File, one: Object, images: Overrides | None) -> list[Launch]:
         file.source, one.label, None, environs.variables, Container(image, open=True), identified(image).claims, open_env=True
     )
     nodes = [spec[key] for key in ("modelRef", "extraArgs", where, "contextSize") if key in spec]
-    return [context.launch(engine.id, [pods.unseen(), *words, *(more or [])], pods.extent(file.source, nodes))]
+    command, _ = pods.words(file.source, {"command": spec["command"]} if "command" in spec else {}, environs)
+    args = [pods.unseen(), *words, *(more or [])]
+    context.site = pods.extent(file.source, nodes)
+    if command and entry.find(command) is None:
+        return in_container(command, args, identified(image), context)
+    return [context.launch(engine.id, args, context.site)]
 
 
 def aibrix(file: File, one: Object, images: Overrides | None) -> list[Launch]:
@@ -188,6 +192,42 @@ def _given(file: File, settings: Entries, prefix: str, switch: tuple[str, ...]) 
         elif not yaml.is_scalar(value):
             words.append(Word(TracedText((unknown(name.flat, yaml.span(file.source, value)),)), yaml.span(file.source, value)))
     return words
+
+
+_ENGINE_KEYS = ("engine", "runtime", "server", "backend", "inferenceEngine")
+_NAMED = ("name", "type", "kind")
+_SERVING = ("ModelDeployment", "InferenceService", "LLMInferenceService")
+"""Kinds, of whatever operator, that serve the model that they name."""
+
+
+def named_engine(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+    """The launch of another operator's object that names an engine beside its options: `engine: {name: vllm, args: [...]}`."""
+    spec = section(one.fields, "spec")
+    for key in _ENGINE_KEYS:
+        fields = section(spec, key)
+        name = next((value for field in _NAMED if (value := string(fields, field)) is not None), "").lower()
+        engine = next((one for one in ENGINES.values() if name in (one.id, *map(str.lower, one.yaml_keys))), None)
+        if engine is None:
+            continue
+        pod = pods.Pod(file, {}, one.label, images)
+        pod.complete = False
+        given = environment.of_container(file, {**spec, **fields})
+        options = next((field for field in ("args", "extraArgs", "engineArgs") if field in fields), "")
+        words = _given(file, section(fields, options), "--", switch=("", "true"))
+        listed_words = pods.words(file.source, _renamed(fields, options, "args"), given)[1] if not words else None
+        if listed_words is not None and not listed_words[0].text.flat.startswith("-"):
+            continue  # a command
+        if not (words or listed_words) and not (one.kind in _SERVING and {"model", "modelRef", "modelName"} & spec.keys()):
+            continue
+        holder = fields if "image" in fields else spec
+        image = pods.image_of(pod, holder) if "image" in holder else None
+        container = pods.container_of(pod, fields, image, complete=False)
+        context = CommandContext(
+            file.source, one.label, None, given.variables, container, identified(image).claims, open_env=True
+        )
+        argv = [pods.unseen(), *words, *(listed_words or [])]
+        return [context.launch(engine.id, argv, pods.extent(file.source, [fields[options] if options else spec[key]]))]
+    return []
 
 
 def kthena(file: File, one: Object, images: Overrides | None) -> list[Launch]:
