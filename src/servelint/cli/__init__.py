@@ -220,7 +220,7 @@ def _import_click() -> None:
 
     for name, module in stand_ins.items():
         if sys.modules.get(name) is module:
-            del sys.modules[name]  # whoever imports it next may use all of it
+            del sys.modules[name]  # the next import may need all of it
     _stand_in(_OF_YAML)
 
 
