@@ -13,7 +13,7 @@ import click
 import pytest
 
 import servelint
-from servelint.cli import COMMANDS, _import_when_used, main, root
+from servelint.cli import COMMANDS, _stand_in, main, root
 from servelint.cli.command import Command, Group, suggestion
 from tests.running import Workspace
 
@@ -358,6 +358,24 @@ def test_the_program_ends_with_its_status_and_all_of_its_output(before: str, tmp
     assert ran.stdout.endswith("at the end\n") is ("atexit" in before)
 
 
+LIBRARIES = """
+from servelint.cli import main
+main(["check", "--no-cache", "compose.yml"])
+import base64, click, datetime, gettext, ruamel.yaml, ruamel.yaml.cyaml, threading, uuid
+print(ruamel.yaml.YAML(typ="safe").load("[2001-01-01, !!binary YQ==]"), ruamel.yaml.error.YAMLError.__module__)
+print(uuid.UUID(int=0), threading.active_count(), gettext.NullTranslations.__name__, click.INT.convert("1", None, None))
+"""
+
+
+def test_what_a_check_leaves_out_of_libraries_is_there_when_it_is_used(tmp_path: Path) -> None:
+    (tmp_path / "compose.yml").write_text("services: {a: {image: vllm/vllm-openai, command: --model m}}\n")
+    ran = subprocess.run([sys.executable, "-c", LIBRARIES], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-2:] == [
+        "[datetime.date(2001, 1, 1), b'a'] ruamel.yaml.error",
+        "00000000-0000-0000-0000-000000000000 1 NullTranslations 1",
+    ]
+
+
 class TestImportWhenUsed:
     @pytest.fixture(autouse=True)
     def module(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
@@ -368,7 +386,7 @@ class TestImportWhenUsed:
         sys.modules.pop("used_late", None)
 
     def test_is_executed_at_the_first_use(self) -> None:
-        _import_when_used("used_late")
+        _stand_in({"used_late": {}})
         module = importlib.import_module("used_late")
         assert vars(sys)["executed"] is False
         assert module.ONE == 1
@@ -377,13 +395,21 @@ class TestImportWhenUsed:
             module.TWO  # noqa: B018
 
     def test_a_name_that_is_imported_from_it(self) -> None:
-        _import_when_used("used_late")
+        _stand_in({"used_late": {}})
         assert vars(importlib.import_module("used_late"))["__name__"] == "used_late"
         names: dict[str, object] = {}
         exec("from used_late import ONE", names)
         assert names["ONE"] == 1
 
+    def test_what_is_known_of_it_until_then(self) -> None:
+        _stand_in({"used_late": {"ONE": "one"}})
+        names: dict[str, object] = {}
+        exec("from used_late import ONE", names)
+        assert (names["ONE"], vars(sys)["executed"]) == ("one", False)
+        assert importlib.import_module("used_late").sys is sys
+        assert importlib.import_module("used_late").ONE == 1
+
     def test_one_that_is_imported_already_stays(self) -> None:
         before = importlib.import_module("used_late")
-        _import_when_used("used_late")
+        _stand_in({"used_late": {}})
         assert sys.modules["used_late"] is before

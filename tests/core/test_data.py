@@ -107,6 +107,22 @@ class TestLines:
             assert lines.header["offsets"] == offsets
             assert [lines.load(one) for one in offsets] == VALUES
 
+    def test_the_line_after_another(self, tmp_path: Path) -> None:
+        path, offsets = self.written(tmp_path)
+        lines = data.Lines(path.read_bytes())
+        assert [lines.load_next(one) for one in offsets[:-1]] == VALUES[1:]
+
+    @pytest.mark.parametrize("values", [{}, {"": 1}, {"A_B": [[0, 3, {"default": "a\tb\nc", "é": None}]], 'é "': "", "C": []}])
+    def test_a_table(self, values: dict[str, object]) -> None:
+        writer = data.LinesWriter()
+        writer.add([1])
+        offset = writer.add_table(values)
+        writer.add([2])
+        lines = data.Lines(writer.text({}))
+        table = lines.table(offset)
+        assert (dict(table), list(table), len(table), lines.load_next(offset)) == (values, list(values), len(values), [2])
+        assert ("A_B" in table, "A" in table, table.get("A")) == ("A_B" in values, False, None)
+
     def test_a_file_system_without_mappings(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path, offsets = self.written(tmp_path)
 

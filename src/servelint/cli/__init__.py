@@ -5,6 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from _thread import _local
+from importlib import import_module
+from types import ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +42,31 @@ COMPLETE_VARIABLE = "_SERVELINT_COMPLETE"
 
 _ELSEWHERE = {"explain": "rules:explain", "help": "command:show_help"}
 """Commands that are not `run` in the module of their own name."""
+
+_OF_CLICK: dict[str, dict[str, object]] = {
+    "base64": {},
+    "glob": {},
+    "inspect": {},
+    # types of parameters that servelint does not have
+    "datetime": {"datetime": object},
+    "uuid": {"UUID": object},
+    # servelint speaks English
+    "gettext": {"gettext": str, "ngettext": lambda one, many, count: one if count == 1 else many},
+    "threading": {"local": _local},
+}
+"""Modules that click imports, and a check does not use -> the names that click takes from them, or what does instead."""
+
+_OF_YAML: dict[str, dict[str, object]] = {
+    "base64": {},
+    "datetime": {},
+    "ruamel.yaml": {},
+    # errors of what servelint does not use of the C part: writing, and making objects
+    "ruamel.yaml.constructor": {"ConstructorError": Exception},
+    "ruamel.yaml.emitter": {"EmitterError": Exception},
+    "ruamel.yaml.representer": {"RepresenterError": Exception},
+    "ruamel.yaml.serializer": {"SerializerError": Exception},
+}
+"""The same for ruamel.yaml."""
 
 _USUAL = gc.get_threshold()
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
@@ -158,10 +186,7 @@ def root() -> Command:
 
 
 def _run(args: list[str]) -> int:
-    for name in ("inspect", "base64", "glob"):  # click and ruamel.yaml import them, and a check does not use them
-        _import_when_used(name)
-    if hasattr(os, "uname"):  # all that uuid, which click imports, uses of it
-        _import_when_used("platform", system=lambda: os.uname().sysname)
+    _import_click()
     import click
     from click.exceptions import Exit
 
@@ -188,22 +213,44 @@ def _run(args: list[str]) -> int:
         return error.exit_code
 
 
-def _import_when_used(name: str, **known: object) -> None:
-    """Have the next import of a module give one that is executed when something of it is first used but what is known of it."""
-    from importlib.util import find_spec, module_from_spec
+def _import_click() -> None:
+    """Import click, and see to it that it and ruamel.yaml import no more than a check uses."""
+    stand_ins = _stand_in(_OF_CLICK)
+    import click  # noqa: F401
 
-    spec = None if name in sys.modules else find_spec(name)
-    if spec is None or spec.loader is None:
-        return
-    module, execute = module_from_spec(spec), spec.loader.exec_module
+    for name, module in stand_ins.items():
+        if sys.modules.get(name) is module:
+            del sys.modules[name]  # the next import may need all of it
+    _stand_in(_OF_YAML)
 
-    def load(attribute: str) -> object:
-        vars(module).pop("__getattr__", None)
-        execute(module)
-        return getattr(module, attribute)
 
-    vars(module).update(known, __getattr__=load)
-    sys.modules[name] = module
+def _stand_in(modules: dict[str, dict[str, object]]) -> dict[str, ModuleType]:
+    found: dict[str, ModuleType] = {name: _StandIn(name) for name in modules if name not in sys.modules}
+    for name, module in found.items():
+        vars(module).update(modules[name])
+    sys.modules.update(found)
+    return found
+
+
+class _StandIn(ModuleType):
+    """A module of which some names are known; it is imported when another of its names is first used."""
+
+    def __getattr__(self, name: str) -> object:
+        if name == "__path__":  # `from module import name` asks whether it is a package
+            if self.__name__ != "ruamel.yaml":
+                raise AttributeError(name)
+            import ruamel
+
+            ruamel.yaml = self
+            return [os.path.join(folder, "yaml") for folder in ruamel.__path__]
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        module = import_module(self.__name__)
+        for part, found in vars(self).items():
+            if isinstance(found, ModuleType):
+                vars(module).setdefault(part, found)
+        vars(self).update(vars(module))
+        return getattr(module, name)
 
 
 def _complete() -> int:

@@ -11,10 +11,12 @@ import mmap
 import os
 import re
 import sys
+from collections.abc import Mapping
 from functools import lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 VERSION: str = sys.modules["servelint"].__version__  # the package itself imports higher layers
@@ -27,7 +29,8 @@ RELEASES = "engines/data/releases.json"
 
 _ID = r"[0-9a-f]{40}(?:\.\d+)?"
 _FORMAT = "lines"
-_START = f'{{"{_FORMAT}":2,'.encode()
+_VERSION = 3
+_START = f'{{"{_FORMAT}":{_VERSION},'.encode()
 
 
 class DataError(Exception):
@@ -191,8 +194,44 @@ class Lines:
 
     def load(self, offset: int) -> Any:
         """Return what the line at an offset holds."""
+        return json.loads(self._line(offset))
+
+    def load_next(self, offset: int) -> Any:
+        """Return what the line after the one at an offset holds."""
+        return self.load(self._text.find(b"\n", self._begin + offset) + 1 - self._begin)
+
+    def table(self, offset: int) -> Table:
+        """Return the table of which the line at an offset is."""
+        parts = self._line(offset).decode().split("\t")
+        return Table(dict(zip(parts[::2], parts[1::2], strict=False)))
+
+    def _line(self, offset: int) -> bytes:
         begin = self._begin + offset
-        return json.loads(self._text[begin : self._text.find(b"\n", begin)])
+        return self._text[begin : self._text.find(b"\n", begin)]
+
+
+class Table(Mapping[str, "Any"]):
+    """Values by their names, each decoded when it is asked for: a check asks for few of many."""
+
+    __slots__ = ("_values", "_written")
+
+    def __init__(self, written: dict[str, str]) -> None:
+        self._written = written
+        self._values: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._values:
+            self._values[name] = json.loads(self._written[name])
+        return self._values[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._written
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._written)
+
+    def __len__(self) -> int:
+        return len(self._written)
 
 
 class LinesWriter:
@@ -204,14 +243,22 @@ class LinesWriter:
 
     def add(self, value: object) -> int:
         """Add a line, and return its offset."""
+        return self._added(_line(value))
+
+    def add_table(self, values: dict[str, Any]) -> int:
+        """Add a line for `Lines.table`, and return its offset. No name has a tab or the end of a line in it."""
+        parts = [part for name, value in values.items() for part in (name.encode(), _line(value)[:-1])]
+        return self._added(b"\t".join(parts) + b"\n")
+
+    def _added(self, line: bytes) -> int:
         offset = self._end
-        self._lines.append(_line(value))
-        self._end += len(self._lines[-1])
+        self._lines.append(line)
+        self._end += len(line)
         return offset
 
     def text(self, header: dict[str, Any]) -> bytes:
         """Return the whole text."""
-        return b"".join([_line({_FORMAT: 2, **header}), *self._lines])
+        return b"".join([_line({_FORMAT: _VERSION, **header}), *self._lines])
 
 
 def _line(value: object) -> bytes:

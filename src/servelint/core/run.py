@@ -110,7 +110,7 @@ def time_limit(seconds: float) -> Iterator[None]:
     Raises:
         TooLong: Inside the block, when the time is over.
     """
-    import signal
+    import _signal as signal  # type: ignore[import-not-found] # without the enumerations that `signal` makes of it
 
     if not hasattr(signal, "setitimer"):
         yield

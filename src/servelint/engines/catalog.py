@@ -21,7 +21,7 @@ from servelint.engines.releases import newest, release_key, sort_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from mmap import mmap
     from typing import Any
 
@@ -99,9 +99,9 @@ def compile_catalog(data: dict[str, Any]) -> bytes:
         # as text, for a check asks for the runs of few
         "runs": add([" ".join([str(one) for run in sorted(runs) for one in run]) for runs in spellings.values()]),
         "positionals": add(runs(data["positionals"])),
-        "env": add(table(data["env"])),
+        "env": lines.add_table(table(data["env"])),
         "json": {name: add({"extra": runs(part["extra"]), "keys": table(part["keys"])}) for name, part in data["json"].items()},
-        "names": {kind: add(table(part)) for kind, part in data["names"].items()},
+        "names": {kind: lines.add_table(table(part)) for kind, part in data["names"].items()},
     }
     return lines.text({"engine": data["engine"], "releases": data["releases"], "parts": parts})
 
@@ -245,7 +245,6 @@ class Catalog:
 
     __slots__ = (
         "_bodies",
-        "_env",
         "_gaps",
         "_heads",
         "_keys",
@@ -278,7 +277,6 @@ class Catalog:
         self._bodies: dict[int, Option] = {}
         self._values: dict[int, Any] = {}
         self._keys: dict[tuple[str, int], Keys | None] = {}
-        self._env: dict[str, Any] | None = None
         self._positionals: list[Any] | None = None
         self._gaps: dict[str, list[tuple[int, int]]] = {}
         self._heads: dict[str, list[object]] = {}
@@ -396,11 +394,9 @@ class Catalog:
         """The lines of the options that the release at a position requires."""
         return sorted([line for first, last, line in self._parts["required"] if first <= index <= last])
 
-    def variables(self) -> dict[str, Any]:
+    def variables(self) -> Mapping[str, Any]:
         """Environment variable -> runs of the releases that read it."""
-        if self._env is None:
-            self._env = self._lines.load(self._parts["env"])
-        return self._env
+        return self._table(self._parts["env"])
 
     def positionals(self, index: int) -> list[dict[str, Any]]:
         """The positional arguments of a release, in order."""
@@ -449,10 +445,15 @@ class Catalog:
             return Keys(body["extra"], {key: [[0, last, one]] for key, one in body["keys"].items()}, index)
         return self.keys(name, index)
 
-    def names(self, kind: str) -> dict[str, list[Any]]:
+    def names(self, kind: str) -> Mapping[str, list[Any]]:
         """Name -> runs of the releases that know it, for a kind of names such as "speculative-methods"."""
         line = self._parts["names"].get(kind)
-        found: dict[str, list[Any]] = self._decoded(line) if line is not None else {}
+        return self._table(line) if line is not None else {}
+
+    def _table(self, line: int) -> Mapping[str, Any]:
+        if line not in self._values:
+            self._values[line] = self._lines.table(line)
+        found: Mapping[str, Any] = self._values[line]
         return found
 
     def _decoded(self, line: int) -> Any:

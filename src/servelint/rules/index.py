@@ -28,7 +28,7 @@ class RuleIndex:
         keys: JSON option -> key, with underscores -> what rules need of it, as they name it (`speculative-config.method`).
     """
 
-    __slots__ = ("_covers", "by_id", "container", "keys", "parser", "rules")
+    __slots__ = ("_covers", "_named", "_needs", "by_id", "container", "keys", "parser", "rules")
 
     def __init__(self, rules: list[Rule]) -> None:
         self.rules = rules
@@ -36,12 +36,14 @@ class RuleIndex:
         self.parser = {rule.complaint: rule for rule in rules if rule.complaint is not None and rule.engine != ANY}
         self.container = {rule.complaint: rule for rule in rules if rule.complaint is not None and rule.engine == ANY}
         self.keys: dict[str, dict[str, set[str]]] = {}
-        for name in {name for rule in rules for names in rule.needs for name in names}:
+        self._named = frozenset([name for rule in rules for names in rule.needs for name in names])
+        for name in self._named:
             option, _, path = name.partition(".")
             if path and option != "env":
                 key = path.partition(".")[0].replace("-", "_")
                 self.keys.setdefault(option, {}).setdefault(key, set()).add(name)
         self._covers: dict[tuple[ReleaseKey | None, ...], _Cover] = {}
+        self._needs = [(rule, _rarest(rule.needs)) for rule in rules if rule.complaint is None]
 
     def candidates(self, keys: tuple[ReleaseKey | None, ...], there: set[str]) -> list[Rule]:
         """The rules with a condition that may hold.
@@ -61,13 +63,15 @@ class RuleIndex:
         if cover is None:
             if len(self._covers) >= _MAX_COVERS:
                 self._covers.clear()
-            cover = self._covers[keys] = _Cover(self.rules, keys)
+            cover = self._covers[keys] = _Cover(self._needs, self._named, keys)
         return cover
 
 
-def _with_each_range(rules: list[Rule]) -> list[Rule]:
-    """A rule with each range."""
-    return list({id(rule.bounds): rule for rule in rules}.values())
+def _rarest(needs: list[list[str]]) -> list[str]:
+    """Of several lists of names the one whose names fewest launches have."""
+    if len(needs) < 2:
+        return needs[0] if needs else []
+    return min(needs, key=lambda names: (not _COMMON.isdisjoint(names), len(names)))
 
 
 class _Cover:
@@ -75,19 +79,29 @@ class _Cover:
 
     __slots__ = ("_named", "_seen", "always", "by_need", "rules")
 
-    def __init__(self, rules: list[Rule], keys: tuple[ReleaseKey | None, ...]) -> None:
+    def __init__(self, needs: list[tuple[Rule, list[str]]], named: frozenset[str], keys: tuple[ReleaseKey | None, ...]) -> None:
+        """Index rules for some releases.
+
+        Args:
+            needs: rules with a condition, each with the rarest names of which it needs one; none if it needs nothing.
+            named: all names that any rule needs.
+            keys: of the releases.
+        """
         # a book has each range once for the rules with it
-        within = {id(rule.bounds): all(ranges.contains(rule.bounds, key) for key in keys) for rule in _with_each_range(rules)}
-        self.rules = [rule for rule in rules if rule.complaint is None and within[id(rule.bounds)]]
+        bounds = {id(rule.bounds): rule.bounds for rule, _ in needs}
+        within = {number: all(ranges.contains(one, key) for key in keys) for number, one in bounds.items()}
+        self.rules: list[Rule] = []
         self.always: list[int] = []
         self.by_need: dict[str, list[int]] = {}
-        for number, rule in enumerate(self.rules):
-            if not rule.needs:
-                self.always.append(number)
+        for rule, rarest in needs:
+            if not within[id(rule.bounds)]:
                 continue
-            for name in min(rule.needs, key=lambda names: (not _COMMON.isdisjoint(names), len(names))):
-                self.by_need.setdefault(name, []).append(number)
-        self._named = frozenset([name for rule in self.rules for names in rule.needs for name in names])
+            if not rarest:
+                self.always.append(len(self.rules))
+            for name in rarest:
+                self.by_need.setdefault(name, []).append(len(self.rules))
+            self.rules.append(rule)
+        self._named = named
         self._seen: dict[frozenset[str], _Leading] = {}
 
     def candidates(self, there: set[str]) -> list[Rule]:

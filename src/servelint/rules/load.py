@@ -1,8 +1,9 @@
 """The compiled rule book: where it is, its format, and its compilation in a source checkout where a rule file changed.
 
 A book (`core.data.Lines`) keeps the fields that select a rule apart from the rest of the rule. Its header gives for each engine
-the line of its heads, and that of the ranges of releases; a head has the number of its rule's range and the line of its body. A
-check reads the heads of its engine, and the bodies of the rules that may hold.
+the line of its heads, and that of the ranges of releases; a head has the number of its rule's range and the line of its
+condition, after which the rest of it follows. A check reads the heads of its engine, the conditions of the rules that may hold,
+and the rest of those that do.
 """
 
 from __future__ import annotations
@@ -152,7 +153,8 @@ def write_book_file(rules: list[dict[str, Any]], path: str, read_at: int) -> Non
         if rule["bounds"] not in every:
             every.append(rule["bounds"])
         head = {key: rule[key] for key in HEAD if key in rule}
-        body = lines.add({key: value for key, value in rule.items() if key not in HEAD})
+        body = lines.add(rule["when"])
+        lines.add({key: value for key, value in rule.items() if key not in HEAD and key != "when"})
         heads[rule["engine"]].append({**head, "bounds": every.index(rule["bounds"]), "body": body})
     header = {"ranges": lines.add(every), "engines": {engine: lines.add(those) for engine, those in heads.items()}}
     temporary = f"{path}.{os.getpid()}"

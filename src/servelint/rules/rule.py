@@ -81,7 +81,7 @@ class Rule:
 
         Args:
             head: what selects the rule.
-            body: where the other fields are.
+            body: where its condition is; the other fields are on the next line.
             bounds: its range, where a book has it once for all rules with it.
         """
         self._body: tuple[Lines, int] | dict[str, Any] | None = head if body is None else body
@@ -96,17 +96,24 @@ class Rule:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or (self._body is None and name not in ("holds", "exempts")):
             raise AttributeError(name)
-        if self._body is not None:
+        if name == "when" and isinstance(self._body, tuple) and not self.options:
+            self.when: Compiled = self._body[0].load(self._body[1])
+        elif name == "holds" and not self.options:
+            self.holds: Predicate = predicate(self.when)
+        elif self._body is not None:
             self._decode()
         elif name == "holds":
-            self.holds: Predicate = predicate(self.when)
+            self.holds = predicate(self.when)
         else:
             self.exempts: Predicate | None = predicate(self.unless, closed=True) if self.unless is not None else None
         return getattr(self, name)
 
     def _decode(self) -> None:
         body = self._body
-        data: dict[str, Any] = body[0].load(body[1]) if isinstance(body, tuple) else body or {}
+        data: dict[str, Any] = body if isinstance(body, dict) else {}
+        if isinstance(body, tuple):
+            lines, offset = body
+            data = {"when": lines.load(offset), **lines.load_next(offset)}
         self._body = None
         self.title: str = data["title"]
         self.severity: str = data["severity"]
@@ -115,7 +122,7 @@ class Rule:
         self.impacts: list[list[Any]] = data.get("impacts", [])
         self.versions: str = data["versions"]
         self.written = data
-        self.when: Compiled = data["when"]
+        self.when = data["when"]
         self.unless: Compiled | None = data.get("unless")
         self.values: dict[str, Any] = data.get("values", {})
         self.shows: list[str] = data.get("shows", [])

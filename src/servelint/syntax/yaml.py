@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from servelint.syntax.template_yaml import Mask
 
 try:
-    from ruamel.yaml.cyaml import CParser  # type: ignore[attr-defined]
+    from _ruamel_yaml import CParser  # type: ignore[import-not-found]
 except ImportError:
     CParser = None
 

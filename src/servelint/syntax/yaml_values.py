@@ -13,7 +13,6 @@ tests/syntax/test_yaml_values.py has a table of them all, with the source of eac
 from __future__ import annotations
 
 import binascii
-import datetime
 import math
 import re
 
@@ -25,6 +24,7 @@ from servelint.syntax.yaml import BOOL, FLOAT, INT, NULL, PLAIN, STRING, is_mapp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import datetime
     from typing import Any, TypeAlias
 
     from servelint.syntax.yaml import Node
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 COMPOSE, KUBERNETES, PYYAML, CORE = "compose", "kubernetes", "pyyaml", "core"
 
 _BINARY, _TIMESTAMP = "tag:yaml.org,2002:binary", "tag:yaml.org,2002:timestamp"
-_KINDS = {NULL: type(None), BOOL: bool, INT: int, FLOAT: float, _TIMESTAMP: datetime.date}
+_KINDS = {NULL: type(None), BOOL: bool, INT: int, FLOAT: float}
 
 
 def _words(true: str, false: str) -> dict[str, bool]:
@@ -98,7 +98,7 @@ def value(node: Node, reader: str) -> Value:
         return plain(text, reader)
     if tag == _BINARY:
         return _binary(text)
-    if tag not in _KINDS:
+    if tag != _TIMESTAMP and tag not in _KINDS:
         if reader == PYYAML:
             raise ValueError(f"{tag} is not a tag that PyYAML's safe loader knows")
         return text
@@ -107,7 +107,13 @@ def value(node: Node, reader: str) -> Value:
         return float(found)
     if tag == _TIMESTAMP and reader == KUBERNETES:
         return text
-    if not isinstance(found, _KINDS[tag]) or (tag == INT and isinstance(found, bool)):
+    if tag == _TIMESTAMP:
+        import datetime
+
+        kind: type = datetime.date
+    else:
+        kind = _KINDS[tag]
+    if not isinstance(found, kind) or (tag == INT and isinstance(found, bool)):
         raise ValueError(f"{text!r} is not what its tag {tag} says")
     return found
 
@@ -122,9 +128,7 @@ def printed(value: Value, reader: str) -> str:
         return {True: "true", False: "false", None: ""}[value]
     if isinstance(value, float):
         return _go_float(value, *((-6, 21) if reader == KUBERNETES else (-4, 6)))
-    if isinstance(value, datetime.date):
-        return _go_time(value)
-    return str(value)
+    return str(value) if isinstance(value, int) else _go_time(value)
 
 
 def shown(node: Node, reader: str) -> str:
@@ -296,6 +300,8 @@ def _moment(text: str, *, go: bool) -> datetime.date | None:
     match = re.fullmatch(_DATE, text) if text[4:5] == "-" else None
     if match is None:
         return None
+    import datetime
+
     year, month, day = (int(part) for part in match["date"].split("-"))
     if go and match["time"] and not _is_go_time(match):
         return None
@@ -321,6 +327,8 @@ def _is_go_time(match: re.Match[str]) -> bool:
 
 
 def _zone(written: str | None) -> datetime.timezone | None:
+    import datetime
+
     if written is None:
         return None
     if written == "Z":
@@ -367,6 +375,8 @@ def _go_float(number: float, least: int, most: int) -> str:
 
 def _go_time(moment: datetime.date) -> str:
     """What String() of a time.Time gives."""
+    import datetime
+
     if not isinstance(moment, datetime.datetime):
         return f"{moment.isoformat()} 00:00:00 +0000 UTC"
     offset = moment.strftime("%z") or "+0000"
