@@ -230,7 +230,7 @@ def _parts(model: TracedText) -> tuple[str, str]:
 def _by_name(name: str, publisher: str) -> Family | None:
     known = table()
     kept_out = {part for part in known.data["not"] if part in name}
-    name = name[next((len(prefix) for prefix in known.data["prefixes"] if name.startswith(prefix)), 0) :]
+    whole, name = name, name[next((len(prefix) for prefix in known.data["prefixes"] if name.startswith(prefix)), 0) :]
     for entry in known.data["families"]:
         start = entry["start"]
         if not kept_out <= set(entry.get("despite", ())):
@@ -242,7 +242,7 @@ def _by_name(name: str, publisher: str) -> Family | None:
             found = _found(entry, match, name[match.end() :], publisher)
             if found is not None:
                 return found
-    return _by_class(name)
+    return _by_class(whole) or _by_class(name)
 
 
 _SIZE = re.compile(r"(?<![a-z0-9.])\d+(?:[._]\d+)?(?=[bm](?![a-z0-9]))")
