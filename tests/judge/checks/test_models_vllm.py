@@ -31,7 +31,7 @@ def spec(**keys: object) -> str:
         ("$MODEL", "0.33.0", None),
     ],
 )
-def test_a_class_that_a_release_does_not_list_any_more(model: str, release: str, last: str | None) -> None:
+def test_a_class_that_a_release_no_longer_lists(model: str, release: str, last: str | None) -> None:
     found = fields("vllm/model-no-longer-listed", config(model, release))
     assert (found or {}).get("last") == last
 

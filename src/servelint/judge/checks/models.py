@@ -41,7 +41,7 @@ def not_listed(config: Config) -> dict[str, str] | None:
 
 
 def no_longer_listed(config: Config) -> dict[str, str] | None:
-    """A release that does not list the architecture any more. Heads for classification are made of other classes instead."""
+    """A release that no longer lists the architecture. Heads for classification are made of other classes instead."""
     family, catalog, index = config.family, config.catalog, config.index
     architecture = family.architecture if family is not None and not family.inferred else None
     if catalog is None or index is None or architecture is None or architecture.endswith("ForSequenceClassification"):
