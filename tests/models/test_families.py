@@ -80,7 +80,6 @@ def test_a_family_is_known_by_the_last_part_of_the_name(model: str, name: str) -
         "qwen3-8b-parent/model",
         "house/like-Qwen3-8B",
         "house/Qwen3-8BX",
-        "intfloat/e5-mistral-7b-instruct",
         "Qwen/Qwen3-VL-Reranker-8B",
         "Qwen/Qwen3-VL-Embedding-8B",
         "Qwen/Qwen3-Omni-30B-A3B-Captioner",
@@ -89,7 +88,6 @@ def test_a_family_is_known_by_the_last_part_of_the_name(model: str, name: str) -
         "deepseek-ai/DeepSeek-R1-0528-Qwen3-8B",
         "house/Qwen3.5-35B-A3B-Claude-Reasoning-Distilled",
         "cerebras/Qwen3-Coder-REAP-25B-A3B",
-        "meta-llama/Llama-Guard-3-8B",
         "Qwen/Qwen3.7-Max",
         "Qwen/Qwen3.8-Flash-Mini",
         "Qwen/Qwen2.5-7B-Instruct-1M",
@@ -101,6 +99,32 @@ def test_a_family_is_known_by_the_last_part_of_the_name(model: str, name: str) -
     ],
 )
 def test_a_name_that_says_nothing(model: str) -> None:
+    assert family(model) is None
+
+
+@pytest.mark.parametrize(
+    ("model", "architecture", "media"),
+    [
+        ("mistralai/Voxtral-Mini-3B-2507", "VoxtralForConditionalGeneration", True),
+        ("RedHatAI/Voxtral-Mini-3B-2507-FP8-dynamic", "VoxtralForConditionalGeneration", True),
+        ("/models/GLM-4_1V-9B-Thinking/", "Glm4vForConditionalGeneration", True),
+        ("OpenGVLab/InternVL3-8B-hf", "InternVLForConditionalGeneration", True),
+        ("mistralai/Mamba-Codestral-7B-v0.1", "Mamba2ForCausalLM", False),
+        ("inceptionai/Jais-2-8B-Chat", "Jais2ForCausalLM", False),
+        ("intfloat/e5-mistral-7b-instruct", "MistralModel", None),
+    ],
+)
+def test_the_class_of_a_checkpoint_is_known_that_tests_of_an_engine_name(
+    model: str, architecture: str, media: bool | None
+) -> None:
+    found = family(model)
+    assert found is not None
+    assert (found.architecture, found.fact("multimodal"), found.size) == (architecture, media, None)
+    assert found.fact("quantization") == ("fp8" if "FP8" in model else None)
+
+
+@pytest.mark.parametrize("model", ["mistralai/Voxtral-Mini-3B-Instruct-Audio", "house/my-falcon-7b", "tiiuae/falcon"])
+def test_a_word_more_makes_it_another_checkpoint(model: str) -> None:
     assert family(model) is None
 
 

@@ -49,6 +49,7 @@ CAUSES = {
     ("vllm/gguf-architecture-unsupported", "vllm/model-too-new"): "the format of the file; the release",
     ("vllm/gguf-needs-plugin", "vllm/quantization-mismatch"): "a package that is missing; the checkpoint",
     ("vllm/kv-connector-found-late", "vllm/kv-connector-hybrid-model"): "the release; the model",
+    ("vllm/kv-connector-with-encoder-decoder", "vllm/kv-offloading-with-hybrid-manager"): "the model; a missing option",
     ("vllm/memory-does-not-start", "vllm/sparse-attention-without-kernels"): "the size of the GPU; its kind",
     ("vllm/model-too-new", "vllm/quantization-below-capability"): "the release; the GPU",
     ("vllm/num-speculative-tokens-missing", "vllm/speculative-model-missing"): "two keys that are missing",

@@ -230,7 +230,7 @@ def _parts(model: TracedText) -> tuple[str, str]:
 def _by_name(name: str, publisher: str) -> Family | None:
     known = table()
     kept_out = {part for part in known.data["not"] if part in name}
-    name = name[next((len(prefix) for prefix in known.data["prefixes"] if name.startswith(prefix)), 0) :]
+    whole, name = name, name[next((len(prefix) for prefix in known.data["prefixes"] if name.startswith(prefix)), 0) :]
     for entry in known.data["families"]:
         start = entry["start"]
         if not kept_out <= set(entry.get("despite", ())):
@@ -242,6 +242,42 @@ def _by_name(name: str, publisher: str) -> Family | None:
             found = _found(entry, match, name[match.end() :], publisher)
             if found is not None:
                 return found
+    return _by_class(whole) or _by_class(name)
+
+
+_SIZE = re.compile(r"(?<![a-z0-9.])\d+(?:[._]\d+)?(?=[bm](?![a-z0-9]))")
+
+
+@lru_cache(maxsize=1)
+def _classes() -> tuple[dict[str, str | None], frozenset[str]]:
+    """The class of each checkpoint of classes.json by its last part, its size left open, and the classes that take media.
+
+    None stands for a name whose sizes are of different classes.
+    """
+    data, found = _data("classes.json"), dict[str, str | None]()
+    for architecture, names in data["classes"].items():
+        for name in names:
+            key = _open(name.rpartition("/")[2].lower())
+            found[key] = architecture if found.setdefault(key, architecture) == architecture else None
+    return found, frozenset(data["multimodal"])
+
+
+def _open(name: str) -> str:
+    return re.sub(r"[._@+ ]", "-", _SIZE.sub("#", name))
+
+
+def _by_class(name: str) -> Family | None:
+    """A checkpoint that no family claims and the engines' own tests name: its class alone is known."""
+    known, (classes, media), words = table(), _classes(), _open(name).split("-")
+    for count in range(len(words), 0, -1):
+        architecture = classes.get("-".join(words[:count]))
+        if architecture is not None:
+            facts: dict[str, Fact | None] = {"architecture": architecture, "quantization": known.quantization(words)}
+            if architecture in media or architecture.endswith(("ForCausalLM", "LMHeadModel")):
+                facts["multimodal"] = architecture in media
+            return Family(architecture, {key: fact for key, fact in facts.items() if fact is not None})
+        if not known.plain(words[count - 1]):
+            return None
     return None
 
 

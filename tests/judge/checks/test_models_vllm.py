@@ -20,6 +20,22 @@ def spec(**keys: object) -> str:
     return f"--speculative-config '{json.dumps({'num_speculative_tokens': 3, **keys})}'"
 
 
+@pytest.mark.parametrize(
+    ("model", "release", "last"),
+    [
+        ("meta-llama/Llama-3.2-11B-Vision-Instruct", "0.10.2", None),
+        ("meta-llama/Llama-3.2-11B-Vision-Instruct", "0.11.0", "0.10.2"),
+        ("Qwen/Qwen-7B-Chat", "0.24.0", "0.23.0"),
+        ("mixedbread-ai/mxbai-rerank-base-v2", "0.33.0", None),
+        ("Qwen/Qwen3-8B", "0.33.0", None),
+        ("$MODEL", "0.33.0", None),
+    ],
+)
+def test_a_class_that_a_release_no_longer_lists(model: str, release: str, last: str | None) -> None:
+    found = fields("vllm/model-no-longer-listed", config(model, release))
+    assert (found or {}).get("last") == last
+
+
 class TestDeprecatedQuantization:
     @pytest.mark.parametrize(
         ("method", "release", "holds"),

@@ -40,6 +40,19 @@ def not_listed(config: Config) -> dict[str, str] | None:
     return missing if missing is not None and too_new(config) is None else None
 
 
+def no_longer_listed(config: Config) -> dict[str, str] | None:
+    """A release that no longer lists the architecture. Heads for classification are made of other classes instead."""
+    family, catalog, index = config.family, config.catalog, config.index
+    architecture = family.architecture if family is not None and not family.inferred else None
+    if catalog is None or index is None or architecture is None or architecture.endswith("ForSequenceClassification"):
+        return None
+    runs = catalog.names("architectures").get(architecture)
+    image = config.launch.image
+    if not runs or runs[-1][1] >= index or (image is not None and images.identify(image).house):
+        return None
+    return {"architecture": architecture, "last": catalog.releases[runs[-1][1]]}
+
+
 def unreadable_config(config: Config) -> dict[str, str] | None:
     """A config.json that neither the engine nor Transformers beside it can read, of an architecture that the engine runs.
 
