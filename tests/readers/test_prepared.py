@@ -138,6 +138,7 @@ def test_a_command_that_runs_in_a_project(tmp_path: Path, tool: str, name: str, 
         ),
         ("docker build --build-arg VLLM_VERSION=v0.19.1 -t me:1 .\ndocker run --gpus all me:1 vllm serve m", "0.19.1"),
         ("docker tag vllm/vllm-openai:v0.19.1 me:1\ndocker run --gpus all me:1 vllm serve m", None),
+        ("apptainer instance run --nv /i/vllm-openai_v0.19.1.sif llm vllm serve m", "0.19.1"),
         ("srun --container-image=/i/vllm-openai-v0.19.1.sqsh vllm serve m", "0.19.1"),
         ("apptainer pull other.sif docker://vllm/vllm-openai:v0.19.1\napptainer exec --nv vllm.sif vllm serve m", None),
         ("apptainer pull vllm.sif docker://vllm/vllm-openai:latest\napptainer exec --nv vllm.sif vllm serve m", None),
@@ -147,6 +148,12 @@ def test_a_command_that_runs_in_a_project(tmp_path: Path, tool: str, name: str, 
 )
 def test_a_container_of_an_image_made_before(steps: str, expected: str | None) -> None:
     assert release(script(steps)) == expected
+
+
+def test_the_name_of_an_instance_is_not_an_argument() -> None:
+    for image in ("/i/text-generation-inference_2.3.0.sif", "$DIR/text-generation-inference_2.3.0.sif"):
+        launch = script(f"apptainer instance run --nv {image} llm --model-id m")
+        assert (release(launch), [word.shown for word in launch.argv]) == ("2.3.0", ["--model-id", "m"])
 
 
 def test_a_module() -> None:

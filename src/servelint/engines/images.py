@@ -97,7 +97,11 @@ def _identify(image: TracedText) -> Image:
             return _of_house(variable.group("name").lower(), None)
     pulled = re.fullmatch(_PULLED, flat)
     if pulled is not None:
-        return _of_house(pulled.group("name"), image.cut(*pulled.span("tag")))
+        held = _of_house(pulled.group("name"), image.cut(*pulled.span("tag")))
+        if held.engine is not None and held.claim.release is None:  # the file of an image of the engine's makers
+            named = [one for one in ENGINES[held.engine].images if one.repository.rpartition("/")[2] == pulled.group("name")]
+            held.claim = _claim(held.engine, named[0], image.cut(*pulled.span("tag")), pinned=True) if named else held.claim
+        return held
     digest = flat.find("@")
     end = len(flat) if digest == -1 else digest
     colon = flat.rfind(":", flat.rfind("/", 0, end) + 1, end)

@@ -360,7 +360,8 @@ def container(words: list[Word], context: CommandContext, depth: int) -> list[La
     inner.open = _mounted(run, context)
     if verb == "apptainer" and words[at - 1].value == "exec":
         entrypoint = []
-    return in_container(entrypoint, run.command, image, inner, depth + 1)
+    named = verb == "apptainer" and words[at - 2].value == "instance"
+    return in_container(entrypoint, run.command[named:], image, inner, depth + 1)
 
 
 def _runtime(run: ContainerRun, verb: str, context: CommandContext) -> Runtime | None:
