@@ -193,7 +193,7 @@ def _built(paths: list[Word], ran: Invocation, known: Claims, *, inside: bool = 
 
 
 def _make(words: list[Word], ran: Invocation, known: Claims) -> Claims:
-    """`cmake --build build` or `make` in a checkout of an engine that is no package of Python."""
+    """`cmake --build build` or `make` in a checkout of an engine that is not a Python package."""
     here = [Word(TracedText.of(".")), *[word for word in words[1:] if not word.text.flat.startswith("-")]]
     built = _built(here, ran, known, inside=True)
     return {engine: claim for engine, claim in built.items() if not ENGINES[engine].distributions}
@@ -325,7 +325,7 @@ def _named(claims: Claims, name: str) -> Claims:
 
 
 def _download(words: list[Word], ran: Invocation, known: Claims) -> Claims:
-    """The build of an engine that is no package of Python, which its own repository offers."""
+    """The build of an engine that is not a Python package, which its own repository offers."""
     del ran, known
     for word in words[1:]:
         for engine, repository, tags, _ in _repositories():
