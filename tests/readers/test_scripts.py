@@ -462,6 +462,26 @@ class TestWrittenFiles:
         assert launches_in(text, "run.sh") == []
 
 
+RUN = "docker run --gpus all vllm/vllm-openai"
+
+
+@pytest.mark.parametrize(
+    "wait",
+    [
+        "if curl -sf $1; then return 0; fi; exit 1",
+        "for i in 1 2 3; do curl -sf $1 && return; sleep 1; done; echo no; exit 1",
+        "while [ $n -lt 300 ]; do\n if curl -s $1 | grep -q 200; then return 0; fi\n n=$((n + 1))\ndone\nexit 1",
+        'case "$1" in a|b) return ;; *) exit 2 ;; esac',
+        "command -v vllm > /dev/null && return 0; die missing",
+    ],
+)
+def test_what_follows_a_function_that_returns_or_gives_up(wait: str) -> None:
+    start = "die() { echo $1; exit 1; }\nready() {\n" + wait + "\n}\n"
+    assert [argv(one) for one in launches_in(start + "vllm serve a &\nready $1\nvllm serve b\n", "run.sh")] == [["a"], ["b"]]
+    gone = "ready() { exit 1; }\nvllm serve a &\nready\nvllm serve b\n"
+    assert [argv(one) for one in launches_in(gone, "run.sh")] == [["a"]]
+
+
 class TestTemplate:
     """A script that a playbook or a chart fills in: its actions are unknown, words and commands that it may leave out too."""
 
@@ -493,6 +513,25 @@ class TestTemplate:
     def test_whatever_it_is_called(self) -> None:
         assert argv(launch_in(self.SCRIPT, "run.sh"))[0] == "{{ model }}"
         assert argv(launch_in("vllm serve {{ .Values.model }}\n", "run.sh")) == ["{{ .Values.model }}"]
+
+    @pytest.mark.parametrize(
+        "blocks",
+        [
+            "{% if a %}\n$ONE{% else %}\n$TWO{% endif %}\n",
+            "{%- if a == 'x' %}\n$ONE{%- elif b %}\n$TWO{%- endif %}\n",
+            "{{ if .Values.a }}\n$ONE{{ else }}\n$TWO{{ end }}\n",
+        ],
+    )
+    def test_two_beginnings_of_one_command(self, blocks: str) -> None:
+        for one, two in (("vllm serve", "python -m vllm.entrypoints.openai.api_server"), (f"{RUN}:v0.19.1", f"{RUN}:v0.20.0")):
+            head = blocks.replace("$ONE", f"{one} \\\n").replace("$TWO", f"{two} \\\n")
+            found = launches_in(f"{head}  --port 8000 \\\n  --dtype half\necho vllm serve\n", "run.sh")
+            assert [argv(launch) for launch in found] == [["--port", "8000", "--dtype", "half"]] * 2
+            assert [release(launch)[0] for launch in found] in ([None, None], ["0.19.1", "0.20.0"])
+
+    def test_parts_that_begin_no_command(self) -> None:
+        text = "vllm serve m \\\n{% if a %}\n  --port 1 \\\n{% else %}\n  --port 2 \\\n{% endif %}\n  --dtype half\n"
+        assert len(launches_in(text, "run.sh")) == 1
 
     def test_braces_of_another_kind(self) -> None:
         text = "docker ps --format '{{.Names}}' ${A%{%} \nvllm serve a --chat-template '{% for a in b %}{{ a }}{% endfor %}'\n"

@@ -35,7 +35,7 @@ _BUILD = (
     r"|a[23]|\d"
 )
 """How a tag goes on behind the release where the engine's makers built the image for some system or processor."""
-_PULLED = r"(?:.*/)?(?:[\w.-]+\+)*(?P<name>[\w.-]+?)[_+](?P<tag>v?\d[\w.-]*)\.(?:sif|simg|sqsh|squashfs)"
+_PULLED = r"(?:.*/)?(?:[\w.-]+\+)*(?P<name>[\w.-]+?)(?:[_+]|-(?=v\d))(?P<tag>v?\d[\w.-]*)\.(?:sif|simg|sqsh|squashfs)"
 """The files that `apptainer pull` and `enroot import` make: `vllm-openai_v0.19.1.sif`, `vllm+vllm-openai+v0.19.1.sqsh`."""
 _NUMBERED = r"(?:^|[-_.])(?P<release>b\d{4,6})(?=[-_.]|$)"
 """A numbered build in any tag: `full-b8667-rocm-6.3.3`, `llama.cpp-b6356_rocm6.4.3_server`."""
@@ -97,7 +97,11 @@ def _identify(image: TracedText) -> Image:
             return _of_house(variable.group("name").lower(), None)
     pulled = re.fullmatch(_PULLED, flat)
     if pulled is not None:
-        return _of_house(pulled.group("name"), image.cut(*pulled.span("tag")))
+        held = _of_house(pulled.group("name"), image.cut(*pulled.span("tag")))
+        if held.engine is not None and held.claim.release is None:  # the file of an image of the engine's makers
+            named = [one for one in ENGINES[held.engine].images if one.repository.rpartition("/")[2] == pulled.group("name")]
+            held.claim = _claim(held.engine, named[0], image.cut(*pulled.span("tag")), pinned=True) if named else held.claim
+        return held
     digest = flat.find("@")
     end = len(flat) if digest == -1 else digest
     colon = flat.rfind(":", flat.rfind("/", 0, end) + 1, end)

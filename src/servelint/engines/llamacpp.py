@@ -14,6 +14,7 @@ class LlamaCpp(Engine):
 
     id, name = "llama.cpp", "llama.cpp"
     source_url = "https://github.com/ggml-org/llama.cpp/blob/{release}/{path}"
+    former_owners = ("ggerganov",)
     documentation = "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md"
     numbered_builds = True
 

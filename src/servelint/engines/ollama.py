@@ -22,6 +22,7 @@ class Ollama(Engine):
 
     launchers = {"modelfile": Launcher("https://github.com/ollama/ollama/blob/v0.32.15/docs/modelfile.mdx")}
 
+    installer_release = "OLLAMA_VERSION"
     unit = "ollama.service"
 
     images = (

@@ -312,6 +312,8 @@ class Engine:
     """Folder of the catalog, `<id>.json`."""
     source_url: str = ""
     """Address of a file at a release's tag, with `{release}` and `{path}`."""
+    former_owners: tuple[str, ...] = ()
+    """Owners that its repository had before."""
     documentation: str = ""
     """Address of the page of its developers that describes its options."""
     distributions: tuple[str, ...] = ()
@@ -333,6 +335,8 @@ class Engine:
     """The usual command, as words."""
     starts: tuple[Start, ...]
     """All ways to start it."""
+    installer_release: str = ""
+    """The variable from which its installer takes the release."""
     unit: str = ""
     """The systemd unit that its installer writes, to which drop-ins add variables; "" for none."""
     launchers: Mapping[str, Launcher] = {}

@@ -70,11 +70,12 @@ _MANAGING = frozenset((
     "restart", "rm", "rmi", "start", "stats", "stop", "system", "tag", "top", "update", "volume", "wait",
 ))  # fmt: skip
 """What container tools do to a container or an image that they do not start."""
-UNHEARD = (_OTHERS - {"apt", "apt-get", "dnf", "yum"}) | _QUIET
+UNHEARD = (_OTHERS - {"apt", "apt-get", "curl", "dnf", "wget", "yum"}) | _QUIET
 """Programs that start no engine and install none, whatever their words are."""
 _LISTENS_NOWHERE = frozenset((
-    "[", "apt", "apt-get", "cd", "dnf", "export", "hf", "huggingface-cli", "mamba", "pip", "pip3", "set", "sleep", "test",
-    "ulimit", "uv", "wait", "yum",
+    "[", "apt", "apt-get", "cd", "cmake", "curl", "dnf", "export", "git", "hf", "huggingface-cli", "mamba", "pip", "pip3",
+    "set", "sleep", "test",
+    "ulimit", "uv", "wait", "wget", "yum",
 ))  # fmt: skip
 """Programs that a script may run before an engine, and that open no port and take no GPU."""
 _SUBMITTERS = frozenset(("msub", "oarsub", "qsub", "sbatch"))
@@ -151,7 +152,7 @@ def _passed_on(words: list[Word], context: CommandContext, depth: int) -> list[L
     if (
         not re.match(r"[\w./~]", name)
         or name.startswith("python")
-        or name in UNHEARD
+        or name in UNHEARD | _OTHERS
         or re.match(_ASSIGNMENT, words[0].text.flat) is not None  # where a shell would take it, it has taken it
         or starts_nothing(name.removesuffix(".sh"))
     ):
@@ -182,6 +183,7 @@ def _runs_module(words: list[Word], at: int) -> bool:
 def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth: int) -> list[Launch]:
     """Look behind a wrapper (`sudo -E env A=b numactl -N 0 vllm serve`) for the command that it runs."""
     from servelint.readers import installs
+    from servelint.readers.prepared import of_image
 
     env = dict(context.env)
     claims = dict(context.claims)
@@ -205,7 +207,9 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
         open_env = open_env or flat.startswith("--env-file")
         if wrapper == "srun" and (image := _image_of_step(words, at)) is not None:
             container = Container(image, open=True)
-            claims.update(containers.identified(image).claims)
+            claims.update(of_image(image, claims, containers.identified(image)))
+        if wrapper == "enroot" and words[at - 1].value == "start":
+            claims.update(of_image(words[at].text, claims, containers.identified(None)))
         inner = context.with_(site=context.site, env=env, claims=claims, open_env=open_env)
         inner.container = container
         found = entry.find(words, at) or (entry.of_python(words, at) if runs_python else None)
@@ -456,13 +460,15 @@ def _no_file(context: CommandContext) -> CommandContext:
 
 def _context_of(ran: Invocation, around: CommandContext, site: Span | None) -> CommandContext:
     """The context of a command that a script runs: with what the script has exported and installed before."""
+    from servelint.readers import prepared
+
     env = dict(around.env)
     # in the order of the script: what is exported is a set, whose order is another in each process
     for name, value in sorted(ran.env.items(), key=lambda item: (_written_at(item[1]), item[0])):
         if name not in env or env[name].value is not value:
             env[name] = Variable(name, value, value.span() or ran.site)
     # what was installed here counts here, not in a container that is started from here
-    found_here = {**around.claims, **ran.installed}
+    found_here = {**around.claims, **prepared.by_runner(ran), **ran.installed}
     here = around.with_(site=site, env=env, claims=found_here, open_env=around.open_env or ran.open_env)
     here.anchor = ran.site if ran.site.source is around.source else around.anchor
     here.stdin = ran.stdin
@@ -489,6 +495,7 @@ def script_launches(
     called: set[str] = set()
     parsed: list[Script] = []
     texts: dict[tuple[Span | None, str], tuple[str, TracedText]] = {}
+    ready: list[dict[str, ReleaseClaim]] = []
 
     def wrote(path: TracedText, text: TracedText) -> None:
         if len(texts) < bounds.WRITTEN.most:
@@ -514,7 +521,7 @@ def script_launches(
         return new
 
     def walk(around: CommandContext, world: World | None, steps: Budget | None) -> list[TracedText]:
-        from servelint.readers import installs
+        from servelint.readers import prepared
 
         seen = found.started(world)
         waiting: list[tuple[list[Word], Span]] = []
@@ -524,7 +531,9 @@ def script_launches(
                 texts.setdefault((ran.stdin.extent(), "-"), ("-.yaml", ran.stdin))
             if len(found.first) > bounds.LAUNCHES.most:
                 return {}  # the reading says so
-            installed = installs.claims(ran.words)
+            installed = prepared.by_command(ran, around.claims)
+            if installed and world is None:
+                ready.append(installed)
             if installed or ran.sourced or (world is not None and not found.concerns(ran)):
                 return installed
             seen(ran, started(ran, around, waiting))
@@ -552,21 +561,42 @@ def script_launches(
         around = context.with_(site=context.site, env=context.env)
         around.explores, around.budget = False, Budget()
         found.explore(lambda world: walk(around, world, None), context.source.path)
-    started_here = found.launches()
-    if texts:
-        from servelint.readers import embedded
+    unread = [
+        script for script in scripts
+        if not any(script is one for one in context.ran) and not bounds.SCRIPTS.passed(depth + 1, script)
+    ]  # fmt: skip
+    return found.launches() + (_written(list(texts.values()), unread, ready, context, depth) if texts or unread else [])
 
-        for name, written in texts.values():
-            started_here += embedded.of_written(name, written, context.source)
+
+def _written(
+    files: list[tuple[str, TracedText]],
+    scripts: list[TracedText],
+    ready: list[dict[str, ReleaseClaim]],
+    context: CommandContext,
+    depth: int,
+) -> list[Launch]:
+    """The launches of the files that a script writes: units, manifests, and scripts that nothing here runs.
+
+    ready: what the script installs, which may be before or after it writes them
+    """
+    from servelint.readers import embedded, prepared
+
+    claims = prepared.for_later(ready)
+    found: list[Launch] = []
+    for name, text in files:
+        for launch in embedded.of_written(name, text, context.source):
+            if launch.container is None and launch.release.how is None:
+                launch.release = claims.get(launch.engine, launch.release)
+            found.append(launch)
     for script in scripts:
-        if not any(script is one for one in context.ran) and not bounds.SCRIPTS.passed(depth + 1, script):
-            # nothing here runs it: what does may set anything
-            written_here = script_launches(script, CommandContext(context.source, context.name, open_env=True), None, depth + 1)
-            early = expanded_early(script) if written_here else []
-            for launch in written_here:
-                launch.mishaps = [*launch.mishaps, *early]
-            started_here += written_here
-    return started_here
+        # nothing here runs it: what does may set anything
+        inside = CommandContext(context.source, context.name, claims=claims, open_env=True)
+        written = script_launches(script, inside, None, depth + 1)
+        early = expanded_early(script) if written else []
+        for launch in written:
+            launch.mishaps = [*launch.mishaps, *early]
+        found += written
+    return found
 
 
 _TAKE_MANIFESTS = frozenset(("docker", "docker-compose", "helm", "k3s", "kubectl", "microk8s", "oc", "podman"))

@@ -318,6 +318,8 @@ _ADDRESS = r"[a-z][a-z0-9]*://"
 
 def container(words: list[Word], context: CommandContext, depth: int) -> list[Launch] | None:
     """`docker run [options] IMAGE [command]` and `docker exec`; None if the words are neither."""
+    from servelint.readers import prepared
+
     ran = verb_of(words, 0)
     if ran is None:
         return None
@@ -349,7 +351,8 @@ def container(words: list[Word], context: CommandContext, depth: int) -> list[La
     if image.engine is None and (run.image.text.flat == HOLE or own_build):
         image = images.of_names([run.image.text.pieces[0].expression or "", name.flat if name is not None else ""])
     site = context.site or span_of(words)
-    inner = CommandContext(context.source, context.name, site, env, container, image.claims, context.env_file, open_env)
+    claims = prepared.of_image(run.image.text, context.claims, image) if context.claims else image.claims
+    inner = CommandContext(context.source, context.name, site, env, container, claims, context.env_file, open_env)
     inner.runtime = partial(_runtime, run, verb, context)
     inner.ran = context.ran
     explicit = run.values("--entrypoint")
@@ -358,7 +361,8 @@ def container(words: list[Word], context: CommandContext, depth: int) -> list[La
     inner.open = _mounted(run, context)
     if verb == "apptainer" and words[at - 1].value == "exec":
         entrypoint = []
-    return in_container(entrypoint, run.command, image, inner, depth + 1)
+    named = verb == "apptainer" and words[at - 2].value == "instance"
+    return in_container(entrypoint, run.command[named:], image, inner, depth + 1)
 
 
 def _runtime(run: ContainerRun, verb: str, context: CommandContext) -> Runtime | None:

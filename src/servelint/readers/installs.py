@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from servelint.core.launch import ReleaseClaim, Word
+from servelint.core.source import Source
 from servelint.core.text import EMPTY, TracedText
 from servelint.engines.registry import ENGINES, derived
 from servelint.engines.releases import is_published_build
@@ -13,18 +15,21 @@ from servelint.syntax.shell.words import split
 _REQUIREMENT = re.compile(
     r"(?P<name>[A-Za-z][\w.-]*?)(?:\[[^\]]*\])?\s*(?:(?P<sign>={1,3}|@|[<>~!]=?)\s*(?P<release>[^,;\s]*).*)?"
 )
-_RELEASE = r"(?!0\.1\.dev)\d+(?:\.\d+)+(?:\.post\d+|rc\d+)?(?:\.dev\d+)?"
-_EXACT = re.compile(rf"(?P<release>{_RELEASE})(?:\+(?P<build>[\w.]+))?")
+RELEASE = r"(?!0\.1\.dev)\d+(?:\.\d+)+(?:\.post\d+|rc\d+)?(?:\.dev\d+)?"
+_EXACT = re.compile(rf"(?P<release>{RELEASE})(?:\+(?P<build>[\w.]+))?")
 _INSTALLER = re.compile(r"(?:pip\d?(?:\.\d+)?|pipx|uv|poetry|pdm|conda|mamba|micromamba)$")
+_CONDA = re.compile(r"(?:conda|mamba|micromamba)$")
+_VERBS = ("install", "add")
+_SAME = (("==", "===", "@"), ("=", "=="))
 _NOT_HERE = frozenset(("docker", "podman", "nerdctl", "kubectl", "ssh", "echo", "printf"))
 _WITH_VALUE = re.compile(r"-[a-z]|--(?:extra-index-url|index-url|index|find-links|requirements?|constraints?|python|target)")
 _SWITCHES = ("-U", "-e", "-q", "-v", "-y")
-_WHEEL = rf"(?i)(?:.*/)?(?P<name>{{}})-(?P<release>{_RELEASE})(?:(?:\+|%2B)(?P<build>[\w.]+))?-.*\.whl"
+_WHEEL = rf"(?i)(?:.*/)?(?P<name>{{}})-(?P<release>{RELEASE})(?:(?:\+|%2B)(?P<build>[\w.]+))?-.*\.whl"
 _COMMENTS = re.compile(r"(?<=\n)[ \t]*#[^\n]*\n")
 _COMMAND = re.compile(r"(?:\\[ \t]*\r?\n|[^;&|'\"\n]|'[^']*'|\"[^\"]*\")+")
 _PACKAGE = r"(?i)(?<![\w/-])({})(?![\w-])"
 _ADDRESS = r"(?i)(?:git\+|https?://).*?(?P<name>{})"
-_TAGGED = r"(?i).*git\+(?:https|ssh)://(?:git@)?{}(?:\.git)?@v(?P<release>RELEASE)(?:#.*)?".replace("RELEASE", _RELEASE)
+_TAGGED = r"(?i).*git\+(?:https|ssh)://(?:git@)?{}(?:\.git)?@v(?P<release>RELEASE)(?:#.*)?".replace("RELEASE", RELEASE)
 """A tag of a repository: `git+https://github.com/vllm-project/vllm.git@v0.19.1`."""
 
 
@@ -46,7 +51,8 @@ def is_install(words: list[Word]) -> bool:
         name = word.text.flat.rpartition("/")[2]
         if name in _NOT_HERE:
             return False
-        if _INSTALLER.match(name) and any(word.value in ("install", "add") for word in words[index : index + 5]):
+        verbs = (*_VERBS, "create") if _CONDA.match(name) else _VERBS
+        if _INSTALLER.match(name) and any(word.value in verbs for word in words[index : index + 5]):
             return True
     return False
 
@@ -55,7 +61,8 @@ def claims(words: list[Word]) -> dict[str, ReleaseClaim]:
     """Find the engines that a command installs. A claim has no release where it is not pinned."""
     if not is_install(words):
         return {}
-    start = next(index for index, word in enumerate(words) if word.value in ("install", "add")) + 1
+    start = next(index for index, word in enumerate(words) if word.value in ("install", "add", "create")) + 1
+    conda = any(_CONDA.match(word.text.flat.rpartition("/")[2]) for word in words[:start])
     upgrade = any(word.value in ("-U", "--upgrade") for word in words)
     mixed = any(
         word.text.flat.startswith(("--pre", "--extra-index-url", "--index-url", "-i", "--torch-backend=n")) for word in words
@@ -66,7 +73,7 @@ def claims(words: list[Word]) -> dict[str, ReleaseClaim]:
         option, before = before, word.text.flat
         if option not in _SWITCHES and _WITH_VALUE.fullmatch(option):
             continue  # an index, a file
-        claim = requirement(word)
+        claim = requirement(word, conda=conda)
         if claim is not None:
             engine, release = claim
             if release.release is None and release.how == "bare":
@@ -77,8 +84,11 @@ def claims(words: list[Word]) -> dict[str, ReleaseClaim]:
     return found
 
 
-def requirement(word: Word) -> tuple[str, ReleaseClaim] | None:
-    """The engine and the release that a requirement names: `sglang[all]==0.5.9`, `vllm@0.9.1`, a wheel's address."""
+def requirement(word: Word, *, conda: bool = False) -> tuple[str, ReleaseClaim] | None:
+    """The engine and the release that a requirement names: `sglang[all]==0.5.9`, `vllm@0.9.1`, a wheel's address.
+
+    conda: whether Conda reads it, to which `vllm=0.9.1` is that release.
+    """
     flat = word.text.flat
     if flat.startswith("-"):
         return None
@@ -96,7 +106,9 @@ def requirement(word: Word) -> tuple[str, ReleaseClaim] | None:
     if match.group("sign") is None:
         return engine, ReleaseClaim(None, "bare", word.text.span())
     start, end = match.span("release")
-    exact = _EXACT.fullmatch(flat, start, end) if match.group("sign") in ("==", "===", "@") else None
+    exact = _EXACT.fullmatch(flat, start, end) if match.group("sign") in _SAME[conda] else None
+    if exact is not None and match.group("sign") == "=" and exact.group("release").count(".") < 2:
+        exact = None  # any release of a series
     if exact is None and (tagged := _of_tag(engine, word)) is not None:
         return engine, tagged
     if exact is None:
@@ -165,7 +177,7 @@ def checked_out(run: TracedText, before: dict[str, ReleaseClaim]) -> dict[str, R
 def _tag_of(engine: str, word: Word | None) -> ReleaseClaim:
     """The release whose tag a word names."""
     prefix = next(prefix for name, prefix in _repositories().values() if name == engine)
-    release = r"b\d{3,5}" if ENGINES[engine].numbered_builds else _RELEASE
+    release = r"b\d{3,5}" if ENGINES[engine].numbered_builds else RELEASE
     pattern = rf"(?:--branch=)?(?:(?:refs/)?tags/)?{prefix}(?P<release>{release})"
     match = re.fullmatch(pattern, word.text.flat) if word is not None else None
     if word is None or match is None:
@@ -183,24 +195,33 @@ def builds(run: TracedText) -> bool:
     return _BUILDS_IT.search(run.flat) is not None
 
 
-def installed(script: TracedText, environment: dict[str, TracedText] | None = None) -> dict[str, ReleaseClaim]:
-    """Find the engines that a script installs.
+def installed(
+    script: TracedText,
+    environment: dict[str, TracedText] | None = None,
+    before: dict[str, ReleaseClaim] | None = None,
+    files: Callable[[str], Source | None] | None = None,
+) -> dict[str, ReleaseClaim]:
+    """Find the engines that a script installs, or gets ready.
 
     Args:
         script: The script.
         environment: Variables that are set before it starts.
+        before: What is ready before it starts.
+        files: Opens a file by its path below the folder that it runs in.
     """
-    if "install" not in script.flat and "add" not in script.flat:
+    if re.search(r"install|add|git|sync|load|make|docker|download", script.flat) is None:
         return {}
+    from servelint.readers import prepared
     from servelint.syntax.shell.evaluate import Invocation, evaluate
 
     found: dict[str, ReleaseClaim] = {}
 
     def on_command(ran: Invocation) -> dict[str, ReleaseClaim]:
-        found.update(claims(ran.words))
-        return {}
+        ready = prepared.by_command(ran, {**(before or {}), **found})
+        found.update(ready)
+        return ready
 
-    evaluate(script, on_command, environment=environment)
+    evaluate(script, on_command, environment=environment, files=files)
     return found
 
 

@@ -37,6 +37,8 @@ _SURE = re.compile(r"\{[{%][-+~]?\s*(?:block|define|macro|raw|autoescape|filter|
 _COMMAND = re.compile(r"\s*[A-Za-z_./][\w./-]*(?:=|\s|$)")
 _GOES_ON = frozenset("\\(|&,{[\"'")
 """Signs after which a command or a list goes on in the next line."""
+_LINE = re.compile(r"(?:[^\n]*\\[ \t]*\n)*[^\n]*\n?")
+"""A line, and those that a backslash continues."""
 REPEATS = re.compile(r"\{[{%]-?\s*(?:with|range|for)\b")
 BARE_ELSE = re.compile(r"\{[{%]-?\s*else\s*-?[%}]\}")
 _RAW = re.compile(r"\{\{-?\s*`(?P<text>\{\{[^`]*\}\})`\s*-?\}\}")
@@ -232,6 +234,13 @@ class _Filler:
             closing = self.ends.get(at) if action.kind == OPEN else None
             if closing is not None:
                 after = self.extent(self.actions[closing])[1]
+                heads = self.heads(at, closing, _last(parts), depth)
+                if heads:
+                    rest = self.part(closing + 1, last, after, end, depth)
+                    whole = _LINE.match(rest.flat)
+                    cut = whole.end() if whole is not None else 0
+                    parts += self.conditional([(TracedText.join((head, rest.cut(0, cut))), by) for head, by in heads])
+                    return TracedText.join([*parts, rest.cut(cut)])
                 parts += self.branches(at, closing, _last(parts), depth)
                 at = closing
             elif action.kind == VALUE:
@@ -249,6 +258,21 @@ class _Filler:
                 return known.placed(written.span(), assumed=True)
         literal = _RAW.fullmatch(written.flat)  # for another program, which fills it later
         return TracedText((unknown(literal.group("text") if literal is not None else written.shown, written.span()),))
+
+    def heads(self, opening: int, closing: int, before: str, depth: int) -> list[tuple[TracedText, Action]]:
+        """The parts of an `if`, each the start of a command that goes on behind its `end`; [] where they are not."""
+        marks = [opening, *self.elses(opening, closing), closing]
+        if not self.script or len(marks) < 3 or before in _GOES_ON or self.rows.get(self.actions[opening].start) is None:
+            return []
+        bounds = [
+            (here, there, self.extent(self.actions[here])[1], self.extent(self.actions[there])[0])
+            for here, there in pairwise(marks)
+        ]
+        if not all(
+            _COMMAND.match(flat := self.text.flat[start:end]) and flat.rstrip().endswith("\\") for *_, start, end in bounds
+        ):
+            return []
+        return [(self.part(here + 1, there, start, end, depth + 1), self.actions[here]) for here, there, start, end in bounds]
 
     def branches(self, opening: int, closing: int, before: str, depth: int) -> list[TracedText]:
         """The parts between an `if` and its `end`, one unknown each. `before`: the last character in front of it."""

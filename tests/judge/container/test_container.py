@@ -112,6 +112,14 @@ class TestPorts:
             ("-p 8000:8000 -e VLLM_API_KEY=$KEY", "--model m", False),
             ("-p 8000:8000 --env-file secrets.env", "--model m", False),
             ("-p 8000:8000", "--model m --host 127.0.0.1", False),
+            ("--network=host", "--model m", True),
+            ("--net host", "--model m --host 0.0.0.0", True),
+            ("--network=host", "--model m --host 127.0.0.1", False),
+            ("--network=host", "--model m --host 10.0.0.7", False),
+            ("--network=host", "--model m --host $HOST", False),
+            ("--network=host -e VLLM_API_KEY=$KEY", "--model m", False),
+            ("--network=$NETWORK", "--model m", False),
+            ("--network=llm", "--model m", False),
         ],
     )
     def test_open(self, options: str, command: str, wrong: bool) -> None:

@@ -85,6 +85,78 @@ class TestOptionThatTheReleaseLacks:
             (
                 "vllm",
                 "0.27.1",
+                "--context-length 8",
+                "option-of-other-engine",
+                "--context-length is an option of SGLang; vLLM 0.27.1 refuses it",
+                "write --max-model-len, its counterpart in vLLM",
+            ),
+            (
+                "vllm",
+                "0.27.1",
+                "--num-shard 2",
+                "option-of-other-engine",
+                "--num-shard is an option of TGI; vLLM 0.27.1 refuses it",
+                "write --tensor-parallel-size, its counterpart in vLLM",
+            ),
+            (
+                "vllm",
+                "0.27.1",
+                "--ctx-size 8 --max-model-len 4",
+                "option-of-other-engine",
+                "--ctx-size is an option of llama.cpp; vLLM 0.27.1 refuses it",
+                "delete it with its value: --max-model-len, its counterpart in vLLM, is set already",
+            ),
+            (
+                "vllm",
+                "0.27.1",
+                "--disable-radix-cache",
+                "option-of-other-engine",
+                "--disable-radix-cache is an option of SGLang; vLLM 0.27.1 refuses it",
+                "correct its name, or delete it with its value",
+            ),
+            (
+                "sglang",
+                "0.5.12",
+                "--max-model-len 8",
+                "option-of-other-engine",
+                "--max-model-len is an option of vLLM; SGLang 0.5.12 refuses it",
+                "write --context-length, its counterpart in SGLang",
+            ),
+            (
+                "sglang",
+                "0.5.12",
+                "--max_num_batched_tokens 8",
+                "option-of-other-engine",
+                "--max_num_batched_tokens is an option of vLLM; SGLang 0.5.12 refuses it",
+                "delete it with its value; the nearest option of SGLang, --chunked-prefill-size, means something else",
+            ),
+            (
+                "llama.cpp",
+                "b9180",
+                "--max-model-len 8",
+                "option-of-other-engine",
+                "--max-model-len is an option of vLLM; llama.cpp b9180 refuses it",
+                "write --ctx-size, its counterpart in llama.cpp",
+            ),
+            (
+                "llama.cpp",
+                "b9180",
+                "--tensor-parallel-size 2",
+                "option-of-other-engine",
+                "--tensor-parallel-size is an option of vLLM; llama.cpp b9180 refuses it",
+                "correct its name, or delete it with its value",
+            ),
+            (
+                "lmdeploy",
+                "0.9.1",
+                "--tensor-parallel-size 2",
+                "option-of-other-engine",
+                "--tensor-parallel-size is an option of vLLM; LMDeploy 0.9.1 refuses it",
+                "write --tp, its counterpart in LMDeploy",
+            ),
+            (
+                "vllm",
+                "0.27.1",
                 "--no-such-option",
                 "unknown-option",
                 "vLLM 0.27.1 has no option --no-such-option",
@@ -110,6 +182,27 @@ class TestOptionThatTheReleaseLacks:
         assert advice in finding.advice
         assert (finding.severity, finding.impact, finding.release) == ("error", "crash-at-start", release)
         assert finding.span.text == text.split()[0]
+
+    @pytest.mark.parametrize(
+        ("command", "advice"),
+        [
+            ("text-generation-launcher --model-id m --quantization awq", "write --quantize, its counterpart in TGI"),
+            (
+                "pip install tensorrt_llm==1.0.0\ntrtllm-serve m --max-model-len 8",
+                "write --max_seq_len, its counterpart in TensorRT-LLM",
+            ),
+            (
+                "pip install tensorrt_llm==1.3.0rc3\ntrtllm-serve m --tool-call-parser none",
+                "delete it with its value; the nearest option of TensorRT-LLM, --tool_parser, takes other values",
+            ),
+            (
+                "ollama serve --ctx-size 8",
+                "delete it with its value; Ollama takes this from the variable OLLAMA_CONTEXT_LENGTH",
+            ),
+        ],
+    )
+    def test_the_counterpart_of_another_engine_s_option(self, command: str, advice: str) -> None:
+        assert [one.advice for one in findings_in(command) if one.rule.endswith("/option-of-other-engine")] == [advice]
 
     def test_one_that_comes_back(self) -> None:
         finding = only("vllm", "m --disable-log-requests", "0.27.1")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # -- where a server listens, as options, variables or the engine's defaults say
 
 
+_EVERY_INTERFACE = ("0.0.0.0", "::")  # noqa: S104 - what others write
 _LOOPBACK_NAMES = ("localhost", "::1")
 _SERVED_ELSEWHERE = ("headless", "uds", "grpc", "ssl-port", "data-parallel-multi-port-external-lb")
 """Options with which another process, a socket or another port than the one is served."""
@@ -146,13 +147,10 @@ def violations(config: Config, runtime: Runtime, options: Options) -> list[Viola
 
 
 def _ports(config: Config, runtime: Runtime) -> list[Violation]:
-    if not runtime.ports:
-        return []
-    on_host = _on_host(runtime, runtime.ports)
-    if on_host or (runtime.network is not None and runtime.network.value == "host"):
-        return on_host
-    listening = served_port(config)
-    if listening is None:
+    listening = served_port(config) if runtime.ports or runtime.network is not None else None
+    if runtime.network is not None and runtime.network.value == "host":
+        return [*_on_host(runtime, runtime.ports or []), *_open_on_host(config, runtime, listening)]
+    if listening is None or not runtime.ports:
         return []
     own = next((one for one in runtime.ports if one.number == listening[0]), None)
     called = _called(config, runtime, own, listening)
@@ -239,18 +237,39 @@ def _loopback(config: Config, runtime: Runtime, asked: TracedText, what: str) ->
 
 def _open(config: Config, port: Port) -> list[Violation]:
     """A port that is published on every interface of the host, of a server without a key."""
-    engine = ENGINES[config.launch.engine]
     span = port.text.span()
-    if not (engine.api_key_operands or engine.asks_for_no_key) or not port.exposed or span is None:
-        return []
-    closing = (*engine.api_key_operands, *engine.open_host_operands)
-    if any(config.operand(name).present is not False for name in closing) or bound_loopback(config) is not None:
+    if not port.exposed or span is None:
         return []
     shown = port.host if port.host is not None else port.number
-    message = f"port {shown} is published on every interface, and {engine.name} requires no key"
+    return _without_key(config, span, f"port {shown} is published on every interface", "publish it on 127.0.0.1 or not at all")
+
+
+def _open_on_host(config: Config, runtime: Runtime, listening: tuple[int, Span | None] | None) -> list[Violation]:
+    """The same for a container in the host's network, whose server listens on every interface."""
+    engine = ENGINES[config.launch.engine]
+    span = runtime.network.span() if runtime.network is not None else None
+    variable = "env." + engine.address_variable
+    host = config.operand(variable) if engine.address_variable else _setting(config, engine.host_option, engine.host_variables)
+    if runtime.declared or not runtime.direct or span is None or listening is None or host is None or host.present is None:
+        return []
+    if host.present and host.value not in _EVERY_INTERFACE:
+        return []
+    message = f"port {listening[0]} is open on every interface of the host"
+    where = f"set {engine.address_variable}" if engine.address_variable else f"--{engine.host_option}"
+    return _without_key(config, span, message, f"let the server listen on 127.0.0.1 ({where})")
+
+
+def _without_key(config: Config, span: Span, message: str, closed: str) -> list[Violation]:
+    engine = ENGINES[config.launch.engine]
+    closing = (*engine.api_key_operands, *engine.open_host_operands)
+    if not (engine.api_key_operands or engine.asks_for_no_key) or bound_loopback(config) is not None:
+        return []
+    if any(config.operand(name).present is not False for name in closing):
+        return []
     key = next((name for name in engine.api_key_operands if not name.startswith("env.")), "")
     way = f"give the server a key (--{key})" if key else "let a proxy in front of it check a key"
-    advice = f"publish it on 127.0.0.1 or not at all, or {way}"
+    message = f"{message}, and {engine.name} requires no key"
+    advice = f"{closed}, or {way}"
     return [Violation("open-port-without-key", span, message, advice, "for every client that reaches the host")]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from servelint.core.data import load_data
 from servelint.core.finding import Related
 from servelint.core.launch import Word
 from servelint.core.source import Span
@@ -278,13 +279,16 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
         f"delete it, with its value: {'the model' if twice else close} is set already" if there else f"did you mean {close}?"
     )
     message = f"{view.release} has no option {fault.spelling}"
+    own = _counterpart(view, other, fault) if other is not None and instead is None else None
+    if own is not None:
+        there, close = False, None
     if other is not None:
         message = f"{fault.spelling} is an option of {ENGINE_NAMES[other]}; {view.release} refuses it"
     return Violation(
         "unknown-option" if other is None else "option-of-other-engine",
         fault.span,
         message,
-        instead.text if instead is not None else meant if close else "correct its name, or delete it with its value",
+        instead.text if instead is not None else own or (meant if close else "correct its name, or delete it with its value"),
         "unknown option" if other is None else f"not an option of {view.name}",
         change=written_at(written_in(fault), close) if close and instead is None and not there else None,
         title=f"write {close}" if close else "",
@@ -306,18 +310,59 @@ def _successor(spelling: str, runs: Sequence[tuple[int, int, Option]], gone: boo
 def _taking(view: ReleaseView, fault: Fault, runs: list[tuple[int, int, Option]]) -> list[tuple[int, int, Option]]:
     """The runs of releases that take an option with its value; those that take the option, if none does."""
     runs = [run for run in runs if not run[2].refuses] or runs
+    value = _value_of(view, fault)
+    return [run for run in runs if run[2].choices is None or value is None or value in run[2].choices] or runs
+
+
+def _value_of(view: ReleaseView, fault: Fault) -> str | None:
+    """The word behind an option; None if there is none or it is not known."""
     argv = view.config.launch.argv
     at = next((index for index, word in enumerate(argv) if word is fault.word), len(argv))
-    value = argv[at + 1].value if at + 1 < len(argv) else None
-    return [run for run in runs if run[2].choices is None or value is None or value in run[2].choices] or runs
+    return argv[at + 1].value if at + 1 < len(argv) else None
 
 
 def _other_engine(engine: str, spelling: str) -> str | None:
     for other in ENGINE_NAMES:
         catalog = catalogs.load(other) if other != engine else None
-        if catalog is not None and spelling in catalog.spellings():
+        spellings = (spelling, spelling.replace("_", "-")) if ENGINES[other].dialect.underscores else (spelling,)
+        if catalog is not None and any(one in catalog.spellings() for one in spellings):
             return other
     return None
+
+
+def _counterpart(view: ReleaseView, other: str, fault: Fault) -> str | None:
+    """What to write for another engine's option, by the table of concepts; None where this release has no such option."""
+    name = fault.spelling.partition("=")[0].removeprefix("--").replace("_", "-")
+    for concept in load_data("translate/concepts.json")["concepts"]:
+        theirs, ours = _spelled(concept.get(other)), _spelled(concept.get(view.engine))
+        if not any(one == name for _, one in theirs):
+            continue
+        for kind, one in ours:
+            if kind == "env":
+                return f"delete it with its value; {view.name} takes this from the variable {one}"
+            run = view.run_of(view.catalog.runs_of(one))
+            if run is None or kind != theirs[0][0]:
+                continue
+            written = run[2].long_name
+            if setting_named(view, written) is not None:
+                return f"delete it with its value: {written}, its counterpart in {view.name}, is set already"
+            if concept.get("carry") in ("changed", "never"):
+                return f"delete it with its value; the nearest option of {view.name}, {written}, means something else"
+            if run[2].choices is not None and _value_of(view, fault) not in run[2].choices:
+                return f"delete it with its value; the nearest option of {view.name}, {written}, takes other values"
+            return f"write {written}, its counterpart in {view.name}"
+    return None
+
+
+def _spelled(side: object) -> list[tuple[str, str]]:
+    """The options of one side of a concept, each with how it is given."""
+    if isinstance(side, str):
+        return [("option", side)]
+    if isinstance(side, list):
+        return [spelled for one in side for spelled in _spelled(one)]
+    if not isinstance(side, dict):
+        return []
+    return [(kind, name) for kind in ("option", "on", "off", "env") if kind in side for _, name in _spelled(side[kind])]
 
 
 def _ambiguous(view: ReleaseView, fault: Fault) -> Violation:

@@ -10,7 +10,6 @@ import re
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Source
 from servelint.core.text import TracedText, unknown
-from servelint.readers import installs
 from servelint.readers.commands import script_launches
 from servelint.readers.context import CommandContext
 from servelint.readers.installs import installed
@@ -156,9 +155,8 @@ def run(written: TracedText, context: CommandContext, claims: Claims) -> list[La
         return []
     inside = context.with_(site=None, env=context.env, claims={**context.claims, **claims})
     found = script_launches(written, inside, None)
-    if installs.with_package("(?i){}").search(written.flat):
-        given = {name: variable.value for name, variable in context.env.items() if variable.value is not None}
-        claims.update(installed(written, given))
+    given = {name: variable.value for name, variable in context.env.items() if variable.value is not None}
+    claims.update(installed(written, given, claims, context.files))
     return found
 
 

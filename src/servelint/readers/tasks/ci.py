@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
-from servelint.core.launch import Container, Launch, Variable
+from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
 from servelint.engines import images
+from servelint.files.siblings import Neighbours
 from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
+from servelint.readers.prepared import checked_out
 from servelint.readers.registry import YAML, Format
 from servelint.readers.tasks import (
     Claims,
@@ -20,6 +23,7 @@ from servelint.readers.tasks import (
     scalars,
     script,
     section,
+    tell_apart,
     variables,
     verbatim,
     with_expressions,
@@ -94,7 +98,19 @@ def is_github(source: Source, document: Node) -> bool:
     return any("steps" in job and ("runs-on" in job or "on" in fields) for job in jobs)
 
 
-def _workflow(source: Source, document: Node) -> list[Launch]:
+Files = Callable[[str], "Source | None"]
+
+
+def read_github(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of workflows, whose steps begin in the root of the repository."""
+    inside = (neighbours.folder or "").replace("\\", "/").endswith(".github/workflows")
+    files = (lambda path: neighbours.read("../../" + path)) if inside else None
+    found = [launch for document in documents for launch in _workflow(source, document, files)]
+    tell_apart(found)
+    return found
+
+
+def _workflow(source: Source, document: Node, files: Files | None) -> list[Launch]:
     fields = yaml.entries(document)
     found: list[Launch] = []
     outer = variables(source, fields, "env")
@@ -107,9 +123,9 @@ def _workflow(source: Source, document: Node) -> list[Launch]:
         image, container = _container(source, job)
         for service, (_, inner) in section(job, "services").items():
             found += _github_service(source, f"jobs.{name}.services.{service}", yaml.entries(inner))
-        found += _steps(source, f"jobs.{name}", job, env, image, container, _shell(source, job) or shell)
+        found += _steps(source, f"jobs.{name}", job, env, image, container, _shell(source, job) or shell, files)
     runs = section(fields, "runs")
-    return found + _steps(source, "runs", runs, {}, identified(None), None, None)
+    return found + _steps(source, "runs", runs, {}, identified(None), None, None, files)
 
 
 def _shell(source: Source, fields: Entries) -> str | None:
@@ -137,13 +153,16 @@ def _steps(
     image: images.Image,
     container: Container | None,
     shell: str | None,
+    files: Files | None,
 ) -> list[Launch]:
     found: list[Launch] = []
     installed: Claims = {}
+    folder = optional(source, section(section(fields, "defaults"), "run"), "working-directory")
     open_env = False
     changed = ""
     for index, node in enumerate((yaml.items(fields["steps"][1]) or []) if "steps" in fields else []):
         step = yaml.entries(node)
+        installed.update(_checkout(source, step))
         if "run" not in step or yaml.scalar(step["run"][1]) is None:
             continue
         given = optional(source, step, "shell")
@@ -152,12 +171,28 @@ def _steps(
             continue
         inner = {**env, **_variables(source, step, env)}
         written = with_expressions(_with_env(verbatim(source, step["run"][1]), inner, changed))
+        inside = optional(source, step, "working-directory") or folder
+        if inside is not None:
+            written = TracedText.join((TracedText.of("cd "), with_expressions(inside), TracedText.of("\n"), written))
         context = CommandContext(source, f"{name}.steps[{index}]", None, inner, container, image.claims, open_env=open_env)
+        context.files = files
         found += run(written, context, installed)
         if "GITHUB_ENV" in written.flat:
             open_env = True
             changed += written.flat
     return found
+
+
+def _checkout(source: Source, step: Entries) -> Claims:
+    """What `actions/checkout` fetches of an engine's repository, at a tag."""
+    uses = optional(source, step, "uses")
+    given = section(step, "with")
+    repository = optional(source, given, "repository")
+    if uses is None or repository is None or not uses.flat.startswith("actions/checkout@"):
+        return {}
+    ref, path = optional(source, given, "ref"), optional(source, given, "path")
+    folder = path.flat.rstrip("/").rpartition("/")[2] if path is not None else "."
+    return checked_out(repository.flat, Word(ref) if ref is not None else None, folder)
 
 
 def _github_service(source: Source, name: str, fields: Entries) -> list[Launch]:
@@ -277,5 +312,4 @@ def _gitlab_service(source: Source, name: str, node: Node, env: Environment) -> 
     return in_container(parts[0], parts[1] or [], image, context)
 
 
-read_github = each(_workflow)
 read_gitlab = each(_pipeline)

@@ -20,6 +20,7 @@ from servelint.syntax.shell.state import (
     SUCCESS,
     UNSURE,
     Status,
+    is_own,
     unsure_items,
 )
 from servelint.syntax.shell.syntax import Script
@@ -124,7 +125,8 @@ def _cd(shell: Evaluator, words: list[Word]) -> Status:
     """Note where relative paths start after `cd`, `pushd` or `popd`."""
     name, *words = [word for word in words if word.shown not in ("--", "-P", "-L", "-q")]
     state = shell.state
-    if name.value == "popd" or len(words) != 1 or words[0].many or words[0].shown in ("-", ""):
+    apart = len(words) != 1 or (words[0].many and not is_own(words[0].text))
+    if name.value == "popd" or apart or words[0].shown in ("-", ""):
         state.folder = None
         return SUCCESS
     path = words[0].text

@@ -252,7 +252,7 @@ def pipe(shell: Evaluator, here: TracedText | None, nodes: list[Node]) -> Status
         shell.state = outer.copy()
         printed = _printed_by(shell, node, here)
         status = command(shell, node, here) if node.type == "command" else shell.visit(node)
-        outer.files = shell.state.files
+        outer.files, outer.installed = shell.state.files, shell.state.installed
         shell.state = outer
         here = printed
         reads |= shell.reads

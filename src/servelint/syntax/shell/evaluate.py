@@ -501,6 +501,8 @@ class Evaluator:
             status = state.status
         if self.left_early:
             status = Status(None, status.likely)
+            if state.control in (EXIT, FAIL):
+                state.control = None  # `if ready; then return; fi; exit 1`: the script goes on where the function returned
         self.script, state.args, self.local_names, self.loops, self.left_early, self.held = outer
         for restored in ("@", *names):
             if restored in depends:

@@ -1,0 +1,348 @@
+"""What the commands of a script get ready for an engine: packages, checkouts of its repository, files of pulled images.
+
+What is installed has the engine's id as its key. What only may be used later has a key with what it is and where it lies
+(`git vllm /opt/vllm`, `image vllm vllm.sif`), so that it follows branches and functions as installed packages do.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from servelint.core.launch import ReleaseClaim, Word
+from servelint.core.text import HOLE, TracedText
+from servelint.engines import images
+from servelint.engines.registry import ENGINES, Engine, derived
+from servelint.readers import installs
+from servelint.readers.installs import RELEASE, packages
+from servelint.syntax.shell.state import file_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.syntax.shell.evaluate import Invocation
+
+Claims = dict[str, ReleaseClaim]
+
+_HERE = "<\ufdd1.>"
+"""The folder in which a script runs that is not a file, in `file_key`."""
+
+_OUTER = frozenset(("sudo", "time", "nice", "command"))
+_LOCKS = {"uv": "uv.lock", "poetry": "poetry.lock", "pdm": "pdm.lock", "pixi": "pixi.lock"}
+_SYNCS = frozenset(("sync", "install"))
+_FILE_OPTIONS = frozenset(("-r", "--requirement", "--requirements", "-f", "--file"))
+_GIT_WITH_VALUE = frozenset(("-o", "--origin", "--depth", "-j", "--jobs", "-c", "--config", "--reference", "--filter"))
+_MAKING = ("build", "create", "import", "pull", "tag")
+_TARGETS = ("-o", "--output", "-t", "--tag")
+_CHANGES = frozenset(("am", "apply", "cherry-pick", "merge", "pull", "rebase", "revert"))
+_REQUIREMENT = re.compile(r"^[ \t]*(?:-[ \t]+)?(?P<it>[\"']?[A-Za-z][^#\n]*)", re.MULTILINE)
+_LOCKED = rf"(?im)^name = \"(?P<name>{{}})\"\r?\nversion = \"(?P<release>{RELEASE})(?:\+(?P<build>[\w.]+))?\""
+_LOCKED_WHEEL = rf"(?i)/(?P<name>{{}})-(?P<release>{RELEASE})-[^\s/]*\.whl"
+_PROJECT = rf"(?i)[\"'](?P<name>{{}})(?:\[[^\]\"']*\])?\s*==\s*(?P<release>{RELEASE})(?:\s*;[^\"']*)?[\"']"
+_ARGUMENT = rf"(?i)(?:--build-arg=)?(?P<name>{{}})_(?:VERSION|REF|TAG|RELEASE)=v?(?P<release>{RELEASE})$"
+
+
+def by_command(ran: Invocation, before: Claims | None = None) -> Claims:
+    """What a command gets ready.
+
+    Args:
+        ran: The command.
+        before: What was ready before the script.
+    """
+    words = ran.words
+    while words and words[0].text.flat in _OUTER:
+        words = words[1:]
+    name = words[0].text.flat.rpartition("/")[2] if words else ""
+    found = installs.claims(ran.words)
+    step = _STEPS.get(name) or (_install if name.startswith(("pip", "python", "conda", "mamba")) else None)
+    if step is not None and len(words) > 1:
+        known = {**(before or {}), **ran.installed}
+        found = {**step(words, ran, known), **found}
+    elif name in ("bash", "sh") and len(words) < 3 and not any(word.text.flat.endswith(".sh") for word in words):
+        found = _installer(ran)
+    elif name.endswith(".sh") or (name in ("bash", "sh", "dash") and len(words) > 1):
+        found = _script(words if name.endswith(".sh") else words[1:], ran)
+    return found
+
+
+def by_runner(ran: Invocation) -> Claims:
+    """What the project holds in whose environment a command runs another one: `uv run vllm serve`."""
+    name = ran.words[0].text.flat.rpartition("/")[2]
+    second = ran.words[1].text.flat if len(ran.words) > 1 else ""
+    return _project(name, ran) if name in _LOCKS and second == "run" else {}
+
+
+def checked_out(address: str, ref: Word | None, folder: str) -> Claims:
+    """What a workflow's step checks out: an engine's repository (`owner/name`) at a tag."""
+    for engine, repository, tags, _ in _repositories():
+        if repository.fullmatch("github.com/" + address) is not None:
+            return {f"git {engine.id} {folder}": _at_tag(ref, tags) if ref is not None else ReleaseClaim(None, "pip")}
+    return {}
+
+
+def of_image(path: TracedText, ready: Claims, held: images.Image) -> Claims:
+    """What a container's image holds, where an earlier command has made or pulled it."""
+    name = path.flat.rpartition("/")[2].removesuffix(":latest")
+    made = {key.split(" ")[1]: claim for key, claim in ready.items() if key.startswith("image ") and key.endswith(" " + name)}
+    return {**held.claims, **made} if held.claim.release is None else held.claims
+
+
+def for_later(found: list[Claims]) -> Claims:
+    """What is installed for what starts later than a script, which may install in any order: one release of each engine."""
+    kept: Claims = {}
+    for claims in found:
+        for key, claim in claims.items():
+            if key in ENGINES:
+                first = kept.setdefault(key, claim)
+                if first.release != claim.release:
+                    kept[key] = ReleaseClaim(None, "pip", claim.span)
+    return kept
+
+
+# -- checkouts
+
+
+@derived
+def _repositories() -> list[tuple[Engine, re.Pattern[str], re.Pattern[str], list[str]]]:
+    """Each engine with the address of its repository, the names of its tags, and the folders around its package there."""
+    found = []
+    for engine in ENGINES.values():
+        address, _, rest = engine.source_url.partition("/blob/")
+        if rest:
+            owner, name = address.rsplit("/", 2)[1:]
+            owners = "|".join([owner, *engine.former_owners])
+            tag, *folders = rest.split("/")[:-1]
+            release = r"b\d{3,6}" if engine.numbered_builds else RELEASE
+            tags = re.escape(tag).replace(r"\{release\}", f"(?P<release>{release})")
+            repository = re.compile(rf"github\.com[/:](?:{owners})/{re.escape(name)}(?=\.git|/|$)", re.IGNORECASE)
+            found.append((engine, repository, re.compile(f"(?:refs/)?(?:tags/)?{tags}"), folders[:-1]))
+    return found
+
+
+def _at_tag(word: Word, tags: re.Pattern[str], how: str = "pip") -> ReleaseClaim:
+    match = tags.fullmatch(word.text.flat)
+    if match is None:
+        return ReleaseClaim(None, how, word.text.span())
+    return ReleaseClaim(match.group("release"), how, word.text.span(*match.span("release")))
+
+
+def _folders(path: TracedText, ran: Invocation) -> list[str]:
+    """The folders that a path goes through, [] where that is not known."""
+    return (file_key(path, ran.folder) or "").replace(_HERE, ".").split("/")
+
+
+def _git(words: list[Word], ran: Invocation, known: Claims) -> Claims:
+    """`git clone -b v0.19.1 ADDRESS [FOLDER]`, `git [-C FOLDER] checkout v0.19.1`."""
+    here = TracedText.of(".")
+    at = 1
+    while at + 1 < len(words) and words[at].text.flat.startswith("-"):
+        here = words[at + 1].text if words[at].text.flat == "-C" else here
+        at += 2 if words[at].text.flat in ("-C", "-c") else 1
+    verb = words[at].text.flat if at < len(words) else ""
+    rest: list[Word] = []
+    branch: Word | None = None
+    for before, word in zip(words[at:], words[at + 1 :], strict=False):
+        flat, option = word.text.flat, before.text.flat
+        if flat.startswith("--branch="):
+            branch = word.after(len("--branch="))
+        elif verb == "clone" and option in ("-b", "--branch"):
+            branch = word
+        elif not flat.startswith("-") and not (verb == "clone" and option in _GIT_WITH_VALUE):
+            rest.append(word)
+    if verb == "clone" and rest:
+        return _cloned(rest, branch, ran)
+    mine = {
+        key: claim for key, claim in known.items() if key.startswith("git ") and _folders(here, ran)[-1:] == key.split(" ")[2:]
+    }
+    if verb in ("checkout", "switch", "reset") and rest:
+        partly = verb == "checkout" and any(word.text.flat == "--" for word in words)
+        found = {}
+        for key in mine:
+            tags = next(tags for engine, _, tags, _ in _repositories() if engine.id == key.split(" ")[1])
+            found[key] = ReleaseClaim(None, "pip", rest[-1].text.span()) if partly else _at_tag(rest[-1], tags)
+        return found
+    return {key: ReleaseClaim(None, "pip", words[at].text.span()) for key in mine} if verb in _CHANGES else {}
+
+
+def _cloned(rest: list[Word], branch: Word | None, ran: Invocation) -> Claims:
+    flat = rest[0].text.flat
+    for engine, repository, tags, _ in _repositories():
+        if repository.search(flat) is not None:
+            folder = rest[1].text if len(rest) > 1 else TracedText.of(re.sub(r"(?:\.git)?/?$", "", flat).rpartition("/")[2])
+            claim = _at_tag(branch, tags) if branch is not None else ReleaseClaim(None, "pip", rest[0].text.span())
+            into = _folders(folder, ran)
+            return {f"git {engine.id} {into[-1]}": claim} if into[-1] else {}
+    return {}
+
+
+def _built(paths: list[Word], ran: Invocation, known: Claims, *, inside: bool = False) -> Claims:
+    """The engines whose checkouts are built at one of some paths. inside: whether at any folder below, as CMake does"""
+    found: Claims = {}
+    for path in paths:
+        flat = path.text.flat
+        folders = _folders(path.text.cut(0, flat.index("[")) if flat.endswith("]") and "[" in flat[1:] else path.text, ran)
+        for key, claim in known.items():
+            kind, _, name = key.partition(" ")
+            engine, _, name = name.partition(" ")
+            if kind != "git" or name not in folders:
+                continue
+            below = folders[len(folders) - folders[::-1].index(name) :]
+            around = next(around for one, _, _, around in _repositories() if one.id == engine)
+            if inside or below == around:
+                found[engine] = claim
+    return found
+
+
+def _make(words: list[Word], ran: Invocation, known: Claims) -> Claims:
+    """`cmake --build build` or `make` in a checkout of an engine that is not a Python package."""
+    here = [Word(TracedText.of(".")), *[word for word in words[1:] if not word.text.flat.startswith("-")]]
+    built = _built(here, ran, known, inside=True)
+    return {engine: claim for engine, claim in built.items() if not ENGINES[engine].distributions}
+
+
+# -- packages
+
+
+def _install(words: list[Word], ran: Invocation, known: Claims) -> Claims:
+    """What a file of requirements, a checkout or a project brings that is installed."""
+    name = words[0].text.flat.rpartition("/")[2]
+    values = [word.text.flat for word in words]
+    if "setup.py" in values[:2]:
+        return _built([Word(TracedText.of("."))], ran, known) if {"install", "develop", "bdist_wheel"} & set(values) else {}
+    if name in _LOCKS and values[1] in _SYNCS:
+        return _project(name, ran)
+    if not installs.is_install(words) and not {"sync", "env"} & set(values[:4]):
+        return {}
+    found: Claims = {}
+    for before, word in zip(values, words[1:], strict=False):
+        flat = word.text.flat
+        name, sign, _ = flat.partition("=")
+        if before in _FILE_OPTIONS or (sign and name in _FILE_OPTIONS) or (before == "sync" and not flat.startswith("-")):
+            found.update(_of_file(word.text.cut(len(name) + 1 if sign and name in _FILE_OPTIONS else 0), ran))
+        elif not flat.startswith("-"):
+            found.update(_built([word], ran, known))
+            if re.match(r"\.(?:/|\[|$)", flat) and not found:
+                found.update(_of_text(ran, "pyproject.toml", _PROJECT))
+    return found
+
+
+def _of_file(path: TracedText, ran: Invocation) -> Claims:
+    """What a file of requirements or an environment of Conda names."""
+    opened = ran.open(path)
+    found: Claims = {}
+    for line in _REQUIREMENT.finditer(opened.text.flat) if opened is not None else ():
+        claim = installs.requirement(Word(opened.text.cut(*line.span("it")).strip())) if opened is not None else None
+        if claim is not None and claim[1].how == "pip":
+            found[claim[0]] = claim[1]
+    return found
+
+
+def _project(tool: str, ran: Invocation) -> Claims:
+    """What a project's lock file names, else what its own file pins."""
+    found = _of_text(ran, _LOCKS[tool], _LOCKED_WHEEL if tool == "pixi" else _LOCKED)
+    return found or _of_text(ran, "pyproject.toml", _PROJECT)
+
+
+def _of_text(ran: Invocation, name: str, pattern: str) -> Claims:
+    opened = ran.open(TracedText.of(name))
+    found: list[Claims] = []
+    for match in installs.with_package(pattern).finditer(opened.text.flat) if opened is not None else ():
+        if opened is not None:
+            span = opened.text.span(*match.span("release"))
+            found.append({packages()[match.group("name").lower()]: ReleaseClaim(match.group("release"), "pip", span)})
+    return for_later(found)
+
+
+def _script(words: list[Word], ran: Invocation) -> Claims:
+    """What another script installs that a command runs."""
+    at = next((at for at, word in enumerate(words) if not word.text.flat.startswith(("-", "+"))), None)
+    opened = ran.open(words[at].text) if at is not None and at + 1 == len(words) else None
+    if opened is None or "install" not in opened.text.flat or installs.with_package("(?i){}").search(opened.text.flat) is None:
+        return {}
+    return {key: claim for key, claim in installs.installed(opened.text).items() if key in ENGINES}
+
+
+def _installer(ran: Invocation) -> Claims:
+    """`curl ADDRESS | OLLAMA_VERSION=0.5.7 sh`: the release that an engine's own installer takes from a variable."""
+    found: Claims = {}
+    for engine in ENGINES.values():
+        given = ran.env.get(engine.installer_release) if ran.stdin is None or not ran.stdin.known else None
+        match = re.fullmatch(rf"v?(?P<release>{RELEASE})", given.flat) if given is not None else None
+        if given is not None and match is not None:
+            found[engine.id] = ReleaseClaim(match.group("release"), "pip", given.span(*match.span("release")))
+    return found
+
+
+def _module(words: list[Word], ran: Invocation, known: Claims) -> Claims:
+    """`module load vllm/0.19.1`."""
+    del ran, known
+    found: Claims = {}
+    for word in words[1:]:
+        name, _, release = word.text.flat.partition("/")
+        match = re.match(rf"v?(?P<release>{RELEASE})(?:$|[-_])", release)
+        if match is not None and name.lower() in packages():
+            at = len(name) + 1
+            span = word.text.span(at + match.start("release"), at + match.end("release"))
+            found[packages()[name.lower()]] = ReleaseClaim(match.group("release"), "pip", span)
+    return found
+
+
+# -- images, programs
+
+
+def _image(words: list[Word], ran: Invocation, known: Claims) -> Claims:
+    """A file or a name that is made of a known image: `apptainer pull a.sif docker://IMAGE`, `docker build -t NAME`."""
+    del ran
+    verb = next((word.text.flat for word in words[1:3] if word.text.flat in _MAKING), None)
+    plain = [word.text.flat for word in words[2:] if not word.text.flat.startswith("-")]
+    if verb is None or not plain:
+        return {}
+    source = next((word.text for word in words if "docker://" in word.text.flat), None)
+    made = _option(words, _TARGETS)
+    if source is not None:
+        image = images.identify(source.cut(source.flat.index("docker://") + len("docker://")))
+        name = made or plain[0]
+        return _named(image.claims, name) if "docker://" not in name else {}
+    if verb in ("create", "tag"):
+        held = plain[-2] if verb == "tag" and len(plain) > 1 else plain[-1]
+        ready = {key.split(" ")[1]: claim for key, claim in known.items() if key.endswith(" " + held.rpartition("/")[2])}
+        return _named(ready, _option(words, ("-n", "--name")) or plain[-1])
+    found: Claims = {}
+    for word in words:
+        given = installs.with_package(_ARGUMENT).match(word.text.flat)
+        if given is not None:
+            span = word.text.span(*given.span("release"))
+            found[packages()[given.group("name").lower()]] = ReleaseClaim(given.group("release"), "pip", span)
+    return _named(found, made) if made else {}
+
+
+def _option(words: list[Word], names: tuple[str, ...]) -> str:
+    return next((after.text.flat for before, after in pairwise(words) if before.text.flat in names), "")
+
+
+def _named(claims: Claims, name: str) -> Claims:
+    name = name.rpartition("/")[2].removesuffix(":latest")
+    return {f"image {engine} {name}": claim for engine, claim in claims.items()} if HOLE not in name and " " not in name else {}
+
+
+def _download(words: list[Word], ran: Invocation, known: Claims) -> Claims:
+    """The build of an engine that is not a Python package, which its own repository offers."""
+    del ran, known
+    for word in words[1:]:
+        for engine, repository, tags, _ in _repositories():
+            at = (
+                repository.search(word.text.flat)
+                if not engine.distributions and "/releases/download/" in word.text.flat
+                else None
+            )
+            tag = re.match(r"/releases/download/([^/]+)/", word.text.flat[at.end() :]) if at is not None else None
+            if at is not None and tag is not None:
+                start = at.end() + tag.start(1)
+                return {engine.id: _at_tag(Word(word.text.cut(start, at.end() + tag.end(1))), tags)}
+    return {}
+
+
+_STEPS = {
+    "git": _git, "cmake": _make, "make": _make, "ninja": _make, "uv": _install, "poetry": _install, "pdm": _install,
+    "pixi": _install, "micromamba": _install, "module": _module, "ml": _module, "apptainer": _image, "singularity": _image,
+    "enroot": _image, "docker": _image, "podman": _image, "curl": _download, "wget": _download, "aria2c": _download,
+}  # fmt: skip
