@@ -186,6 +186,29 @@ def test_a_known_release_whose_options_are_not_known_is_said(release: str, check
     assert (record.checked, record.whole) == (checked, checked)
 
 
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("sglang serve --model-path a/b --num-gpus 2", "--num-gpus"),
+        ("sglang serve --model-path a/b --vae-path=c/d", "--vae-path=c/d"),
+        ("vllm serve a/b --omni --port 8091", "--omni"),
+    ],
+)
+def test_a_server_of_another_kind_is_not_wholly_judged(text: str, mark: str) -> None:
+    found = record(text, sglang="0.5.16", vllm="0.14.0")
+    assert (found.checked, found.whole) == (False, False)
+    assert [one.text for one in found.unresolved] == [mark]
+
+
+@pytest.mark.parametrize(
+    "text", ["sglang serve --model-path a/b --tp-size 2", "python -m dynamo.sglang --endpoint a.b.c --model-path m"]
+)
+def test_options_of_the_engine_and_of_a_known_wrapper_are_judged(text: str) -> None:
+    found = record(text, sglang="0.5.16")
+    assert found.checked
+    assert not found.unresolved
+
+
 def test_a_named_gpu_decides() -> None:
     text = f"{PINNED} --max-model-len 8192"
     assert "vllm/memory-does-not-start" in lacks(text)

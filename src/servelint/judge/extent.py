@@ -31,6 +31,11 @@ def judged(launch: Launch, settings: Settings) -> Judged:
     """How far a launch is judged, without the rules that stay undecided: those cost as much as judging it (`undecided`)."""
     release, how = _release(launch, settings)
     found = Judged(release, how, _unresolved(launch), checked=_has_options(launch.engine, release))
+    other = _of_another_server(launch)
+    if other is not None:
+        found.checked = False
+        why = "it belongs to a server whose options servelint does not know"
+        found.unresolved.append(Unresolved(WORD, other.text.shown, other.site, why))
     strange = unlisted(launch, settings)
     if strange is not None:
         found.release, found.known = strange.placed.near[0], False
@@ -40,6 +45,13 @@ def judged(launch: Launch, settings: Settings) -> Judged:
             f"{ENGINES[launch.engine].name} {release} is judged by {' and '.join(placed.near)}, as far as they agree"
         )
     return found
+
+
+def _of_another_server(launch: Launch) -> Word | None:
+    """The option with which the engine's program hands over to another server, if that server's options are not known."""
+    record = ENGINES[launch.engine].launchers.get(launch.launcher)
+    marks = record.marks if record is not None and not record.own - record.marks else frozenset()
+    return next((word for word in launch.argv if word.text.flat.partition("=")[0].lstrip("-").replace("_", "-") in marks), None)
 
 
 def _has_options(engine: str, release: str | None) -> bool:
