@@ -28,6 +28,7 @@ _GGUF = re.compile(r"(?:^|[-_.:])((?:ud-)?(?:i?q[1-8](?:_[a-z0-9]+)*|bf16|f16))$
 _GROUPED = re.compile(r"(?<=gptq)-4b-128g$")
 """What a publisher adds to "gptq": four bits in groups of 128."""
 _CUT = re.compile(r"[-_.:@+ ]")
+_JOINT = re.compile(r"(?<!\d)-|-(?!\d)")
 _ENDINGS = ("-instruct", "-it", "-chat", "-hf", "-chat-hf")
 _MORE = (
     "ct", "quantized", "unsloth", "google", "mlx", "hf", "gs", "g", "vllm", "sglang", "w4a4", "kv", "w", "a", "experts", "only",
@@ -175,7 +176,7 @@ def lookup(name: str) -> Architecture | None:
     found = _known(name.lower())
     if found is not None:
         return found
-    resolved = resolve(name, _by_last_part())
+    resolved = resolve(name, _by_last_part()) or _resolve_joined(name)
     if resolved is None:
         return None
     base, quantization = resolved
@@ -227,6 +228,33 @@ def resolve(name: str, known: Collection[str]) -> tuple[str, Quantization | None
             if rest and not all(_plain(word) for word in words):
                 return None  # the longest known name is another model's beginning
             return base, _format_in_name(rest, words, name)
+    return None
+
+
+@lru_cache(maxsize=1)
+def _joined() -> dict[str, str]:
+    """The last part of each known name as `_join` has it -> that part; those that several share are left out."""
+    found: dict[str, str] = {}
+    for one in _by_last_part():
+        joined = _join(one)
+        found[joined] = one if found.get(joined, one) == one else ""
+    return {joined: one for joined, one in found.items() if one}
+
+
+def _join(name: str) -> str:
+    """A name without dashes and underscores, but for those between two digits: llama-3-8b is no llama-38b."""
+    return _JOINT.sub("", name.replace("_", "-"))
+
+
+def _resolve_joined(name: str) -> tuple[str, Quantization | None] | None:
+    """As `resolve`, for a name that is written with other separators: `Gemma3_27B_BF16` for gemma-3-27b-it."""
+    last = _GROUPED.sub("", last_part(name)).replace("_", "-")
+    for end in [len(last), *(match.start() for match in reversed(list(re.finditer("-", last))))]:
+        start, rest = _join(last[:end]), last[end:]
+        base = next((_joined()[one] for ending in ("", *_ENDINGS) if (one := _join(start + ending)) in _joined()), None)
+        if base is not None:
+            words = [word for word in rest.split("-") if word]
+            return (base, _format_in_name(rest, words, name)) if all(map(_plain, words)) else None
     return None
 
 

@@ -1,0 +1,30 @@
+"""The catalog of models: which known model a name stands for."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.models import catalog
+
+
+@pytest.mark.parametrize(
+    ("name", "same", "scheme"),
+    [
+        ("/mnt/Model/Google/Gemma3_27B_BF16.gguf", "google/gemma-3-27b-it", "gguf"),
+        ("qwen3_8b", "Qwen/Qwen3-8B", "none"),
+        ("/m/Qwen3_8B_FP8", "Qwen/Qwen3-8B", "fp8"),
+        ("/models/llama3.1-8b-instruct", "meta-llama/Llama-3.1-8B-Instruct", "none"),
+        ("/data/DeepSeek_R1", "deepseek-ai/DeepSeek-R1", "fp8-block"),
+        ("gpt_oss_20b", "openai/gpt-oss-20b", "mxfp4"),
+    ],
+)
+def test_a_name_with_other_separators_stands_for_the_known_model(name: str, same: str, scheme: str) -> None:
+    found, known = catalog.lookup(name), catalog.lookup(same)
+    assert found is not None
+    assert known is not None
+    assert (found.hidden, found.layers, found.quantization.scheme) == (known.hidden, known.layers, scheme)
+
+
+@pytest.mark.parametrize("name", ["llama-38b", "/models/qwen-314b", "qwen314b", "Qwen3-8Bfoo", "qwen3_8b_mine", "model", "llama"])
+def test_a_separator_between_numbers_and_a_word_that_is_not_known_count(name: str) -> None:
+    assert catalog.lookup(name) is None
