@@ -421,3 +421,24 @@ def test_a_folder_that_says_nothing_takes_the_name_of_what_is_around_it(
 )
 def test_published_checkpoints_that_are_not_quantized(name: str, plain: bool) -> None:
     assert models.published_plain(name) is plain
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [("/m/Gemma3_27B_BF16.gguf", "gemma-3"), ("/m/gemma3_27b", "gemma-3"), ("/m/gemma3x27b", None), ("/m/v2", None)],
+)
+def test_a_name_with_other_separators(name: str, family: str | None) -> None:
+    found = identify(TracedText.of(name))
+    assert (found.name if found is not None else None) == family
+
+
+@pytest.mark.parametrize("stage", ["checkpoint-500", "v1", "main", "global_step_200", "2025.01", "epoch-3"])
+def test_a_folder_of_a_state_of_the_model(stage: str) -> None:
+    found = models.inferred(TracedText.of(f"/models/Qwen3-8B/{stage}"), None)
+    assert found is not None
+    assert found.inferred
+    assert found.name == "qwen3"
+
+
+def test_a_folder_with_a_name_of_its_own_is_another_model() -> None:
+    assert models.inferred(TracedText.of("/models/Qwen3-8B/mine"), None) is None

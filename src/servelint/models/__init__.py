@@ -162,12 +162,16 @@ _GENERIC = frozenset((
     "mnt",
 ))  # fmt: skip
 """Names of a folder that say nothing of the model in it."""
+_STAGE = (
+    r"(?:v|checkpoint|ckpt|epoch|step|iter|global_step|iteration|version|rev|run)?[-_]?\d[\d.]*|main|master|original|best|last"
+)
+"""Names of a folder that say which of several states of the model is in it."""
 
 
 def inferred(model: TracedText, served: TracedText | None) -> Family | None:
     """The family of a model in a folder whose name says nothing, by the folders above it or by its served name."""
     parts = model.flat.lower().replace("___", ".").rstrip("/").split("/")
-    if len(parts) < 2 or parts[-1] not in _GENERIC:
+    if len(parts) < 2 or (parts[-1] not in _GENERIC and re.fullmatch(_STAGE, parts[-1]) is None):
         return None
     names = [*parts[-2:-4:-1], served.flat.lower().rpartition("/")[2] if served is not None else ""]
     found = next((one for name in names if name and HOLE not in name and (one := _by_name(name, "")) is not None), None)
@@ -242,7 +246,19 @@ def _by_name(name: str, publisher: str) -> Family | None:
             found = _found(entry, match, name[match.end() :], publisher)
             if found is not None:
                 return found
-    return _by_class(whole) or _by_class(name)
+    return _by_class(whole) or _by_class(name) or _by_other_spelling(whole, publisher)
+
+
+def _by_other_spelling(name: str, publisher: str) -> Family | None:
+    """The family of a model whose name has other separators than the known one: `Gemma3_27B`, `qwen2_5-7b`."""
+    if not any(one.isdigit() for one in name) or not any(one.isalpha() for one in name):
+        return None
+    from servelint.models.catalog import respelled
+
+    known = respelled(name)
+    if known is None or known == name.removesuffix(".gguf"):
+        return None
+    return _by_name(known + (".gguf" if name.endswith(".gguf") else ""), publisher)
 
 
 _SIZE = re.compile(r"(?<![a-z0-9.])\d+(?:[._]\d+)?(?=[bm](?![a-z0-9]))")

@@ -246,16 +246,21 @@ def _join(name: str) -> str:
     return _JOINT.sub("", name.replace("_", "-"))
 
 
-def _resolve_joined(name: str) -> tuple[str, Quantization | None] | None:
-    """As `resolve`, for a name that is written with other separators: `Gemma3_27B_BF16` for gemma-3-27b-it."""
+def respelled(name: str) -> str | None:
+    """A name with the separators of the known one that it begins with: `gemma-3-27b-bf16` for `Gemma3_27B_BF16`."""
     last = _GROUPED.sub("", last_part(name)).replace("_", "-")
     for end in [len(last), *(match.start() for match in reversed(list(re.finditer("-", last))))]:
         start, rest = _join(last[:end]), last[end:]
         base = next((_joined()[one] for ending in ("", *_ENDINGS) if (one := _join(start + ending)) in _joined()), None)
         if base is not None:
-            words = [word for word in rest.split("-") if word]
-            return (base, _format_in_name(rest, words, name)) if all(map(_plain, words)) else None
+            return base + rest if all(_plain(word) for word in rest.split("-") if word) else None
     return None
+
+
+def _resolve_joined(name: str) -> tuple[str, Quantization | None] | None:
+    """As `resolve`, for a name that is written with other separators."""
+    known = respelled(name)
+    return resolve(known + (".gguf" if name.lower().endswith(".gguf") else ""), _by_last_part()) if known is not None else None
 
 
 def _plain(word: str) -> bool:
