@@ -15,7 +15,7 @@ import pytest
 
 import servelint
 from servelint.engines import ENGINES, entry
-from servelint.readers import installs
+from servelint.readers import installs, prepared
 from servelint.readers.tasks import generic
 
 redos = pytest.importorskip("regexploit.redos")
@@ -49,7 +49,9 @@ MADE = {
     "readers/containers.py": "in the records of engines, which are looked at",
     "readers/cluster_list.py": "made from the records of engines and formats, escaped",
     "readers/discover.py": "made from the records of engines, escaped",
+    "judge/checks/llamacpp.py": "constants of the module, in a table",
     "judge/checks/modelfile.py": "constants of the module, in a table",
+    "readers/prepared.py": "made from the records of engines, and looked at",
     "judge/extent.py": "constants of the module, in a table",
     "syntax/go_functions.py": "a text that is replaced, escaped",
     "syntax/placeholders.py": "constants of the module, handed to a function",
@@ -135,7 +137,10 @@ def of_records() -> Iterator[tuple[str, str]]:
         families += [text for one in engine.images if one.wrapper is not None for text in one.wrapper.unless.values()]
         for text in (engine.image_names, engine.not_image_names, engine.house_tags, *families):
             yield engine.id, text
-    patterns = (installs._WHEEL, installs._ADDRESS, installs._PACKAGE)
+    patterns = (
+        installs._WHEEL, installs._ADDRESS, installs._PACKAGE,
+        prepared._LOCKED, prepared._LOCKED_WHEEL, prepared._PROJECT, prepared._ARGUMENT,
+    )  # fmt: skip
     made = [entry._mention(), entry._command(), generic._command(), *[installs.with_package(pattern) for pattern in patterns]]
     yield from [("made from records", pattern.pattern) for pattern in made]
 

@@ -136,7 +136,7 @@ def test_the_keys_of_the_file_itself_in_1_3_0rc27(release: str, content: str, fi
 @pytest.mark.parametrize(
     ("release", "options", "rules"),
     [
-        ("1.3.0rc14", "--extra_visual_gen_options v.yaml --backend trt", []),
+        ("1.3.0rc14", "--extra_visual_gen_options v.yaml --backend trt", ["trtllm/tensorrt-backend-goes"]),
         ("1.3.0rc22", "--extra_visual_gen_options v.yaml", ["trtllm/removed-option"]),
         ("1.3.0rc22", "--visual_gen_args v.yaml --backend _autodeploy", []),
         ("1.3.0rc22", "--backend tensorrt", ["trtllm/invalid-choice"]),

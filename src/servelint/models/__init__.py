@@ -291,7 +291,8 @@ def _by_class(name: str) -> Family | None:
             facts: dict[str, Fact | None] = {"architecture": architecture, "quantization": known.quantization(words)}
             if architecture in media or architecture.endswith(("ForCausalLM", "LMHeadModel")):
                 facts["multimodal"] = architecture in media
-            return Family(architecture, {key: fact for key, fact in facts.items() if fact is not None})
+            known_facts = {key: fact for key, fact in facts.items() if fact is not None}
+            return Family(architecture, known_facts, entry={"source": _data("classes.json")["about"]})
         if not known.plain(words[count - 1]):
             return None
     return None

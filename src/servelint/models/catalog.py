@@ -242,7 +242,7 @@ def _joined() -> dict[str, str]:
 
 
 def _join(name: str) -> str:
-    """A name without dashes and underscores, but for those between two digits: llama-3-8b is no llama-38b."""
+    """A name without dashes and underscores, but for those between two digits: llama-3-8b is not llama-38b."""
     return _JOINT.sub("", name.replace("_", "-"))
 
 

@@ -29,9 +29,7 @@ FORMAT = Format(
 )
 
 _ENGINE = next(engine.id for engine in ENGINES.values() if "llama" in engine.stems)
-_LINE = re.compile(
-    r"(?:\[[ \t]*(?P<section>[^\]\n]+?)[ \t]*\]|(?P<key>[A-Za-z_][\w.-]*)[ \t]*=[ \t]*(?P<value>[^\n]*?))[ \t]*(?:[;#].*)?$"
-)
+_LINE = re.compile(r"\[(?P<section>[^\]\n]+)\]|(?P<key>[A-Za-z_][\w.-]*)[ \t]*=(?P<value>[^;#\n]*)")
 _SHARED = "*"
 _OWN = frozenset(("version", "load-on-startup", "stop-timeout", "dedup-cache-models"))
 _ROUTERS = frozenset(("host", "port", "api-key", "api-key-file", "alias", "a", "ssl-key-file", "ssl-cert-file"))
@@ -52,11 +50,10 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
             continue
         site = Span(source, start, start + match.end())
         if match.group("section") is not None:
-            name = match.group("section")
+            name = match.group("section").strip(" \t")
             keys = sections[name] = {}
         else:
-            low, high = match.span("value")
-            value = TracedText.at(source, start + low, start + high)
+            value = TracedText.at(source, start + match.start("value"), start + match.end("value")).strip()
             keys[match.group("key")] = (TracedText.at(source, start + match.start("key"), start + match.end("key")), value)
         sites[name] = Span(source, sites[name].start, site.end) if name in sites else site
     shared = sections.pop(_SHARED, {})

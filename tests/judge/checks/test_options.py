@@ -339,9 +339,9 @@ def test_a_negative_limit_of_media_for_a_model_that_takes_some() -> None:
         ("spec_types", "--spec-type mtp", None),
         ("spec_types", "--spec-type ngram-simpel", None),  # a typing mistake is another rule
         ("spec_types", "--spec-type $TYPE", None),
-        ("digits_read", "-c 16k", {"read": "16", "text": "16k"}),
+        ("digits_read", "-c 16k", {"read": "16", "text": "16k", "option": "--ctx-size"}),
         ("digits_read", "-c 16384", None),
-        ("digits_read", "-c 4.5", {"read": "4", "text": "4.5"}),
+        ("digits_read", "-c 4.5", {"read": "4", "text": "4.5", "option": "--ctx-size"}),
         ("digits_read", "-c k16", None),
         ("digits_read", "-c '16 k'", None),
         ("digits_read", "-c $N", None),

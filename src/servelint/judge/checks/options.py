@@ -406,7 +406,7 @@ def digits_read(config: Config) -> dict[str, str] | None:
     """
     for option in _COUNTS:
         text = config.operand(option).text
-        found = re.fullmatch(r"(\d+)[^\d\s.,/]\S*", text.flat) if text is not None and text.known else None
+        found = re.fullmatch(r"(\d+)[^\d\s,/]\S*", text.flat) if text is not None and text.known else None
         if found is not None:
             return {"read": found.group(1), "text": found.group(), "option": "--" + option}
     return None
