@@ -237,12 +237,12 @@ class _StandIn(ModuleType):
 
     def __getattr__(self, name: str) -> object:
         if name == "__path__":  # `from module import name` asks whether it is a package
-            if self.__name__ != "ruamel.yaml":
+            parent, _, own = self.__name__.rpartition(".")
+            if own != "yaml":
                 raise AttributeError(name)
-            import ruamel
-
-            ruamel.yaml = self
-            return [os.path.join(folder, "yaml") for folder in ruamel.__path__]
+            above = import_module(parent)
+            setattr(above, own, self)
+            return [os.path.join(folder, own) for folder in above.__path__]
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
         module = import_module(self.__name__)
