@@ -69,7 +69,7 @@ def acme(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
 
 
 def _forget_rules() -> None:
-    for cached in (rule_book._book, rule_book.rules, rule_book.rules_of, rule_book._headings, judging._selected):
+    for cached in (rule_book._book, rule_book.rules, rule_book.rules_of, rule_book._headings, judging._indexed):
         cached.cache_clear()
 
 

@@ -11,6 +11,7 @@ from servelint.core.finding import Finding
 from servelint.core.settings import Settings
 from servelint.engines.catalog import load
 from servelint.engines.releases import known_releases, newest
+from servelint.judge import judging
 from servelint.judge.judging import judge
 from servelint.judge.releases import Releases, possible_releases, release_name
 from servelint.rules.compile import compile_rule
@@ -35,6 +36,7 @@ def book(monkeypatch: pytest.MonkeyPatch) -> list[Rule]:
     """The rules that judge() has: those that a test adds."""
     rules: list[Rule] = []
     monkeypatch.setattr("servelint.judge.judging.rules_of", lambda engine: [rule for rule in rules if rule.engine == engine])
+    monkeypatch.setattr("servelint.judge.judging._indexed", judging._indexed.__wrapped__)
     return rules
 
 

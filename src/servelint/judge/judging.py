@@ -11,7 +11,7 @@ from servelint.core.finding import Finding, Fix, Related
 from servelint.core.launch import Launch
 from servelint.core.numbers import singular
 from servelint.core.own_rules import OWN, UNKNOWN_RELEASE
-from servelint.core.settings import Settings
+from servelint.core.settings import PROFILES, Settings
 from servelint.core.source import Span
 from servelint.engines.config import Config, Operand
 from servelint.engines.config import configs as configs_of
@@ -247,9 +247,18 @@ def rules_for(launch: Launch, settings: Settings, configs: list[Config]) -> list
     return [rule for rule in found if any(ranges.contains(rule.bounds, config.key) for config in configs)]
 
 
-@lru_cache(maxsize=256)
 def _selected(engine: str, settings: Settings) -> RuleIndex:
-    """An engine's rules that settings select, as they set them. Settings are compared as objects: they do not change."""
+    """An engine's rules that settings select, as they set them; indexed once for all settings that only name a profile."""
+    own = settings.rules or settings.rule_settings or settings.selections
+    return _indexed(engine, settings if own else _PLAIN[settings.profile])
+
+
+_PLAIN = {profile: Settings(profile=profile) for profile in PROFILES}
+
+
+@lru_cache(maxsize=256)
+def _indexed(engine: str, settings: Settings) -> RuleIndex:
+    """Settings are compared as objects: they do not change."""
     book = [rule for rule in every(settings.rules) if rule.engine in (engine, ANY)] if settings.rules else rules_of(engine)
     return RuleIndex([rule.changed(settings.of_rule(rule.id)) for rule in book if settings.wants(rule.id, rule.profile)])
 
