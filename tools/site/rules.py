@@ -40,24 +40,18 @@ class Rule:
     """A rule as the site shows it.
 
     Attributes:
+        id: area/name.
+        engine: the engine's id, or "any".
         data: the rule as its file has it.
         names: the options, keys and variables that its condition or its finding's place names.
         runs: the releases of the engine in its range: first and last position. Empty if the engine's releases are not known.
     """
 
+    id: str
+    engine: str
     data: dict[str, Any]
     names: frozenset[str]
     runs: tuple[tuple[int, int], ...]
-
-    @property
-    def id(self) -> str:
-        """The rule's id: area/name."""
-        return str(self.data["id"])
-
-    @property
-    def engine(self) -> str:
-        """The engine's id, or "any"."""
-        return str(self.data["engine"])
 
 
 def load() -> list[Rule]:
@@ -69,7 +63,7 @@ def load() -> list[Rule]:
         inside = [index for index, release in enumerate(releases) if contains(bounds, release_key(release))]
         names = {*_operands(data["when"]), *_operands(data.get("unless", {}))}
         names |= {data["at"]} if isinstance(data["at"], str) else set(data["at"])
-        found.append(Rule(data=data, names=frozenset(names), runs=tuple(_runs(inside))))
+        found.append(Rule(id=data["id"], engine=data["engine"], data=data, names=frozenset(names), runs=tuple(_runs(inside))))
     return found
 
 
