@@ -12,6 +12,7 @@ from servelint.engines.argv import Arguments, read
 from servelint.engines.catalog import Catalog, compile_catalog
 from servelint.engines.config import configs
 from servelint.engines.registry import Engine
+from servelint.engines.releases import sort_key
 from tests.launching import launch_in
 
 VERBS = {
@@ -458,6 +459,17 @@ def test_a_key_behind_the_level(text: str, release: str, name: str, value: str) 
     found = arguments(f"{text} --seed 2", release=release)
     assert [(one.name, one.value.shown if one.value else None) for one in found.every] == [(name, value), ("seed", "2")]
     assert not found.faults
+
+
+@pytest.mark.parametrize(
+    ("text", "taken_from"),
+    [("--rope-scaling.rope_type yarn", "0.9.0"), ("--compilation-config.level=3", "0.9.0"), ("-O.level=3", "0.9.2")],
+)
+def test_keys_behind_an_option_came_with_a_release(text: str, taken_from: str) -> None:
+    """The parsers of 0.8.5, 0.9.1 and 0.9.2 say so: utils.py, FlexibleArgumentParser.parse_args."""
+    for release in ("0.8.5", "0.9.0", "0.9.2", "0.11.0"):
+        known = [one.option is not None and "." in one.name for one in arguments(f"a/b {text}", release=release).every]
+        assert known[-1:] == [sort_key(release) >= sort_key(taken_from)], release
 
 
 def test_a_key_behind_the_level_and_its_value_apart() -> None:

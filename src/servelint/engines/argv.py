@@ -359,7 +359,8 @@ class _Parser:
                 return at + 1 if alone or self.is_option(self.argv[at + 1]) else at + 2
             if plain in self.launcher.same:
                 spelling = "--" + self.launcher.same[plain]
-        head, dot, path = spelling.partition(".") if self.dialect.json_paths else (spelling, "", "")
+        with_paths = self.dialect.json_paths and spelling.startswith(self.dialect.json_paths)
+        head, dot, path = spelling.partition(".") if with_paths else (spelling, "", "")
         option, declared = self._declared(spelling), spelling
         if option is None and dot:
             declared = "--compilation-config" if head == "-O" else head

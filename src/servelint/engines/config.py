@@ -241,7 +241,7 @@ class Readings:
         known_first = bool(self._argv) and self._argv[0].text.known and not self._argv[0].text.flat.startswith("-")
         self._model_first = entry.model_first(launch.engine, launch.verb) if known_first else ""
         dialect = self._dialect = ENGINES[launch.engine].dialect
-        self._changes = bool(dialect.since) and any(word.text.flat.startswith(dialect.where) for word in self._argv)
+        self._changes = bool(dialect.since) and any(re.match(dialect.where, word.text.flat) for word in self._argv)
 
     def of(self, index: int | None) -> Reading:
         """How the release at a position of the catalog reads the launch; None for no release."""
@@ -250,7 +250,8 @@ class Readings:
         if (first or self._changes) and self._catalog is not None and index is not None:
             release = sort_key(self._catalog.releases[index])
             first = first and release >= sort_key(self._model_first)
-            dialect = dialect if not self._changes or release >= sort_key(dialect.since) else dialect.before
+            while self._changes and dialect.since and release < sort_key(dialect.since):
+                dialect = dialect.before
             alike = alike, first, dialect
         found = self._known.get(alike)
         if found is None:

@@ -251,7 +251,7 @@ class Dialect:
         once: whether an option that is given twice is refused, and a word with a dash in front is never a value.
         level_paths: whether `-O.a v` sets a key of vLLM's compilation config, as `--compilation-config.a v` does.
         since: the first release whose parser is this one, "" for every release.
-        where: how a word begins without which the parsers before and since read alike, "" if any word may differ.
+        where: a regular expression of how a word begins without which this parser and all before it read alike.
         before: the dialect of older releases.
     """
 

@@ -21,6 +21,39 @@ def test_a_key_that_the_release_refuses() -> None:
     assert (edits(finding), is_safe(finding)) == ([("num_speculative_token", "num_speculative_tokens")], False)
 
 
+@pytest.mark.parametrize("words", ["-O3", "-O 0", "-O=2", "-O '{}'"])
+@pytest.mark.parametrize("release", ["0.8.5", "0.9.0", "0.10.2", "0.11.1"])
+def test_a_level_of_optimization(words: str, release: str) -> None:
+    assert kinds("vllm", f"m {words}", release) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "release"),
+    [
+        ("-O4", "0.9.0"),
+        ("-O4", "0.11.1"),
+        ("-O 4", "0.8.5"),
+        ("-O fast", "0.9.1"),
+        ("-O.level=3", "0.8.5"),
+        ("-O.level=3", "0.9.1"),
+    ],
+)
+def test_no_level_of_optimization(words: str, release: str) -> None:
+    finding = only("vllm", f"m {words}", release)
+    assert (finding.rule, finding.span.text) == ("vllm/invalid-json-value", words.removeprefix("-O").strip())
+    assert finding.advice == "write a level from 0 to 3, or a JSON object"
+
+
+def test_a_key_behind_a_dot_before_the_parser_reads_them() -> None:
+    finding = only("vllm", "m --rope-scaling.rope_type yarn", "0.8.5")
+    assert (finding.rule, finding.fix) == ("vllm/option-not-yet", None)
+    assert finding.message == "--rope-scaling.rope_type sets a key of --rope-scaling from vLLM 0.9.0; vLLM 0.8.5 refuses it"
+    assert finding.advice == """write --rope-scaling '{"rope_type": ...}', or use vLLM 0.9.0 or later"""
+    nested = only("vllm", "m --speculative-config.draft.method=ngram", "0.8.5")
+    assert nested.advice.startswith("""write --speculative-config '{"draft": {"method": ...}}', or""")
+    assert kinds("vllm", "m --rope-scaling.rope_type yarn", "0.9.0") == []
+
+
 def test_a_key_that_the_release_passes_over() -> None:
     finding = only("vllm", NEW, "0.11.2")
     assert finding.rule == "vllm/ignored-json-key"

@@ -89,6 +89,14 @@ _NIM = Wrapper(
 )
 
 
+_DIALECT = Dialect("model", model_first=True, underscores=True)
+for _since, _paths, _level in (("0.9.0", "--", False), ("0.9.2", "-", True), ("0.13.0", "-", False)):
+    _DIALECT = Dialect(
+        "model", model_first=True, underscores=True, json_paths=_paths, level_paths=_level, since=_since, before=_DIALECT,
+        where=r"-[^=]*\.",
+    )  # fmt: skip
+
+
 class VLLM(Engine):
     """vLLM."""
 
@@ -349,10 +357,7 @@ class VLLM(Engine):
     }
     identified_by_options = True
 
-    dialect = Dialect(
-        "model", model_first=True, underscores=True, json_paths="-", since="0.13.0", where="-O.",
-        before=Dialect("model", model_first=True, underscores=True, json_paths="-", level_paths=True),
-    )  # fmt: skip
+    dialect = _DIALECT
     config_file = True
     quantization_listed = True
     moved_values = {"attention-backend": ("attention-config", "backend")}

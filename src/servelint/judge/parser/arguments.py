@@ -270,6 +270,8 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
     if sign and view.find(name) is not None:
         message = f"{view.release} takes no value after an equals sign, and refuses {fault.spelling}"
         return Violation("unknown-option", fault.span, message, f"write {name} and the value as two words", "one word")
+    if "." in name and view.record.dialect.json_paths and view.find(name.partition(".")[0]) is not None:
+        return _no_paths(view, fault)
     other = _other_engine(view.engine, fault.spelling)
     close = similar(fault.spelling, view.catalog.table(view.index).spellings())
     there = setting_named(view, close) is not None if close else False
@@ -293,6 +295,23 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
         change=written_at(written_in(fault), close) if close and instead is None and not there else None,
         title=f"write {close}" if close else "",
         new=other is None and instead is None and close is None,
+    )
+
+
+def _no_paths(view: ReleaseView, fault: Fault) -> Violation:
+    """`--option.key value` where the release's parser reads no keys yet."""
+    written = fault.word.text.shown if fault.word is not None else fault.spelling  # the spelling has dashes in the key
+    head, _, path = written.partition("=")[0].partition(".")
+    dialect = view.record.dialect
+    while dialect.before is not dialect and dialect.before.json_paths:
+        dialect = dialect.before
+    keys = "".join([f'{{"{key}": ' for key in path.split(".")])
+    return Violation(
+        "option-not-yet",
+        fault.span,
+        f"{head}.{path} sets a key of {head} from {view.name} {dialect.since}; {view.release} refuses it",
+        f"write {head} '{keys}...{'}' * len(path.split('.'))}', or use {view.name} {dialect.since} or later",
+        "not an option of this release",
     )
 
 

@@ -312,7 +312,9 @@ def _of_object(view: ReleaseView, setting: Setting) -> list[Violation]:
     if option is None or keys is None:
         return []
     if "." in setting.name:
-        spelling = setting.spelling.partition(".")[0]
+        spelling, written, _ = setting.spelling.partition(".")
+        if not written:
+            return _of_level(view, setting)
         return _object(view, spelling, option.json, keys, object_of_keys([setting]), single=True)
     if arguments.settings.get(setting.name) is setting and setting.name not in replaced:
         node = view.config.reading.parsed(setting.name)
@@ -322,11 +324,24 @@ def _of_object(view: ReleaseView, setting: Setting) -> list[Violation]:
         parsed = json.parsed(setting.value)
         node = parsed if isinstance(parsed, JsonNode) else None
     level = setting.spelling == "-O"  # of optimization: an object is made of the number
+    if level and (node is None or node.kind not in (OBJECT, UNKNOWN)):
+        return _of_level(view, setting)
     null = node is not None and _is_null(node) and option.name in view.record.late_objects
-    if node is not None and node.kind not in (OBJECT, UNKNOWN) and not null and not level and view.checks_fields:
+    if node is not None and node.kind not in (OBJECT, UNKNOWN) and not null and view.checks_fields:
         message = f"{setting.spelling} is {_SHAPES.get(node.kind, _SINGLE)} here; {view.release} takes an object"
         return [Violation("invalid-json-value", node.text.span(), message, "write an object", "not an object")]
     return _object(view, setting.spelling, option.json, keys, node) if node is not None and node.kind == OBJECT else []
+
+
+def _of_level(view: ReleaseView, setting: Setting) -> list[Violation]:
+    """The violation of a level of optimization other than 0 to 3: `-O4`, `-O.level=3` before such keys were read."""
+    if setting.value is None or not setting.value.known or setting.value.flat in ("0", "1", "2", "3"):
+        return []
+    if setting.option is not None and "json" in setting.option.types and not isinstance(json.parsed(setting.value), JsonNode):
+        return []  # told as malformed
+    message = f'"{setting.value.shown}" is not a valid value for -O in {view.release}'
+    advice = "write a level from 0 to 3, or a JSON object"
+    return [Violation("invalid-json-value", setting.value.span(), message, advice, "not taken")]
 
 
 def _is_null(node: JsonNode) -> bool:
