@@ -85,7 +85,6 @@ def test_a_family_is_known_by_the_last_part_of_the_name(model: str, name: str) -
         "Qwen/Qwen3-Omni-30B-A3B-Captioner",
         "AngelSlim/Qwen3-8B_eagle3",
         "deepseek-ai/DeepSeek-R1-Distill-Mistral-7B",
-        "deepseek-ai/DeepSeek-R1-0528-Qwen3-8B",
         "house/Qwen3.5-35B-A3B-Claude-Reasoning-Distilled",
         "cerebras/Qwen3-Coder-REAP-25B-A3B",
         "Qwen/Qwen3.7-Max",
