@@ -345,6 +345,8 @@ def test_every_release_that_is_known_is_read_from_a_tag(engine: str) -> None:
         ("public.ecr.aws/neuron/pytorch-inference-vllm-neuronx:0.13.0-neuron-py312-sdk2.27.1", "0.13.0"),
         ("public.ecr.aws/neuron/pytorch-inference-vllm-neuronx:latest", None),
         ("763104351884.dkr.ecr.us-west-2.amazonaws.com/vllm:0.11.2-gpu-py312-cu129-ubuntu22.04-ec2", "0.11.2"),
+        ("REGISTRY/ecr-public/deep-learning-containers/vllm:0.13-gpu-py312-ec2", "0.13.0"),
+        ("public.ecr.aws/deep-learning-containers/vllm:0.11-gpu-py312", None),
     ],
 )
 def test_tags_of_aws(name: str, release: str | None) -> None:
@@ -367,6 +369,21 @@ def test_an_image_of_a_branch_is_no_newer_than_its_last_build(tag: str, until: s
 def test_a_tag_of_two_numbers_is_moved_to_the_newest_release(tag: str, release: str | None) -> None:
     image = identify(TracedText.of(f"ghcr.io/huggingface/text-generation-inference:{tag}"))
     assert (image.engine, image.claim.release) == ("tgi", release)
+
+
+@pytest.mark.parametrize(
+    ("name", "engine", "release"),
+    [
+        ("huggingface-text-generation-inference-cu124.2-3.ubuntu2204.py311", "tgi", "2.3.1"),
+        ("gcr.io/huggingface-text-generation-inference-cu121.2-1.ubuntu2204.py310", "tgi", "2.1.1"),
+        ("gcr.io/huggingface-text-generation-inference-cu121.1-4.ubuntu2204.py310", "tgi", None),
+        ("vertex-model-garden/vllm-inference.cu121.0-9.ubuntu2204.py310", "vllm", "0.9.2"),
+        ("pytorch-inference-cu121.2-3.ubuntu2204.py310", None, None),
+    ],
+)
+def test_an_image_of_google_names_the_series(name: str, engine: str | None, release: str | None) -> None:
+    found = image(f"us-docker.pkg.dev/deeplearning-platform-release/{name}")
+    assert (found.engine, found.claim.release, found.claim.rolling) == (engine, release, False)
 
 
 @pytest.mark.parametrize(

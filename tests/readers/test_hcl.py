@@ -54,6 +54,13 @@ def test_a_template_of_a_job() -> None:
     assert launch.argv[1].value is None
 
 
+@pytest.mark.parametrize("port", ['{{ env "NOMAD_PORT_http" }}', "{{ '{{' }} env \"P\" {{ '}}' }}", "{{ port }}"])
+def test_a_script_that_nomad_fills_in(port: str) -> None:
+    script = f"#!/bin/bash\nllama-server -m a.gguf --port {port} --ctx-size 8\n"
+    launch = launch_in(f'task "a" {{\n  template {{\n    data = <<EOH\n{script}EOH\n  }}\n}}\n', "a.nomad.j2")
+    assert [word.value for word in launch.argv] == ["-m", "a.gguf", "--port", None, "--ctx-size", "8"]
+
+
 IMAGE = "vllm/vllm-openai:v0.9.0"
 RUN = f"docker run {IMAGE} --model ${{var.model}}"
 WAYS = {

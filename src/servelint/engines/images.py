@@ -37,6 +37,8 @@ _BUILD = (
 """How a tag goes on behind the release where the engine's makers built the image for some system or processor."""
 _PULLED = r"(?:.*/)?(?:[\w.-]+\+)*(?P<name>[\w.-]+?)(?:[_+]|-(?=v\d))(?P<tag>v?\d[\w.-]*)\.(?:sif|simg|sqsh|squashfs)"
 """The files that `apptainer pull` and `enroot import` make: `vllm-openai_v0.19.1.sif`, `vllm+vllm-openai+v0.19.1.sqsh`."""
+OF_SERIES = r"(?:.*/)?(?P<name>[\w-]+?)[-.]cu\d+\.(?P<release>\d+-\d+)\.ubuntu\d+(?:\.py\d+)?"
+"""Google's images have the series in the name: `huggingface-text-generation-inference-cu124.2-3.ubuntu2204.py311` of 2.3."""
 _NUMBERED = r"(?:^|[-_.])(?P<release>b\d{4,6})(?=[-_.]|$)"
 """A numbered build in any tag: `full-b8667-rocm-6.3.3`, `llama.cpp-b6356_rocm6.4.3_server`."""
 _VARIANT = r"-(?:cu(?:da)?\d+|efa|amd64|arm64|aarch64|gpu|cpu|a[235]|310p|openeuler)(?:-.*)?$"
@@ -102,6 +104,12 @@ def _identify(image: TracedText) -> Image:
             named = [one for one in ENGINES[held.engine].images if one.repository.rpartition("/")[2] == pulled.group("name")]
             held.claim = _claim(held.engine, named[0], image.cut(*pulled.span("tag")), pinned=True) if named else held.claim
         return held
+    series = re.match(OF_SERIES, flat)
+    serial = _of_house(series.group("name"), None) if series is not None else None
+    if series is not None and serial is not None and serial.engine is not None:
+        newest = _newest_of(serial.engine, series.group("release").replace("-", "."))
+        serial.claim = ReleaseClaim(newest, "image" if newest else None, image.span(*series.span("release")))
+        return serial
     digest = flat.find("@")
     end = len(flat) if digest == -1 else digest
     colon = flat.rfind(":", flat.rfind("/", 0, end) + 1, end)
@@ -161,7 +169,11 @@ def _claim(engine: str, family: ImageFamily, tag: TracedText | None, *, pinned: 
         if known is not None:
             return ReleaseClaim(known, "image", tag.span())
         named = re.search(family.tags, tag.flat) if family.tags else None
-        return ReleaseClaim(named.group("release"), "image", tag.span(*named.span("release"))) if named else ReleaseClaim()
+        release = named.group("release") if named is not None else ""
+        if release.count(".") == 1:  # of a series; which of several releases is not said
+            several = [one for one in known_releases(engine) if one.startswith(release + ".")]
+            release = several[0] if len(several) == 1 else ""
+        return ReleaseClaim(release, "image", tag.span(*named.span("release"))) if named and release else ReleaseClaim()
     if tag is None:
         return ReleaseClaim(None, "image", rolling=not pinned)
     match = re.match(family.tags or _RELEASE, tag.flat)

@@ -210,15 +210,13 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
         return Reading(source, [], [])
     documents, problem = yaml.documents(source, text, most)
     if problem is not None and text is None and re.search(_LINE_OF_TEMPLATE, source.text) is not None:
-        # a program fills in whole lines: what they become is not known
-        blank = re.sub(_LINE_OF_TEMPLATE, lambda line: " " * len(line.group()), source.text)
-        documents, problem = yaml.documents(source, blank, most)
+        documents, problem = yaml.documents(source, None, most, _LINE_OF_TEMPLATE)
     if re.search(_NAMELESS, source.path) is not None:
         documents = [_in_services(document) for document in documents]
     if yaml.mask_of(source) is not None:
         from servelint.readers import helm
 
-        helm.attach(source, neighbours)
+        helm.attach(source, neighbours, documents)
     if "values" in source.path.lower() and not _has_actions(source.text):
         from servelint.readers import helm
 
@@ -258,7 +256,8 @@ def _in_services(document: Node) -> Node:
     return yaml.new_mapping([(yaml.new_scalar("services", start, start), document)], start, yaml.end(document))
 
 
-_LINE_OF_TEMPLATE = r"(?m)^[ \t]*(?:\{[A-Za-z_]\w*\}|<[A-Za-z_][\w-]*>|%[A-Za-z_]\w*%|@[A-Za-z_]\w*@)[ \t]*$"
+_LINE_OF_TEMPLATE = r"(?m)^[ \t]*(\$?\{[A-Za-z_]\w*\}|<[A-Za-z_][\w-]*>|%[A-Za-z_]\w*%|@[A-Za-z_]\w*@)[ \t]*$"
+"""What stands alone in a line that a program fills in: what it becomes is not known."""
 _QUOTED = r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'"
 _ACTION = r"(?<!\$)\{\{"
 
@@ -286,7 +285,7 @@ def _filled(source: Source, neighbours: Neighbours, *, shown: bool) -> list[Laun
     if problem is not None:
         return []
     if yaml.mask_of(inner) is not None:
-        helm.attach(inner, neighbours)
+        helm.attach(inner, neighbours, documents)
     launches = read_documents(inner, documents, neighbours)[0]
     if launches and not shown:
         held = helm.held_by_values(source, neighbours)

@@ -19,7 +19,7 @@ from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import Format
 from servelint.readers.tasks import run
-from servelint.syntax import yaml
+from servelint.syntax import templates, yaml
 from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
@@ -126,7 +126,9 @@ class _Parser:
         if heredoc is not None:
             close = self.closing(heredoc)
             self.at = close.end()
-            found = self.filled(TracedText.at(self.source, heredoc.end(), close.start()), escapes=False)
+            found = templates.filled(
+                self.filled(TracedText.at(self.source, heredoc.end(), close.start()), escapes=False), script=True
+            )
         elif string is not None:
             self.at = string.end()
             found = self.filled(TracedText.at(self.source, *string.span(1)), escapes=True)

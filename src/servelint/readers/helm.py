@@ -464,20 +464,20 @@ def _chart_above(source: Source) -> str:
     return "../" * (folders[::-1].index("templates") + 1) if "templates" in folders else ""
 
 
-def attach(source: Source, neighbours: Neighbours) -> None:
+def attach(source: Source, neighbours: Neighbours, documents: list[Node]) -> None:
     """Let a template of a chart or a role find the values of it, which stand in folders beside its own."""
     mask = yaml.mask_of(source)
     beside = values_beside(source, neighbours) if mask is not None else None
     if mask is not None and source.path.endswith((".j2", ".yml", ".yaml")):
         from servelint.readers.tasks import roles
 
-        mask.lookup = roles.lookup(source, neighbours)
+        mask.lookup = roles.lookup(source, neighbours, documents)
     if mask is None or beside is None:
         return
-    documents, _ = yaml.documents(beside)
-    if documents:
+    values, _ = yaml.documents(beside)
+    if values:
         above = _chart_above(source)
-        known = Known(beside, documents[0], _own_file(neighbours, above), neighbours.read(above + "templates/_helpers.tpl"))
+        known = Known(beside, values[0], _own_file(neighbours, above), neighbours.read(above + "templates/_helpers.tpl"))
         mask.lookup, mask.truth = known, known.truth
 
 

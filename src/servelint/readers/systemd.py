@@ -34,7 +34,7 @@ _PLAIN_NAME = re.compile(r"\.(?:service|container|conf)$", re.IGNORECASE)
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     """Read the launches of a unit."""
     template = _PLAIN_NAME.search(source.path) is None
-    sections = parse(source, template, roles.lookup(source, neighbours) if template else None)
+    sections = parse(source, template, roles.lookup(source, neighbours, []) if template else None)
     settings = merged(sections, "Service")
     container = merged(sections, "Container")
     service = Service(source, neighbours, settings)

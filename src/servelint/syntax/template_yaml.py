@@ -156,10 +156,16 @@ class Mask:
         self._branches.append(branch)
 
 
-def masked(text: str) -> Mask:
-    """The mask of a text: the copy that a YAML parser reads, and what it hides."""
+def masked(text: str, lines: str = "") -> Mask:
+    """The mask of a text: the copy that a YAML parser reads, and what it hides.
+
+    lines: pattern of what stands in a line of its own for lines that a program fills in, such as `${ARGS}`; "" for nothing
+    """
     found = Mask()
     actions = scan(text)
+    if lines:
+        actions += [Action(match.start(1), match.end(1), VALUE) for match in re.finditer(lines, text)]
+        actions.sort(key=lambda action: action.start)
     rows = alone(text, actions)
     pairs = _pairs(text, actions, rows)
     free: list[Action] = []
@@ -179,7 +185,9 @@ def masked(text: str) -> Mask:
             if not found.rows or found.rows[-1] != row:
                 found.rows.append(row)
             if paired or action.kind == VALUE:
-                found.gaps.append(Gap(start, end, _column(text[start:end], start - row[0])))
+                whole = text[start : start + 2] not in ("{{", "{%", "${{") and not paired
+                column = _above(text, row[0]) if whole else _column(text[start:end], start - row[0])
+                found.gaps.append(Gap(start, end, column))
         elif paired or action.kind == VALUE:
             if paired and _are_items(text, action, end):
                 parts.append(_blank(text[start:end]))
@@ -282,6 +290,13 @@ def _column(text: str, column: int) -> int:
     if match is None:
         return column
     return int(match.group(2)) + (0 if match.group(1) else column)
+
+
+def _above(text: str, start: int) -> int:
+    """The column of what goes on below a line: of its item or key, and deeper where the key has no value yet."""
+    line = text[:start].rstrip().rpartition("\n")[2]
+    indent = len(line) - len(line.lstrip())
+    return indent + 2 if line.endswith(":") else indent
 
 
 def _branches(found: Mask, actions: list[Action], text: str) -> None:

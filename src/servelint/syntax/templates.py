@@ -42,6 +42,9 @@ _LINE = re.compile(r"(?:[^\n]*\\[ \t]*\n)*[^\n]*\n?")
 REPEATS = re.compile(r"\{[{%]-?\s*(?:with|range|for)\b")
 BARE_ELSE = re.compile(r"\{[{%]-?\s*else\s*-?[%}]\}")
 _RAW = re.compile(r"\{\{-?\s*`(?P<text>\{\{[^`]*\}\})`\s*-?\}\}")
+_BRACES_OPENED = re.compile(r"\{\{-?\s*([\"'`])\{\{-?\1\s*-?\}\}")
+_BRACES_CLOSED = re.compile(r"[^\n]*?\{\{-?\s*([\"'`])-?\}\}\1\s*-?\}\}")
+"""`{{ '{{' }} env "PORT" {{ '}}' }}`: what this template writes for a later one to fill in, one value."""
 _NESTED_AT_MOST = 40
 _LONG = 4000
 
@@ -77,6 +80,9 @@ def scan(text: str) -> list[Action]:
         start, sign = match.start(), text[match.end() - 1]
         comment = _comment(text, match, dead)
         end = comment if comment != -1 else _end(text, match.end(), sign, dead)
+        opened = _BRACES_OPENED.match(text, start)
+        closed = _BRACES_CLOSED.match(text, opened.end()) if opened is not None else None
+        end = closed.end() if closed is not None else end
         if end == -1:
             end = match.end()
         else:

@@ -93,7 +93,7 @@ _CHARACTERS_AN_ENTRY = 20
 
 
 def documents(
-    source: Source, text: str | None = None, nodes_at_most: bounds.Bound = bounds.YAML_NODES
+    source: Source, text: str | None = None, nodes_at_most: bounds.Bound = bounds.YAML_NODES, lines: str = ""
 ) -> tuple[list[Node], Problem | None]:
     """Parse a YAML text.
 
@@ -103,14 +103,15 @@ def documents(
         source: The file.
         text: A text of the same length to parse instead: blanks stand for what does not matter.
         nodes_at_most: The limit of nodes.
+        lines: Pattern of placeholders that stand for whole lines, "" for none.
 
     Returns:
         The documents, and what stopped the parser, if anything did; earlier documents are kept.
     """
     plain = source.text if text is None else text
     nodes, problem = _composed(source, plain, nodes_at_most)
-    if (text is None or plain.lstrip()[:1] != "{") and ("{{" in plain or "{%" in plain):
-        return _of_template(source, plain, nodes, problem)
+    if lines or ((text is None or plain.lstrip()[:1] != "{") and ("{{" in plain or "{%" in plain)):
+        return _of_template(source, plain, nodes, problem, lines)
     return nodes, problem
 
 
@@ -119,13 +120,15 @@ def mask_of(source: Source) -> Mask | None:
     return _MASKS.get(source)
 
 
-def _of_template(source: Source, text: str, nodes: list[Node], problem: Problem | None) -> tuple[list[Node], Problem | None]:
+def _of_template(
+    source: Source, text: str, nodes: list[Node], problem: Problem | None, lines: str = ""
+) -> tuple[list[Node], Problem | None]:
     from servelint.syntax import template_yaml
 
     _MASKS[source] = template_yaml.Mask()
     if problem is None and template_yaml.written_out(nodes, text):
         return nodes, None
-    mask = template_yaml.masked(text)
+    mask = template_yaml.masked(text, lines)
     masked, left = _composed(source, mask.text or "")
     if left is not None and (problem is None or len(masked) < len(nodes)):
         return nodes, problem

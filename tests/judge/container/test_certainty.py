@@ -50,6 +50,11 @@ def test_devices_that_are_left_for_the_ranks(visible: str, ranks: int, expected:
     assert severity(text, "container/visible-devices", "compose.yml") == expected
 
 
+def test_a_name_that_tells_the_series_does_not_move() -> None:
+    name = "gcr.io/huggingface-text-generation-inference-cu121.1-4.ubuntu2204.py310"
+    assert severity(f"docker run --gpus all {name} --model-id m/m\n", "container/unpinned-image") == []
+
+
 @pytest.mark.parametrize(
     "tag",
     [

@@ -549,3 +549,15 @@ def test_a_patch_in_an_annotation_that_envsubst_fills_in(labels: str) -> None:
     launch = launch_in(text, "server-request.yaml")
     assert (launch.engine, launch.release.release) == ("vllm", "0.26.0")
     assert argv(launch)[-2:] == ["--model=${REGISTRY}/${NAME}", "--max-model-len=8"]
+
+
+@pytest.mark.parametrize("line", ["${ARGS}", "{ARGS}", "      <args>", "@ARGS@", "        %ARGS%"])
+def test_lines_that_a_program_fills_in(line: str) -> None:
+    text = (
+        "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: a\n    image: vllm/vllm-openai:v0.19.1\n"
+        f'    command:\n    - vllm\n    - serve\n    args:\n    - --port\n    - "8000"\n{line}\n  tolerations:\n{line}\n'
+    )
+    launch = launch_in(text, "a.yaml.tpl")
+    assert [word.shown for word in launch.argv] == ["--port", "8000", line.strip()]
+    assert launch.argv[2].many
+    assert not launch.argv[2].text.known

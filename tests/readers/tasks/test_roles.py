@@ -93,3 +93,55 @@ class TestTasks:
         text = "- name: llm\n  shell: vllm serve {{ item.model }} --port {{ other }}\n"
         files = {"defaults/main.yml": self.DEFAULTS, "tasks/main.yml": ""}
         assert words(tmp_path, files, "tasks/main.yml", text) == ["{{ item.model }}", "--port", "{{ other }}"]
+
+    BUILT = """
+- name: build
+  ansible.builtin.set_fact:
+    _command: >-
+      --model {{ model }}
+      --port {{ port }} {{ extra }}
+- name: start
+  community.docker.docker_container:
+    image: vllm/vllm-openai:{{ tag }}
+    command: "{{ _command }}"
+"""
+
+    def test_a_fact_that_a_task_sets(self, tmp_path: Path) -> None:
+        files = {"defaults/main.yml": self.DEFAULTS, "tasks/main.yml": ""}
+        assert words(tmp_path, files, "tasks/main.yml", self.BUILT) == ["--model", "org/m", "--port", "8001", "{{ extra }}"]
+
+    @pytest.mark.parametrize("more", ["  when: large\n", "- set_fact: {_command: --model org/other}\n"])
+    def test_a_fact_that_depends_on_what_runs(self, tmp_path: Path, more: str) -> None:
+        files = {"defaults/main.yml": self.DEFAULTS, "tasks/main.yml": ""}
+        text = self.BUILT.replace("- name: start\n", more + "- name: start\n")
+        assert words(tmp_path, files, "tasks/main.yml", text) == ["{{ _command }}"]
+
+
+PLAYBOOK = """
+- hosts: all
+  vars:
+    tag: v0.11.0
+    model: org/m
+  {more}
+  tasks:
+    - block:
+        - name: start
+          shell: docker run vllm/vllm-openai:{{{{ tag }}}} --model {{{{ model }}}} --port {{{{ port }}}}
+"""
+
+
+class TestPlaybooks:
+    """The variables of a playbook hold in its tasks."""
+
+    @pytest.mark.parametrize(
+        ("more", "path", "port"),
+        [
+            ("gather_facts: false", "x.yml", "{{ port }}"),
+            ("vars_files: [own.yml]", "own.yml", "8002"),
+            ("vars_files: [own.yml]", "group_vars/all.yml", "8002"),
+            ("pre_tasks: [{set_fact: {port: '8003'}}]", "group_vars/all.yml", "8003"),
+        ],
+    )
+    def test_variables(self, tmp_path: Path, more: str, path: str, port: str) -> None:
+        found = words(tmp_path, {path: "port: 8002\n"}, "site.yml", PLAYBOOK.format(more=more))
+        assert found == ["--model", "org/m", "--port", port]

@@ -97,7 +97,7 @@ class SGLang(Engine):
         ImageFamily(
             "sglang",
             "https://aws.github.io/deep-learning-containers/releasenotes/sglang/",
-            registry=r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?|public\.ecr\.aws/deep-learning-containers",
+            registry=r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?|(?:.*/)?deep-learning-containers",
             entrypoint=(),
             own_tags=True,
             tags=r"^(?P<release>\d+\.\d+\.\d+)-gpu-",

@@ -289,10 +289,10 @@ class VLLM(Engine):
         ImageFamily(
             "vllm",
             "https://aws.github.io/deep-learning-containers/vllm/",
-            registry=r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?|public\.ecr\.aws/deep-learning-containers",
+            registry=r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?|(?:.*/)?deep-learning-containers",
             entrypoint=(),
             own_tags=True,
-            tags=r"^(?P<release>\d+\.\d+\.\d+)-(?:gpu|cpu|neuronx?)-",
+            tags=r"^(?P<release>\d+\.\d+(?:\.\d+)?)-(?:gpu|cpu|neuronx?)-",
         ),
         ImageFamily(
             "pytorch-inference-vllm-neuronx",

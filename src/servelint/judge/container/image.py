@@ -45,6 +45,8 @@ def _unpinned(config: Config, image: TracedText, options: Options) -> list[Viola
     engine = config.launch.engine
     release = newest(engine)
     own = images.identify(TracedText.of(name)).claim
+    if not tag and re.match(images.OF_SERIES, name) is not None:
+        return []
     known = release is not None and not images.identify(TracedText.of(name)).house and own.rolling
     tag_of = ENGINES[engine].release_tag
     local = re.match(_LOCAL, name) is not None

@@ -13,6 +13,7 @@ from servelint.readers.containers import in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
 from servelint.readers.tasks import Environment, each, optional, run, section, text, variables, verbatim, words
+from servelint.readers.tasks.roles import BLOCKS
 from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
@@ -21,7 +22,6 @@ FORMAT = Format(
     "ansible", 36, title="Ansible", about="commands and containers of tasks in playbooks and roles", syntax=YAML, bounded=True
 )
 
-_BLOCKS = ("tasks", "pre_tasks", "post_tasks", "handlers", "block", "rescue", "always")
 _SHELLS = ("shell", "raw")
 _CONTAINERS = ("docker_container", "podman_container")
 _SETTINGS = {"ipc_mode": "ipc", "ipc": "ipc", "shm_size": "shm_size", "runtime": "runtime"}
@@ -36,8 +36,7 @@ def is_mine(source: Source, document: Node) -> bool:
         return False
     plays = [yaml.entries(item) for item in items[:200]]
     return any(
-        ("hosts" in play and not set(_BLOCKS).isdisjoint(play)) or "block" in play or _module(play) is not None
-        for play in plays
+        ("hosts" in play and not set(BLOCKS).isdisjoint(play)) or "block" in play or _module(play) is not None for play in plays
     )
 
 
@@ -89,7 +88,7 @@ def _module(task: Entries) -> str | None:
 def _tasks(source: Source, node: Node, env: Environment, depth: int) -> Iterator[tuple[Entries, Environment]]:
     for item in yaml.items(node) or []:
         fields = yaml.entries(item)
-        inner = [fields[key][1] for key in _BLOCKS if key in fields]
+        inner = [fields[key][1] for key in BLOCKS if key in fields]
         if not inner:
             yield fields, env
         elif depth < _DEPTH:
