@@ -297,6 +297,8 @@ def test_a_tag_whose_release_the_publisher_names(name: str, release: str) -> Non
         ("scitrera/dgx-spark-vllm:0.14.0-t5", "vllm", "0.14.0"),
         ("docker.io/scitrera/dgx-spark-vllm:0.16.0rc2-t4", "vllm", "0.16.0rc2"),
         ("scitrera/dgx-spark-sglang:0.5.10", "sglang", "0.5.10"),
+        ("ghcr.io/mostlygeek/llama-swap:v245-vulkan-b10200", "llama.cpp", "b10200"),
+        ("ghcr.io/mostlygeek/llama-swap:v175-cuda-b7007-non-root", "llama.cpp", "b7007"),
         ("docker.io/mixa3607/vllm-gfx906:0.11.0-rocm-6.3.3-nlzy", "vllm", "0.11.0"),
         ("mixa3607/llama.cpp-gfx906:full-b8667-rocm-6.3.3-20260405173349", "llama.cpp", "b8667"),
         ("rocm/llama.cpp:llama.cpp-b6356_rocm6.4.3_ubuntu24.04_server", "llama.cpp", "b6356"),

@@ -171,7 +171,14 @@ class TestRecords:
             assert import_module("servelint.harvest." + engine.package).snapshot
 
 
-UNNAMED = ("nim", "rocm/sgl-dev", "nvidia/tritonserver", "llm-d/llm-d", "ai-dynamo/tensorrtllm-runtime")
+UNNAMED = (
+    "mostlygeek/llama-swap",
+    "nim",
+    "rocm/sgl-dev",
+    "nvidia/tritonserver",
+    "llm-d/llm-d",
+    "ai-dynamo/tensorrtllm-runtime",
+)
 """Repositories that do not name the engine: a file that names nothing else of it is not read."""
 
 

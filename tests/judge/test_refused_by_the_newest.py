@@ -51,6 +51,12 @@ def test_what_no_known_build_of_llama_cpp_takes_may_be_a_fork_s(words: str) -> N
     assert findings_in(f"llama-server -m m.gguf {words}\n") == []
 
 
+@pytest.mark.parametrize("option", ["--use-padding-aware-scheduling", "--max_num_prefill_seqs 16", "--max-num-prefill-seqs=16"])
+def test_an_option_that_only_a_fork_had(option: str) -> None:
+    assert findings_in(f"vllm serve m {option} --of-the-fork 1\n") == []
+    assert findings_in(f"vllm serve m {option} --max-model-len x\n") != []
+
+
 @pytest.mark.parametrize(
     "image",
     ["ghcr.io/ikawrakow/ik-llama-cpp@sha256:" + "5f" * 32, "ghcr.io/x/beellama-cpp:v0.3.0-efe856397", "llama.cpp:local"],

@@ -599,3 +599,27 @@ def test_the_name_of_an_object_that_is_not_known() -> None:
     text = "kubectl apply -f - <<EOF\napiVersion: v1\nkind: Pod\nmetadata:\n  name: ${NAME}-a\nspec:\n  containers:\n"
     text += "  - {name: llm, image: vllm/vllm-openai:v0.33.0, args: [--model, m]}\nEOF\n"
     assert [launch.name for launch in launches_in(text, "run.sh")] == ["Pod/*-a.containers.llm"]
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("parallel -j2 vllm serve {} --port 80 ::: m n", [None, "--port", "80"]),
+        ("parallel vllm serve m --port {2} --tp {1} :::+ 1 2 ::: 80 90", ["m", "--port", None, "--tp", None]),
+        ("parallel 'CUDA_VISIBLE_DEVICES={%} vllm serve m --port 800{#}' :::: ports", ["m", "--port", None]),
+        ("seq 3 | parallel -j 4 vllm serve m --port", ["m", "--port", None]),
+        ("cat a | xargs -P2 -I PORT vllm serve m --port PORT", ["m", "--port", None]),
+        ("cat a | xargs -I% sh -c 'vllm serve m --port 80%'", ["m", "--port", None]),
+        ("cat a | xargs --replace=@ vllm serve @", [None]),
+        ("cat a | xargs -i vllm serve {}", [None]),
+        ("cat a | xargs -n1 vllm serve m --port {} --model", ["m", "--port", "{}", "--model", None]),
+    ],
+)
+def test_what_a_command_is_completed_with(text: str, known: list[str | None]) -> None:
+    assert [word.value for word in command(text + "\n").argv] == known
+
+
+def test_an_image_that_starts_another_program() -> None:
+    image = "ghcr.io/mostlygeek/llama-swap:v245-cuda-b10200"
+    assert launches_in(f"docker run {image} --listen 0.0.0.0:80\n", "run.sh") == []
+    assert argv(command(f"docker run --entrypoint /app/llama-server {image} -m a.gguf\n")) == ["-m", "a.gguf"]

@@ -22,6 +22,7 @@ NOTATIONS = [
         "{{ port }}",
         "{{port}}",
     ),
+    *("{{ '{{' }} env 'PORT' {{ '}}' }}", "{{ '{{' }}port{{ '}}' }}", "{{'{{ port }}'}}", "{{ '{{' + 'port' + '}}' }}"),
     *("{port}", "${{ inputs.port }}", "%PORT%", "$PORT$", "[port]", "[your port]", "...", "…", "YOUR_PORT", "your-port", "xxx"),
     *("XX", "0.X", "0.XX", "%%PORT%%", "«port»"),
     *("XXXX", "[[port]]", "<%= port %>", "{% port %}", "#{port}", "@{port}", "%{port}", "%(port)s", "<< port >>", "CHANGE_ME"),

@@ -50,6 +50,11 @@ def _starts(kind: str) -> dict[str, list[tuple[Engine, Start]]]:
     return found
 
 
+def is_program(name: str) -> bool:
+    """Whether a program is an engine's, or runs a module of one."""
+    return name.startswith("python") or name in _starts("programs")
+
+
 def mentions(text: str) -> bool:
     """Whether a text may speak of an engine; one that does not starts none."""
     return _mention().search(text) is not None

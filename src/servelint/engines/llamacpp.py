@@ -41,6 +41,13 @@ class LlamaCpp(Engine):
             rolling=r"^server(?:-(?!b\d)[a-z][a-z0-9]*)*$",
         ),
         ImageFamily("ggerganov/llama.cpp", _DOCS, entrypoint=_SERVER, only="^server", without="^light", tags=_TAGS),
+        ImageFamily(
+            "mostlygeek/llama-swap",
+            "https://github.com/mostlygeek/llama-swap/blob/main/README.md",
+            entrypoint=(EntryPoint("llama-swap"),),
+            own_tags=True,
+            tags=r"^v\d+-[a-z0-9]+-(?P<release>b\d+)(?:-|$)",
+        ),
     )
     choosing_images = (r"^full(?:-|$)", ("--server", "-s"))  # .devops/tools.sh
     image_names = r"llama-server|[a-z]*llama\.cpp|llamacpp|[a-z]*llama-cpp"

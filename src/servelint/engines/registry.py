@@ -314,6 +314,8 @@ class Engine:
     """Address of a file at a release's tag, with `{release}` and `{path}`."""
     former_owners: tuple[str, ...] = ()
     """Owners that its repository had before."""
+    options_of_forks: frozenset[str] = frozenset()
+    """Options that only a fork of it has had, by which a command is known to be the fork's."""
     documentation: str = ""
     """Address of the page of its developers that describes its options."""
     distributions: tuple[str, ...] = ()

@@ -281,8 +281,13 @@ def next_minor_release(engine: str, release: str) -> str | None:
 
 
 def may_be_a_fork(launch: Launch) -> bool:
-    """Whether the image or the package is not the engine's own, so that its engine may have been changed."""
-    return bool(launch.release.build) or (launch.image is not None and images.identify(launch.image).house)
+    """Whether the image, the package or an option is not the engine's own, so that its engine may have been changed."""
+    of_forks = ENGINES[launch.engine].options_of_forks
+    return (
+        bool(launch.release.build)
+        or (launch.image is not None and images.identify(launch.image).house)
+        or any(word.text.flat.partition("=")[0].replace("_", "-") in of_forks for word in launch.argv)
+    )
 
 
 def may_be_between(launch: Launch) -> bool:

@@ -680,8 +680,7 @@ def text_launches(words: list[Word], context: CommandContext, depth: int) -> lis
             return script_launches(joined([word.text for word in command], " "), inner, None, depth + 1)
         return script_launches(context.stdin, inner, None, depth + 1) if context.stdin is not None else []
     found: list[Launch] = []
-    # what these read is added to the command
-    more = [Word(TracedText((unknown("...", None, ""),)), None, many=True)] if name in ("xargs", "parallel") else []
+    words, more = _completed(words, name) if name in ("parallel", "xargs") else (words, [])
     for at in range(1, len(words)):
         word = words[at]
         if re.search(r"\s", word.text.flat):
@@ -694,6 +693,30 @@ def text_launches(words: list[Word], context: CommandContext, depth: int) -> lis
     if not found and context.stdin is not None and name in ("at", "batch", "newgrp", "wsl", "su"):
         return script_launches(context.stdin, inner, None, depth + 1)
     return found
+
+
+_SOURCE = re.compile(r":{3,4}\+?")
+_READ = re.compile(r"\{(?:\d+)?(?:\.|//?|/\.|#|%)?\}|\{=.*?=\}")
+"""What `parallel` replaces."""
+
+
+def _completed(words: list[Word], name: str) -> tuple[list[Word], list[Word]]:
+    """The words of `parallel` and `xargs`, unknown where something that they read stands, and what they add to a command."""
+    pattern = _READ if name == "parallel" else re.compile(r"(?!)")
+    end = len(words)
+    for at, word in enumerate(words):
+        flag = re.fullmatch(r"-(?:[a-zA-Z0-9]*[IiJ]|-replace=?)(.*)", word.text.flat) if name == "xargs" else None
+        if flag is not None:
+            apart = word.text.flat[-1] in "IJ" and at + 1 < end
+            pattern = re.compile(re.escape((words[at + 1].text.flat if apart else flag[1]) or "{}"))
+            break
+        if name == "parallel" and _SOURCE.fullmatch(word.text.flat):
+            end = at
+            break
+    texts = [word.text.sub(pattern, word.text.unknown) for word in words[:end]]
+    found = [Word(text, word.site, word.many) for word, text in zip(words, texts, strict=False)]
+    same = all(text is word.text for word, text in zip(words, texts, strict=False))
+    return found, [Word(TracedText((unknown("...", None, ""),)), None, many=True)] if same else []
 
 
 def _after_host(words: list[Word]) -> list[Word]:

@@ -582,7 +582,7 @@ def _configured(image: images.Image, command: list[Word], context: CommandContex
 def _implied(image: images.Image, command: list[Word]) -> bool:
     """Whether an image that is given just these words starts its engine with them."""
     if image.entrypoint:
-        return not (command and entry.program(command[0]) in commands.SHELLS)
+        return entry.is_program(image.entrypoint[0]) and not (command and entry.program(command[0]) in commands.SHELLS)
     if image.entrypoint is not None or not command:
         return False
     first = command[0].text.flat

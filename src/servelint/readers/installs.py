@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 from servelint.core.launch import ReleaseClaim, Word
 from servelint.core.source import Source
 from servelint.core.text import EMPTY, TracedText
-from servelint.engines.registry import ENGINES, derived
+from servelint.engines.registry import ENGINES, Engine, derived
 from servelint.engines.releases import is_published_build
 from servelint.syntax.shell.words import split
 
@@ -24,6 +25,7 @@ _SAME = (("==", "===", "@"), ("=", "=="))
 _NOT_HERE = frozenset(("docker", "podman", "nerdctl", "kubectl", "ssh", "echo", "printf"))
 _WITH_VALUE = re.compile(r"-[a-z]|--(?:extra-index-url|index-url|index|find-links|requirements?|constraints?|python|target)")
 _SWITCHES = ("-U", "-e", "-q", "-v", "-y")
+_GIT_WITH_VALUE = frozenset(("-o", "--origin", "--depth", "-j", "--jobs", "-c", "--config", "--reference", "--filter"))
 _WHEEL = rf"(?i)(?:.*/)?(?P<name>{{}})-(?P<release>{RELEASE})(?:(?:\+|%2B)(?P<build>[\w.]+))?-.*\.whl"
 _COMMENTS = re.compile(r"(?<=\n)[ \t]*#[^\n]*\n")
 _COMMAND = re.compile(r"(?:\\[ \t]*\r?\n|[^;&|'\"\n]|'[^']*'|\"[^\"]*\")+")
@@ -132,16 +134,77 @@ def _claim(word: Word, match: re.Match[str]) -> ReleaseClaim:
 
 
 @derived
-def _repositories() -> dict[str, tuple[str, str]]:
-    """Map each engine's own repository to its id and to what stands in front of a release in a tag."""
-    parts = {engine.id: engine.source_url.partition("/blob/") for engine in ENGINES.values() if engine.source_url}
-    return {
-        address.partition("github.com/")[2].lower(): (engine, path.partition("{")[0])
-        for engine, (address, _, path) in parts.items()
-    }
+def repositories() -> list[tuple[Engine, re.Pattern[str], re.Pattern[str], list[str]]]:
+    """Each engine with the address of its repository, the names of its tags, and the folders around its package there."""
+    found = []
+    for engine in ENGINES.values():
+        address, _, rest = engine.source_url.partition("/blob/")
+        if rest:
+            owner, name = address.rsplit("/", 2)[1:]
+            owners = "|".join([owner, *engine.former_owners])
+            tag, *folders = rest.split("/")[:-1]
+            release = r"b\d{3,6}" if engine.numbered_builds else RELEASE
+            tags = re.escape(tag).replace(r"\{release\}", f"(?P<release>{release})")
+            repository = re.compile(rf"github\.com[/:](?:{owners})/{re.escape(name)}(?=\.git|/|$)", re.IGNORECASE)
+            found.append((engine, repository, re.compile(f"(?:refs/)?(?:tags/)?{tags}"), folders[:-1]))
+    return found
 
 
-_CLONED = re.compile(r"(?:https?://|ssh://|git@)(?:\w+@)?github\.com[/:](?P<repository>[\w.-]+/[\w.-]+?)(?:\.git)?/?")
+def at_tag(word: Word | None, engine: str) -> ReleaseClaim:
+    """The release whose tag in the engine's own repository a word names."""
+    tags = next(tags for one, _, tags, _ in repositories() if one.id == engine)
+    match = tags.fullmatch(word.text.flat) if word is not None else None
+    if word is None or match is None:
+        return ReleaseClaim(None, "pip", word.text.span() if word is not None else None)
+    return ReleaseClaim(match.group("release"), "pip", word.text.span(*match.span("release")))
+
+
+class Git(NamedTuple):
+    """A command of Git.
+
+    Attributes:
+        verb: What it does.
+        folder: The folder that it works in.
+        rest: Its operands.
+        branch: The branch or tag that it clones.
+        changes: Whether it puts whole commits, or single files of one, into a checkout: "commit", "files", "".
+        engine: The id of the engine whose own repository it clones, or "".
+    """
+
+    verb: Word
+    folder: TracedText
+    rest: list[Word]
+    branch: Word | None
+    changes: str
+    engine: str
+
+
+def git(words: list[Word]) -> Git | None:
+    """Read `git clone -b v0.19.1 ADDRESS [FOLDER]`, `git [-C FOLDER] checkout v0.19.1`, and what else starts with git."""
+    here = TracedText.of(".")
+    at = 1
+    while at + 1 < len(words) and words[at].text.flat.startswith("-"):
+        here = words[at + 1].text if words[at].text.flat == "-C" else here
+        at += 2 if words[at].text.flat in ("-C", "-c") else 1
+    if at >= len(words):
+        return None
+    verb = words[at].text.flat
+    rest: list[Word] = []
+    branch: Word | None = None
+    for before, word in zip(words[at:], words[at + 1 :], strict=False):
+        flat, option = word.text.flat, before.text.flat
+        if flat.startswith("--branch="):
+            branch = word.after(len("--branch="))
+        elif verb == "clone" and option in ("-b", "--branch"):
+            branch = word
+        elif not flat.startswith("-") and not (verb == "clone" and option in _GIT_WITH_VALUE):
+            rest.append(word)
+    changes = ""
+    if verb in ("checkout", "switch", "reset") and rest:
+        changes = "files" if verb == "checkout" and any(word.text.flat == "--" for word in words) else "commit"
+    address = rest[0].text.flat if verb == "clone" and rest else ""
+    engine = next((engine.id for engine, repository, _, _ in repositories() if repository.search(address)), "")
+    return Git(words[at], here, rest, branch, changes, engine)
 
 
 def checked_out(run: TracedText, before: dict[str, ReleaseClaim]) -> dict[str, ReleaseClaim]:
@@ -158,31 +221,15 @@ def checked_out(run: TracedText, before: dict[str, ReleaseClaim]) -> dict[str, R
     last = next(reversed(before), None)
     for command in _COMMAND.finditer(text.flat):
         words = split(text.cut(*command.span()))
-        names = [word.text.flat for word in words]
-        at = names.index("git") + 1 if "git" in names else 0
-        if at and "clone" in names[at:]:
-            match = next((one for name in names if (one := _CLONED.fullmatch(name)) is not None), None)
-            engine = _repositories().get(match.group("repository").lower()) if match is not None else None
-            last = engine[0] if engine is not None else None
+        at = next((index for index, word in enumerate(words) if word.text.flat == "git"), None)
+        ran = git(words[at:]) if at is not None else None
+        if ran is not None and ran.verb.text.flat == "clone":
+            last = ran.engine or None
             if last is not None:
-                branch = next((index for index, name in enumerate(names) if name in ("-b", "--branch")), None)
-                joined = next((word for word in words if word.text.flat.startswith("--branch=")), None)
-                tag = words[branch + 1] if branch is not None and branch + 1 < len(words) else joined
-                found[last] = _tag_of(last, tag)
-        elif at and last is not None and "checkout" in names[at:]:
-            found[last] = _tag_of(last, next((word for word in reversed(words) if not word.text.flat.startswith("-")), None))
+                found[last] = at_tag(ran.branch, last)
+        elif ran is not None and last is not None and ran.changes:
+            found[last] = at_tag(ran.rest[-1] if ran.changes == "commit" else None, last)
     return found
-
-
-def _tag_of(engine: str, word: Word | None) -> ReleaseClaim:
-    """The release whose tag a word names."""
-    prefix = next(prefix for name, prefix in _repositories().values() if name == engine)
-    release = r"b\d{3,5}" if ENGINES[engine].numbered_builds else RELEASE
-    pattern = rf"(?:--branch=)?(?:(?:refs/)?tags/)?{prefix}(?P<release>{release})"
-    match = re.fullmatch(pattern, word.text.flat) if word is not None else None
-    if word is None or match is None:
-        return ReleaseClaim(None, "pip", word.text.span() if word is not None else None)
-    return ReleaseClaim(match.group("release"), "pip", word.text.span(*match.span("release")))
 
 
 _BUILDS_IT = re.compile(

@@ -12,9 +12,9 @@ from itertools import pairwise
 from servelint.core.launch import ReleaseClaim, Word
 from servelint.core.text import HOLE, TracedText
 from servelint.engines import images
-from servelint.engines.registry import ENGINES, Engine, derived
+from servelint.engines.registry import ENGINES
 from servelint.readers import installs
-from servelint.readers.installs import RELEASE, packages
+from servelint.readers.installs import RELEASE, at_tag, packages, repositories
 from servelint.syntax.shell.state import file_key
 
 TYPE_CHECKING = False
@@ -30,7 +30,6 @@ _OUTER = frozenset(("sudo", "time", "nice", "command"))
 _LOCKS = {"uv": "uv.lock", "poetry": "poetry.lock", "pdm": "pdm.lock", "pixi": "pixi.lock"}
 _SYNCS = frozenset(("sync", "install"))
 _FILE_OPTIONS = frozenset(("-r", "--requirement", "--requirements", "-f", "--file"))
-_GIT_WITH_VALUE = frozenset(("-o", "--origin", "--depth", "-j", "--jobs", "-c", "--config", "--reference", "--filter"))
 _MAKING = ("build", "create", "import", "pull", "tag")
 _TARGETS = ("-o", "--output", "-t", "--tag")
 _CHANGES = frozenset(("am", "apply", "cherry-pick", "merge", "pull", "rebase", "revert"))
@@ -73,9 +72,9 @@ def by_runner(ran: Invocation) -> Claims:
 
 def checked_out(address: str, ref: Word | None, folder: str) -> Claims:
     """What a workflow's step checks out: an engine's repository (`owner/name`) at a tag."""
-    for engine, repository, tags, _ in _repositories():
+    for engine, repository, _, _ in repositories():
         if repository.fullmatch("github.com/" + address) is not None:
-            return {f"git {engine.id} {folder}": _at_tag(ref, tags) if ref is not None else ReleaseClaim(None, "pip")}
+            return {f"git {engine.id} {folder}": at_tag(ref, engine.id)}
     return {}
 
 
@@ -101,77 +100,27 @@ def for_later(found: list[Claims]) -> Claims:
 # -- checkouts
 
 
-@derived
-def _repositories() -> list[tuple[Engine, re.Pattern[str], re.Pattern[str], list[str]]]:
-    """Each engine with the address of its repository, the names of its tags, and the folders around its package there."""
-    found = []
-    for engine in ENGINES.values():
-        address, _, rest = engine.source_url.partition("/blob/")
-        if rest:
-            owner, name = address.rsplit("/", 2)[1:]
-            owners = "|".join([owner, *engine.former_owners])
-            tag, *folders = rest.split("/")[:-1]
-            release = r"b\d{3,6}" if engine.numbered_builds else RELEASE
-            tags = re.escape(tag).replace(r"\{release\}", f"(?P<release>{release})")
-            repository = re.compile(rf"github\.com[/:](?:{owners})/{re.escape(name)}(?=\.git|/|$)", re.IGNORECASE)
-            found.append((engine, repository, re.compile(f"(?:refs/)?(?:tags/)?{tags}"), folders[:-1]))
-    return found
-
-
-def _at_tag(word: Word, tags: re.Pattern[str], how: str = "pip") -> ReleaseClaim:
-    match = tags.fullmatch(word.text.flat)
-    if match is None:
-        return ReleaseClaim(None, how, word.text.span())
-    return ReleaseClaim(match.group("release"), how, word.text.span(*match.span("release")))
-
-
 def _folders(path: TracedText, ran: Invocation) -> list[str]:
     """The folders that a path goes through, [] where that is not known."""
     return (file_key(path, ran.folder) or "").replace(_HERE, ".").split("/")
 
 
 def _git(words: list[Word], ran: Invocation, known: Claims) -> Claims:
-    """`git clone -b v0.19.1 ADDRESS [FOLDER]`, `git [-C FOLDER] checkout v0.19.1`."""
-    here = TracedText.of(".")
-    at = 1
-    while at + 1 < len(words) and words[at].text.flat.startswith("-"):
-        here = words[at + 1].text if words[at].text.flat == "-C" else here
-        at += 2 if words[at].text.flat in ("-C", "-c") else 1
-    verb = words[at].text.flat if at < len(words) else ""
-    rest: list[Word] = []
-    branch: Word | None = None
-    for before, word in zip(words[at:], words[at + 1 :], strict=False):
-        flat, option = word.text.flat, before.text.flat
-        if flat.startswith("--branch="):
-            branch = word.after(len("--branch="))
-        elif verb == "clone" and option in ("-b", "--branch"):
-            branch = word
-        elif not flat.startswith("-") and not (verb == "clone" and option in _GIT_WITH_VALUE):
-            rest.append(word)
-    if verb == "clone" and rest:
-        return _cloned(rest, branch, ran)
-    mine = {
-        key: claim for key, claim in known.items() if key.startswith("git ") and _folders(here, ran)[-1:] == key.split(" ")[2:]
-    }
-    if verb in ("checkout", "switch", "reset") and rest:
-        partly = verb == "checkout" and any(word.text.flat == "--" for word in words)
-        found = {}
-        for key in mine:
-            tags = next(tags for engine, _, tags, _ in _repositories() if engine.id == key.split(" ")[1])
-            found[key] = ReleaseClaim(None, "pip", rest[-1].text.span()) if partly else _at_tag(rest[-1], tags)
-        return found
-    return {key: ReleaseClaim(None, "pip", words[at].text.span()) for key in mine} if verb in _CHANGES else {}
-
-
-def _cloned(rest: list[Word], branch: Word | None, ran: Invocation) -> Claims:
-    flat = rest[0].text.flat
-    for engine, repository, tags, _ in _repositories():
-        if repository.search(flat) is not None:
-            folder = rest[1].text if len(rest) > 1 else TracedText.of(re.sub(r"(?:\.git)?/?$", "", flat).rpartition("/")[2])
-            claim = _at_tag(branch, tags) if branch is not None else ReleaseClaim(None, "pip", rest[0].text.span())
-            into = _folders(folder, ran)
-            return {f"git {engine.id} {into[-1]}": claim} if into[-1] else {}
-    return {}
+    """What Git clones, or checks out or changes in what it cloned."""
+    command = installs.git(words)
+    if command is None:
+        return {}
+    if command.engine:
+        address = command.rest[0].text
+        name = re.sub(r"(?:\.git)?/?$", "", address.flat).rpartition("/")[2]
+        into = _folders(command.rest[1].text if len(command.rest) > 1 else TracedText.of(name), ran)[-1]
+        claim = at_tag(command.branch or command.rest[0], command.engine)
+        return {f"git {command.engine} {into}": claim} if into else {}
+    mine = [key for key in known if key.startswith("git ") and _folders(command.folder, ran)[-1:] == key.split(" ")[2:]]
+    if command.changes == "commit":
+        return {key: at_tag(command.rest[-1], key.split(" ")[1]) for key in mine}
+    changed = command.changes or command.verb.text.flat in _CHANGES
+    return dict.fromkeys(mine, ReleaseClaim(None, "pip", command.verb.text.span())) if changed else {}
 
 
 def _built(paths: list[Word], ran: Invocation, known: Claims, *, inside: bool = False) -> Claims:
@@ -186,7 +135,7 @@ def _built(paths: list[Word], ran: Invocation, known: Claims, *, inside: bool = 
             if kind != "git" or name not in folders:
                 continue
             below = folders[len(folders) - folders[::-1].index(name) :]
-            around = next(around for one, _, _, around in _repositories() if one.id == engine)
+            around = next(around for one, _, _, around in repositories() if one.id == engine)
             if inside or below == around:
                 found[engine] = claim
     return found
@@ -328,7 +277,7 @@ def _download(words: list[Word], ran: Invocation, known: Claims) -> Claims:
     """The build of an engine that is not a Python package, which its own repository offers."""
     del ran, known
     for word in words[1:]:
-        for engine, repository, tags, _ in _repositories():
+        for engine, repository, _, _ in repositories():
             at = (
                 repository.search(word.text.flat)
                 if not engine.distributions and "/releases/download/" in word.text.flat
@@ -337,7 +286,7 @@ def _download(words: list[Word], ran: Invocation, known: Claims) -> Claims:
             tag = re.match(r"/releases/download/([^/]+)/", word.text.flat[at.end() :]) if at is not None else None
             if at is not None and tag is not None:
                 start = at.end() + tag.start(1)
-                return {engine.id: _at_tag(Word(word.text.cut(start, at.end() + tag.end(1))), tags)}
+                return {engine.id: at_tag(Word(word.text.cut(start, at.end() + tag.end(1))), engine.id)}
     return {}
 
 

@@ -333,6 +333,8 @@ class VLLM(Engine):
             ),
         ),
     }  # fmt: skip
+    # Gaudi's: https://github.com/HabanaAI/vllm-fork/pull/394
+    options_of_forks = frozenset(("--use-padding-aware-scheduling", "--max-num-prefill-seqs"))
     image_names = r"vllm"
     house_tags = r"(?:[\w.]+[-_.])?vllm-openai(?:$|[-_.])|vllm$"
     release_tag = "v{}"
