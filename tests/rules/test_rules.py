@@ -61,7 +61,9 @@ def _each(rule: dict[str, Any], kind: str) -> Iterator[tuple[dict[str, Any], str
 
 
 def asked(example: dict[str, Any]) -> Settings:
-    return Settings(profile="audit", gpu=example.get("gpu"), gpu_count=example.get("gpus"))
+    """The settings of an example. A Modelfile has no place for a release: that of the example is in the settings."""
+    versions = {"ollama": example["version"]} if example.get("file") == "Modelfile" and "version" in example else None
+    return Settings(profile="audit", gpu=example.get("gpu"), gpu_count=example.get("gpus"), engine_versions=versions)
 
 
 @pytest.mark.parametrize("rule", ALL, ids=[rule["id"] for rule in ALL])

@@ -105,6 +105,8 @@ class Reading:
 
     def _model(self) -> TracedText | None:
         settings, engine = self.arguments.settings, ENGINES[self.launch.engine]
+        if self.launch.fragment and self.launch.name in engine.planned_fragments:
+            return self.launch.argv[-1].text
         ignored = self.arguments.takes_model is False and engine.model_option in settings
         if engine.dialect.positional and self.arguments.positionals and not ignored:
             return self.arguments.positionals[0].text

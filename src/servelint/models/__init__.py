@@ -170,7 +170,7 @@ _STAGE = (
 
 def inferred(model: TracedText, served: TracedText | None) -> Family | None:
     """The family of a model in a folder whose name says nothing, by the folders above it or by its served name."""
-    parts = model.flat.lower().replace("___", ".").rstrip("/").split("/")
+    parts = model.flat.lower().replace("___", ".").replace("\\", "/").rstrip("/").split("/")
     if len(parts) < 2 or (parts[-1] not in _GENERIC and re.fullmatch(_STAGE, parts[-1]) is None):
         return None
     names = [*parts[-2:-4:-1], served.flat.lower().rpartition("/")[2] if served is not None else ""]
@@ -224,7 +224,7 @@ def _parts(model: TracedText) -> tuple[str, str]:
 
     A path of a snapshot in the hub's cache has those of its repository.
     """
-    parts = model.flat.lower().replace("___", ".").rstrip("/").split("/")
+    parts = model.flat.lower().replace("___", ".").replace("\\", "/").rstrip("/").split("/")
     if len(parts) > 2 and parts[-2] == "snapshots":
         parts = parts[-3].removeprefix("models--").split("--")
     return parts[0] if len(parts) == 2 else "", parts[-1].partition(":")[0]

@@ -22,7 +22,7 @@ FORMAT = Format(
     title="Modelfile",
     about="what `ollama create` makes a model of: `FROM`, `PARAMETER`, `ADAPTER`, `DRAFT`",
     files=("Modelfile", "Modelfile.*", "*.modelfile"),
-    words=("parameter",),
+    words=("parameter", "from hf.co/"),
 )
 
 MADE = "modelfile"
