@@ -366,6 +366,19 @@ def test_an_image_of_a_branch_is_no_newer_than_its_last_build(tag: str, until: s
 
 
 @pytest.mark.parametrize(
+    ("tag", "program"),
+    [
+        ("3.3.5-llamacpp", "text-generation-router-llamacpp"),
+        ("latest-trtllm", "text-generation-backends-trtllm"),
+        ("3.3.5-gaudi", "text-generation-launcher"),
+    ],
+)
+def test_images_of_one_repository_may_start_other_programs(tag: str, program: str) -> None:
+    found = identify(TracedText.of(f"ghcr.io/huggingface/text-generation-inference:{tag}"))
+    assert (found.engine, found.entrypoint) == ("tgi", (program,))
+
+
+@pytest.mark.parametrize(
     ("tag", "release"), [("2.4", "2.4.1"), ("2.4-rocm", "2.4.1"), ("3.3-gaudi", "3.3.7"), ("3.3-mine", None)]
 )
 def test_a_tag_of_two_numbers_is_moved_to_the_newest_release(tag: str, release: str | None) -> None:

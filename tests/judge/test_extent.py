@@ -300,6 +300,27 @@ def test_what_a_build_of_another_publisher_may_take(image: str, words: str, show
 
 
 @pytest.mark.parametrize(
+    ("image", "words", "shown"),
+    [
+        (
+            "nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.6.0",
+            "python -m dynamo.vllm --model m --house 1 --tensor-parallel-size 2",
+            ["--house"],
+        ),
+        ("nvcr.io/nvidia/ai-dynamo/tensorrtllm-runtime:0.6.0", "python -m dynamo.trtllm --model-path m --house=1", ["--house"]),
+        ("ghcr.io/huggingface/text-generation-inference:3.3.5-llamacpp", "--model-id m --n-gpu-layers 9 --numa numactl", []),
+        ("ghcr.io/huggingface/text-generation-inference:3.3.5-llamacpp", "--model-id m --house 9", ["--house"]),
+        ("ghcr.io/huggingface/text-generation-inference:3.3.5-trtllm", "--model-id /data --tokenizer-name m", []),
+    ],
+)
+def test_what_the_program_that_starts_the_engine_may_take(image: str, words: str, shown: list[str]) -> None:
+    launch = launch_in(f"docker run {image} {words}", "run.sh")
+    findings = judge(launch, Settings())
+    assert [one.text for one in judged(launch, Settings()).unresolved] == shown
+    assert not [one for one in findings if one.severity == "error"]
+
+
+@pytest.mark.parametrize(
     ("expression", "why"),
     [
         ("{{ .Values.llm.length }}", "of the length"),

@@ -232,7 +232,8 @@ def takes_model(engine: str, verb: tuple[Word, ...], entrypoint: tuple[str, ...]
 def launcher(engine: str, entrypoint: tuple[str, ...]) -> str:
     """The name of the engine's record of the program that an image starts; "" for the engine's own server."""
     module = entrypoint[-1] if entrypoint else ""
-    return next((start.launcher for start in ENGINES[engine].starts if start.launcher and module in start.modules), "")
+    starts = ENGINES[engine].starts
+    return next((one.launcher for one in starts if one.launcher and module in (*one.modules, *one.programs)), "")
 
 
 def reader(engine: str, launcher: str, argv: list[Word], verb: str = "") -> str:

@@ -155,7 +155,9 @@ def _of_family(engine: Engine, family: ImageFamily, tag: TracedText | None, *, p
         span = tag.span(*match.span("release"))
         return Image(engine.id, ReleaseClaim(match.group("release"), "image", span), None, house=family.own_tags)
     claim = _claim(engine.id, family, tag, pinned=pinned)
-    found = Image(engine.id, claim, _entrypoint(family.entrypoint, claim.release), house=family.own_tags)
+    other = next((one for tags, one in family.programs.items() if tag is not None and re.search(tags, tag.flat)), None)
+    several = family.entrypoint if other is None else (other,)
+    found = Image(engine.id, claim, _entrypoint(several, claim.release), house=family.own_tags)
     found.until = next((last for one, last in family.branches.items() if tag is not None and re.fullmatch(one, tag.flat)), "")
     return found
 

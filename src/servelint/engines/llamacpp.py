@@ -66,6 +66,7 @@ class LlamaCpp(Engine):
         "spec-type": ("speculative-methods", ""),
     }
 
+    looked_up_options = {"cache-type-k": "kv-cache-dtypes", "cache-type-v": "kv-cache-dtypes"}  # kv_cache_type_from_str
     variables = ("LLAMA_", "GGML_")
     option_variables = True
     flag_values = {  # common/arg.cpp: is_truthy and is_falsey

@@ -192,12 +192,13 @@ class ImageFamily:
         command: the words that the entrypoint is given where a container has none; () if it needs none.
         branches: pattern of the tags of images that were built from a branch -> the last release that they can be.
         minor_tags: whether a tag such as 3.3 is moved to each newer release of 3.3.
+        programs: pattern of tags -> what such images start instead.
         wrapper: what else gives its program the engine's arguments; None if nothing does.
     """
 
     __slots__ = (
-        "branches", "builds", "command", "entrypoint", "minor_tags", "only", "own_tags", "registry", "repository", "rolling",
-        "source", "suffixes", "tags", "without", "wrapper",
+        "branches", "builds", "command", "entrypoint", "minor_tags", "only", "own_tags", "programs", "registry", "repository",
+        "rolling", "source", "suffixes", "tags", "without", "wrapper",
     )  # fmt: skip
 
     def __init__(
@@ -217,8 +218,10 @@ class ImageFamily:
         command: tuple[str, ...] = (),
         branches: Mapping[str, str] | None = None,
         minor_tags: bool = False,
+        programs: Mapping[str, EntryPoint] | None = None,
         wrapper: Wrapper | None = None,
     ) -> None:
+        self.programs = programs or {}
         self.wrapper = wrapper
         self.minor_tags = minor_tags
         self.command = command

@@ -5,6 +5,8 @@ from __future__ import annotations
 from servelint.engines.registry import Dialect, Engine, EntryPoint, ImageFamily, Launcher, Start
 
 _LAUNCHER = (EntryPoint("text-generation-launcher"),)
+_LLAMACPP = "text-generation-router-llamacpp"
+_TRTLLM = "text-generation-backends-trtllm"  # its image has it under the launcher's name
 _OF_TGIS = (
     *(
         "model-name",
@@ -33,7 +35,8 @@ class TGI(Engine):
     command = ("text-generation-launcher",)
     starts = (
         Start(programs=("text-generation-launcher",)),
-        Start(programs=("text-generation-router-llamacpp",), launcher="llamacpp"),
+        Start(programs=(_LLAMACPP,), launcher="llamacpp"),
+        Start(programs=(_TRTLLM,), launcher="trtllm"),
     )
     launchers = {
         # a fork with a program of the same name, in the images of Open Data Hub and OpenShift AI
@@ -51,6 +54,11 @@ class TGI(Engine):
             ),
             switches=("disable-mmap", "use-mlock", "disable-offload-kqv", "disable-flash-attention"),
         ),
+        "trtllm": Launcher(
+            "https://github.com/huggingface/text-generation-inference/blob/v3.3.7/backends/trtllm/src/main.rs",
+            own=("executor-worker", "tokenizer-name", "auth-token", "max-image-fetch-size"),
+            marks=("executor-worker", "tokenizer-name"),
+        ),
     }
 
     images = (
@@ -58,8 +66,8 @@ class TGI(Engine):
             "huggingface/text-generation-inference",
             "https://huggingface.co/docs/text-generation-inference/quicktour",
             entrypoint=_LAUNCHER,
-            builds=r"rocm|intel-(?:cpu|xpu)|gaudi|neuron",
-            without=r"llamacpp|trtllm",  # routers of their own, with options of their own
+            builds=r"rocm|intel-(?:cpu|xpu)|gaudi|neuron|llamacpp|trtllm",
+            programs={"llamacpp": EntryPoint(_LLAMACPP), "trtllm": EntryPoint(_TRTLLM)},
             minor_tags=True,  # .github/workflows/build.yaml
         ),
         ImageFamily(
@@ -79,7 +87,7 @@ class TGI(Engine):
 
     words = (
         *(b"text-generation-launcher", b"text-generation-inference", b"text-generation-router", b"neuronx-tgi", b"tgi-gaudi"),
-        b"tgi-inference",
+        *(b"tgi-inference", b"text-generation-backends"),
     )
     stems = ("text-generation", "tgi")
     platforms = {"llmaz": "tgi", "llmkube": "tgi"}

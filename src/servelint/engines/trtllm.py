@@ -46,6 +46,7 @@ class TensorRTLLM(Engine):
         ImageFamily(
             "nvidia/tritonserver",
             _TRITON,
+            entrypoint=(),  # Triton's own server is in it as well
             without=r"^(?!.*trtllm)",
             own_tags=True,
         ),

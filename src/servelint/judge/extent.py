@@ -95,6 +95,8 @@ def _unresolved(launch: Launch) -> list[Unresolved]:
         why = "variables may be set in a file or a script that was not read"
         found.append(Unresolved(ENVIRONMENT, "", launch.site, why))
     why = "the engine's own releases refuse it, and a build of another publisher may not"
+    if launch.launcher:
+        why = "it is neither an option of the engine nor one that servelint knows of the program that starts it"
     found += [Unresolved(WORD, span.text, span, why) for span in dict.fromkeys(launch.unsure)]
     for one in found if launch.elsewhere else ():
         of = re.search(r"\.Values\.([\w.-]+)|\bindex \.Values \"([\w-]+)", one.text)

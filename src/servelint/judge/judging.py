@@ -8,11 +8,12 @@ from itertools import pairwise
 
 from servelint.core import own_rules
 from servelint.core.finding import Finding, Fix, Related
-from servelint.core.launch import Launch
+from servelint.core.launch import Launch, Word
 from servelint.core.numbers import singular
 from servelint.core.own_rules import OWN, UNKNOWN_RELEASE
 from servelint.core.settings import PROFILES, Settings
 from servelint.core.source import Span
+from servelint.engines.argv import head_of
 from servelint.engines.config import Config, Operand
 from servelint.engines.config import configs as configs_of
 from servelint.engines.registry import ENGINES
@@ -307,6 +308,11 @@ def _of_replaced(index: RuleIndex, launch: Launch, configs: list[Config], releas
     return list(findings.values())
 
 
+def _plain(word: Word) -> str:
+    """The name of an option as launchers declare theirs."""
+    return word.text.flat.partition("=")[0].lstrip("-").replace("_", "-")
+
+
 def _of_parser(
     index: RuleIndex, launch: Launch, configs: list[Config], releases: Releases, others: list[Finding]
 ) -> list[Finding]:
@@ -331,6 +337,13 @@ def _of_parser(
         left_out = [one.span for one in shared if one.refused and one.rule in OF_BUILDS and not _is_misspelt(one)]
         launch.unsure = [span for span in left_out if span is not None]
         shared = [one.as_warning() if one.rule in OF_BUILDS else one for one in shared if one.span not in launch.unsure]
+    if launch.launcher:  # a program that has options of its own, of which not all are known
+        every = [{one.word: one for one in config.reading.arguments.every} for config in configs]
+        theirs = ENGINES[launch.engine].launchers[launch.launcher]
+        strange = [word for word in every[-1] if all(word in more and more[word].option is None for more in every)]
+        strange = [word for word in strange if _plain(word) not in theirs.own and _plain(word) not in theirs.same]
+        told = {one.span for one in shared}
+        launch.unsure += [span for word in strange if (span := head_of(word)) is not None and span not in told]
     if releases.rolling or (releases.unlisted is not None and not releases.exact):
         shared = [one for one in shared if not one.new]
     elif not releases.exact:

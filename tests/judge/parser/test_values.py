@@ -40,6 +40,20 @@ class TestChoices:
                 "q9",
                 '"q9" is not a valid value for --cache-type-k in llama.cpp b11434',
             ),
+            (
+                "llama.cpp",
+                "b3995",
+                "-m m.gguf -ctk q5_9",
+                "q5_9",
+                '"q5_9" is not a valid value for -ctk in llama.cpp b3995',
+            ),
+            (
+                "lmdeploy",
+                "0.14.0",
+                "m --quant-policy ''",
+                "''",
+                '"" is not a valid value for --quant-policy in LMDeploy 0.14.0',
+            ),
             ("vllm", "0.27.1", "m --dtype ''", "''", '"" is not a valid value for --dtype in vLLM 0.27.1'),
         ],
     )

@@ -40,7 +40,8 @@ def _unpinned(config: Config, image: TracedText, options: Options) -> list[Viola
         name, tag = flat, ""
     if name != name.lower():
         return []  # image names are lower case: this is a placeholder
-    if (tag and (not re.fullmatch(_MOVING, tag) or re.search(_DATED, tag))) or allowed(options, "unpinned-image", flat):
+    moves = re.fullmatch(_MOVING, tag) is not None or images.identify(image).claim.rolling
+    if (tag and (not moves or re.search(_DATED, tag))) or allowed(options, "unpinned-image", flat):
         return []
     engine = config.launch.engine
     release = newest(engine)

@@ -104,7 +104,7 @@ def _value(view: ReleaseView, setting: Setting, option: Option, text: TracedText
 
 def _looked_up(view: ReleaseView, setting: Setting, option: Option, text: TracedText, word: Word) -> Violation | None:
     """A name that the parser takes as it is, and that the engine looks up when it makes its configs of the arguments."""
-    if text.flat in ("", "None"):
+    if text.flat in ("", "None") and option.name not in view.record.lowered:
         return None
     body = _moved(view, option)
     if body is not None:
