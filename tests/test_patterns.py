@@ -35,6 +35,7 @@ DATA = (
 
 MADE = {
     "syntax/batch/words.py": "a text that is replaced, escaped",
+    "engines/config.py": "in the records of engines, which are looked at",
     "engines/conversions.py": "constants of the module, handed to a function",
     "engines/entry.py": "made from the records of engines, and looked at",
     "engines/images.py": "in the records of engines, which are looked at",
@@ -51,7 +52,6 @@ MADE = {
     "readers/discover.py": "made from the records of engines, escaped",
     "judge/checks/llamacpp.py": "constants of the module, in a table",
     "judge/checks/modelfile.py": "constants of the module, in a table",
-    "readers/prepared.py": "made from the records of engines, and looked at",
     "judge/extent.py": "constants of the module, in a table",
     "syntax/go_functions.py": "a text that is replaced, escaped",
     "syntax/placeholders.py": "constants of the module, handed to a function",
@@ -65,6 +65,7 @@ MADE = {
     "readers/markdown/blocks.py": "two names of elements",
     "readers/registry.py": "data, which is looked at",
     "core/secrets.py": "constants of the module, handed to a function",
+    "syntax/template_yaml.py": "constants of the module, handed to a function",
     "syntax/yaml.py": "constants of the module, handed to a function",
     "syntax/shell/blocks.py": "the word that ends a here-document, escaped",
     "syntax/shell/conditions.py": "a script's own: how many ways there are to try is counted before it is used",
@@ -135,7 +136,7 @@ def of_records() -> Iterator[tuple[str, str]]:
     for engine in ENGINES.values():
         families = [text for one in engine.images for text in (one.tags, one.rolling, one.only, one.without)]
         families += [text for one in engine.images if one.wrapper is not None for text in one.wrapper.unless.values()]
-        for text in (engine.image_names, engine.not_image_names, engine.house_tags, *families):
+        for text in (engine.image_names, engine.not_image_names, engine.house_tags, engine.dialect.where, *families):
             yield engine.id, text
     patterns = (
         installs._WHEEL, installs._ADDRESS, installs._PACKAGE,

@@ -114,7 +114,7 @@ class TestReleaseThatIsNotNamed:
             # an option, a value, a method, a model
             ("m --speculative-config '{}'", "0.8.2"),
             ("m --speculative-config $SPEC", "0.8.2"),
-            ("m --speculative-config.method eagle", "0.8.5"),
+            ("m --speculative-config.method eagle", "0.9.0"),
             ("m --kv-cache-dtype turboquant_k8v4", "0.20.0"),
             ("m --kv-cache-dtype fp8", "0.6.0"),
             ("m --kv-cache-dtype $DTYPE", "0.6.0"),
