@@ -192,7 +192,7 @@ def _is_too_long(found: MemoryPlan) -> bool:
     kv, need = found.kv_gib, found.need_gib
     if kv is None or need is None or _not_free(found) or not ENGINES[found.engine].needs_one_request:
         return False
-    return 0 < kv.mid and kv.high < need
+    return kv.mid > 0 and kv.high < need
 
 
 def too_many(config: Config) -> dict[str, str] | None:
