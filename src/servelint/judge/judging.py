@@ -251,15 +251,15 @@ def rules_for(launch: Launch, settings: Settings, configs: list[Config]) -> list
 def _selected(engine: str, settings: Settings) -> RuleIndex:
     """An engine's rules that settings select, as they set them; indexed once for all settings that only name a profile."""
     own = settings.rules or settings.rule_settings or settings.selections
-    return _indexed(engine, settings if own else _PLAIN[settings.profile])
+    return _indexed(engine, settings if own else _OF_PROFILE[settings.profile])
 
 
-_PLAIN = {profile: Settings(profile=profile) for profile in PROFILES}
+_OF_PROFILE = {profile: Settings(profile=profile) for profile in PROFILES}
 
 
 @lru_cache(maxsize=256)
 def _indexed(engine: str, settings: Settings) -> RuleIndex:
-    """Settings are compared as objects: they do not change."""
+    """The index of an engine's rules. Settings are compared as objects, which do not change."""
     book = [rule for rule in every(settings.rules) if rule.engine in (engine, ANY)] if settings.rules else rules_of(engine)
     return RuleIndex([rule.changed(settings.of_rule(rule.id)) for rule in book if settings.wants(rule.id, rule.profile)])
 
@@ -308,7 +308,7 @@ def _of_replaced(index: RuleIndex, launch: Launch, configs: list[Config], releas
     return list(findings.values())
 
 
-def _plain(word: Word) -> str:
+def _declared_name(word: Word) -> str:
     """The name of an option as launchers declare theirs."""
     return word.text.flat.partition("=")[0].lstrip("-").replace("_", "-")
 
@@ -341,9 +341,9 @@ def _of_parser(
         every = [{one.word: one for one in config.reading.arguments.every} for config in configs]
         theirs = ENGINES[launch.engine].launchers[launch.launcher]
         strange = [word for word in every[-1] if all(word in more and more[word].option is None for more in every)]
-        strange = [word for word in strange if _plain(word) not in theirs.own and _plain(word) not in theirs.same]
-        told = {one.span for one in shared}
-        launch.unsure += [span for word in strange if (span := head_of(word)) is not None and span not in told]
+        strange = [word for word in strange if _declared_name(word) not in {*theirs.own, *theirs.same}]
+        reported = {one.span for one in shared}
+        launch.unsure += [span for word in strange if (span := head_of(word)) is not None and span not in reported]
     if releases.rolling or (releases.unlisted is not None and not releases.exact):
         shared = [one for one in shared if not one.new]
     elif not releases.exact:

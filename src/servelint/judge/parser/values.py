@@ -338,7 +338,7 @@ def _of_level(view: ReleaseView, setting: Setting) -> list[Violation]:
     if setting.value is None or not setting.value.known or setting.value.flat in ("0", "1", "2", "3"):
         return []
     if setting.option is not None and "json" in setting.option.types and not isinstance(json.parsed(setting.value), JsonNode):
-        return []  # told as malformed
+        return []  # reported as malformed JSON
     message = f'"{setting.value.shown}" is not a valid value for -O in {view.release}'
     advice = "write a level from 0 to 3, or a JSON object"
     return [Violation("invalid-json-value", setting.value.span(), message, advice, "not taken")]
