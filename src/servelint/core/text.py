@@ -268,40 +268,33 @@ class TracedText:
         """
         if len(self.pieces) == 1:
             return self.pieces[0].span if start == 0 and end is None else self._span_of_one(start, end)
-        low: Span | None = None
-        high: Span | None = None
-        for piece in self._between(start, end):
-            if piece.span is None:
-                continue
-            if low is None or high is None:
-                low = high = piece.span
-            elif piece.span.source is low.source and piece.span.start >= high.start:
-                high = piece.span if piece.span.end >= high.end else high
-            else:
-                return None
-        if low is None or high is None:
+        spans = [piece.span for piece in self._between(start, end) if piece.span is not None]
+        if not spans:
             return None
+        low = high = spans[0]
+        for span in spans[1:]:
+            if span.source is not low.source or span.start < high.start:
+                return None
+            high = span if span.end >= high.end else high
         return low.to(high)
 
     def extent(self, start: int = 0, end: int | None = None) -> Span | None:
         """Like span, but parts from elsewhere (a variable's value, set earlier) are left out."""
         if len(self.pieces) == 1:
             return self.pieces[0].span if start == 0 and end is None else self._span_of_one(start, end)
-        low: Span | None = None
-        high: Span | None = None
-        for piece in self._between(start, end):
-            if piece.span is None:
-                continue
-            if low is None or high is None:
-                low = high = piece.span
-            elif piece.span.source is low.source and piece.span.start >= low.start and piece.span.end > high.end:
-                high = piece.span
-        return low.to(high) if low is not None and high is not None else None
+        spans = [piece.span for piece in self._between(start, end) if piece.span is not None]
+        if not spans:
+            return None
+        low = high = spans[0]
+        for span in spans[1:]:
+            if span.source is low.source and span.start >= low.start and span.end > high.end:
+                high = span
+        return low.to(high)
 
     def _span_of_one(self, start: int, end: int | None) -> Span | None:
         piece = self.pieces[0]
         length = len(self.flat)
-        start, end = max(start, 0), length if end is None or end > length else end
+        start, end = max(start, 0), length if end is None else min(end, length)
         span = piece.span
         if span is None or (start == 0 and end == length):
             return span
