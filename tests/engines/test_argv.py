@@ -491,3 +491,17 @@ def test_a_model_that_the_module_ignores_and_a_word_that_may_be_a_value() -> Non
     assert told("m --port 1") == ["ignored-model"]
     assert told('"$MODEL" --port 1') == []
     assert told("--of-a-plugin m --port 1") == ["unknown-option"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("--model m --max-model-len", ["missing-value"]),
+        ("--model m --enforce-eager=1", ["unexpected-value"]),
+        ("--model m --new-thing x", []),
+    ],
+)
+def test_of_the_options_behind_a_launcher_only_what_no_other_reading_explains_is_a_fault(text: str, kinds: list[str]) -> None:
+    (config,) = configs(launch_in(f"python3 -m dynamo.vllm {text}", "run.sh"), ["0.12.0"])
+    assert config.launch.launcher == "dynamo"
+    assert [fault.kind for fault in config.reading.arguments.faults] == kinds

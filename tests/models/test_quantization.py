@@ -182,6 +182,22 @@ def test_the_format_that_a_config_names(config: dict[str, object], kind: Format)
     assert found.formats == (kind,)
 
 
+@pytest.mark.parametrize(
+    "key", ["ignore", "modules_to_not_convert", "exclude_modules", "ignored_layers", "llm_int8_skip_modules"]
+)
+def test_the_modules_that_each_method_leaves_out(key: str) -> None:
+    found = quantization_of({"quantization_config": {"quant_method": "fp8", key: ["lm_head"]}}, {})
+    assert found is not None
+    assert found.ignored == ("lm_head",)
+
+
+def test_the_layers_of_a_mixed_checkpoint_of_modelopt() -> None:
+    layers = {"a": {"quant_algo": "FP8"}, "b": {"quant_algo": "NVFP4"}, "c": {"quant_algo": "NVFP4"}}
+    found = quantization_of({"quantization_config": {"quant_method": "modelopt", "quantized_layers": layers}}, {})
+    assert found is not None
+    assert found.formats == (Format("fp8", 8, targets=("a",)), Format("nvfp4", 4, 16, targets=("b", "c")))
+
+
 def test_a_hf_quant_config_is_modelopt_s() -> None:
     config = {"quantization": {"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8", "exclude_modules": ["lm_head"]}}
     assert quantization_of({"quantization_config": config}, {}) == Quantization(

@@ -150,8 +150,8 @@ class Arguments:
 def head_of(word: Word) -> Span | None:
     """The characters of a word that name its option: those before an equals sign."""
     flat = word.text.flat
-    end = flat.find("=") if flat.startswith("-") else -1
-    return word.text.span(0, end if end > 0 else None) or word.site
+    end = len(flat.partition("=")[0]) if flat.startswith("-") else None
+    return word.text.span(0, end) or word.site
 
 
 def read(

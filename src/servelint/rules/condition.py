@@ -422,10 +422,8 @@ def _equal_to(wanted: object) -> Callable[[object], bool]:
         return lambda value: str(value).lower() == folded if isinstance(value, bool) else str(value) == text
 
     def equal(value: object) -> bool:
-        if isinstance(value, bool):
-            return str(value).lower() == folded
         try:
-            return float(str(value)) == wanted
+            return float(str(value)) == wanted  # no number is written True or False
         except ValueError:
             return False
 
