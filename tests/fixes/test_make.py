@@ -63,7 +63,8 @@ def test_set(text: str, change: dict[str, Any], title: str, after: str) -> None:
 def test_a_value_that_the_engine_reads_from_two_options() -> None:
     text = "python -m sglang.launch_server --model-path Qwen/Qwen3-Next-80B-A3B-Instruct --mamba-scheduler-strategy no_buffer\n"
     config = configs(launch_in(text, "run.sh"), ["0.5.9"])[0]
-    fix = fix_for({"safe": True, "set": {"effective.mamba-strategy": "extra_buffer"}}, config, ["mamba-scheduler-strategy"], str)
+    change = {"safe": True, "set": {"effective.mamba-strategy": "extra_buffer"}}
+    fix = fix_for(change, config, ["mamba-scheduler-strategy"], str)
     assert fix is not None
     assert fix.title == "write extra_buffer"
     assert [(text[edit.span.start : edit.span.end], edit.text) for edit in fix.edits] == [("no_buffer", "extra_buffer")]
