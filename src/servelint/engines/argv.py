@@ -210,7 +210,7 @@ class _Parser:
         if self.table is None:
             return 1 if self.dialect.positional else 0
         declared = self.table.catalog.positionals(self.table.index)
-        return sum([float("inf") if one.get("nargs") in ("*", "+", "...") else 1 for one in declared])
+        return sum([float("inf") if one.get("nargs") in ("*", "+") else 1 for one in declared])
 
     def run(self) -> None:
         at = 0
