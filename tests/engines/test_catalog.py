@@ -174,6 +174,10 @@ class TestKeys:
     def test_that_are_not_known(self, name: str, index: int) -> None:
         assert CATALOG.keys(name, index) is None
 
+    def test_the_releases_that_know_them(self) -> None:
+        assert [(first, last) for first, last, _ in CATALOG.runs_of_object("spec")] == [(0, 2), (3, 3)]
+        assert CATALOG.runs_of_object("other") == []
+
 
 def test_variables_and_names() -> None:
     assert CATALOG.variables() == {"SGLANG_X": [[0, 2, {"default": "1"}], [4, 4, {"deprecated": "no more"}]]}

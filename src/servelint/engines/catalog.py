@@ -596,7 +596,7 @@ def _options_of(word: str) -> list[str]:
     """The options that a parser may take a word for: itself, `-q` of `-q8`, and each that `-O3` of vLLM may set."""
     head = word.partition("=")[0]
     found = [head]
-    if len(head) > 2 and head[1] != "-":
+    if not head.startswith("--"):
         found.append(head[:2])
     if head.startswith("-O"):
         found += ["--optimization-level", "--compilation-config"]

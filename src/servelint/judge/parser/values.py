@@ -236,7 +236,7 @@ def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: Trace
     # a release between the two whose choices are not in the catalog may have it as well
     ends = (life.before, view.index), (view.index, life.after)
     open_runs = [run for run in spelled if run[2].choices is None and run[2].name == setting.name]
-    hidden = any(a is not None and b is not None and a < run[0] <= run[1] < b for a, b in ends for run in open_runs)
+    hidden = any(a is not None and b is not None and a < run[0] and run[1] < b for a, b in ends for run in open_runs)
     if known and not hidden:
         advice = f"choose from {listed(choices)}, or use {life.use(view.name)}"
         message = f"{message}; it {life.written(view.name)}"
