@@ -60,6 +60,7 @@ _ALSO = {
         "tests/judge/test_unknown_release.py",
         "tests/judge/checks/test_memory.py",
     ],
+    "judge.parser.values": ["tests/judge/parser/test_misspelt.py"],
     "judge.releases": ["tests/judge/test_unknown_release.py"],
     "models.quantization": ["tests/models/test_weights.py"],
     "readers.helm_chart": ["tests/readers/test_helm.py", "tests/readers/test_helm_values.py"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.judge.parser import found, only
+from tests.judge.parser import found, kinds, only
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,16 @@ def test_the_mark_of_a_value(text: str, release: str, marked: str, label: str) -
 )
 def test_a_list_of_what_the_field_takes(text: str) -> None:
     assert found("vllm", text, "0.27.1") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "later"),
+    [
+        ("m --kv-cache-dtype brandnew", "invalid-choice", []),
+        ('m --structured-outputs-config \'{"backend": "brandnew"}\'', "invalid-json-value", []),
+        ('m --structured-outputs-config \'{"backend": "xgramar"}\'', "invalid-json-value", ["invalid-json-value"]),
+    ],
+)
+def test_a_release_after_all_that_are_known_may_have_a_value_that_none_has(text: str, kind: str, later: list[str]) -> None:
+    assert kinds("vllm", text, "0.33.0") == [kind]
+    assert kinds("vllm", text, "0.99.0") == later
