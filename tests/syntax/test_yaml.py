@@ -117,6 +117,45 @@ def test_escapes_behind_a_byte_order_mark(content: str) -> None:
         assert consistent(text)
 
 
+@pytest.mark.parametrize(
+    ("escape", "character"),
+    [
+        (r"\0", "\0"),
+        (r"\a", "\a"),
+        (r"\b", "\b"),
+        (r"\t", "\t"),
+        ("\\\t", "\t"),
+        (r"\n", "\n"),
+        (r"\v", "\v"),
+        (r"\f", "\f"),
+        (r"\r", "\r"),
+        (r"\e", "\x1b"),
+        (r"\N", "\x85"),
+        (r"\_", "\xa0"),
+        (r"\L", "\u2028"),
+        (r"\P", "\u2029"),
+        (r"\"", '"'),
+        (r"\\", "\\"),
+        (r"\x41", "A"),
+        (r"\u0041", "A"),
+        (r"\U0001F600", "😀"),
+    ],
+)
+def test_each_escape_is_where_it_stands(escape: str, character: str) -> None:
+    source, node = only(f'"x{escape}y"')
+    text = yaml.text(source, node)
+    assert text.flat == yaml.scalar(node) == f"x{character}y"
+    assert [span.text for at in range(3) if (span := text.span(at, at + 1)) is not None] == ["x", escape, "y"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_an_escaped_end_of_line_is_nothing(end: str) -> None:
+    source, node = only(f'"x\\{end}  y"')
+    text = yaml.text(source, node)
+    assert text.flat == yaml.scalar(node) == "xy"
+    assert [span.text for at in range(2) if (span := text.span(at, at + 1)) is not None] == ["x", "y"]
+
+
 class TestMerge:
     def values(self, content: str) -> dict[str, str | None]:
         _, root = only(content)

@@ -309,6 +309,7 @@ class TestPrefixes:
         assert all(option in finding.message for option in options)
         assert finding.message.endswith(" refuses it")
         assert (finding.impact, finding.fix) == ("crash-at-start", None)
+        assert (finding.advice, finding.label) == ("write the option in full", "may be several options")
 
     def test_a_removed_option_is_taken_for_the_one_that_it_is_a_prefix_of(self) -> None:
         finding = only("vllm", "m --device cuda", "0.27.1")
