@@ -6,6 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from servelint.core.source import Source, Span
+from servelint.filters.baseline import entry_of
+from tests.findings import finding
 from tests.running import Workspace
 
 RUN = "vllm serve m --gpu-memory-utilization 1.5\n"
@@ -262,3 +265,11 @@ class TestFixing:
         assert ran.status == 2
         assert [one["path"] for one in ran.data["errors"]] == [KNOWN]
         assert "qwen3_next_mtp" not in Path("new.sh").read_text()
+
+
+def test_code_of_several_lines_is_known_whatever_ends_them() -> None:
+    texts = []
+    for end in ("\n", "\r\n"):
+        source = Source("run.sh", f"vllm serve{end}  m")
+        texts.append(entry_of(finding(Span(source, 0, len(source.text))), ".").text)
+    assert texts == ["vllm serve\n  m"] * 2

@@ -10,7 +10,7 @@ from servelint.core.problem import Problem
 from servelint.core.source import Source
 from servelint.files.toml_document import Document, parse
 from servelint.settings.layers import Layer, excluded
-from servelint.settings.reading import to_layer
+from servelint.settings.reading import to_layer, unknown_rules
 
 FOLDER = "/repo"
 ENGINES = "vllm, sglang, llama.cpp, trtllm, lmdeploy, tgi, ollama"
@@ -160,3 +160,21 @@ def test_folders_are_relative_to_the_file(tmp_path: Path, monkeypatch: pytest.Mo
     found, problems = read("rules = ['./policy', 'missing']", folder=str(tmp_path / "team"))
     assert found.get("rules") == (str(Path("team", "policy")), str(Path("team", "missing")))
     assert [problem.message for problem in problems] == ['"missing" is not a folder']
+
+
+@pytest.mark.parametrize(
+    ("table", "fault"),
+    [
+        ('"container/secret-in-plain-text"\nallow = ["EMPTY*"]', None),
+        ('"container/secret-in-plain-text"\nallow = 1', "allow of container/secret-in-plain-text is a list of texts"),
+        ('"container/secret-in-plain-text"\nalow = []', 'container/secret-in-plain-text has no option "alow"'),
+        ('"container/*"\nallow = []', '"allow" is set for container/*, and an area has only '),
+        ('"container/nothing"\nallow = []', 'no rule matches "container/nothing"'),
+    ],
+)
+def test_options_of_rules(table: str, fault: str | None) -> None:
+    name, _, rest = table.partition("\n")
+    layer, problems = read(f"[rule.{name}]\n{rest}\n")
+    assert problems == []
+    said = [wrong for _, wrong in unknown_rules([layer], ())]
+    assert [fault is not None and one.startswith(fault) for one in said] == ([] if fault is None else [True])

@@ -148,6 +148,16 @@ def test_each_escape_is_where_it_stands(escape: str, character: str) -> None:
     assert [span.text for at in range(3) if (span := text.span(at, at + 1)) is not None] == ["x", escape, "y"]
 
 
+@pytest.mark.parametrize(
+    ("content", "first"),
+    [("[a:b]", "a:b"), ("[a :b]", "a :b"), ("[a?b]", "a?b"), ("[a ?b]", "a ?b"), ("[http://x?y=1]", "http://x?y=1")],
+)
+def test_colons_and_question_marks_inside_a_plain_scalar_between_brackets(content: str, first: str) -> None:
+    source, root = only(content)
+    (node,) = yaml.items(root) or []
+    assert (yaml.scalar(node), yaml.text(source, node).flat) == (first, first)
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_an_escaped_end_of_line_is_nothing(end: str) -> None:
     source, node = only(f'"x\\{end}  y"')

@@ -652,7 +652,7 @@ def _traced(source: Source, node: Node) -> TracedText:
         start, end = start + 1, end - 1
     if style not in ("|", ">") and raw.startswith(value, start):
         return TracedText.at(source, start, start + len(value)) if value else TracedText(())
-    if style == '"' and value and value[0] not in _WHITE and value[-1] not in _WHITE and raw.find("\n", start, end) == -1:
+    if style == '"' and value and raw.find("\n", start, end) == -1:
         # on one line there is nothing to align
         runs = list(_split(raw, _ESCAPE, start, end))
         if "".join([run for run, _, _ in runs]) == value:
