@@ -210,3 +210,13 @@ class TestSub:
             (2, 5),
             (8, 11),
         ]
+
+
+@pytest.mark.parametrize(("verbatim", "written"), [(True, "a"), (False, r"\x61b")])
+def test_a_part_of_a_piece_that_is_not_verbatim_has_its_whole_span(verbatim: bool, written: str) -> None:
+    content = "ab" if verbatim else r"\x61b"
+    source = Source("x.sh", content)
+    piece = Piece("ab", Span(source, 0, len(content)), verbatim=verbatim).cut(0, 1)
+    assert piece.text == "a"
+    assert piece.span is not None
+    assert piece.span.text == written
