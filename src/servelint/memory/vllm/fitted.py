@@ -54,13 +54,17 @@ GRAPHS_STATES = Interval(0.1, 1.3, 2.6)
 """The same added where layers keep states, which are captured for every batch in two ways. Fitted on what five starts with
 1,024 sequences left: Qwen3.6-27B in FP8 and in bf16, Qwen3.6-35B in FP8 and in bf16 on Hopper (recipes pull request 551, KAITO
 pull request 2344), 5.2 to 6.3 GiB in all beside the weights, and Qwen3.6-35B on GB10, whose estimate was 0.93."""
+GRAPHS_STATES_EXTRAPOLATED = Interval(0.2, 2.9, 5.0)
+"""The same as the second model runner estimates it: two starts on H100s (0.30.0)."""
 GRAPHS_LATENT = Interval(3.5, 4.9, 7.0)
 """The same with sparse latent attention, which allocates its buffers there: GLM-5.1 on eight GPUs (4.8 and 5.1, 6.0 and 6.8
 with drafts)."""
-GRAPHS_OUTSIDE, GRAPHS_OUTSIDE_RANKS = Interval(0.1, 0.4, 1.5), Interval(0.1, 1.2, 2.4)
-"""GiB of captured CUDA graphs where nothing is reserved for them, without and with tensor parallelism. Fitted on thirteen logs:
-0.1 to 1.7 on one GPU, 0.1 to 2.4 on several. Models of 1B and less captured 0.11 to 0.21 (vLLM pull request 11349 and two logs
-more), so that 0.1 is the least for all captures of the default, and less for fewer."""
+GRAPHS_OUTSIDE = Interval(0.0, 0.2, 0.9), Interval(0.1, 0.2, 0.6)
+GRAPHS_OUTSIDE_RANKS = Interval(0.0, 0.3, 1.0), Interval(0.1, 0.9, 1.4)
+"""GiB of captured CUDA graphs where nothing is reserved for them, without and with tensor parallelism, and what is added for
+captures of 512 tokens and more. Fitted on eighteen logs: 0.1 to 1.7 on one GPU and 0.1 to 2.4 on several at 512; 0.73 at 1,
+0.4 at 4, 0.04 and 0.79 on two GPUs at 16. Models of 1B and less captured 0.11 to 0.21 at 512 (vLLM pull request 11349 and two
+logs more)."""
 DOUBT = 0.35
 """A start is certain if an interval outside the fraction fits up to this part of the way from its middle to its upper end."""
 
@@ -70,8 +74,8 @@ GPUs."""
 
 UNIFIED = Interval(0.4, 2.2, 4.0)
 """GiB that the engine's processes and the page cache take of memory shared with the host, on top of what a discrete GPU would
-show: fitted on Qwen3.6-35B in bf16, FP8 and NVFP4, Qwen3-30B-A3B in FP8, Nemotron 3 Super and Gemma 4 12B on GB10. Two starts of
-one launch differed by 3.4 GiB."""
+show: fitted on Qwen3.6-35B in bf16, FP8 and NVFP4, Qwen3-30B-A3B in FP8, Nemotron 3 Super and Gemma 4 12B on GB10. Two
+starts of one launch differed by 3.4 GiB."""
 
 WEIGHTS_UNIFIED = 0.01
 """Share by which the figure of the weights varies there."""

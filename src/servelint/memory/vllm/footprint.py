@@ -156,17 +156,20 @@ def parts_outside(settings: VllmSettings) -> list[Part]:
 
 def _captured(settings: VllmSettings) -> Interval:
     """GiB of captured CUDA graphs where nothing is reserved for them."""
-    found = fitted.GRAPHS_OUTSIDE if settings.tensor == 1 else fitted.GRAPHS_OUTSIDE_RANKS
-    least = found.low if settings.captured >= 512 else found.low * settings.captured / 512
-    return _perhaps(Interval(least, found.mid, found.high), settings)
+    always, widest = fitted.GRAPHS_OUTSIDE if settings.tensor == 1 else fitted.GRAPHS_OUTSIDE_RANKS
+    return _perhaps(always + widest.scaled(min(settings.captured / 512, 1.0)), settings)
 
 
 def graphs_gib(settings: VllmSettings, model: Architecture) -> Interval:
     """GiB of CUDA graphs as GPUModelRunner.profile_cudagraph_memory estimates them, from 0.18.0.
 
-    The second model runner estimates nothing before 0.29.0 (vllm/v1/worker/gpu/model_runner.py).
+    The second model runner estimates nothing before 0.29.0 (vllm/v1/worker/gpu/model_runner.py). From there on it captures the
+    two widest batches and counts the second for all that are narrower (_extrapolate_full_graph_memory in
+    vllm/v1/worker/gpu/cudagraph_utils.py), which is more than they take where layers keep states.
     """
     widest = fitted.GRAPHS_STATES if model.states else fitted.GRAPHS_WIDEST
+    if model.states and settings.second_runner and settings.rules.since("0.29.0"):
+        widest = fitted.GRAPHS_STATES_EXTRAPOLATED
     found = fitted.GRAPHS + widest.scaled(settings.captured / 512)
     if model.indexer is not None:
         found = fitted.GRAPHS_LATENT
@@ -321,8 +324,8 @@ def encoded_gib(settings: VllmSettings, model: Architecture) -> float:
 def _encoded(settings: VllmSettings, model: Architecture) -> tuple[int, int]:
     """Tokens that the encoder computes in the profiled run, and tokens that its cache has room for afterwards.
 
-    Before 0.13.0 the room is widened to the budget of the encoder (profile_run, to 0.11.2 the whole budget, in 0.12.0 that of an
-    item). For Qwen3-VL this budget has 12.5 tokens for each one of the longest video (get_max_video_tokens in
+    Before 0.13.0 the room is widened to the budget of the encoder (profile_run, to 0.11.2 the whole budget, in 0.12.0 that of
+    an item). For Qwen3-VL this budget has 12.5 tokens for each one of the longest video (get_max_video_tokens in
     vllm/model_executor/models/qwen3_vl.py): "a budget of 153600 tokens, and profiled with 1 video items".
     """
     if not _kind_in(model, _QWEN_PATCHES):

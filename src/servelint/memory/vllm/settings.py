@@ -262,8 +262,8 @@ class VllmSettings:
         """Source: EngineArgs._set_default_max_num_seqs_and_batched_tokens_args in vllm/engine/arg_utils.py, for a server.
 
         GPUs of 70 GiB and more, except the A100, get larger batches. From 0.28.0 those of 160 GiB get still larger ones. A GB10
-        counts as small: NVML does not know its memory, and from 0.33.0 it is named. Before 0.9.0 an A100 counts as large, before 0.8.5 only H100 and H200 do, and before
-        0.8.4 every GPU gets 1,024 sequences.
+        counts as small: NVML does not know its memory, and from 0.33.0 it is named. Before 0.9.0 an A100 counts as large,
+        before 0.8.5 only H100 and H200 do, and before 0.8.4 every GPU gets 1,024 sequences.
         """
         rules, gpu = self.rules, self.gpu
         large = gpu.large
