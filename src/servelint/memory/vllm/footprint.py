@@ -274,8 +274,8 @@ def sampler_gib(settings: VllmSettings, model: Architecture) -> Interval:
     0.17.0 for fewer than 8 sequences. Where it is not known the interval spans both. Since 0.17.0 vLLM's own sampler is one of
     those that the profiled run calls: by default to 0.20.2, from 0.21.0 with one seeded request, which FlashInfer's cannot take
     (GPUModelRunner._dummy_sampler_run). The second model runner keeps counts of tokens, and samples from its dummy requests
-    without any processing of logits (vllm/v1/worker/gpu/sample/sampler.py). On RTX Blackwell two published starts took as much
-    as sorting takes, and no source says why.
+    without any processing of logits (vllm/v1/worker/gpu/sample/sampler.py). On RTX Blackwell three published starts of 0.21.0
+    and later took as much as sorting takes, and no source says why.
     """
     rules = settings.rules
     rows = min(settings.sequences, settings.batched)
@@ -289,15 +289,15 @@ def sampler_gib(settings: VllmSettings, model: Architecture) -> Interval:
         return counts
     given = settings.config.operand("env.VLLM_USE_FLASHINFER_SAMPLER").value
     if rules.since("0.21.0") or (rules.since("0.17.0") and given != "1"):
-        most = draws * (1 + fitted.SAMPLER_SPREAD)
+        likely, most = draws, draws * (1 + fitted.SAMPLER_SPREAD)
         if (settings.gpu.capability or 0.0) >= 12 and not settings.gpu.unified:
-            most = sorts * (1 + fitted.SAMPLER_SPREAD)
-        return Interval(counts.low if second is None else least, draws, max(most, counts.high if second is None else 0.0))
+            likely, most = sorts if rules.since("0.21.0") else draws, sorts * (1 + fitted.SAMPLER_SPREAD)
+        return Interval(counts.low if second is None else least, likely, max(most, counts.high if second is None else 0.0))
     if given == "1":
         return Interval.around(masks, fitted.SAMPLER_SPREAD)
     if rules.since("0.11.1") or given == "0":
         return Interval.around(sorts, fitted.SAMPLER_SPREAD)
-    either = sorts if rows > 512 else masks
+    either = sorts if rows > 512 else (sorts + masks) / 2
     return Interval(least, either, sorts * (1 + fitted.SAMPLER_SPREAD))
 
 
