@@ -3,7 +3,7 @@
 The logs: Qwen2-7B, gpt-oss-20b and gpt-oss-120b on A100s (vLLM 0.10.1.1), gpt-oss-120b refused on one H100 (0.10.1, vLLM issue
 23278), Qwen3-Next-80B on two H200s (0.10.2), MiniMax-M2.5 and GLM-5.1 on RTX PRO 6000s (0.20.2 and before), Gemma 4 26B on an
 A100 (0.19.0), Qwen3.6-35B on an RTX 5090 (0.24.0); on GB10s Qwen3.6-35B in bf16 and FP8, Nemotron 3 Super and Gemma 4 12B
-(0.19.1 to main).
+(0.19.1 to main); and those in tests/memory/vllm_logs.json.
 """
 
 from __future__ import annotations

@@ -250,7 +250,7 @@ def experts_gib(settings: VllmSettings, model: Architecture) -> tuple[Interval, 
             each, beside = one, 3.0 * 2 * width
     elif scheme == "fp8-block" and capability in (9.0, 10.0, 10.3) and rules.since("0.11.0"):
         local = experts.count // (settings.tensor * settings.data if settings.expert_parallel else 1)
-        each = both * (rows + 128 * local) / rows + width
+        each = int(both * (rows + 128 * local) / rows + width)
     stream = settings.batched * fitted.FORWARD_EXPERTS * model.hidden
     buffers = Interval(rows * min(least, each), rows * each, rows * max(most, each * (1 + fitted.FORWARD_SPREAD)))
     held = Interval.around(stream + rows * beside, fitted.FORWARD_SPREAD)
