@@ -95,7 +95,7 @@ def test_the_memory_of_adapters_is_known_for_dense_models(model: str, known: boo
         ("", "0.27.0", "b200", 8192, 1024),
         ("", "0.28.0", "b200", 16384, 1024),
         ("", "0.28.0", "h200", 8192, 1024),
-        ("", "0.32.0", "gb10", 8192, 1024),
+        ("", "0.32.0", "gb10", 2048, 256),
         ("", "0.33.0", "gb10", 2048, 256),
         ("--performance-mode throughput", "0.33.0", "h100", 16384, 2048),
         ("--performance-mode throughput", "0.33.0", "l40s", 4096, 512),

@@ -357,6 +357,8 @@ def _heaviest(model: Architecture, counted: _Counted, pipeline: int) -> dict[str
 def _sure(model: Architecture, way: Quantization, gib: float, doubt: float) -> tuple[float, float]:
     """GiB between which the truth is, because what 4 bits leave out differs between checkpoints of one name.
 
+    In 8 bits it does so where layers keep states: Nemotron-3-Nano-4B-FP8 is 8 % larger than all of its matrices in 8 bits.
+
     Args:
         model: the model.
         way: how its weights are held.
@@ -366,7 +368,9 @@ def _sure(model: Architecture, way: Quantization, gib: float, doubt: float) -> t
     """
     by_name = any(source.endswith("by the name") for source in model.sources)
     if way.scheme in ("none", "fp8", "fp8-block", "int8", "mxfp8"):
-        return (0.97 * gib, 1.03 * gib) if by_name and way.scheme == "int8" else (0.99 * gib, 1.02 * gib)
+        if by_name and way.scheme == "int8":
+            return 0.97 * gib, 1.03 * gib
+        return 0.99 * gib, (1.1 if by_name and model.states and way.scheme == "fp8" else 1.02) * gib
     if way.scheme == "gguf":
         return 0.95 * gib, 1.05 * gib
     if by_name:

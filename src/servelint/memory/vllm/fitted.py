@@ -3,7 +3,7 @@
 The logs: Qwen2-7B, gpt-oss-20b and gpt-oss-120b on A100s (vLLM 0.10.1.1), gpt-oss-120b refused on one H100 (0.10.1, vLLM issue
 23278), Qwen3-Next-80B on two H200s (0.10.2), MiniMax-M2.5 and GLM-5.1 on RTX PRO 6000s (0.20.2 and before), Gemma 4 26B on an
 A100 (0.19.0), Qwen3.6-35B on an RTX 5090 (0.24.0); on GB10s Qwen3.6-35B in bf16 and FP8, Nemotron 3 Super and Gemma 4 12B
-(0.19.1 to main).
+(0.19.1 to main); and those in tests/memory/vllm_logs.json.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ in all on one node, 1.5 GiB across two."""
 FORWARD_HIDDEN, FORWARD_INNER = 12.0, 6.0
 """Bytes of activations per token for each element of the hidden size, and for each of the widest layer's inner size on a GPU.
 Fitted on Qwen3.6-27B in NVFP4 on an RTX 5090 (1.6 GiB in all for 8,192 tokens), and on Qwen3-Next."""
+FORWARD_EXPERTS = 8.0
+"""Bytes per token for each element of the hidden size that are held while experts run: the residual stream, the input and
+the output of the experts, and what the router makes. Counted, not fitted."""
 FORWARD_SPREAD = 0.35
 
 SORTED_BYTES = 36.5
@@ -27,36 +30,42 @@ SORTED_BYTES = 36.5
 buffers. Fitted on gpt-oss-120b on one H100, the only log with this sampler."""
 SORTED_GATHERED = 5.0
 """Bytes more with tensor parallelism, where each rank gathers all logits: Qwen3-Next and MiniMax-M2.5."""
-MASKED_BYTES, DRAWN_BYTES, COUNTED_BYTES = 10.0, 14.0, 18.0
+MASKED_BYTES, DRAWN_BYTES = 10.0, 14.0
 """Bytes per logit of the samplers that do not sort, not fitted but counted: logits in two dtypes and probabilities
-(FlashInfer's), the random numbers that vLLM's own sampler divides them by, and the counts of tokens and log-probabilities of
-the second model runner."""
+(FlashInfer's), and the random numbers that vLLM's own sampler divides them by."""
+COUNTED_BYTES = Interval(5.0, 8.0, 18.0)
+"""The same of the second model runner: counts of tokens, and logits in one dtype or in two; at most probabilities and
+log-probabilities too."""
 SAMPLER_SPREAD = 0.15
 
-VISION_BYTES = Interval(14.0, 30.0, 46.0)
-"""Bytes of activations per patch for each element of the encoder's hidden size. Fitted on Qwen3.6-35B on an RTX 5090."""
-VISION_UNIFIED = Interval(53.0, 60.0, 70.0)
-"""The same on GB10, whose encoders run without FlashAttention: Qwen3.6-35B in FP8, and with batches of 65,536 tokens."""
+VISION_BYTES = Interval(14.0, 25.0, 46.0)
+"""Bytes of activations per patch for each element of the encoder's hidden size. Counted: the residual stream and its norm, what
+its widest matrix makes before and after the activation, and the pixels in 32 bits are 24 to 26. Four logs have 17 to 32
+(Qwen3.5-2B and 9B, Qwen3.6-35B on an RTX 5090 and on a GB10)."""
 VISION_TOKENS = 16384
 """Tokens of the largest picture that Qwen's processors take (their longest_edge of 16,777,216 pixels), not a constant of
 vLLM."""
 
-GRAPHS = Interval(0.0, 0.05, 0.3)
-GRAPHS_WIDEST = Interval(0.1, 0.6, 1.5)
+GRAPHS = Interval(0.0, 0.2, 0.5)
+GRAPHS_WIDEST = Interval(0.1, 0.5, 1.4)
 """GiB of CUDA graphs as vLLM estimates them, and what is added for the widest captures, of 512 tokens; narrower ones add their
 share. Fitted on the estimates of eight logs, where attention keeps keys and values: 0.2 to 1.6 at 512, 0.7 at 160, 0.08 at 8
 (club-3090 issue 617)."""
-GRAPHS_STATES = Interval(0.1, 1.6, 2.8)
+GRAPHS_STATES = Interval(0.1, 1.3, 2.6)
 """The same added where layers keep states, which are captured for every batch in two ways. Fitted on what five starts with
 1,024 sequences left: Qwen3.6-27B in FP8 and in bf16, Qwen3.6-35B in FP8 and in bf16 on Hopper (recipes pull request 551, KAITO
 pull request 2344), 5.2 to 6.3 GiB in all beside the weights, and Qwen3.6-35B on GB10, whose estimate was 0.93."""
+GRAPHS_STATES_EXTRAPOLATED = Interval(0.2, 2.9, 5.0)
+"""The same as the second model runner estimates it: two starts on H100s (0.30.0)."""
 GRAPHS_LATENT = Interval(3.5, 4.9, 7.0)
 """The same with sparse latent attention, which allocates its buffers there: GLM-5.1 on eight GPUs (4.8 and 5.1, 6.0 and 6.8
 with drafts)."""
-GRAPHS_OUTSIDE, GRAPHS_OUTSIDE_RANKS = Interval(0.1, 0.4, 1.5), Interval(0.1, 1.2, 2.4)
-"""GiB of captured CUDA graphs where nothing is reserved for them, without and with tensor parallelism. Fitted on thirteen logs:
-0.1 to 1.7 on one GPU, 0.1 to 2.4 on several. Models of 1B and less captured 0.11 to 0.21 (vLLM pull request 11349 and two logs
-more), so that 0.1 is the least for all captures of the default, and less for fewer."""
+GRAPHS_OUTSIDE = Interval(0.0, 0.2, 0.9), Interval(0.1, 0.2, 0.6)
+GRAPHS_OUTSIDE_RANKS = Interval(0.0, 0.3, 1.0), Interval(0.1, 0.9, 1.4)
+"""GiB of captured CUDA graphs where nothing is reserved for them, without and with tensor parallelism, and what is added for
+captures of 512 tokens and more. Fitted on eighteen logs: 0.1 to 1.7 on one GPU and 0.1 to 2.4 on several at 512; 0.73 at 1,
+0.4 at 4, 0.04 and 0.79 on two GPUs at 16. Models of 1B and less captured 0.11 to 0.21 at 512 (vLLM pull request 11349 and two
+logs more)."""
 DOUBT = 0.35
 """A start is certain if an interval outside the fraction fits up to this part of the way from its middle to its upper end."""
 
@@ -64,9 +73,10 @@ CONTEXT = Interval(0.3, 0.5, 0.9)
 """GiB of CUDA's own context, which no engine counts within its fraction: the driver's figure on data-centre and consumer
 GPUs."""
 
-UNIFIED = Interval(-0.55, 1.1, 2.75)
+UNIFIED = Interval(0.4, 2.2, 6.0)
 """GiB that the engine's processes and the page cache take of memory shared with the host, on top of what a discrete GPU would
-show: fitted on Qwen3.6-35B in bf16, Nemotron 3 Super and Gemma 4 12B on GB10. Two starts of one launch differed by 3.4 GiB."""
+show: fitted on Qwen3.6-35B in bf16, FP8 and NVFP4, Qwen3-30B-A3B and Qwen2.5-14B in FP8, Nemotron 3 Super and Gemma 4 12B on
+GB10. Two starts of one launch differed by 3.4 GiB, and two of Qwen3.8-27B in bf16 took 5.3 and 6.0."""
 
 WEIGHTS_UNIFIED = 0.01
 """Share by which the figure of the weights varies there."""

@@ -11,13 +11,16 @@ from servelint.memory.plan import GIB, Interval, Part
 from servelint.memory.vllm import fitted
 from servelint.memory.vllm.layers import is_head, reads_the_models_cache
 from servelint.memory.vllm.settings import VllmSettings
-from servelint.models.weights import Weights, weigh
+from servelint.models.weights import Weights, quantized, weigh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.models.architecture import Architecture
 
 _QWEN_PATCHES = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "qwen3_omni_moe")
+_DEEPSTACK = ("qwen3_vl", "qwen3_omni_moe")
+_LONGEST_VIDEO = 12288
+"""Tokens of the longest video of Qwen3-VL's processor, whose longest_edge is 25,165,824 pixels."""
 _SHARING = ("eagle", "eagle3", "dflash", "dspark")
 """Drafts that use the model's embedding and head (SpecDecodeBaseProposer.load_model in vllm/v1/spec_decode)."""
 
@@ -153,14 +156,20 @@ def parts_outside(settings: VllmSettings) -> list[Part]:
 
 def _captured(settings: VllmSettings) -> Interval:
     """GiB of captured CUDA graphs where nothing is reserved for them."""
-    found = fitted.GRAPHS_OUTSIDE if settings.tensor == 1 else fitted.GRAPHS_OUTSIDE_RANKS
-    least = found.low if settings.captured >= 512 else found.low * settings.captured / 512
-    return _perhaps(Interval(least, found.mid, found.high), settings)
+    always, widest = fitted.GRAPHS_OUTSIDE if settings.tensor == 1 else fitted.GRAPHS_OUTSIDE_RANKS
+    return _perhaps(always + widest.scaled(min(settings.captured / 512, 1.0)), settings)
 
 
 def graphs_gib(settings: VllmSettings, model: Architecture) -> Interval:
-    """GiB of CUDA graphs as GPUModelRunner.profile_cudagraph_memory estimates them, from 0.18.0."""
+    """GiB of CUDA graphs as GPUModelRunner.profile_cudagraph_memory estimates them, from 0.18.0.
+
+    The second model runner estimates nothing before 0.29.0 (vllm/v1/worker/gpu/model_runner.py). From there on it captures the
+    two widest batches and counts the second for all that are narrower (_extrapolate_full_graph_memory in
+    vllm/v1/worker/gpu/cudagraph_utils.py), which is more than they take where layers keep states.
+    """
     widest = fitted.GRAPHS_STATES if model.states else fitted.GRAPHS_WIDEST
+    if model.states and settings.second_runner and settings.rules.since("0.29.0"):
+        widest = fitted.GRAPHS_STATES_EXTRAPOLATED
     found = fitted.GRAPHS + widest.scaled(settings.captured / 512)
     if model.indexer is not None:
         found = fitted.GRAPHS_LATENT
@@ -168,16 +177,28 @@ def graphs_gib(settings: VllmSettings, model: Architecture) -> Interval:
 
 
 def _perhaps(graphs: Interval, settings: VllmSettings) -> Interval:
-    """The interval from nothing on where it is not known whether graphs are captured."""
-    return Interval(0.0, graphs.mid, graphs.high) if settings.perhaps_eager else graphs
+    """The interval from nothing on where it is not known whether graphs are captured or estimated."""
+    doubtful = settings.perhaps_eager or (settings.graphs_counted and settings.estimates_graphs is None)
+    return Interval(0.0, graphs.mid, graphs.high) if doubtful else graphs
 
 
 def _profiled(settings: VllmSettings, model: Architecture) -> Part:
-    """The largest of what the profiled run holds at once: the encoder, then the layers, then the sampler."""
-    runs = [
-        (layers_gib(settings, model), f"a batch of {settings.batched:,} tokens"),
-        (sampler_gib(settings, model), f"the sampler for {settings.sequences:,} sequences of {model.vocab:,} logits"),
-    ]
+    """The most that the profiled run holds at once.
+
+    The encoder comes first. What it makes stays in its cache while the layers and then the sampler run
+    (GPUModelRunner.profile_run). Buffers of experts stay from the first layer on, from 0.15.0
+    (WorkspaceManager in vllm/v1/worker/workspace.py), and before they are free again after each layer.
+    """
+    kept = Interval.exact(encoded_gib(settings, model))
+    buffers, experts = experts_gib(settings, model)
+    stays = buffers if settings.rules.since("0.15.0") else Interval.exact(0.0)
+    layers = layers_gib(settings, model)
+    if experts.mid + buffers.mid > layers.mid + stays.mid:
+        runs = [(kept + buffers + experts, f"experts for a batch of {settings.batched:,} tokens")]
+    else:
+        runs = [(kept + stays + layers, f"a batch of {settings.batched:,} tokens")]
+    sampler = f"the sampler for {settings.sequences:,} sequences of {model.vocab:,} logits"
+    runs.append((kept + stays + sampler_gib(settings, model), sampler))
     if settings.images and model.vision is not None:
         runs.append((encoder_gib(settings, model), "the encoder of the largest images"))
     largest = max(runs, key=lambda run: run[0].mid)
@@ -186,18 +207,63 @@ def _profiled(settings: VllmSettings, model: Architecture) -> Part:
 
 
 def layers_gib(settings: VllmSettings, model: Architecture) -> Interval:
-    """GiB of activations of a batch of --max-num-batched-tokens tokens.
+    """GiB of activations of a batch of --max-num-batched-tokens tokens, outside of experts.
 
     They are the residual stream (several in DeepSeek V4), and the share of the widest inner layer on one GPU.
     """
-    inner = float(model.dense)
-    if model.experts is not None:
-        experts = model.experts
-        inner = max(experts.per_token * experts.intermediate + experts.shared, inner if inner and "dense" in model.feeds else 0)
+    inner = float(model.dense if model.experts is None or "dense" in model.feeds else model.experts.shared)
     mixing = max((2 * one.key_heads * one.key_dim + 2 * one.value_heads * one.value_dim for one in model.states), default=0)
     streams = model.low_rank.streams if model.low_rank is not None else 1
     each = fitted.FORWARD_HIDDEN * streams * model.hidden + fitted.FORWARD_INNER * max(inner, mixing) / settings.tensor
     return Interval.around(settings.batched * each / GIB, fitted.FORWARD_SPREAD)
+
+
+def experts_gib(settings: VllmSettings, model: Architecture) -> tuple[Interval, Interval]:
+    """GiB of the buffers of experts for a batch, and of what else is held while they run; nothing without experts.
+
+    Every token has a row for each of its experts. The hidden size of a row is whole on every GPU. Sources: workspace_shapes of
+    TritonExperts, MarlinExperts, DeepGemmExperts and CutlassExpertsFp4 in vllm/model_executor/layers/fused_moe (0.19.1), and
+    fused_experts_impl before 0.15.0; run_cutlass_moe_fp4 keeps three copies of the rows beside its buffers. Batches are cut to
+    VLLM_FUSED_MOE_CHUNK_SIZE tokens up to 0.17.1, 65,536 before 0.12.0 and then 16,384. FlashInfer's kernels for NVFP4 hold a
+    row in four bits and the outputs of the first matrix, and of the second if they are not added up at once
+    (getWorkspaceDeviceBufferSizes in its csrc/fused_moe/cutlass_backend).
+    """
+    experts, rules = model.experts, settings.rules
+    if experts is None:
+        return Interval.exact(0.0), Interval.exact(0.0)
+    tokens = settings.batched
+    if not rules.since("0.18.0"):
+        tokens = min(tokens, 16384 if rules.since("0.12.0") else 65536)
+    rows, width = tokens * experts.per_token, experts.latent or model.hidden
+    inner = experts.intermediate // (1 if settings.expert_parallel else settings.tensor)
+    gated = (2 if experts.gated else 1) * inner
+    scheme, beside = _scheme(settings, model), 0.0
+    one = 2 * (max(gated, width) + inner)
+    both = 2 * (max(gated, width) + max(inner, width))
+    least, each = (both, both) if rules.since("0.15.0") else (one, one)
+    capability = settings.gpu.capability or 0.0
+    most = 0.0
+    if scheme == "nvfp4" and capability >= 10:
+        least = each = max(width, inner) // 2 + 2 * gated
+        most = each + 2 * width
+        if settings.config.operand("moe-backend").value in ("cutlass", "vllm_cutlass"):
+            each, beside = one, 3.0 * 2 * width
+    elif scheme == "fp8-block" and capability in (9.0, 10.0, 10.3) and rules.since("0.11.0"):
+        local = experts.count // (settings.tensor * settings.data if settings.expert_parallel else 1)
+        each = int(both * (rows + 128 * local) / rows + width)
+    stream = settings.batched * fitted.FORWARD_EXPERTS * model.hidden
+    buffers = Interval(rows * min(least, each), rows * each, rows * max(most, each * (1 + fitted.FORWARD_SPREAD)))
+    held = Interval.around(stream + rows * beside, fitted.FORWARD_SPREAD)
+    if beside:
+        held = Interval(held.low, held.mid, 2 * held.mid)
+    return buffers.scaled(1 / GIB), held.scaled(1 / GIB)
+
+
+def _scheme(settings: VllmSettings, model: Architecture) -> str:
+    """How the experts are held: the format of what no list of the checkpoint names."""
+    given = settings.config.operand("quantization").value
+    way = quantized(model, given if isinstance(given, str) else None)
+    return way.formats[-1].scheme if way is not None else model.quantization.scheme
 
 
 def sampler_gib(settings: VllmSettings, model: Architecture) -> Interval:
@@ -207,8 +273,9 @@ def sampler_gib(settings: VllmSettings, model: Architecture) -> Interval:
     VLLM_USE_FLASHINFER_SAMPLER; without it up to 0.11.0 not where FlashInfer is installed, from 0.11.1 to 0.16.0 always, from
     0.17.0 for fewer than 8 sequences. Where it is not known the interval spans both. Since 0.17.0 vLLM's own sampler is one of
     those that the profiled run calls: by default to 0.20.2, from 0.21.0 with one seeded request, which FlashInfer's cannot take
-    (GPUModelRunner._dummy_sampler_run). The second model runner, which serves by default from 0.33.0, keeps counts of tokens
-    instead of random numbers. On RTX Blackwell two published starts took as much as sorting takes, and no source says why.
+    (GPUModelRunner._dummy_sampler_run). The second model runner keeps counts of tokens, and samples from its dummy requests
+    without any processing of logits (vllm/v1/worker/gpu/sample/sampler.py). On RTX Blackwell three published starts of 0.21.0
+    and later took as much as sorting takes, and no source says why.
     """
     rules = settings.rules
     rows = min(settings.sequences, settings.batched)
@@ -216,17 +283,21 @@ def sampler_gib(settings: VllmSettings, model: Architecture) -> Interval:
     logits = rows * model.vocab / GIB
     sorts, masks, draws = (logits * each for each in (fitted.SORTED_BYTES + gathered, fitted.MASKED_BYTES, fitted.DRAWN_BYTES))
     least = masks * (1 - fitted.SAMPLER_SPREAD)
+    counts = fitted.COUNTED_BYTES.scaled(logits)
+    second = settings.second_runner
+    if second:
+        return counts
     given = settings.config.operand("env.VLLM_USE_FLASHINFER_SAMPLER").value
     if rules.since("0.21.0") or (rules.since("0.17.0") and given != "1"):
-        most = logits * fitted.COUNTED_BYTES if rules.since("0.33.0") else draws * (1 + fitted.SAMPLER_SPREAD)
+        likely, most = draws, draws * (1 + fitted.SAMPLER_SPREAD)
         if (settings.gpu.capability or 0.0) >= 12 and not settings.gpu.unified:
-            most = sorts * (1 + fitted.SAMPLER_SPREAD)
-        return Interval(least, draws, most)
+            likely, most = sorts if rules.since("0.21.0") else draws, sorts * (1 + fitted.SAMPLER_SPREAD)
+        return Interval(counts.low if second is None else least, likely, max(most, counts.high if second is None else 0.0))
     if given == "1":
         return Interval.around(masks, fitted.SAMPLER_SPREAD)
     if rules.since("0.11.1") or given == "0":
         return Interval.around(sorts, fitted.SAMPLER_SPREAD)
-    either = sorts if rows > 512 else masks
+    either = sorts if rows > 512 else (sorts + masks) / 2
     return Interval(least, either, sorts * (1 + fitted.SAMPLER_SPREAD))
 
 
@@ -235,9 +306,38 @@ def encoder_gib(settings: VllmSettings, model: Architecture) -> Interval:
     vision = model.vision
     if vision is None:
         return Interval.exact(0.0)
-    tokens = settings.batched
-    if any(kind in f"{model.model_type} {vision.kind}" for kind in _QWEN_PATCHES):
-        tokens = max(tokens // fitted.VISION_TOKENS, 1) * fitted.VISION_TOKENS
-    patches = tokens * vision.merge * vision.merge
-    each = fitted.VISION_UNIFIED if settings.gpu.unified else fitted.VISION_BYTES
-    return each.scaled(patches * vision.hidden / GIB)
+    patches = _encoded(settings, model)[0] * vision.merge * vision.merge
+    return fitted.VISION_BYTES.scaled(patches * vision.hidden / GIB)
+
+
+def encoded_gib(settings: VllmSettings, model: Architecture) -> float:
+    """GiB of what the encoder makes of a batch of images, in two bytes an element.
+
+    Qwen3-VL adds three more hidden states to each token (deepstack in vllm/model_executor/models/qwen3_vl.py).
+    """
+    if not settings.images or model.vision is None:
+        return 0.0
+    states = 4 if _kind_in(model, _DEEPSTACK) else 1
+    return _encoded(settings, model)[1] * states * model.hidden * 2 / GIB
+
+
+def _encoded(settings: VllmSettings, model: Architecture) -> tuple[int, int]:
+    """Tokens that the encoder computes in the profiled run, and tokens that its cache has room for afterwards.
+
+    Before 0.13.0 the room is widened to the budget of the encoder (profile_run, to 0.11.2 the whole budget, in 0.12.0 that of
+    an item). For Qwen3-VL this budget has 12.5 tokens for each one of the longest video (get_max_video_tokens in
+    vllm/model_executor/models/qwen3_vl.py): "a budget of 153600 tokens, and profiled with 1 video items".
+    """
+    if not _kind_in(model, _QWEN_PATCHES):
+        return settings.batched, settings.batched
+    video = settings.config.operand("limit-mm-per-prompt.video").value != 0
+    if _kind_in(model, _DEEPSTACK) and video and not settings.rules.since("0.13.0"):
+        tokens = min(_LONGEST_VIDEO, settings.length or _LONGEST_VIDEO)
+        return tokens, max(int(12.5 * tokens), settings.batched)
+    tokens = max(settings.batched // fitted.VISION_TOKENS, 1) * fitted.VISION_TOKENS
+    return tokens, tokens
+
+
+def _kind_in(model: Architecture, kinds: tuple[str, ...]) -> bool:
+    vision = model.vision
+    return vision is not None and any(kind in f"{model.model_type} {vision.kind}" for kind in kinds)

@@ -32,6 +32,11 @@ _LEFT_TO_V0 = (
     "max-long-partial-prefills", "otlp-traces-endpoint", "collect-detailed-traces", "env.VLLM_ATTENTION_BACKEND",
 )  # fmt: skip
 """Options some of whose values choose the V0 engine before 0.10.0."""
+_SECOND_RUNNER_MIXTURES = ("DeepseekV2ForCausalLM", "GraniteMoeForCausalLM", "Qwen2MoeForCausalLM")
+_SECOND_RUNNER = ("Qwen3ForCausalLM", "LlamaForCausalLM", "MistralForCausalLM", *_SECOND_RUNNER_MIXTURES)
+"""Architectures that the second model runner serves from 0.24.0, and those with experts that it still serves in 0.26.0."""
+_FIRST_RUNNER = ("ngram", "ngram_gpu", "suffix", "medusa", "mlp_speculator", "custom_class")
+"""Methods of drafting for which the first model runner stays."""
 _BACKENDS = ("attention-backend", "attention-config.backend", "env.VLLM_ATTENTION_BACKEND")
 
 
@@ -129,7 +134,7 @@ class CudaGpu:
     @property
     def large(self) -> bool:
         """Whether the defaults of the release treat it as a large GPU such as an H100 (EngineArgs.get_batch_defaults)."""
-        return self.gib is not None and self.gib >= 70 and "a100" not in (self.name or "")
+        return self.gib is not None and self.gib >= 70 and "a100" not in (self.name or "") and self.capability != 12.1
 
 
 class VllmSettings:
@@ -161,6 +166,8 @@ class VllmSettings:
         sharded: ranks that share the tokens of a request: decode times prefill.
         adapters, rank: LoRA adapters that room is kept for, 0 without --enable-lora, and --max-lora-rank.
         in_flight: batches that may be in flight at once.
+        second_runner: whether the second model runner serves the launch, None where that depends on what is unknown to
+            servelint.
     """
 
     def __init__(self, config: Config, model: Architecture | None) -> None:
@@ -192,6 +199,7 @@ class VllmSettings:
         self.rank = self._positive("max-lora-rank") or 16
         if self.adapters and model is not None and (model.experts is not None or model.states):
             self.missing.append("the memory of adapters in layers with experts or states")
+        self.second_runner = self._second_runner(model)
         self.in_flight = 2 if self.rules.in_flight and self.pipeline == 1 and self._asynchronous() else self.pipeline
 
     def _size(self, name: str) -> int:
@@ -253,12 +261,12 @@ class VllmSettings:
     def _batches(self) -> None:
         """Source: EngineArgs._set_default_max_num_seqs_and_batched_tokens_args in vllm/engine/arg_utils.py, for a server.
 
-        GPUs of 70 GiB and more, except the A100, get larger batches. From 0.28.0 those of 160 GiB get still larger ones. From
-        0.33.0 a GB10 counts as small. Before 0.9.0 an A100 counts as large, before 0.8.5 only H100 and H200 do, and before
-        0.8.4 every GPU gets 1,024 sequences.
+        GPUs of 70 GiB and more, except the A100, get larger batches. From 0.28.0 those of 160 GiB get still larger ones. A GB10
+        counts as small: NVML does not know its memory, and from 0.33.0 it is named. Before 0.9.0 an A100 counts as large,
+        before 0.8.5 only H100 and H200 do, and before 0.8.4 every GPU gets 1,024 sequences.
         """
         rules, gpu = self.rules, self.gpu
-        large = gpu.large and not (rules.since("0.33.0") and gpu.capability == 12.1)
+        large = gpu.large
         if not rules.since("0.8.5"):
             large = (gpu.name or "").startswith(("h100", "h200"))
         elif not rules.since("0.9.0"):
@@ -329,6 +337,31 @@ class VllmSettings:
         self.text_only = self._flag("language-model-only")
         self.images = vision and not self.text_only and not self._flag("skip-mm-profiling") and limits != [0, 0]
 
+    def _second_runner(self, model: Architecture | None) -> bool | None:
+        """Source: VllmConfig.use_v2_model_runner in vllm/config/vllm.py, 0.22.0 to 0.33.0.
+
+        It came for unquantized Qwen3, then for some architectures (0.24.0), for those without experts or states (0.26.0), and
+        for all (0.29.0), except with drafts that it does not know.
+        """
+        rules = self.rules
+        given = self.config.operand("env.VLLM_USE_V2_MODEL_RUNNER")
+        if not rules.since("0.22.0"):
+            return False if given.present is False else None
+        if given.present is not False:
+            return given.value != "0" if isinstance(given.value, str) else None
+        if rules.since("0.29.0"):
+            return not self.drafts or self.method not in _FIRST_RUNNER
+        if model is None:
+            return None
+        if rules.since("0.26.0"):
+            chosen = model.architecture in _SECOND_RUNNER_MIXTURES or not (model.experts or model.states)
+        elif rules.since("0.24.0"):
+            chosen = model.architecture in _SECOND_RUNNER
+        else:
+            chosen = model.architecture == "Qwen3ForCausalLM" and model.quantization.scheme == "none"
+        unsure = self.drafts or self.pipeline > 1 or model.vision is not None or self.config.operand("enable-lora").value
+        return None if chosen and unsure else chosen
+
     def _caches(self, model: Architecture | None) -> bool:
         """Whether prefix caching is on. A model known by its config.json alone counts like one known by name."""
         known = prefix_caching(self.config).value
@@ -398,9 +431,16 @@ class VllmSettings:
         return most // 16 * 16 if most >= 256 else most // 8 * 8 if most >= 8 else 1 << (most.bit_length() - 1)
 
     @property
+    def estimates_graphs(self) -> bool | None:
+        """Whether the model runner estimates CUDA graphs, None if it is not known which one serves the launch."""
+        if self.second_runner is None and not self.rules.since("0.29.0"):
+            return None
+        return not self.second_runner or self.rules.since("0.29.0")
+
+    @property
     def graphs_counted(self) -> bool:
         """Whether an estimate of the CUDA graphs is taken off the KV cache."""
-        if not self.graphs or not self.rules.graphs_known:
+        if not self.graphs or not self.rules.graphs_known or self.estimates_graphs is False:
             return False
         given = self.config.operand("env.VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS").value
         return bool(given.strip("0 ")) if isinstance(given, str) else self.rules.graphs_counted
