@@ -268,7 +268,7 @@ def expandable_segments(config: Config) -> Operand:
 
 def draft_model(config: Config) -> Operand:
     """The draft model, by either way to name it."""
-    return _first(config, "speculative-config.model", "spec-model")
+    return _first(config, "speculative-config.model", "spec-model", "speculative-model")
 
 
 _OWN_CONTEXT = ("hf-overrides", "hf-config-path", "config-format", "rope-scaling", "rope-theta", "speculative-config", "runner")
