@@ -151,6 +151,9 @@ def test_a_program_that_a_substitution_looks_for(asked: str) -> None:
         ("vllm", "m --omnivore", ""),
         ("tgi", "--model-name=/mnt/models/", "tgis"),
         ("tgi", "--model-id m --port 8080", ""),
+        ("tgi", "--grpc-port 8033", "tgis"),
+        ("tgi", "--model-id m --grpc-port", ""),
+        ("tgi", "--grpc-port 8033 --max-total-tokens=4096", ""),
         ("sglang", "--model-path m --dit-cpu-offload", "multimodal_gen"),
         ("sglang", "--model-path m --num-gpus=2", "multimodal_gen"),
         ("sglang", "--model-path m --tp 2", ""),
@@ -159,6 +162,11 @@ def test_a_program_that_a_substitution_looks_for(asked: str) -> None:
 def test_the_program_that_an_option_chooses(engine: str, text: str, expected: str) -> None:
     assert reader(engine, "", words(text)) == expected
     assert reader(engine, "dynamo", words(text)) == "dynamo"
+
+
+def test_an_image_of_the_makers_holds_no_fork() -> None:
+    assert reader("tgi", "", words("--grpc-port 8033"), original=True) == ""
+    assert reader("vllm", "", words("m --omni --usp 8"), original=True) == "omni"
 
 
 @pytest.mark.parametrize(
