@@ -129,11 +129,16 @@ def test_the_first_release_that_a_verb_starts(text: str, release: str) -> None:
         ("~/src/go-llama.cpp/llama.cpp/server --port 1", ("llama.cpp", 1)),
         ("C:/llama-cpp/bin/Release/server.exe -m a", ("llama.cpp", 1)),
         ("/opt/app/server -m a.gguf", None),
+        ("/opt/llama-server-cuda12 -m a", ("llama.cpp", 1)),
+        ("llama-server-vulkan -m a", ("llama.cpp", 1)),
+        ("build/bin/llama-server-ec9e0301 -m a", ("llama.cpp", 1)),
+        ("llama-server-wrapper -m a", None),
+        ("llama-server-manager start", None),
         ("./server -m a.gguf", None),
         ("/opt/llama.cpp/examples/other/server.py", None),
     ],
 )
-def test_the_old_name_of_llama_cpp_s_server(text: str, expected: tuple[str, int] | None) -> None:
+def test_other_names_of_llama_cpp_s_server(text: str, expected: tuple[str, int] | None) -> None:
     assert found(text) == expected
 
 

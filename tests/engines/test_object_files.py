@@ -37,7 +37,7 @@ def found(content: str, options: str = FILE, release: str = "1.3.0rc3") -> list[
         ("kv_cache_config:\n  dtype: fp8\n", []),
         ("speculative_config:\n  decoding_type: Eagle\n  max_draft_len: 3\n  speculative_model_dir: /a\n", []),
         (
-            "speculative_config:\n  decoding_type: Eagle\n  max_draft_len: 3\n  speculative_model_dir: a\n  speculative_model: b\n",
+            "speculative_config:\n  decoding_type: MTP\n  speculative_model_dir: a\n  speculative_model: b\n",
             [("trtllm/unknown-json-key", "speculative_model_dir")],
         ),
         ("{}\n", []),

@@ -97,7 +97,7 @@ def find(words: list[Word], at: int = 0) -> Entry | None:
         return None
     name = program(words[at])
     starts = _starts("programs").get(name) if name is not None else None
-    if starts is None and name is not None and name.startswith("server"):
+    if starts is None and name is not None and name.startswith(("server", "llama-server-")):
         path = words[at].text.flat
         starts = [(one, start) for one, start in _of_paths() if re.fullmatch(start.paths, path)] or None
     if name is None and len(words[at].text.pieces) == 1:

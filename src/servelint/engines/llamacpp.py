@@ -24,6 +24,10 @@ class LlamaCpp(Engine):
             programs=("llama-server", "llama-server.exe"),
             marks=(frozenset(("-ngl", "--n-gpu-layers", "--gpu-layers")), frozenset(("--port", "--host"))),
         ),
+        # copies of it that are named for what they were built with, or from
+        Start(
+            paths=r"(?:.*/)?llama-server-(?:cuda[\d.-]*|vulkan|rocm|hip|sycl|metal|musa|cann|cpu|gpu|gfx\w+|b\d{4,5}|[0-9a-f]{7,40})(?:\.exe)?"
+        ),
         # its name up to b3150: https://github.com/ggml-org/llama.cpp/pull/7809
         Start(
             paths=r"(?:^|.*/)(?:\w+[-_.])?llama[-_.]?cpp[^/]*/(?:build/)?(?:bin/)?(?:Release/)?server(?:\.exe)?", until="b3150"
@@ -97,10 +101,10 @@ class LlamaCpp(Engine):
         "dflash": (("spec-type", "draft-dflash"), ("spec-draft-model", "{draft}"), ("spec-draft-n-max", "{tokens}")),
     }
     advised = True
-    overwritten = (  # others collect their values, such as --lora and --override-kv
+    overwritten = (  # others collect their values, such as --lora, --override-kv and, from b9113, --spec-type
         *("model", "hf-repo", "host", "port", "ctx-size", "parallel", "batch-size", "ubatch-size", "gpu-layers", "split-mode"),
         *("main-gpu", "threads", "flash-attn", "cache-type-k", "cache-type-v", "predict", "temp", "top-k", "top-p", "min-p"),
-        *("spec-type", "spec-draft-model", "spec-draft-n-max", "spec-draft-n-min", "reasoning-format", "reasoning-budget"),
+        *("spec-draft-model", "spec-draft-n-max", "spec-draft-n-min", "reasoning-format", "reasoning-budget"),
     )
 
     samples = (

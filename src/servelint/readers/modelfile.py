@@ -8,14 +8,14 @@ which release creates the model.
 
 from __future__ import annotations
 
-import os
 import re
 
-from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
 from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
+from servelint.readers.deployed import release_of
 from servelint.readers.registry import Format
 
 FORMAT = Format(
@@ -41,7 +41,6 @@ _ADDED = frozenset(("draft", "parser", "renderer", "requires"))
 _KEPT = _ADDED | {"from", "adapter", "parameter"}
 _KNOWN = _KEPT | {"license", "message", "system", "template"}
 _ROLE = re.compile(r"(?:system|user|assistant)[ \t]+")
-_DEPLOYED_BY = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml", "Dockerfile")
 _FIRST = re.compile(r"\s*(?:#[^\n]*\n\s*)*(?P<name>[A-Za-z]+)[ \t]")
 _QUOTES = '"""'
 
@@ -75,28 +74,10 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
             found.append(_launch(source, name, [*words, value], Span(source, match.start("name"), stop)))
         at = text.find("\n", stop) + 1 or len(text)
     _join(found)
-    claim = _created_by(source, neighbours) if found else None
+    claim = release_of(source, neighbours, _ENGINE) if found else None
     for launch in found if claim is not None else ():
         launch.release = claim
     return found
-
-
-def _created_by(source: Source, neighbours: Neighbours) -> ReleaseClaim | None:
-    """The release that creates the model: the only one that starts in a file which names the Modelfile, beside it or above."""
-    from servelint import readers
-
-    name = os.path.basename(source.path)
-    inside = os.path.basename(os.path.abspath(neighbours.folder)) if neighbours.folder is not None else ""
-    for files, path in ((neighbours, name), (neighbours.below(".."), f"{inside}/{name}")):
-        for one in _DEPLOYED_BY:
-            deployed = files.read(one)
-            if deployed is None or re.search(rf"(?<![\w.-]){re.escape(path)}(?![\w.-])", deployed.text) is None:
-                continue
-            claims = [launch.release for launch in readers.read(deployed, files).launches if launch.engine == _ENGINE]
-            if claims:
-                same = all((claim.release, claim.build) == (claims[0].release, claims[0].build) for claim in claims)
-                return claims[0] if same else None
-    return None
 
 
 def _join(found: list[Launch]) -> None:

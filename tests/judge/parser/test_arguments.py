@@ -875,3 +875,8 @@ class TestProgramThatLacksOptions:
         found = [one for one in findings_in(self.IMAGE.format(build, words) + "\n", "run.sh") if one.severity == "error"]
         assert [one.span.text for one in found] == refused
         assert all("is an option of text-generation-launcher: text-generation-" in one.message for one in found)
+
+
+def test_types_of_speculation_are_collected() -> None:
+    assert kinds("llama.cpp", "-m m.gguf --spec-type ngram-mod --spec-type draft-mtp", "b11434") == []
+    assert kinds("llama.cpp", "-m m.gguf -c 4096 -c 8192", "b11434") == ["repeated-option"]
