@@ -101,11 +101,15 @@ class LlamaCpp(Engine):
         "dflash": (("spec-type", "draft-dflash"), ("spec-draft-model", "{draft}"), ("spec-draft-n-max", "{tokens}")),
     }
     advised = True
-    overwritten = (  # others collect their values, such as --lora, --override-kv and, from b9113, --spec-type
+    overwritten = (  # others collect their values, such as --lora and --override-kv
         *("model", "hf-repo", "host", "port", "ctx-size", "parallel", "batch-size", "ubatch-size", "gpu-layers", "split-mode"),
         *("main-gpu", "threads", "flash-attn", "cache-type-k", "cache-type-v", "predict", "temp", "top-k", "top-p", "min-p"),
-        *("spec-draft-model", "spec-draft-n-max", "spec-draft-n-min", "reasoning-format", "reasoning-budget"),
+        *("spec-type", "spec-draft-model", "spec-draft-n-max", "spec-draft-n-min", "reasoning-format", "reasoning-budget"),
     )
+
+    overwritten_before = {
+        "spec-type": "b9247"
+    }  # b9219 takes the last, b9594 collects: https://github.com/ggml-org/llama.cpp/issues/24507
 
     samples = (
         ("ghcr.io/ggml-org/llama.cpp:server-b11434", (), ("-m", "/models/a.gguf", "-c", "8192", "-ngl", "99", "--port", "x")),

@@ -429,6 +429,8 @@ class Engine:
     """Rules about a JSON object of an option that its parser checks, also in one that a later one replaces."""
     overwritten: tuple[str, ...] = ()
     """Options whose last value alone counts where one is given twice; () if that holds for all others but lists."""
+    overwritten_before: Mapping[str, str] = {}
+    """Options among these -> the release from which that is not certain."""
     fields_checked_since: str = ""
     """The first release that checks the values of JSON options against their types, "" if none does."""
     template_option: str = ""

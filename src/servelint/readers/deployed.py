@@ -5,19 +5,25 @@ from __future__ import annotations
 import os
 import re
 
-from servelint.core.launch import ReleaseClaim
+from servelint.core.launch import Launch, ReleaseClaim
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
 
 _FILES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml", "Dockerfile")
 
 
-def release_of(source: Source, neighbours: Neighbours, engine: str) -> ReleaseClaim | None:
-    """The only release of an engine that starts in a file beside a source, or one folder above, which names the source.
+def give_release(found: list[Launch], source: Source, neighbours: Neighbours) -> None:
+    """Give launches of one engine the only release that starts in a file beside a source, or above, which names the source.
 
-    Returns:
-        The release; None if no such file starts the engine, or if several releases start there.
+    They keep theirs if no such file starts the engine, or if several releases start there.
     """
+    claim = _release_of(source, neighbours, found[0].engine) if found else None
+    if claim is not None:
+        for launch in found:
+            launch.release = claim
+
+
+def _release_of(source: Source, neighbours: Neighbours, engine: str) -> ReleaseClaim | None:
     from servelint import readers
 
     name = os.path.basename(source.path)

@@ -15,7 +15,7 @@ from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
 from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
-from servelint.readers.deployed import release_of
+from servelint.readers.deployed import give_release
 from servelint.readers.registry import Format
 
 FORMAT = Format(
@@ -74,9 +74,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
             found.append(_launch(source, name, [*words, value], Span(source, match.start("name"), stop)))
         at = text.find("\n", stop) + 1 or len(text)
     _join(found)
-    claim = release_of(source, neighbours, _ENGINE) if found else None
-    for launch in found if claim is not None else ():
-        launch.release = claim
+    give_release(found, source, neighbours)
     return found
 
 

@@ -15,7 +15,7 @@ from servelint.core.text import TracedText
 from servelint.engines import catalog as catalogs
 from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
-from servelint.readers.deployed import release_of
+from servelint.readers.deployed import give_release
 from servelint.readers.registry import Format
 
 FORMAT = Format(
@@ -60,9 +60,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     found = [
         _launch(source, name, {**shared, **own}, sites[name]) for name, own in sections.items() if name and (own or shared)
     ]
-    claim = release_of(source, neighbours, _ENGINE) if found else None
-    for launch in found if claim is not None else ():
-        launch.release = claim
+    give_release(found, source, neighbours)
     return found
 
 

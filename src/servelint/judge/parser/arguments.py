@@ -538,6 +538,9 @@ def _repeated(view: ReleaseView) -> list[Violation]:
             continue
         if view.record.overwritten and setting.name not in view.record.overwritten:
             continue
+        since = view.record.overwritten_before.get(setting.name)
+        if since is not None and view.at_least(since):
+            continue
         if _content(before) is None or _content(setting) is None or _content(before) == _content(setting):
             continue
         place, first = setting.word.site, before.word.site
