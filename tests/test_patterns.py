@@ -56,6 +56,7 @@ MADE = {
     "syntax/go_functions.py": "a text that is replaced, escaped",
     "syntax/placeholders.py": "constants of the module, handed to a function",
     "readers/commands.py": "the name of a variable, escaped",
+    "readers/deployed.py": "the path of a file, escaped",
     "readers/dockerfile_stages.py": "the escape character and the name of a here-document, escaped",
     "readers/hcl.py": "the word that ends a here-document, letters and digits",
     "readers/kubernetes/overlays.py": "a file's own, of plain names with two stars at most",

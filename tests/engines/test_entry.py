@@ -129,11 +129,16 @@ def test_the_first_release_that_a_verb_starts(text: str, release: str) -> None:
         ("~/src/go-llama.cpp/llama.cpp/server --port 1", ("llama.cpp", 1)),
         ("C:/llama-cpp/bin/Release/server.exe -m a", ("llama.cpp", 1)),
         ("/opt/app/server -m a.gguf", None),
+        ("/opt/llama-server-cuda12 -m a", ("llama.cpp", 1)),
+        ("llama-server-vulkan -m a", ("llama.cpp", 1)),
+        ("build/bin/llama-server-ec9e0301 -m a", ("llama.cpp", 1)),
+        ("llama-server-wrapper -m a", None),
+        ("llama-server-manager start", None),
         ("./server -m a.gguf", None),
         ("/opt/llama.cpp/examples/other/server.py", None),
     ],
 )
-def test_the_old_name_of_llama_cpp_s_server(text: str, expected: tuple[str, int] | None) -> None:
+def test_other_names_of_llama_cpp_s_server(text: str, expected: tuple[str, int] | None) -> None:
     assert found(text) == expected
 
 
@@ -151,6 +156,9 @@ def test_a_program_that_a_substitution_looks_for(asked: str) -> None:
         ("vllm", "m --omnivore", ""),
         ("tgi", "--model-name=/mnt/models/", "tgis"),
         ("tgi", "--model-id m --port 8080", ""),
+        ("tgi", "--grpc-port 8033", "tgis"),
+        ("tgi", "--model-id m --grpc-port", ""),
+        ("tgi", "--grpc-port 8033 --max-total-tokens=4096", ""),
         ("sglang", "--model-path m --dit-cpu-offload", "multimodal_gen"),
         ("sglang", "--model-path m --num-gpus=2", "multimodal_gen"),
         ("sglang", "--model-path m --tp 2", ""),
@@ -159,6 +167,11 @@ def test_a_program_that_a_substitution_looks_for(asked: str) -> None:
 def test_the_program_that_an_option_chooses(engine: str, text: str, expected: str) -> None:
     assert reader(engine, "", words(text)) == expected
     assert reader(engine, "dynamo", words(text)) == "dynamo"
+
+
+def test_an_image_of_the_makers_holds_no_fork() -> None:
+    assert reader("tgi", "", words("--grpc-port 8033"), original=True) == ""
+    assert reader("vllm", "", words("m --omni --usp 8"), original=True) == "omni"
 
 
 @pytest.mark.parametrize(

@@ -141,8 +141,8 @@ def test_a_rolling_tag_takes_the_newest(name: str, engine: str) -> None:
         ("nvcr.io/nvidia/vllm:${TAG}", "vllm"),
         ("nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.8.1rc2", "vllm"),
         ("nvcr.io/nvidia/ai-dynamo/sglang-runtime:my-tag", "sglang"),
-        ("763104351884.dkr.ecr.us-west-2.amazonaws.com/vllm:0.11-gpu-py312", "vllm"),
-        ("763104351884.dkr.ecr.us-west-2.amazonaws.com/vllm:server-cuda-v1", "vllm"),
+        ("763104351884.dkr.ecr.us-west-2.amazonaws.com/sglang:0.5-gpu-py312", "sglang"),
+        ("763104351884.dkr.ecr.us-west-2.amazonaws.com/vllm:server-cuda-v9", "vllm"),
         ("rocm/vllm:latest", "vllm"),
         ("rocm/vllm-dev:nightly_main_20250911", "vllm"),
         ("rocm/vllm:v0.14.0_amd_dev", "vllm"),
@@ -282,6 +282,7 @@ def test_a_tag_whose_release_the_publisher_names(name: str, release: str) -> Non
         ("763104351884.dkr.ecr.eu-west-1.amazonaws.com/vllm:0.11.0-gpu-py312-cu128-ubuntu22.04-ec2-v1.0", "vllm", "0.11.0"),
         ("public.ecr.aws/deep-learning-containers/vllm:0.15-gpu-py312-ec2", "vllm", "0.15.1"),
         ("763104351884.dkr.ecr.us-east-1.amazonaws.com/sglang:0.5.5-gpu-py312", "sglang", "0.5.5"),
+        ("public.ecr.aws/deep-learning-containers/sglang:server-cuda-v1.2", "sglang", "0.5.14"),
         ("quay.io/ascend/vllm-ascend:v0.11.0", "vllm", "0.11.0"),
         ("quay.io/ascend/vllm-ascend:v0.11.0rc1", "vllm", "0.11.0"),
         ("quay.io/ascend/vllm-ascend:v0.8.5rc1-openeuler", "vllm", "0.8.5.post1"),
@@ -348,7 +349,12 @@ def test_every_release_that_is_known_is_read_from_a_tag(engine: str) -> None:
         ("public.ecr.aws/neuron/pytorch-inference-vllm-neuronx:latest", None),
         ("763104351884.dkr.ecr.us-west-2.amazonaws.com/vllm:0.11.2-gpu-py312-cu129-ubuntu22.04-ec2", "0.11.2"),
         ("REGISTRY/ecr-public/deep-learning-containers/vllm:0.13-gpu-py312-ec2", "0.13.0"),
-        ("public.ecr.aws/deep-learning-containers/vllm:0.11-gpu-py312", None),
+        ("public.ecr.aws/deep-learning-containers/vllm:0.11-gpu-py312", "0.11.2"),
+        ("763104351884.dkr.ecr.us-east-1.amazonaws.com/vllm:0.11-gpu-py312-cu129-ubuntu22.04-sagemaker-v1", "0.11.2"),
+        ("763104351884.dkr.ecr.us-east-1.amazonaws.com/vllm:0.11-gpu-py312-cu128-ubuntu22.04-ec2-v1", None),  # 0.11.0 or later
+        ("763104351884.dkr.ecr.us-east-1.amazonaws.com/vllm:0.20-gpu-py312-cu130-ubuntu22.04-ec2-v1", "0.20.2"),
+        ("public.ecr.aws/deep-learning-containers/vllm:server-cuda-v2.2", "0.26.0"),
+        ("public.ecr.aws/deep-learning-containers/vllm:server-cuda-v2.0", None),  # of a commit before 0.22.1
     ],
 )
 def test_tags_of_aws(name: str, release: str | None) -> None:
@@ -424,6 +430,7 @@ def test_an_image_of_google_names_the_series(name: str, engine: str | None, rele
         ("registry.example/nim/meta/llama-3.1-8b-instruct:2.0.1", None, None),
         ("763104351884.dkr.ecr.us-west-2.amazonaws.com/djl-inference:0.34.0-lmi16.0.0-cu128", "vllm", "0.10.2"),
         ("763104351884.dkr.ecr.us-west-2.amazonaws.com/djl-inference:0.36.0-lmi20.0.0-cu128-v1.0", "vllm", "0.15.1"),
+        ("763104351884.dkr.ecr.us-west-2.amazonaws.com/djl-inference:0.36.0-lmi24.0.0-cu129", "vllm", "0.19.0"),
         ("763104351884.dkr.ecr.us-west-2.amazonaws.com/djl-inference:0.36.0-lmi99.0.0-cu128", "vllm", None),
         ("763104351884.dkr.ecr.us-west-2.amazonaws.com/djl-inference:0.31.0-lmi13.0.0-cu124", None, None),
         ("763104351884.dkr.ecr.us-west-2.amazonaws.com/djl-inference:0.33.0-tensorrtllm0.21.0-cu128", None, None),

@@ -35,6 +35,11 @@ def found(content: str, options: str = FILE, release: str = "1.3.0rc3") -> list[
         ("speculative_config: null\n", [("trtllm/invalid-json-value", "null")]),
         ("lora_config:\n  max_rank: 8\n", [("trtllm/ignored-json-key", "max_rank")]),
         ("kv_cache_config:\n  dtype: fp8\n", []),
+        ("speculative_config:\n  decoding_type: Eagle\n  max_draft_len: 3\n  speculative_model_dir: /a\n", []),
+        (
+            "speculative_config:\n  decoding_type: MTP\n  speculative_model_dir: a\n  speculative_model: b\n",
+            [("trtllm/unknown-json-key", "speculative_model_dir")],
+        ),
         ("{}\n", []),
     ],
 )

@@ -27,6 +27,16 @@ def test_bytes_of_a_token() -> None:
     assert found.need_gib == pytest.approx(26.91, abs=0.01)
 
 
+def test_a_latent_cache_is_whole_on_each_gpu() -> None:
+    """A public test report of 1.3.0rc7: 166.02 GiB for 5,073,376 tokens in FP8, Kimi-K2.5-NVFP4 on 8 B300."""
+    words = "nvidia/Kimi-K2.5-NVFP4 --tp_size 8 --max_seq_len 262144"
+    found = plan(words + " --kv_cache_dtype fp8", "b300", "1.3.0rc14")
+    assert found.kv_gib is not None
+    assert found.kv_gib.low < 166.02 < found.kv_gib.high
+    assert found.need_gib == pytest.approx(166.02 * 262144 / 5073376, rel=0.001)
+    assert plan(words + " --kv_cache_dtype $KV", "b300", "1.3.0rc14").missing == ["kv-cache-dtype"]
+
+
 def test_the_fraction_and_the_ranks() -> None:
     wide, narrow = plan("Qwen/Qwen3-8B"), plan("Qwen/Qwen3-8B --kv_cache_free_gpu_memory_fraction 0.45")
     assert wide.kv_gib is not None
@@ -43,7 +53,8 @@ def test_the_fraction_and_the_ranks() -> None:
         ("Qwen/Qwen3-32B", "h100", TIGHT),
         ("Qwen/Qwen3-8B", "h100", FITS),
         ("Qwen/Qwen3-8B --backend _autodeploy", "h100", UNKNOWN),
-        ("deepseek-ai/DeepSeek-V3 --tp_size 8", "h100", UNKNOWN),
+        ("deepseek-ai/DeepSeek-V3 --tp_size 8", "h100", TIGHT),
+        ("deepseek-ai/DeepSeek-V3 --tp_size 8", "h200", FITS),
         ("./models/a-model-of-our-own", "h100", UNKNOWN),
         ("Qwen/Qwen3-8B --extra_llm_api_options /unknown.yaml", "h100", UNKNOWN),
     ],

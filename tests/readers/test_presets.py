@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import servelint
 from servelint.core.settings import Settings
 from servelint.judge.judging import judge
 from tests.launching import launch_in, launches_in
@@ -68,3 +71,14 @@ def test_keys_are_judged_and_only_values_are_mended(line: str, found: list[tuple
     findings = judge(launch, Settings(engine_versions={"llama.cpp": "b11434"}))
     shown = [(one.rule, one.span.text, one.fix if one.span.text in line.partition(" =")[0] else None) for one in findings]
     assert [one for one in shown if one[0] != "llamacpp/deprecated-option"] == found
+
+
+def test_the_release_is_that_of_the_compose_file_that_mounts_it(tmp_path: Path) -> None:
+    (tmp_path / "compose.yaml").write_text(
+        "services:\n  llm:\n    image: ghcr.io/ggml-org/llama.cpp:server-b9200\n    command: --models-preset /c.ini\n"
+        "    volumes: ['./models.ini:/c.ini']\n"
+    )
+    presets = tmp_path / "models.ini"
+    presets.write_text("[a]\nmodel = a.gguf\nn-gpu-layers = many\n")
+    (found,) = servelint.check([str(presets)]).findings
+    assert (found.rule, found.release, found.span.text) == ("llamacpp/invalid-value", "b9200", "many")

@@ -182,7 +182,7 @@ def read(
     parser.run()
     if launcher is not None:
         # what it makes of other words is not known
-        kept = ("missing-value", "unexpected-value", "ignored-option")
+        kept = ("missing-value", "unexpected-value", "ignored-option", "lacked-option")
         parser.result.faults = [fault for fault in parser.result.faults if fault.kind in kept]
     return parser.result
 
@@ -350,6 +350,7 @@ class _Parser:
             self.result.complete = False
             self.unsure = True
             return at + 1
+        lacking = False
         if self.launcher is not None:
             plain = spelling.lstrip("-").replace("_", "-")
             if self.exact and spelling[2:] not in self.launcher.declared:
@@ -359,13 +360,16 @@ class _Parser:
                 return at + 1 if alone or self.is_option(self.argv[at + 1]) else at + 2
             if plain in self.launcher.same:
                 spelling = "--" + self.launcher.same[plain]
+            lacking = plain in self.launcher.lacks
         with_paths = self.dialect.json_paths and spelling.startswith(self.dialect.json_paths)
         head, dot, path = spelling.partition(".") if with_paths else (spelling, "", "")
-        option, declared = self._declared(spelling), spelling
-        if option is None and dot:
+        option, declared = None if lacking else self._declared(spelling), spelling
+        if lacking:
+            self.result.faults.append(Fault("lacked-option", word, spelling))
+        elif option is None and dot:
             declared = "--compilation-config" if head == "-O" else head
             option = self._declared(declared)
-        if option is None:
+        if option is None and not lacking:
             matches = self._matches(spelling)
             options = (
                 {line for match in matches if (line := self.table.line(match)) is not None} if self.table is not None else set()

@@ -97,7 +97,7 @@ def find(words: list[Word], at: int = 0) -> Entry | None:
         return None
     name = program(words[at])
     starts = _starts("programs").get(name) if name is not None else None
-    if starts is None and name is not None and name.startswith("server"):
+    if starts is None and name is not None and name.startswith(("server", "llama-server-")):
         path = words[at].text.flat
         starts = [(one, start) for one, start in _of_paths() if re.fullmatch(start.paths, path)] or None
     if name is None and len(words[at].text.pieces) == 1:
@@ -236,7 +236,7 @@ def launcher(engine: str, entrypoint: tuple[str, ...]) -> str:
     return next((one.launcher for one in starts if one.launcher and module in (*one.modules, *one.programs)), "")
 
 
-def reader(engine: str, launcher: str, argv: list[Word], verb: str = "") -> str:
+def reader(engine: str, launcher: str, argv: list[Word], verb: str = "", *, original: bool = False) -> str:
     """The name of the engine's record of the program that reads some words, which an option of its own may choose.
 
     Args:
@@ -244,12 +244,14 @@ def reader(engine: str, launcher: str, argv: list[Word], verb: str = "") -> str:
         launcher: the program that is started, if it is known; "" otherwise.
         argv: the words.
         verb: the word in front of them, such as `serve`; "" where an image starts the program.
+        original: whether they stand behind an image of the engine's makers, which holds no fork.
     """
     if launcher:
         return launcher
     given = {word.text.flat.partition("=")[0].lstrip("-").replace("_", "-") for word in argv if word.text.flat.startswith("--")}
-    known = ENGINES[engine].launchers.items()
-    return next((name for name, one in known if one.marks & given and verb in ("", one.verb or verb)), "")
+    known = [(name, one) for name, one in ENGINES[engine].launchers.items() if not (original and one.fork)]
+    chosen = (name for name, one in known if one.marks & given and not one.lacks & given and verb in ("", one.verb or verb))
+    return next(chosen, "")
 
 
 def serves(engine: str, launcher: str, argv: list[Word], *, sure: bool = False) -> bool:

@@ -24,6 +24,10 @@ class LlamaCpp(Engine):
             programs=("llama-server", "llama-server.exe"),
             marks=(frozenset(("-ngl", "--n-gpu-layers", "--gpu-layers")), frozenset(("--port", "--host"))),
         ),
+        # copies of it that are named for what they were built with, or from
+        Start(
+            paths=r"(?:.*/)?llama-server-(?:cuda[\d.-]*|vulkan|rocm|hip|sycl|metal|musa|cann|cpu|gpu|gfx\w+|b\d{4,5}|[0-9a-f]{7,40})(?:\.exe)?"
+        ),
         # its name up to b3150: https://github.com/ggml-org/llama.cpp/pull/7809
         Start(
             paths=r"(?:^|.*/)(?:\w+[-_.])?llama[-_.]?cpp[^/]*/(?:build/)?(?:bin/)?(?:Release/)?server(?:\.exe)?", until="b3150"
@@ -102,6 +106,10 @@ class LlamaCpp(Engine):
         *("main-gpu", "threads", "flash-attn", "cache-type-k", "cache-type-v", "predict", "temp", "top-k", "top-p", "min-p"),
         *("spec-type", "spec-draft-model", "spec-draft-n-max", "spec-draft-n-min", "reasoning-format", "reasoning-budget"),
     )
+
+    overwritten_before = {
+        "spec-type": "b9247"
+    }  # b9219 takes the last, b9594 collects: https://github.com/ggml-org/llama.cpp/issues/24507
 
     samples = (
         ("ghcr.io/ggml-org/llama.cpp:server-b11434", (), ("-m", "/models/a.gguf", "-c", "8192", "-ngl", "99", "--port", "x")),

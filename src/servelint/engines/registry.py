@@ -39,13 +39,28 @@ class Launcher:
         chooses: its own option that names the engine, and the values with which it starts this one; "" for no such option.
         others: pattern of `option=value` with which it serves a model without the engine, where that option is not given.
         marks: options of its own, one of which makes the engine's program hand over to it.
+        lacks: options of the engine's server that it refuses.
+        fork: whether only images of other publishers hold it.
         verb: the last word of the commands that hand over; "" for all commands.
         ignores: whether it passes over what it does not know (argparse's `parse_known_args`), with which no underscore stands
             for a dash: its own options are given as they are declared.
         declared: its own options as they are given here.
     """
 
-    __slots__ = ("chooses", "declared", "ignores", "marks", "others", "own", "same", "source", "switches", "verb")
+    __slots__ = (
+        "chooses",
+        "declared",
+        "fork",
+        "ignores",
+        "lacks",
+        "marks",
+        "others",
+        "own",
+        "same",
+        "source",
+        "switches",
+        "verb",
+    )
 
     def __init__(
         self,
@@ -57,10 +72,14 @@ class Launcher:
         chooses: tuple[str, tuple[str, ...]] = ("", ()),
         others: str = "",
         marks: tuple[str, ...] = (),
+        lacks: tuple[str, ...] = (),
+        fork: bool = False,
         verb: str = "",
         ignores: bool = False,
     ) -> None:
         self.marks = frozenset(marks)
+        self.lacks = frozenset(lacks)
+        self.fork = fork
         self.verb = verb
         self.ignores = ignores
         self.chooses = chooses
@@ -410,6 +429,8 @@ class Engine:
     """Rules about a JSON object of an option that its parser checks, also in one that a later one replaces."""
     overwritten: tuple[str, ...] = ()
     """Options whose last value alone counts where one is given twice; () if that holds for all others but lists."""
+    overwritten_before: Mapping[str, str] = {}
+    """Options among these -> the release from which that is not certain."""
     fields_checked_since: str = ""
     """The first release that checks the values of JSON options against their types, "" if none does."""
     template_option: str = ""

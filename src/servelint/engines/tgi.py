@@ -18,7 +18,14 @@ _OF_TGIS = (
         "grpc-port",
     ),
     *("max-prefill-weight", "max-prefill-padding", "tls-cert-path", "tls-key-path", "tls-client-ca-cert-path"),
-    "default-include-stop-seqs",
+    *("default-include-stop-seqs", "cuda-process-memory-fraction"),
+)
+_OF_PYTHON_SHARDS = (
+    *("api-key", "cuda-graphs", "cuda-memory-fraction", "disable-custom-kernels", "dtype", "enable-prefill-logprobs", "env"),
+    *("graceful-termination-timeout", "huggingface-hub-cache", "kv-cache-dtype", "lora-adapters", "master-addr", "master-port"),
+    *("max-input-length", "max-waiting-tokens", "ngrok", "ngrok-authtoken", "ngrok-edge", "num-shard", "quantize"),
+    *("rope-factor", "rope-scaling", "shard-uds-path", "sharded", "speculate", "trust-remote-code", "waiting-served-ratio"),
+    *("watermark-delta", "watermark-gamma", "weights-cache-override"),
 )
 
 
@@ -45,6 +52,15 @@ class TGI(Engine):
             own=_OF_TGIS,
             switches=("output-special-tokens",),
             marks=(*_OF_TGIS, "output-special-tokens"),
+            lacks=(
+                "model-id",
+                "max-total-tokens",
+                "max-input-tokens",
+                "max-input-length",
+                "max-batch-prefill-tokens",
+                "hostname",
+            ),
+            fork=True,
         ),
         "llamacpp": Launcher(
             "https://github.com/huggingface/text-generation-inference/blob/v3.3.7/backends/llamacpp/src/main.rs",
@@ -53,11 +69,13 @@ class TGI(Engine):
                 *("max-physical-batch-total-tokens", "defrag-threshold", "max-image-fetch-size"),
             ),
             switches=("disable-mmap", "use-mlock", "disable-offload-kqv", "disable-flash-attention"),
+            lacks=(*_OF_PYTHON_SHARDS, "max-batch-prefill-tokens", "max-best-of", "max-stop-sequences", "max-top-n-tokens"),
         ),
         "trtllm": Launcher(
             "https://github.com/huggingface/text-generation-inference/blob/v3.3.7/backends/trtllm/src/main.rs",
             own=("executor-worker", "tokenizer-name", "auth-token", "max-image-fetch-size"),
             marks=("executor-worker", "tokenizer-name"),
+            lacks=(*_OF_PYTHON_SHARDS, "disable-grammar-support", "max-batch-size"),
         ),
     }
 

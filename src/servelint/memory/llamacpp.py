@@ -143,7 +143,7 @@ def planned(
     if model is None:
         found.missing.append(f"the architecture of {name}" if name else "the model")
         return found
-    reason = _unsupported(model)
+    reason = _unsupported(model, name)
     if reason is not None:
         found.missing.append(reason)
         return found
@@ -323,14 +323,15 @@ def _named(config: Config) -> str | None:
     return next((text for text in [_text(config, name) for name in names] if text is not None), None)
 
 
-def _unsupported(model: Architecture) -> str | None:
+def _unsupported(model: Architecture, name: str | None) -> str | None:
     """What is not known of a model's buffers, in words; None if everything is."""
+    shown = model.architecture or name or "the model"
     if any(one.kind not in ("full", "sliding") for one in model.attention):
-        return f"the cache of {model.architecture} in llama.cpp"
+        return f"the cache of {shown} in llama.cpp"
     if model.per_layer or model.encoder or model.indexer is not None:
-        return f"the buffers of {model.architecture} in llama.cpp"
+        return f"the buffers of {shown} in llama.cpp"
     if any(one.kind not in ("gdn", "mamba2") for one in model.states):
-        return f"the states of {model.architecture} in llama.cpp"
+        return f"the states of {shown} in llama.cpp"
     return None
 
 
@@ -499,7 +500,7 @@ def _beside(config: Config, found: MemoryPlan, model: Architecture, settings: Se
         parts.append(Part("lora adapters", Interval(0.0, 0.2, 1.5), "an estimate: their size is not known"))
     if settings.draft is not None:
         draft = folder.model_of(config.launch, settings.draft)
-        shares = _weights(draft) if draft is not None and _unsupported(draft) is None else None
+        shares = _weights(draft) if draft is not None and _unsupported(draft, None) is None else None
         if draft is None or shares is None:
             found.missing.append(f"the architecture of {settings.draft}")
             return parts

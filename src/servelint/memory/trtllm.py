@@ -17,13 +17,15 @@ from servelint.models.weights import weigh
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.engines.config import Config
-    from servelint.models.architecture import Architecture
+    from servelint.models.architecture import Architecture, Attention
 
 CHANGES = ("1.0.0",)
 """Releases that changed the arithmetic. That of the earlier TensorRT engines is not known."""
 _FRACTION = 0.9
 _TAKEN = Interval(0.2, 1.7, 7.0)
 """GiB of activations, workspaces and captured graphs. Fitted on one log: Qwen3-Reranker-0.6B on an H100 left 68.69 GiB."""
+_TAKEN_WITH_EXPERTS = Interval(0.2, 5.0, 14.0)
+"""The same with experts. Fitted on one log more: Kimi-K2.5-NVFP4 on 8 B300 left 166.02 GiB, with 12 GiB taken."""
 _DTYPES = {"auto": 2.0, "float16": 2.0, "bfloat16": 2.0, "fp8": 1.0, "nvfp4": 0.5625}
 _KEYS = "config.kv_cache_config."
 
@@ -56,7 +58,7 @@ def plan(config: Config) -> MemoryPlan:
     element = _element(config, missing, model)
     asked = _whole(config, missing, "max-seq-len") or _whole(config, missing, "config.max_seq_len")
     found.max_model_len = asked or model.context
-    if any(one.kind != "full" for one in model.attention) or model.states or model.indexer is not None:
+    if any(one.kind not in ("full", "mla") for one in model.attention) or model.states or model.indexer is not None:
         missing.append(f"the cache of {model.architecture} in TensorRT-LLM")
         return found
     weighed = weigh(model, tensor=tensor, pipeline=pipeline, expert=experts) if pipeline <= model.layers else None
@@ -68,15 +70,23 @@ def plan(config: Config) -> MemoryPlan:
         "weights", Interval(weighed.low, weighed.gib, weighed.high), model.sources[0] if model.sources else name or ""
     )
     layers = -(-model.layers // pipeline)
-    kinds = [(one, max(1, -(-one.kv_heads // tensor))) for one in model.attention]
-    token = sum(heads * (one.head_dim + one.value_dim) * element for one, heads in kinds) * layers
+    token = sum(_elements(one, tensor) for one in model.attention) * element * layers
     found.need_gib = token * found.max_model_len / GIB if found.max_model_len else None
     context = Part("context", fitted.TAKEN_UNIFIED if gpu.unified else fitted.CONTEXT, "fitted: CUDA's own", inside=False)
-    taken = Part("activations", _TAKEN, "fitted: one batch of --max_num_tokens, and workspaces")
+    taken = Part(
+        "activations", _TAKEN_WITH_EXPERTS if model.experts else _TAKEN, "fitted: one batch of --max_num_tokens, and workspaces"
+    )
     found.parts = [weights, taken, context]
     if gpu.gib is not None and not missing:
         _divide(config, found, gpu.gib, token)
     return found
+
+
+def _elements(layer: Attention, tensor: int) -> int:
+    """Elements of one token in one layer on one GPU. A latent cache is whole on each GPU, with no values of its own."""
+    if layer.mla is not None:
+        return layer.mla.cached
+    return max(1, -(-layer.kv_heads // tensor)) * (layer.head_dim + layer.value_dim)
 
 
 def _divide(config: Config, found: MemoryPlan, total: float, token: float) -> None:
@@ -119,11 +129,12 @@ def _fraction(config: Config, missing: list[str]) -> float:
 
 
 def _element(config: Config, missing: list[str], model: Architecture) -> float:
-    """Bytes of an element of the cache."""
-    operand = config.operand(_KEYS + "dtype")
-    text = "auto" if operand.present is False else str(operand.value)
+    """Bytes of an element of the cache: the file's keys replace the command's."""
+    names = (_KEYS + "dtype", "kv-cache-dtype")
+    given = next((name for name in names if config.operand(name).present is not False), None)
+    text = "auto" if given is None else str(config.operand(given).value)
     if text not in _DTYPES:
-        missing.append("kv_cache_config.dtype")
+        missing.append(str(given).removeprefix("config."))
     if text == "auto" and model.quantization.kv_cache == "fp8":
         return 1.0
     return _DTYPES.get(text, 2.0)

@@ -474,7 +474,8 @@ def in_container(
     # a house image that starts `vllm` or `sglang` itself is given the verb
     argv = command[1:] if command and command[0].value == "serve" and image.entrypoint is None else command
     launch = context.launch(image.engine, argv, site_of(command, context))
-    launch.launcher = entry.reader(image.engine, entry.launcher(image.engine, image.entrypoint or ()), argv)
+    started = entry.launcher(image.engine, image.entrypoint or ())
+    launch.launcher = entry.reader(image.engine, started, argv, original=not image.house)
     return [launch] if entry.serves(image.engine, launch.launcher, argv) else []
 
 

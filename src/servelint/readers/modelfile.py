@@ -2,7 +2,8 @@
 
 A file is a list of instructions, a line each; a value in three quotes goes on over lines, and one in quotes may.
 `ollama create` reads it and refuses a parameter that it does not know (parser/parser.go, api/types.go). Nothing is
-started: each instruction is a fragment of a launch.
+started: each instruction is a fragment of a launch. A compose file or a Dockerfile beside it that names the Modelfile says
+which release creates the model.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
 from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
+from servelint.readers.deployed import give_release
 from servelint.readers.registry import Format
 
 FORMAT = Format(
@@ -28,21 +30,23 @@ FORMAT = Format(
 MADE = "modelfile"
 """The name of the record in the engine's launchers."""
 
-NAME, VALUE = "PARAMETER", "PARAMETER_VALUE"
-"""Variables of the fragment that hold a parameter's name and its value: operands `env.PARAMETER` and `env.PARAMETER_VALUE`."""
+NAME, VALUE, INSTRUCTION = "PARAMETER", "PARAMETER_VALUE", "INSTRUCTION"
+"""Variables of the fragment that hold a parameter's name, its value, and the name of an instruction that not every release has:
+operands `env.PARAMETER`, `env.PARAMETER_VALUE` and `env.INSTRUCTION`."""
 
 _ENGINE = next(engine.id for engine in ENGINES.values() if MADE in engine.launchers)
 _INSTRUCTION = re.compile(r"[ \t]*(?P<name>[A-Za-z]+)[ \t]+")
 _PARAMETER = re.compile(r"[ \t]*(?P<name>\w+)[ \t]+")
-_KEPT = frozenset(("from", "adapter", "draft", "parameter"))
-_KNOWN = _KEPT | {"license", "message", "parser", "renderer", "requires", "system", "template"}
+_ADDED = frozenset(("draft", "parser", "renderer", "requires"))
+_KEPT = _ADDED | {"from", "adapter", "parameter"}
+_KNOWN = _KEPT | {"license", "message", "system", "template"}
+_ROLE = re.compile(r"(?:system|user|assistant)[ \t]+")
 _FIRST = re.compile(r"\s*(?:#[^\n]*\n\s*)*(?P<name>[A-Za-z]+)[ \t]")
 _QUOTES = '"""'
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     """A fragment of a launch for each instruction that says what runs, and how."""
-    del neighbours
     text = source.text
     first = _FIRST.match(text)
     if first is None or first.group("name").lower() not in _KNOWN:
@@ -63,12 +67,14 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
         if parameter is not None:
             words = [Word(TracedText.at(source, *parameter.span("name")))]
             start = parameter.end()
-        stop, low, high = _value(text, start, end)
+        role = _ROLE.match(text, start, end) if name == "message" else None
+        stop, low, high = _value(text, role.end() if role is not None else start, end)
         if name in _KEPT and low < high:
             value = Word(TracedText.at(source, low, high), Span(source, start, stop))
             found.append(_launch(source, name, [*words, value], Span(source, match.start("name"), stop)))
         at = text.find("\n", stop) + 1 or len(text)
     _join(found)
+    give_release(found, source, neighbours)
     return found
 
 
@@ -98,4 +104,6 @@ def _launch(source: Source, name: str, words: list[Word], site: Span) -> Launch:
     found.launcher = MADE
     if name == "parameter":
         found.env = {key: Variable(key, word.text, word.site) for key, word in zip((NAME, VALUE), words, strict=True)}
+    elif name in _ADDED:
+        found.env = {INSTRUCTION: Variable(INSTRUCTION, words[0].text, words[0].site)}
     return found

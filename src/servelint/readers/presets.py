@@ -15,6 +15,7 @@ from servelint.core.text import TracedText
 from servelint.engines import catalog as catalogs
 from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
+from servelint.readers.deployed import give_release
 from servelint.readers.registry import Format
 
 FORMAT = Format(
@@ -39,7 +40,6 @@ _OFF = ("off", "disabled", "false", "0")
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     """A launch for each model."""
-    del neighbours
     sections: dict[str, dict[str, tuple[TracedText, TracedText]]] = {}
     sites: dict[str, Span] = {}
     keys = sections.setdefault("", {})
@@ -57,7 +57,11 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
             keys[match.group("key")] = (TracedText.at(source, start + match.start("key"), start + match.end("key")), value)
         sites[name] = Span(source, sites[name].start, site.end) if name in sites else site
     shared = sections.pop(_SHARED, {})
-    return [_launch(source, name, {**shared, **own}, sites[name]) for name, own in sections.items() if name and (own or shared)]
+    found = [
+        _launch(source, name, {**shared, **own}, sites[name]) for name, own in sections.items() if name and (own or shared)
+    ]
+    give_release(found, source, neighbours)
+    return found
 
 
 def _launch(source: Source, name: str, keys: dict[str, tuple[TracedText, TracedText]], site: Span) -> Launch:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -27,6 +27,7 @@ from servelint.engines.conversions import Refused, convert
 from servelint.engines.registry import ENGINE_NAMES, ENGINES
 from servelint.filters.masking import mask
 from servelint.judge.judging import judge
+from servelint.rules.load import rules_of
 from servelint.syntax.json import OBJECT, JsonNode
 
 SAME, CHANGED, ADDED, IMPLIED = "same", "changed", "added", "implied"
@@ -119,6 +120,9 @@ def translate(launch: Launch, engine: str, release: str, settings: Settings) -> 
     target.env, target.open_env = writer.env, launch.open_env
     target.gpu, target.gpu_count = launch.gpu, launch.gpu_count
     found = [finding for finding in judge(target, settings) if finding.severity == "error"]
+    while writer.withdraw(found):
+        target.argv = list(writer.argv)
+        found = [finding for finding in judge(target, settings) if finding.severity == "error"]
     tag = ENGINES[engine].release_tag
     image = f"{ENGINES[engine].images[0].repository}:{tag.format(catalog.releases[index])}" if tag else ""
     return Translation(launch, source, target, catalog.releases[index], image, writer.lines, mask([launch, target], found))
@@ -450,6 +454,20 @@ class _Writer:
             return
         if option.long_name not in [word.shown for word in self.argv]:
             self.add(ADDED, None, [as_word(option.long_name)], f"{words[0].shown} needs it", row["id"])
+
+    def withdraw(self, findings: list[Finding]) -> bool:
+        """Take back the options whose removal alone mends what breaks. Returns whether there was one."""
+        fixes = {rule.id: rule.fix for rule in rules_of(self.engine)}
+        for finding in findings:
+            fix = fixes.get(finding.rule) or {}
+            spellings = {f"--{name}" for name in fix.get("delete", ()) if not {"set", "rename"} & fix.keys()}
+            for at, line in enumerate(self.lines):
+                if line.kind in (SAME, CHANGED) and line.target and line.target[0].shown in spellings:
+                    gone = {id(word) for word in line.target}
+                    self.argv = [word for word in self.argv if id(word) not in gone]
+                    self.lines[at] = replace(line, kind=LEFT_OUT, target=[], says=finding.message)
+                    return True
+        return False
 
     # -- words of the target
 

@@ -857,3 +857,29 @@ def test_a_second_model_is_not_advised() -> None:
     finding = only("vllm", "m --moel other", "0.33.0")
     assert finding.advice == "delete it, with its value: the model is set already"
     assert finding.fix is None
+
+
+class TestProgramThatLacksOptions:
+    IMAGE = "docker run ghcr.io/huggingface/text-generation-inference:3.3.7{} --model-id a/b {}"
+
+    @pytest.mark.parametrize(
+        ("build", "words", "refused"),
+        [
+            ("-llamacpp", "--quantize awq --num-shard=2 --type-k q8_0 --max-total-tokens 4096", ["--quantize", "--num-shard"]),
+            ("-llamacpp", "--max-batch-prefill-tokens 4096", ["--max-batch-prefill-tokens"]),
+            ("-trtllm", "--tokenizer-name a/b --executor-worker /x --max-batch-size 4", ["--max-batch-size"]),
+            ("-trtllm", "--tokenizer-name a/b --executor-worker /x --max-batch-prefill-tokens 4096", []),
+            ("", "--quantize awq --max-batch-size 4", []),
+        ],
+    )
+    def test_refuses_them(self, build: str, words: str, refused: list[str]) -> None:
+        found = [one for one in findings_in(self.IMAGE.format(build, words) + "\n", "run.sh") if one.severity == "error"]
+        assert [one.span.text for one in found] == refused
+        assert all("is an option of text-generation-launcher: text-generation-" in one.message for one in found)
+
+
+def test_types_of_speculation_are_collected() -> None:
+    repeated = "-m m.gguf --spec-type ngram-mod --spec-type draft-mtp"
+    assert kinds("llama.cpp", repeated, "b9219") == ["repeated-option"]
+    assert kinds("llama.cpp", repeated, "b11434") == []
+    assert kinds("llama.cpp", "-m m.gguf -c 4096 -c 8192", "b11434") == ["repeated-option"]

@@ -24,16 +24,15 @@ def _parameter(config: Config) -> tuple[str, str] | None:
 
 
 def unknown(config: Config) -> dict[str, str] | None:
-    """A parameter that the release does not know, and what to write instead."""
+    """A parameter that no release knows, and what to write instead."""
     given, known = _parameter(config), config.names(_KIND)
-    if given is None or known is None or given[0] in known:
+    if given is None or known is None or given[0] in (config.names(_KIND, ever=True) or ()):
         return None
     close = misspelt(given[0], known)
-    ever = given[0] in (config.names(_KIND, ever=True) or ())
-    advice = (
-        f"did you mean {close}?" if close else "delete it" if ever else "delete it; docs/modelfile.mdx lists the parameters"
-    )
-    return {"name": given[0], "instead": advice}
+    return {
+        "name": given[0],
+        "instead": f"did you mean {close}?" if close else "delete it; docs/modelfile.mdx lists the parameters",
+    }
 
 
 def refused_value(config: Config) -> dict[str, str] | None:

@@ -171,6 +171,12 @@ def _ignored_model(view: ReleaseView, fault: Fault) -> Violation:
     )
 
 
+def _lacked_option(view: ReleaseView, fault: Fault) -> Violation:
+    program = next(start.programs[0] for start in view.record.starts if start.launcher == view.config.launch.launcher)
+    message = f"{fault.spelling} is an option of {view.record.command[0]}: {program} of {view.release} refuses it"
+    return Violation("unknown-option", fault.span, message, "delete it", "not an option")
+
+
 def _ignored_option(view: ReleaseView, fault: Fault) -> Violation:
     launcher = view.record.launchers[view.config.launch.launcher]
     plain = fault.spelling[2:].replace("_", "-")
@@ -441,6 +447,7 @@ def _given_twice(view: ReleaseView, fault: Fault) -> Violation:
 
 _FAULTS: dict[str, Callable[[ReleaseView, Fault], Violation]] = {
     "unknown-option": _unknown,
+    "lacked-option": _lacked_option,
     "ambiguous-option": _ambiguous,
     "abbreviated-option": _abbreviated,
     "missing-value": _missing_value,
@@ -530,6 +537,9 @@ def _repeated(view: ReleaseView) -> list[Violation]:
         if before is None or option is None or option.kind in (APPEND, LIST) or setting.name.partition(".")[2]:
             continue
         if view.record.overwritten and setting.name not in view.record.overwritten:
+            continue
+        since = view.record.overwritten_before.get(setting.name)
+        if since is not None and view.at_least(since):
             continue
         if _content(before) is None or _content(setting) is None or _content(before) == _content(setting):
             continue

@@ -362,6 +362,14 @@ def _object(
         if body is None:
             found.append(_unknown_key(view, spelling, key, keys, written.content, "" if single else f"{name}.{key}"))
             continue
+        same = next(
+            (one for one in node.members if key in body.get("aliases", ()) and keys.get(one) is body and one != key), None
+        )
+        if same is not None and keys.extra == "reject":
+            message = (
+                f"{key} of {spelling} is another name of {same}, which is set as well; {view.release} refuses the two together"
+            )
+            found.append(Violation("unknown-json-key", written.content.span(), message, "delete one of them", "set twice"))
         if _is_null(value) and view.checks_fields and not _takes_null(body, key):
             found.append(_no_null(view, spelling, key, value.text))
         if value.kind != UNKNOWN and not _is_null(value) and view.checks_fields:
