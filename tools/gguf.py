@@ -19,9 +19,9 @@ from servelint.harvest.llamacpp import clean, initializer
 
 OUTPUT = Path(__file__).parents[1] / "src/servelint/models/gguf.json"
 ABOUT = (
-    "Architectures of GGUF files that came after the first build read: [the last build read that does not have it, the first that"
-    " does], by LLM_ARCH_NAMES in src/llama-arch.cpp. classes: architectures in config.json, and all that llama.cpp's conversion"
-    " made of them."
+    "Architectures of GGUF files that came after the first build read: [the last build read that does not have it, the first"
+    " that does], by LLM_ARCH_NAMES in src/llama-arch.cpp. classes: architectures in config.json, and all that the conversion"
+    " of llama.cpp made of them."
 )
 
 
