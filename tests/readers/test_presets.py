@@ -59,6 +59,8 @@ def test_other_files_have_no_models(text: str) -> None:
     ("line", "found"),
     [
         ("ctx-sise = 8", [("llamacpp/unknown-option", "ctx-sise", None)]),
+        ("top_p = 0.9", [("llamacpp/unknown-option", "top_p", None)]),
+        ("top-p = 0.9", []),
         ("no-mmap = true", [("llamacpp/removed-option", "no-mmap", None)]),
         ("no-mmap = $ON", []),
         ("parallel = 0", [("llamacpp/parallel-zero", "0", None)]),

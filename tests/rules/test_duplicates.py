@@ -23,7 +23,7 @@ from tests.rules.test_rules import ALL, asked
 pytestmark = pytest.mark.book
 
 CAUSES = {
-    ("llamacpp/memory-does-not-start", "llamacpp/qwen3-too-new"): "the size of the GPU; the release",
+    ("llamacpp/memory-does-not-start", "llamacpp/model-too-new"): "the size of the GPU; the release",
     ("lmdeploy/fp8-with-pytorch-before-ada", "lmdeploy/qwen3-too-new"): "the GPU; the release",
     ("lmdeploy/qwen3-too-new", "lmdeploy/weights-do-not-fit"): "the release; the size of the GPU",
     ("sglang/decode-radix-needs-nixl", "sglang/decode-radix-with-spec"): "the transfer backend; speculation",

@@ -82,7 +82,7 @@ def _words(key: str, written: TracedText, value: TracedText) -> list[Word]:
     catalog = catalogs.load(_ENGINE)
     short, long = f"-{key}", f"--{key}"
     runs = catalog.lines_of(short) if catalog is not None else []
-    dashes = "-" if runs else "--"
+    dashes = "-" if runs or "_" in key else "--"  # a key is looked up as it stands, where `--top_p` is --top-p
     runs = runs or (catalog.lines_of(long) if catalog is not None else [])
     name = Word(TracedText.join([TracedText.of(dashes), written]), written.span())
     kinds = {catalog.option(line).kind for _, _, line in runs} if catalog is not None else set()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from servelint import models
+from servelint.core.data import load_data
 from servelint.core.launch import Word
 from servelint.engines import ENGINES, images
 from servelint.engines.argv import Setting
@@ -38,6 +39,21 @@ def not_listed(config: Config) -> dict[str, str] | None:
     if _without_code(config) and config.operand("skip-tokenizer-init").present is None:
         return None  # what is not known decides between the two
     return missing if missing is not None and too_new(config) is None else None
+
+
+def gguf_too_new(config: Config) -> dict[str, str] | None:
+    """A build of llama.cpp that is older than the architecture of the model's GGUF file, by models/gguf.json."""
+    family, image = config.family, config.launch.image
+    architecture = family.facts.get("architecture") if family is not None and not family.inferred else None
+    if not isinstance(architecture, str) or (image is not None and images.identify(image).house):
+        return None
+    table = load_data("models/gguf.json")
+    bounds = {name: table["architectures"][name] for name in table["classes"].get(architecture, ())}
+    # a build between the two was not read
+    if not bounds or any(config.at_least(f"b{int(last[1:]) + 1}") is not False for last, _ in bounds.values()):
+        return None
+    since = min(int(first[1:]) for _, first in bounds.values())
+    return {"gguf": " or ".join(bounds), "since": f"b{since}"}
 
 
 def no_longer_listed(config: Config) -> dict[str, str] | None:
