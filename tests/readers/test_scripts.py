@@ -775,3 +775,41 @@ class TestMismatch:
 
     def test_the_commands_before_it_are_kept(self) -> None:
         assert argv(read(Source("run.sh", "vllm serve m\nif a; then\n")).launches[0]) == ["m"]
+
+
+class TestProgramsInsideOfCommands:
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("""python3 -c "import subprocess; subprocess.run(['vllm', 'serve', 'm'])\"""", ["m"]),
+            ("nohup python -u -c 'import os; os.system(\"vllm serve m --port 1\")' &", ["m", "--port", "1"]),
+            ("python - <<'EOF'\nimport os\nos.execvp('vllm', ['vllm', 'serve', 'm'])\nEOF", ["m"]),
+            ("python3 <<EOF\nimport os\nos.system('vllm serve $MODEL --port 1')\nEOF", ["${MODEL}", "--port", "1"]),
+            ("srun uv run python - <<'EOF'\nimport subprocess\nsubprocess.run('vllm serve m', shell=True)\nEOF", ["m"]),
+            ("cat > go.py <<'EOF'\nimport os\nos.system('vllm serve m')\nEOF\npython go.py", ["m"]),
+            ("sbatch -N 1 <<'EOF'\n#!/bin/bash\nvllm serve m --port $PORT\nEOF", ["m", "--port", "${PORT}"]),
+            ("qsub -b y -cwd -l gpu=1 vllm serve m --port 1", ["m", "--port", "1"]),
+            ("dotenv -f a.env run vllm serve m", ["m"]),
+            ("dotenvx run -f a.env -- vllm serve m", ["m"]),
+            ('echo "@reboot vllm serve m --port 1" | crontab -', ["m", "--port", "1"]),
+            ('(crontab -l; echo "0 3 * * * cd /srv && vllm serve m") | crontab -', ["m"]),
+            ("trap 'vllm serve m --port $P' EXIT; P=2", ["m", "--port", "2"]),
+        ],
+    )
+    def test_are_found(self, text: str, words: list[str]) -> None:
+        assert argv(script(text)) == words
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            'python3 -c "import vllm; print(vllm.__version__)"',
+            "python3 -c 'from vllm import LLM; LLM(\"m\")'",
+            "python - <<'EOF'\nif vllm serve m:\nEOF",
+            "trap 'docker rm -f vllm; pkill -f \"vllm serve\"' EXIT",
+            "trap 'vllm serve m' EXIT; trap - EXIT",
+            "crontab -l | grep 'vllm serve m'",
+            "qsub -b n job.sh vllm serve m",
+        ],
+    )
+    def test_are_not_taken_from_others(self, text: str) -> None:
+        assert launches_in(text, "run.sh") == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from servelint.core import bounds
 from servelint.core.launch import Container, Launch, Mishap, Nodes, ReleaseClaim, Variable, Word
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from servelint.syntax.shell.syntax import Script
 
 WRAPPERS = frozenset((
-    "accelerate", "aws-vault", "bash-preexec", "bwrap", "cgexec", "daemonize", "devbox", "foreman", "honcho", "oc", "qrsh",
+    "accelerate", "aws-vault", "bash-preexec", "bwrap", "cgexec", "daemonize", "devbox", "dotenv", "dotenvx", "foreman", "honcho", "oc", "qrsh",
     "salloc", "catchsegv", "catatonit", "chpst", "chroot", "chrt", "compute-sanitizer",
     "conda", "coverage", "cpulimit", "cuda-gdb", "ddtrace-run", "debugpy", "deepspeed", "direnv", "distrobox", "doas",
     "docker-entrypoint.sh", "doppler", "dumb-init", "enroot", "env", "envdir", "eatmydata", "exec", "firejail", "flock",
@@ -47,7 +48,7 @@ _RUNNING_MODULES = frozenset((
 ))  # fmt: skip
 """Modules that run another module or script: `python -m cProfile -m module`."""
 _OPENERS = frozenset((
-    "aws-vault", "chroot", "direnv", "distrobox", "docker-entrypoint.sh", "doppler", "envdir", "devbox", "incus", "infisical",
+    "aws-vault", "chroot", "direnv", "distrobox", "docker-entrypoint.sh", "doppler", "dotenv", "dotenvx", "envdir", "devbox", "incus", "infisical",
     "kubectl", "lxc", "nix", "oc", "nix-shell", "nvidia_entrypoint.sh", "op", "pixi", "sops", "toolbox",
 ))  # fmt: skip
 """Wrappers that bring variables from a vault, a profile or a running container: more may be set than the file shows."""
@@ -110,6 +111,10 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
             return ran
     if head in _SUBMITTERS:
         return _submitted(words, context, depth)
+    if head == "crontab" and context.stdin is not None:
+        return _scheduled(context.stdin, context, depth)
+    if head is not None and head.startswith("python") and (ran := _python(words, context)):
+        return ran
     if head is None or head in WRAPPERS or _runs_module(words, 0):
         return _wrapped(words, head, context, depth)
     return script_file(words[0], words[1:], context, depth) or _passed_on(words, context, depth)
@@ -237,14 +242,50 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
             ran = containers.container(words[at:], inner, depth)
             if ran is not None:
                 return ran
+        if name is not None and name.startswith("python") and (started := _python(words[at:], inner)):
+            return started
         if name is not None and name.endswith(".sh") and (ran := script_file(words[at], words[at + 1 :], inner, depth)):
             return ran
     return []
 
 
+_JOB = re.compile(r"(?m)^[ \t]*(?:@\w+|(?:[\d*/,A-Za-z-]+[ \t]+){4}[\d*/,A-Za-z-]+)[ \t]+(\S[^\n]*)")
+"""A line of a crontab."""
+
+
+def _scheduled(table: TracedText, context: CommandContext, depth: int) -> list[Launch]:
+    """The launches of the commands of a crontab, which runs them without the variables of here."""
+    inner = _no_file(context.with_(site=None, env={}, open_env=True))
+    return [
+        launch
+        for line in _JOB.finditer(table.flat)
+        for launch in script_launches(table.cut(*line.span(1)), inner, None, depth + 1)
+    ]
+
+
+def _python(words: list[Word], context: CommandContext) -> list[Launch]:
+    """The launches of a Python program that a command line holds: `python -c TEXT`, `python - <<EOF`."""
+    from servelint.readers import embedded
+
+    at = next((at for at, word in enumerate(words) if at and not re.match(r"-[^cm-]", word.text.flat)), len(words))
+    named = words[at].value if at < len(words) else "-"
+    text = words[at + 1].text if named == "-c" and at + 1 < len(words) else context.stdin if named == "-" else None
+    if text is None or not entry.mentions(text.flat):
+        return []
+    found = embedded.of_written("-.py", text, context.source)
+    for launch in found:
+        launch.env = {**context.env, **launch.env}
+        launch.open_env = launch.open_env or context.open_env
+        if launch.container is None and launch.release.how is None:
+            launch.release = context.claims.get(launch.engine, launch.release)
+    return found
+
+
 def _submitted(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
     """The command that a scheduler of jobs is given, as a text or as a script with its arguments."""
     env, given = dict(context.env), set(context.given)
+    if any(one.value == "-b" and two.value in ("y", "yes") for one, two in pairwise(words)):
+        return _wrapped(words, words[0].text.flat, context, depth)
     for at in range(1, len(words)):
         flat = words[at].text.flat
         if words[at - 1].value == "--wrap" or flat.startswith("--wrap="):
@@ -260,6 +301,8 @@ def _submitted(words: list[Word], context: CommandContext, depth: int) -> list[L
             ran = script_file(words[at], words[at + 1 :], inner, depth)
             if ran:
                 return ran
+    if context.stdin is not None:
+        return script_launches(context.stdin, _no_file(context.with_(site=context.site, env=env)), None, depth + 1)
     return []
 
 

@@ -247,11 +247,15 @@ def pipe(shell: Evaluator, here: TracedText | None, nodes: list[Node]) -> Status
     reads, outer_printed = shell.floor, shell.printed
     for node in nodes:
         outer = shell.state
-        shell.printed = None if outer_printed is None else []
+        # a substitution inside of it would not be followed
+        group = node.type in ("subshell", "compound_statement") and "$(" not in node.text and "`" not in node.text
+        shell.printed = [] if group or outer_printed is not None else None
         shell.steps += 2
         shell.state = outer.copy()
         printed = _printed_by(shell, node, here)
         status = command(shell, node, here) if node.type == "command" else shell.visit(node)
+        if group and shell.printed is not None:
+            printed = TracedText.join(shell.printed)
         outer.files, outer.installed = shell.state.files, shell.state.installed
         shell.state = outer
         here = printed
@@ -480,6 +484,8 @@ def printed(shell: Evaluator, words: list[Word], here: TracedText | None) -> Tra
     if name == "printf":
         if len(args) > 2 and not all(arg.known for arg in args):
             return None  # an unknown argument may be several
+        if args and args[0].flat == "--":
+            return formatted(args[1:]) if len(args) > 1 else None
         return formatted(args) if args and not args[0].flat.startswith("-") else None
     if name in ("basename", "dirname"):
         args = [arg for arg in args if arg.flat != "--"]
