@@ -813,3 +813,39 @@ class TestProgramsInsideOfCommands:
     )
     def test_are_not_taken_from_others(self, text: str) -> None:
         assert launches_in(text, "run.sh") == []
+
+
+class TestCommandsThatAreNoCommands:
+    @pytest.mark.parametrize(
+        ("text", "kind"),
+        [
+            ('CMD="vllm serve m"\n"$CMD"', "quoted-command"),
+            ('run() { "$1"; }\nrun "vllm serve m"', "quoted-command"),
+            ('nohup "vllm serve m" &', "quoted-command"),
+            ('CMD="A=1 vllm serve m"\n$CMD', "no-assignment"),
+            ('CMD=(A=1 B=2 vllm serve m)\n"${CMD[@]}"', "no-assignment"),
+            ("nohup A=1 vllm serve m &", "no-assignment"),
+            ("exec A=1 vllm serve m", "no-assignment"),
+        ],
+    )
+    def test_start_nothing(self, text: str, kind: str) -> None:
+        launch = script(text)
+        assert [mishap.kind for mishap in launch.mishaps] == [kind]
+        assert not launch.started
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            'CMD="A=1 vllm serve m"\neval "$CMD"',
+            'CMD="A=1 vllm serve m"\nbash -c "$CMD"',
+            'CMD="A=1 vllm serve m"\nenv $CMD',
+            'CMD="A=1 vllm serve m"\nsudo $CMD',
+            'CMD="vllm serve m"\n$CMD',
+            'run() { eval "$1"; }\nrun "vllm serve m"',
+            "A=1 nohup vllm serve m",
+        ],
+    )
+    def test_others_start_the_engine(self, text: str) -> None:
+        launch = script(text)
+        assert launch.started
+        assert launch.mishaps == []

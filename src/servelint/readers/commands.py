@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from servelint.syntax.shell.syntax import Script
 
 WRAPPERS = frozenset((
-    "accelerate", "aws-vault", "bash-preexec", "bwrap", "cgexec", "daemonize", "devbox", "dotenv", "dotenvx", "foreman", "honcho", "oc", "qrsh",
-    "salloc", "catchsegv", "catatonit", "chpst", "chroot", "chrt", "compute-sanitizer",
+    "accelerate", "aws-vault", "bash-preexec", "bwrap", "cgexec", "daemonize", "devbox", "dotenv", "dotenvx", "foreman",
+    "honcho", "oc", "qrsh", "salloc", "catchsegv", "catatonit", "chpst", "chroot", "chrt", "compute-sanitizer",
     "conda", "coverage", "cpulimit", "cuda-gdb", "ddtrace-run", "debugpy", "deepspeed", "direnv", "distrobox", "doas",
     "docker-entrypoint.sh", "doppler", "dumb-init", "enroot", "env", "envdir", "eatmydata", "exec", "firejail", "flock",
     "flux", "gdb", "gosu", "hatch", "heaptrack", "hivemind", "incus", "infisical", "ionice", "ipexrun", "jemalloc.sh",
@@ -48,7 +48,8 @@ _RUNNING_MODULES = frozenset((
 ))  # fmt: skip
 """Modules that run another module or script: `python -m cProfile -m module`."""
 _OPENERS = frozenset((
-    "aws-vault", "chroot", "direnv", "distrobox", "docker-entrypoint.sh", "doppler", "dotenv", "dotenvx", "envdir", "devbox", "incus", "infisical",
+    "aws-vault", "chroot", "direnv", "distrobox", "docker-entrypoint.sh", "doppler", "dotenv", "dotenvx", "envdir", "devbox",
+    "incus", "infisical",
     "kubectl", "lxc", "nix", "oc", "nix-shell", "nvidia_entrypoint.sh", "op", "pixi", "sops", "toolbox",
 ))  # fmt: skip
 """Wrappers that bring variables from a vault, a profile or a running container: more may be set than the file shows."""
@@ -88,6 +89,8 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
     """The launches that a command makes: none, one, or those of a script inside it."""
     if not words or bounds.SCRIPTS.passed(depth, words[0].text):
         return []
+    if words[0].value in _NO_ASSIGNMENTS and len(words) > 1 and re.match(_ASSIGNMENT, words[1].text.flat) is not None:
+        return without_expansion(words, context, depth)
     found = entry.find(words)
     if found is not None:
         started = entry.serves(found.engine, found.launcher, words[found.end :])
@@ -381,6 +384,8 @@ def shell_launches(words: list[Word], context: CommandContext, depth: int) -> li
     return script_launches(context.stdin, _no_file(context), words[:1], depth + 1) if context.stdin is not None else []
 
 
+_NO_ASSIGNMENTS = frozenset(("exec", "nohup", "setsid"))
+"""What takes a program after it, and not an assignment."""
 _SHELL_ONLY = frozenset((
     ".", "alias", "cd", "eval", "exec", "export", "pushd", "set", "shopt", "source", "trap", "ulimit", "umask", "unset",
 ))  # fmt: skip
@@ -397,6 +402,29 @@ def without_shell(words: list[Word], context: CommandContext, depth: int) -> lis
     if len(words) > 1 and (first in _SHELL_ONLY or re.match(_ASSIGNMENT, first)):
         return not_started("no-shell", words[0], words, context, depth)
     return []
+
+
+def without_expansion(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
+    """The launches that the author of a script means, whose shell takes a whole command line or an assignment for a program.
+
+    Quotes keep a command line together (`"$CMD"`), and what an expansion yields is no assignment (`CMD="A=1 vllm serve m"; $CMD`).
+    """
+    at = 1 if words[0].value in _NO_ASSIGNMENTS and len(words) > 1 else 0
+    first = words[at].value
+    if first is None or len(first) > 4096:
+        return []
+    if re.match(_ASSIGNMENT, first) is not None:
+        rest = [word for word in words[at:] if re.match(_ASSIGNMENT, word.text.flat) is None]
+        known = rest and entry.find(rest) is not None
+        return not_started("no-assignment", words[at], words[at:], context, depth) if known else []
+    written = words[at].site
+    # a text in quotes that stands alone in a code block of a document may be anything
+    if re.search(r"\s", first.strip()) is None or written is None or not (at or "$" in written.text):
+        return []
+    inner = [word for word in split(words[at].text) if re.match(_ASSIGNMENT, word.text.flat) is None]
+    return (
+        not_started("quoted-command", words[at], words[at:], context, depth) if inner and entry.find(inner) is not None else []
+    )
 
 
 def without_shell_text(text: TracedText, words: list[Word], context: CommandContext) -> list[Launch]:
@@ -556,6 +584,8 @@ def script_launches(
                 cut = ran.site if ran.lost is None else ran.site.to(ran.lost)
                 new = launches(before, here, depth)
             waiting[:] = [(before, ran.site)] if not new else []
+        if not new:
+            new = without_expansion(ran.words, here, depth)
         if not new and around is context and (entry.program(ran.words[0]) or "") not in _LISTENS_NOWHERE:
             context.others.append(entry.program(ran.words[0]))
         for launch in new:
