@@ -461,3 +461,31 @@ def test_a_text_without_a_shell_and_a_list_with_one_start_nothing(call: str, kin
     launch = launch_in(f"import subprocess\n{call}\n", "start.py")
     assert [mishap.kind for mishap in launch.mishaps] == kinds
     assert launch.started is not bool(kinds)
+
+
+def test_an_attribute_of_an_object_holds_a_command() -> None:
+    launch = launch_in(
+        """
+        import subprocess
+        def build(info):
+            base = ["vllm", "serve", "m"]
+            base += ["--port", "1"]
+            return base
+        def launch():
+            info = Info()
+            info.command = build(info)
+            subprocess.Popen(info.command)
+        """,
+        "start.py",
+    )
+    assert argv(launch) == ["m", "--port", "1"]
+
+
+def test_an_attribute_of_another_object_is_not_known() -> None:
+    text = """
+        import subprocess
+        info.command = ["vllm", "serve", "m"]
+        info = other()
+        subprocess.Popen(info.command)
+        """
+    assert launches_in(text, "start.py") == []

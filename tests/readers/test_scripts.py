@@ -794,6 +794,12 @@ class TestProgramsInsideOfCommands:
             ('echo "@reboot vllm serve m --port 1" | crontab -', ["m", "--port", "1"]),
             ('(crontab -l; echo "0 3 * * * cd /srv && vllm serve m") | crontab -', ["m"]),
             ("trap 'vllm serve m --port $P' EXIT; P=2", ["m", "--port", "2"]),
+            ('go() { vllm serve "$1" --port "$2"; }\nssh host "$(declare -f go); go m 1"', ["m", "--port", "1"]),
+            (
+                'go() { docker run --entrypoint bash "$IMAGE" -c "$1"; }\nsrun bash -c "$(declare -f go)\n go \'vllm serve m\'"',
+                ["m"],
+            ),
+            ('cmd.exe /c "llama-server.exe -m x"', ["-m", "x"]),
         ],
     )
     def test_are_found(self, text: str, words: list[str]) -> None:

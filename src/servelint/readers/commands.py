@@ -114,6 +114,8 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
             return ran
     if head in _SUBMITTERS:
         return _submitted(words, context, depth)
+    if head is not None and head.lower().removesuffix(".exe") in _WINDOWS_SHELLS:
+        return _windows_shell(words, context, depth)
     if head == "crontab" and context.stdin is not None:
         return _scheduled(context.stdin, context, depth)
     if head is not None and head.startswith("python") and (ran := _python(words, context)):
@@ -250,6 +252,22 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
         if name is not None and name.endswith(".sh") and (ran := script_file(words[at], words[at + 1 :], inner, depth)):
             return ran
     return []
+
+
+_WINDOWS_SHELLS = frozenset(("cmd", "powershell", "pwsh"))
+
+
+def _windows_shell(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
+    """The launches of the command that a shell of Windows is given: `cmd /c TEXT`, `powershell -Command TEXT`."""
+    from servelint.syntax import statements
+
+    flags = ("-c", "-command", "/c", "/k")
+    at = next((at for at, word in enumerate(words) if word.text.flat.lower() in flags), len(words))
+    rest = words[at + 1 :]
+    if len(rest) != 1:
+        return launches(rest, context, depth + 1)
+    inner = [one.words for one in statements.commands(rest[0].text, fish=False)]
+    return [launch for command in inner for launch in launches(command, context, depth + 1)]
 
 
 _JOB = re.compile(r"(?m)^[ \t]*(?:@\w+|(?:[\d*/,A-Za-z-]+[ \t]+){4}[\d*/,A-Za-z-]+)[ \t]+(\S[^\n]*)")

@@ -371,8 +371,13 @@ class _Walk:
     def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
         if isinstance(target, ast.Name):
             scope[target.id] = value
-        elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
-            self.attributes.setdefault(self.owner, {})[target.attr] = value
+            for name in [name for name in scope if name.startswith(target.id + ".")]:
+                del scope[name]
+        elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+            if target.value.id == "self":
+                self.attributes.setdefault(self.owner, {})[target.attr] = value
+            else:
+                scope[f"{target.value.id}.{target.attr}"] = value
         elif isinstance(target, ast.Subscript):
             held = self.value(target.value, scope)
             key = self.value(target.slice, scope)
@@ -448,7 +453,7 @@ class _Walk:
         if isinstance(node, ast.Name):
             return self.named(node, scope)
         if isinstance(node, ast.Attribute):
-            return self.attribute(node)
+            return self.attribute(node, scope)
         if isinstance(node, (ast.List, ast.Tuple)):
             return self.listed(node, scope)
         if isinstance(node, ast.Dict):
@@ -536,7 +541,9 @@ class _Walk:
                 return one[node.id]
         return self.unknown(node)
 
-    def attribute(self, node: ast.Attribute) -> Value:
+    def attribute(self, node: ast.Attribute, scope: Scope) -> Value:
+        if isinstance(node.value, ast.Name) and (set_here := f"{node.value.id}.{node.attr}") in scope:
+            return scope[set_here]
         name = self.dotted(node)
         if name == "sys.executable":
             return TracedText.of("python3", self.span(node))

@@ -355,6 +355,9 @@ _STARTING = re.compile(
 def output(shell: Evaluator, command: TracedText, whole: TracedText) -> TracedText:
     """What a command substitution prints, without trailing line ends; unknown if the command would have to be run."""
     nothing = TracedText((unknown(whole.shown, whole.span()),))
+    functions = _FUNCTIONS.fullmatch(command.flat)
+    if functions is not None and all(name in shell.state.functions for name in functions[1].split()):
+        return _definitions(shell, functions[1].split())
     if _STARTING.match(command.flat) is not None:
         _captured(shell, command)  # it prints an id, and what it starts goes on
         return nothing
@@ -372,6 +375,19 @@ def output(shell: Evaluator, command: TracedText, whole: TracedText) -> TracedTe
         return nothing
     found = found.cut(0, len(found.flat.rstrip("\n")))
     return own(whole.shown, whole.span()) if is_own(found) and len(found.pieces) == 1 else found
+
+
+_FUNCTIONS = re.compile(r"\s*(?:declare|typeset)\s+-f\s+([\w:.-]+(?:\s+[\w:.-]+)*)\s*")
+
+
+def _definitions(shell: Evaluator, names: list[str]) -> TracedText:
+    """What `declare -f` prints: functions, for a shell that is started elsewhere."""
+    parts: list[TracedText] = []
+    for name in names:
+        script, body = shell.state.functions[name]
+        parts += (TracedText.of(name + " () "), script.cut(body), _LINE_END)
+        shell.called.add(name)
+    return TracedText.join(parts[:-1])
 
 
 def _starts_known(command: TracedText, shell: Evaluator) -> bool:
