@@ -796,7 +796,7 @@ class TestProgramsInsideOfCommands:
             ("trap 'vllm serve m --port $P' EXIT; P=2", ["m", "--port", "2"]),
             ('go() { vllm serve "$1" --port "$2"; }\nssh host "$(declare -f go); go m 1"', ["m", "--port", "1"]),
             (
-                'go() { docker run --entrypoint bash "$IMAGE" -c "$1"; }\nsrun bash -c "$(declare -f go)\n go \'vllm serve m\'"',
+                'go() { docker run --entrypoint sh "$I" -c "$1"; }\nsrun bash -c "$(declare -f go)\n go \'vllm serve m\'"',
                 ["m"],
             ),
             ('cmd.exe /c "llama-server.exe -m x"', ["-m", "x"]),
