@@ -855,3 +855,12 @@ class TestCommandsThatAreNoCommands:
         launch = script(text)
         assert launch.started
         assert launch.mishaps == []
+
+
+@pytest.mark.parametrize(
+    "test", ["case $M in abc) R=--a ;; *) R=--b ;; esac", "if [[ $M == abc ]]; then R=--a; else R=--b; fi"]
+)
+def test_texts_that_differ_may_be_equal_where_case_is_ignored(test: str) -> None:
+    launch = script(f"shopt -s nocasematch\nM=ABC\n{test}\nvllm serve m $R\n")
+    assert sorted([argv(launch), *map(argv, launch.alternatives)]) == [["m", "--a"], ["m", "--b"]]
+    assert argv(script(f"M=ABC\n{test}\nvllm serve m $R\n")) == ["m", "--b"]

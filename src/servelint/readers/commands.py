@@ -425,7 +425,7 @@ def without_shell(words: list[Word], context: CommandContext, depth: int) -> lis
 def without_expansion(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
     """The launches that the author of a script means, whose shell takes a whole command line or an assignment for a program.
 
-    Quotes keep a command line together (`"$CMD"`), and what an expansion yields is not an assignment (`C="A=1 vllm serve"; $C`).
+    Quotes keep a command line together (`"$CMD"`), and what an expansion yields is not an assignment (`C="A=1 vllm"; $C`).
     """
     at = 1 if words[0].value in _NO_ASSIGNMENTS and len(words) > 1 else 0
     first = words[at].value
