@@ -67,7 +67,6 @@ class TestEntryPoints:
             "python -m vllm.benchmarks.serve --model m",
             "python -c 'import vllm; print(vllm.__version__)'",
             "lmdeploy serve gradio m",
-            "trtllm-serve disaggregated -c config.yml",
             "pip install vllm",
             "pkill -f 'vllm serve'",
             "echo vllm serve m",
