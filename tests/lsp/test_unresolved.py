@@ -42,3 +42,13 @@ async def test_they_can_be_switched_off(options: dict[str, object], tmp_path: Pa
         found = await published(client, opened(client, tmp_path / "run.sh", TEXT))
         assert hints(found) == set()
         assert "vllm/gpu-memory-utilization-out-of-range" in {one.code for one in found}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("capabilities", [PUSH, PULL])
+async def test_a_command_whose_servers_are_in_a_file(capabilities: types.ClientCapabilities, tmp_path: Path) -> None:
+    async with led(capabilities, options={"isolated": True}) as client:
+        uri = opened(client, tmp_path / "run.sh", "trtllm-serve m\ntrtllm-serve disaggregated -c disagg.yaml\n")
+        found = await (published if capabilities is PUSH else pulled)(client, uri)
+        notes = [one for one in found if one.message.startswith("trtllm-serve disaggregated is not judged here")]
+        assert [(one.severity, one.range.start.line) for one in notes] == [(types.DiagnosticSeverity.Information, 1)]

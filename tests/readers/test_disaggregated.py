@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.launching import launches_in
+import pytest
+
+from tests.launching import launches_in, reading
 
 TEXT = """
     hostname: localhost
@@ -52,3 +54,18 @@ def test_other_files_are_not_read() -> None:
     assert launches_in("context_servers: [a, b]\nport: 8000\n", "x.yaml") == []
     assert launches_in("servers:\n  context_servers: {num_instances: 1}\n", "x.yaml") == []
     assert launches_in("context_servers: {}\n", "x.yaml") != []
+
+
+@pytest.mark.parametrize(
+    ("text", "notes"),
+    [
+        ("trtllm-serve m\ntrtllm-serve disaggregated -c disagg.yaml\n", [(2, 14, "trtllm-serve disaggregated")]),
+        ("mpirun -n 2 trtllm-serve disaggregated_mpi_worker -c d.yaml\n", [(1, 26, "trtllm-serve disaggregated_mpi_worker")]),
+        ("trtllm-serve mm_embedding_serve m\ntrtllm-serve --help\n", []),
+        ("trtllm-serve disaggregated_model\n", []),
+    ],
+)
+def test_what_starts_them_is_noted(text: str, notes: list[tuple[int, int, str]]) -> None:
+    problems = reading(text, "run.sh")[0].problems
+    assert [(one.line, one.column, one.message.partition(" is not judged here")[0]) for one in problems] == notes
+    assert all(one.note == "always" for one in problems)

@@ -440,3 +440,52 @@ def test_each_return_of_a_function() -> None:
 
 def test_a_program_of_windows() -> None:
     assert started(r'subprocess.Popen([r"C:\llama\llama-server.exe", "-m", "a.gguf"])') == ["-m", "a.gguf"]
+
+
+@pytest.mark.parametrize(
+    ("call", "kinds"),
+    [
+        ('subprocess.run("vllm serve m")', ["one-word"]),
+        ('subprocess.Popen(["vllm serve m"])', ["one-word"]),
+        ('subprocess.run(["vllm", "serve", "m"], shell=True)', ["shell-arguments"]),
+        ('subprocess.run("vllm serve m", shell=True)', []),
+        ('subprocess.run(["vllm serve m"], shell=True)', []),
+        ('subprocess.run(["vllm", "serve", "m"], shell=False)', []),
+        ('subprocess.run("vllm serve m", shell=SHELL)', []),
+        ('subprocess.run("vllm serve m", **options)', []),
+        ('subprocess.run("llama-server.exe -m m.gguf")', []),
+        ('host.run("vllm serve m")', []),
+    ],
+)
+def test_a_text_without_a_shell_and_a_list_with_one_start_nothing(call: str, kinds: list[str]) -> None:
+    launch = launch_in(f"import subprocess\n{call}\n", "start.py")
+    assert [mishap.kind for mishap in launch.mishaps] == kinds
+    assert launch.started is not bool(kinds)
+
+
+def test_an_attribute_of_an_object_holds_a_command() -> None:
+    launch = launch_in(
+        """
+        import subprocess
+        def build(info):
+            base = ["vllm", "serve", "m"]
+            base += ["--port", "1"]
+            return base
+        def launch():
+            info = Info()
+            info.command = build(info)
+            subprocess.Popen(info.command)
+        """,
+        "start.py",
+    )
+    assert argv(launch) == ["m", "--port", "1"]
+
+
+def test_an_attribute_of_another_object_is_not_known() -> None:
+    text = """
+        import subprocess
+        info.command = ["vllm", "serve", "m"]
+        info = other()
+        subprocess.Popen(info.command)
+        """
+    assert launches_in(text, "start.py") == []

@@ -67,7 +67,6 @@ class TestEntryPoints:
             "python -m vllm.benchmarks.serve --model m",
             "python -c 'import vllm; print(vllm.__version__)'",
             "lmdeploy serve gradio m",
-            "trtllm-serve disaggregated -c config.yml",
             "pip install vllm",
             "pkill -f 'vllm serve'",
             "echo vllm serve m",
@@ -775,3 +774,92 @@ class TestMismatch:
 
     def test_the_commands_before_it_are_kept(self) -> None:
         assert argv(read(Source("run.sh", "vllm serve m\nif a; then\n")).launches[0]) == ["m"]
+
+
+class TestProgramsInsideOfCommands:
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("""python3 -c "import subprocess; subprocess.run(['vllm', 'serve', 'm'])\"""", ["m"]),
+            ("nohup python -u -c 'import os; os.system(\"vllm serve m --port 1\")' &", ["m", "--port", "1"]),
+            ("python - <<'EOF'\nimport os\nos.execvp('vllm', ['vllm', 'serve', 'm'])\nEOF", ["m"]),
+            ("python3 <<EOF\nimport os\nos.system('vllm serve $MODEL --port 1')\nEOF", ["${MODEL}", "--port", "1"]),
+            ("srun uv run python - <<'EOF'\nimport subprocess\nsubprocess.run('vllm serve m', shell=True)\nEOF", ["m"]),
+            ("cat > go.py <<'EOF'\nimport os\nos.system('vllm serve m')\nEOF\npython go.py", ["m"]),
+            ("sbatch -N 1 <<'EOF'\n#!/bin/bash\nvllm serve m --port $PORT\nEOF", ["m", "--port", "${PORT}"]),
+            ("qsub -b y -cwd -l gpu=1 vllm serve m --port 1", ["m", "--port", "1"]),
+            ("dotenv -f a.env run vllm serve m", ["m"]),
+            ("dotenvx run -f a.env -- vllm serve m", ["m"]),
+            ('echo "@reboot vllm serve m --port 1" | crontab -', ["m", "--port", "1"]),
+            ('(crontab -l; echo "0 3 * * * cd /srv && vllm serve m") | crontab -', ["m"]),
+            ("trap 'vllm serve m --port $P' EXIT; P=2", ["m", "--port", "2"]),
+            ('go() { vllm serve "$1" --port "$2"; }\nssh host "$(declare -f go); go m 1"', ["m", "--port", "1"]),
+            (
+                'go() { docker run --entrypoint sh "$I" -c "$1"; }\nsrun bash -c "$(declare -f go)\n go \'vllm serve m\'"',
+                ["m"],
+            ),
+            ('cmd.exe /c "llama-server.exe -m x"', ["-m", "x"]),
+        ],
+    )
+    def test_are_found(self, text: str, words: list[str]) -> None:
+        assert argv(script(text)) == words
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            'python3 -c "import vllm; print(vllm.__version__)"',
+            "python3 -c 'from vllm import LLM; LLM(\"m\")'",
+            "python - <<'EOF'\nif vllm serve m:\nEOF",
+            "trap 'docker rm -f vllm; pkill -f \"vllm serve\"' EXIT",
+            "trap 'vllm serve m' EXIT; trap - EXIT",
+            "crontab -l | grep 'vllm serve m'",
+            "qsub -b n job.sh vllm serve m",
+        ],
+    )
+    def test_are_not_taken_from_others(self, text: str) -> None:
+        assert launches_in(text, "run.sh") == []
+
+
+class TestCommandsThatAreNoCommands:
+    @pytest.mark.parametrize(
+        ("text", "kind"),
+        [
+            ('CMD="vllm serve m"\n"$CMD"', "quoted-command"),
+            ('run() { "$1"; }\nrun "vllm serve m"', "quoted-command"),
+            ('nohup "vllm serve m" &', "quoted-command"),
+            ('CMD="A=1 vllm serve m"\n$CMD', "no-assignment"),
+            ('CMD=(A=1 B=2 vllm serve m)\n"${CMD[@]}"', "no-assignment"),
+            ("nohup A=1 vllm serve m &", "no-assignment"),
+            ("exec A=1 vllm serve m", "no-assignment"),
+        ],
+    )
+    def test_start_nothing(self, text: str, kind: str) -> None:
+        launch = script(text)
+        assert [mishap.kind for mishap in launch.mishaps] == [kind]
+        assert not launch.started
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            'CMD="A=1 vllm serve m"\neval "$CMD"',
+            'CMD="A=1 vllm serve m"\nbash -c "$CMD"',
+            'CMD="A=1 vllm serve m"\nenv $CMD',
+            'CMD="A=1 vllm serve m"\nsudo $CMD',
+            'CMD="vllm serve m"\n$CMD',
+            'run() { eval "$1"; }\nrun "vllm serve m"',
+            "A=1 nohup vllm serve m",
+        ],
+    )
+    def test_others_start_the_engine(self, text: str) -> None:
+        launch = script(text)
+        assert launch.started
+        assert launch.mishaps == []
+
+
+@pytest.mark.parametrize(
+    "test", ["case $M in abc) R=--a ;; *) R=--b ;; esac", "if [[ $M == abc ]]; then R=--a; else R=--b; fi"]
+)
+def test_texts_that_differ_may_be_equal_where_case_is_ignored(test: str) -> None:
+    launch = script(f"shopt -s nocasematch\nM=ABC\n{test}\nvllm serve m $R\n")
+    assert sorted([argv(launch), *map(argv, launch.alternatives)]) == [["m", "--a"], ["m", "--b"]]
+    assert argv(script(f"M=ABC\n{test}\nvllm serve m $R\n")) == ["m", "--b"]

@@ -17,6 +17,8 @@ def words(text: str, fish: bool = False) -> list[list[str]]:
     [
         ("one `\n  --a `  \r\n  --b\ntwo\n", [["one", "--a", "--b"], ["two"]]),
         ("& one --a\n", [["one", "--a"]]),
+        ('$c = "one -m x"\nInvoke-Expression $c\niex "& \'two\' --a"\n', [["one", "-m", "x"], ["two", "--a"]]),
+        ('Invoke-Expression -Command "one --a"\nWrite-Host "two --a"\n', [["one", "--a"]]),
         (".\\bin\\one.exe -m C:\\a\\b.gguf\n", [["./bin/one.exe", "-m", "C:\\a\\b.gguf"]]),
         ("& '.\\bin\\one.exe' 'C:\\a' 'it''s'\n", [["./bin/one.exe", "C:\\a", "it's"]]),
         ('$Model = "b"\none $model "$Model/c" $env:A ${env:B}\n', [["one", "b", "b/c", "${A}", "${B}"]]),

@@ -321,6 +321,8 @@ class Mishap:
             "no-shell": words that only a shell understands are started as a program.
             "no-program": options of the engine are started as a program, as the image has no entrypoint.
             "one-word": a whole command line is taken for the name of a program.
+            "quoted-command": the same in a script, where quotes keep it together.
+            "no-assignment": a variable is assigned where a shell or a program takes no assignment.
             "block-closed": a parenthesis in a command of a batch file ends the block around it, and the script with it.
             "not-json": a list of words is not JSON, and is given to a shell as it stands.
         "dropped": the end of a command string never reaches the container.

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from servelint.core.launch import Word
+from servelint.core.problem import Problem
+from servelint.core.run import current
 from servelint.core.text import HOLE, Piece
 from servelint.engines.registry import ENGINES, Engine, Start, derived
 
@@ -167,6 +169,8 @@ def _started(starts: list[tuple[Engine, Start]] | None, words: list[Word], at: i
             continue
         following = words[end].value if end < len(words) else None
         if following is not None and following in start.other_verbs:
+            if following in start.by_file:
+                _left_out(words[at - 1 : end + 1])
             continue
         if following is not None and following == start.optional_verb:
             end += 1
@@ -175,6 +179,16 @@ def _started(starts: list[tuple[Engine, Start]] | None, words: list[Word], at: i
             Entry(engine.id, end, start.launcher, start.until) if last not in _HELP and not last.startswith("--help=") else None
         )
     return None
+
+
+def _left_out(words: list[Word]) -> None:
+    """Note a command whose servers are described in a file of their own."""
+    run, site = current(), words[-1].site
+    if run is None or site is None:
+        return
+    shown = " ".join([word.shown for word in words])
+    message = f"{shown} is not judged here: the servers that it starts are judged in the file that its -c names"
+    run.report(Problem(site.source.path, message, *site.source.position(site.start), note="always"))
 
 
 def _python(words: list[Word], at: int, name: str | None) -> Entry | None:

@@ -102,6 +102,7 @@ class Start:
         verbs: words that must follow, in this order: `serve`.
         optional_verb: a word that may follow and changes nothing, "" for none.
         other_verbs: words that may follow and start something else than the server.
+        by_file: those of other_verbs that start servers whose options stand in a file.
         since: the first release whose programs have these verbs.
         until: the last release whose program has this name, "" where the newest have it.
         takes_model: whether the server uses a positional model.
@@ -111,8 +112,8 @@ class Start:
     """
 
     __slots__ = (
-        "launcher", "marks", "model_first", "modules", "optional_verb", "other_verbs", "paths", "programs", "scripts", "since",
-        "takes_model", "until", "verbs",
+        "by_file", "launcher", "marks", "model_first", "modules", "optional_verb", "other_verbs", "paths", "programs",
+        "scripts", "since", "takes_model", "until", "verbs",
     )  # fmt: skip
 
     def __init__(
@@ -125,6 +126,7 @@ class Start:
         until: str = "",
         optional_verb: str = "",
         other_verbs: tuple[str, ...] = (),
+        by_file: tuple[str, ...] = (),
         since: str = "0",
         takes_model: bool = True,
         launcher: str = "",
@@ -141,6 +143,7 @@ class Start:
         self.until = until
         self.optional_verb = optional_verb
         self.other_verbs = other_verbs
+        self.by_file = by_file
         self.since = since
         self.takes_model = takes_model
         self.model_first = model_first

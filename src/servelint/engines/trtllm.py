@@ -25,6 +25,7 @@ class TensorRTLLM(Engine):
             modules=("tensorrt_llm.commands.serve",),
             optional_verb="serve",
             other_verbs=("disaggregated", "disaggregated_mpi_worker", "mm_embedding_serve", "embeddings"),
+            by_file=("disaggregated", "disaggregated_mpi_worker"),
         ),
         Start(modules=("dynamo.trtllm",), launcher="dynamo"),
     )

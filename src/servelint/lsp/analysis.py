@@ -39,7 +39,7 @@ class Analysis:
     @property
     def broken(self) -> bool:
         """Whether the text could not be parsed."""
-        return any(problem.path == self.source.path and not problem.own for problem in self.problems)
+        return any(problem.path == self.source.path and not problem.own and not problem.note for problem in self.problems)
 
 
 def analyse(
@@ -69,7 +69,7 @@ def analyse(
             cache.begin(source)
         add_source(report, source, settings, neighbours, judging)
         settle(report)
-    return Analysis(source, settings, report.launches, report.findings, report.errors)
+    return Analysis(source, settings, report.launches, report.findings, [*report.errors, *report.notes])
 
 
 class GivenUp(BaseException):

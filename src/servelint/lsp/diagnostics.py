@@ -116,9 +116,8 @@ def of_problem(problem: Problem, source: Source, positions: Positions) -> types.
             start = max(starts[line - 1], end - 1)
         place = positions.range(source, start, end)
         message = problem.message
-    return types.Diagnostic(
-        range=place, message=clean(message), severity=types.DiagnosticSeverity.Error, code=SYNTAX, source=NAME
-    )
+    severity = types.DiagnosticSeverity.Information if problem.note else types.DiagnosticSeverity.Error
+    return types.Diagnostic(range=place, message=clean(message), severity=severity, code=SYNTAX, source=NAME)
 
 
 def _first_line(source: Source, start: int, end: int) -> Span:

@@ -194,7 +194,11 @@ async def check(source: Source, options: Options, settings: Settings) -> Analysi
         report = json.loads(out)
     except ValueError:  # it was killed, or has failed: nothing is known of the text
         return Analysis(source, settings, [], [], [])
-    problems = [Problem(one["path"], one["message"], one["line"], one["column"]) for one in report["errors"]]
+    problems = [
+        Problem(one["path"], one["message"], one["line"], one["column"], note=note)
+        for part, note in (("errors", ""), ("notes", "always"))
+        for one in report.get(part, [])
+    ]
     return Analysis(source, settings, [], [_finding(one, source) for one in report["findings"]], problems)
 
 

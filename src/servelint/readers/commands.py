@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from servelint.core import bounds
 from servelint.core.launch import Container, Launch, Mishap, Nodes, ReleaseClaim, Variable, Word
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from servelint.syntax.shell.syntax import Script
 
 WRAPPERS = frozenset((
-    "accelerate", "aws-vault", "bash-preexec", "bwrap", "cgexec", "daemonize", "devbox", "foreman", "honcho", "oc", "qrsh",
-    "salloc", "catchsegv", "catatonit", "chpst", "chroot", "chrt", "compute-sanitizer",
+    "accelerate", "aws-vault", "bash-preexec", "bwrap", "cgexec", "daemonize", "devbox", "dotenv", "dotenvx", "foreman",
+    "honcho", "oc", "qrsh", "salloc", "catchsegv", "catatonit", "chpst", "chroot", "chrt", "compute-sanitizer",
     "conda", "coverage", "cpulimit", "cuda-gdb", "ddtrace-run", "debugpy", "deepspeed", "direnv", "distrobox", "doas",
     "docker-entrypoint.sh", "doppler", "dumb-init", "enroot", "env", "envdir", "eatmydata", "exec", "firejail", "flock",
     "flux", "gdb", "gosu", "hatch", "heaptrack", "hivemind", "incus", "infisical", "ionice", "ipexrun", "jemalloc.sh",
@@ -47,7 +48,8 @@ _RUNNING_MODULES = frozenset((
 ))  # fmt: skip
 """Modules that run another module or script: `python -m cProfile -m module`."""
 _OPENERS = frozenset((
-    "aws-vault", "chroot", "direnv", "distrobox", "docker-entrypoint.sh", "doppler", "envdir", "devbox", "incus", "infisical",
+    "aws-vault", "chroot", "direnv", "distrobox", "docker-entrypoint.sh", "doppler", "dotenv", "dotenvx", "envdir", "devbox",
+    "incus", "infisical",
     "kubectl", "lxc", "nix", "oc", "nix-shell", "nvidia_entrypoint.sh", "op", "pixi", "sops", "toolbox",
 ))  # fmt: skip
 """Wrappers that bring variables from a vault, a profile or a running container: more may be set than the file shows."""
@@ -87,6 +89,8 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
     """The launches that a command makes: none, one, or those of a script inside it."""
     if not words or bounds.SCRIPTS.passed(depth, words[0].text):
         return []
+    if words[0].value in _NO_ASSIGNMENTS and len(words) > 1 and re.match(_ASSIGNMENT, words[1].text.flat) is not None:
+        return without_expansion(words, context, depth)
     found = entry.find(words)
     if found is not None:
         started = entry.serves(found.engine, found.launcher, words[found.end :])
@@ -110,6 +114,12 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
             return ran
     if head in _SUBMITTERS:
         return _submitted(words, context, depth)
+    if head is not None and head.lower().removesuffix(".exe") in _WINDOWS_SHELLS:
+        return _windows_shell(words, context, depth)
+    if head == "crontab" and context.stdin is not None:
+        return _scheduled(context.stdin, context, depth)
+    if head is not None and head.startswith("python") and (ran := _python(words, context)):
+        return ran
     if head is None or head in WRAPPERS or _runs_module(words, 0):
         return _wrapped(words, head, context, depth)
     return script_file(words[0], words[1:], context, depth) or _passed_on(words, context, depth)
@@ -237,14 +247,66 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
             ran = containers.container(words[at:], inner, depth)
             if ran is not None:
                 return ran
+        if name is not None and name.startswith("python") and (started := _python(words[at:], inner)):
+            return started
         if name is not None and name.endswith(".sh") and (ran := script_file(words[at], words[at + 1 :], inner, depth)):
             return ran
     return []
 
 
+_WINDOWS_SHELLS = frozenset(("cmd", "powershell", "pwsh"))
+
+
+def _windows_shell(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
+    """The launches of the command that a shell of Windows is given: `cmd /c TEXT`, `powershell -Command TEXT`."""
+    from servelint.syntax import statements
+
+    flags = ("-c", "-command", "/c", "/k")
+    at = next((at for at, word in enumerate(words) if word.text.flat.lower() in flags), len(words))
+    rest = words[at + 1 :]
+    if len(rest) != 1:
+        return launches(rest, context, depth + 1)
+    inner = [one.words for one in statements.commands(rest[0].text, fish=False)]
+    return [launch for command in inner for launch in launches(command, context, depth + 1)]
+
+
+_JOB = re.compile(r"(?m)^[ \t]*(?:@\w+|(?:[\d*/,A-Za-z-]+[ \t]+){4}[\d*/,A-Za-z-]+)[ \t]+(\S[^\n]*)")
+"""A line of a crontab."""
+
+
+def _scheduled(table: TracedText, context: CommandContext, depth: int) -> list[Launch]:
+    """The launches of the commands of a crontab, which runs them without the variables of here."""
+    inner = _no_file(context.with_(site=None, env={}, open_env=True))
+    return [
+        launch
+        for line in _JOB.finditer(table.flat)
+        for launch in script_launches(table.cut(*line.span(1)), inner, None, depth + 1)
+    ]
+
+
+def _python(words: list[Word], context: CommandContext) -> list[Launch]:
+    """The launches of a Python program that a command line holds: `python -c TEXT`, `python - <<EOF`."""
+    from servelint.readers import embedded
+
+    at = next((at for at, word in enumerate(words) if at and not re.match(r"-[^cm-]", word.text.flat)), len(words))
+    named = words[at].value if at < len(words) else "-"
+    text = words[at + 1].text if named == "-c" and at + 1 < len(words) else context.stdin if named == "-" else None
+    if text is None or not entry.mentions(text.flat):
+        return []
+    found = embedded.of_written("-.py", text, context.source)
+    for launch in found:
+        launch.env = {**context.env, **launch.env}
+        launch.open_env = launch.open_env or context.open_env
+        if launch.container is None and launch.release.how is None:
+            launch.release = context.claims.get(launch.engine, launch.release)
+    return found
+
+
 def _submitted(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
     """The command that a scheduler of jobs is given, as a text or as a script with its arguments."""
     env, given = dict(context.env), set(context.given)
+    if any(one.value == "-b" and two.value in ("y", "yes") for one, two in pairwise(words)):
+        return _wrapped(words, words[0].text.flat, context, depth)
     for at in range(1, len(words)):
         flat = words[at].text.flat
         if words[at - 1].value == "--wrap" or flat.startswith("--wrap="):
@@ -260,6 +322,8 @@ def _submitted(words: list[Word], context: CommandContext, depth: int) -> list[L
             ran = script_file(words[at], words[at + 1 :], inner, depth)
             if ran:
                 return ran
+    if context.stdin is not None:
+        return script_launches(context.stdin, _no_file(context.with_(site=context.site, env=env)), None, depth + 1)
     return []
 
 
@@ -338,6 +402,8 @@ def shell_launches(words: list[Word], context: CommandContext, depth: int) -> li
     return script_launches(context.stdin, _no_file(context), words[:1], depth + 1) if context.stdin is not None else []
 
 
+_NO_ASSIGNMENTS = frozenset(("exec", "nohup", "setsid"))
+"""What takes a program after it, and not an assignment."""
 _SHELL_ONLY = frozenset((
     ".", "alias", "cd", "eval", "exec", "export", "pushd", "set", "shopt", "source", "trap", "ulimit", "umask", "unset",
 ))  # fmt: skip
@@ -354,6 +420,29 @@ def without_shell(words: list[Word], context: CommandContext, depth: int) -> lis
     if len(words) > 1 and (first in _SHELL_ONLY or re.match(_ASSIGNMENT, first)):
         return not_started("no-shell", words[0], words, context, depth)
     return []
+
+
+def without_expansion(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
+    """The launches that the author of a script means, whose shell takes a whole command line or an assignment for a program.
+
+    Quotes keep a command line together (`"$CMD"`), and what an expansion yields is not an assignment (`C="A=1 vllm"; $C`).
+    """
+    at = 1 if words[0].value in _NO_ASSIGNMENTS and len(words) > 1 else 0
+    first = words[at].value
+    if first is None or len(first) > 4096:
+        return []
+    if re.match(_ASSIGNMENT, first) is not None:
+        rest = [word for word in words[at:] if re.match(_ASSIGNMENT, word.text.flat) is None]
+        known = rest and entry.find(rest) is not None
+        return not_started("no-assignment", words[at], words[at:], context, depth) if known else []
+    written = words[at].site
+    # a text in quotes that stands alone in a code block of a document may be anything
+    if re.search(r"\s", first.strip()) is None or written is None or not (at or "$" in written.text):
+        return []
+    inner = [word for word in split(words[at].text) if re.match(_ASSIGNMENT, word.text.flat) is None]
+    return (
+        not_started("quoted-command", words[at], words[at:], context, depth) if inner and entry.find(inner) is not None else []
+    )
 
 
 def without_shell_text(text: TracedText, words: list[Word], context: CommandContext) -> list[Launch]:
@@ -513,6 +602,8 @@ def script_launches(
                 cut = ran.site if ran.lost is None else ran.site.to(ran.lost)
                 new = launches(before, here, depth)
             waiting[:] = [(before, ran.site)] if not new else []
+        if not new:
+            new = without_expansion(ran.words, here, depth)
         if not new and around is context and (entry.program(ran.words[0]) or "") not in _LISTENS_NOWHERE:
             context.others.append(entry.program(ran.words[0]))
         for launch in new:

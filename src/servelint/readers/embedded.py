@@ -8,7 +8,7 @@ from copy import copy
 
 from servelint.core.launch import Branch, Container, Launch, Port, Probe, ReleaseClaim, Runtime, Variable, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import Piece, TracedText
+from servelint.core.text import HOLE, Piece, TracedText
 from servelint.readers.registry import YAML, recognise
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Node
@@ -105,11 +105,11 @@ class _Mover:
         ]
 
 
-_WRITTEN = (YAML, "supervisor", "systemd")
+_WRITTEN = (YAML, "python", "supervisor", "systemd")
 
 
 def of_written(name: str, text: TracedText, source: Source) -> list[Launch]:
-    """The launches of a file that a script writes, which is a unit or a manifest.
+    """The launches of a file that a script writes, which is a unit, a manifest or a Python program.
 
     Args:
         name: The file's name.
@@ -118,10 +118,23 @@ def of_written(name: str, text: TracedText, source: Source) -> list[Launch]:
     """
     from servelint import readers
 
-    inner = Source(name, text.flat)
+    program = name.endswith(".py")
+    inner = Source(name, text.flat.replace(HOLE, "_") if program else text.flat)
     if not readers.mentions_engine(inner.text.encode()) or recognise(inner) not in _WRITTEN:
         return []
+    if program and not _is_python(inner.text):
+        return []
     return moved([launch for launch in readers.read(inner).launches if not launch.fragment], inner, text, source)
+
+
+def _is_python(text: str) -> bool:
+    import ast
+
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return True
 
 
 Read = Callable[[Source, list[Node]], list[Launch]]

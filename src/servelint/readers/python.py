@@ -11,13 +11,14 @@ from servelint.core.run import current
 from servelint.core.source import Source
 from servelint.core.text import TracedText
 from servelint.engines import entry
+from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
 from servelint.readers import containers, installs, notebook
-from servelint.readers.commands import launches, script_launches, starts_nothing
+from servelint.readers.commands import launches, not_started, script_launches, starts_nothing
 from servelint.readers.context import CommandContext, env_file
 from servelint.readers.registry import Format
 from servelint.syntax.placeholders import in_command
-from servelint.syntax.python import Call, Listed, Mapping, OneOf, calls
+from servelint.syntax.python import MORE, Call, Listed, Mapping, OneOf, calls
 from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
@@ -45,6 +46,8 @@ _VECTOR = re.compile(r"os\.(?:execv\w*|spawnv\w*|posix_spawnp?)")
 _TEXT = re.compile(r"(?:os)?\.(?:system|popen)|.*create_subprocess_shell|.*get(?:status)?output")
 _SETTING_UP = re.compile(r"(?:\s*(?:(?:cd|conda|export|module|set|source|ulimit|unset|\.)\s[^\n;&|]*|#[^\n]*)(?:;|&&|\n))*")
 """What a script does before the command that says what it is for."""
+_SPLIT_BY_ARGUMENT = re.compile(r"subprocess\.(?:run|Popen|call|check_call|check_output)")
+"""Functions that start a program, or a shell where `shell` is true."""
 _STARTS = re.compile(r"(?i)run|exec|start|launch|spawn|popen|system|serve|command|cmd|shell|process|create|submit|sudo")
 _NAMED = ("args", "command", "cmd", "commands", "script")
 _IMAGES = ("base", "from_registry", "from_image", "DockerImage", "from_aws_ecr", "ContainerImage")
@@ -114,7 +117,9 @@ class _Reader:
             if not words or not (sure or entry.find(words) is not None):
                 return []
             self.claims.update(installs.claims(words))
-            return launches(words, context)
+            if call.keywords.get("shell") is True and re.search(r"\s", words[0].text.flat):
+                return script_launches(words[0].text, context, words[1:])
+            return _misread(call, words, None, context) or launches(words, context)
         if not isinstance(command, TracedText) or not command.flat.strip():
             return []
         before = _SETTING_UP.match(command.flat)
@@ -122,7 +127,7 @@ class _Reader:
         if not sure and entry.find(words) is None:
             return []
         self.claims.update(installs.claims(words))
-        return script_launches(command, context, None)
+        return _misread(call, words, command, context) or script_launches(command, context, None)
 
     def environment(self, call: Call) -> dict[str, Variable]:
         given = call.keywords.get("env")
@@ -170,6 +175,25 @@ class _Reader:
             self.found += containers.in_container(
                 None, [Word(in_command(w.text), w.site, w.many) for w in words], known, context
             )
+
+
+def _misread(call: Call, words: list[Word], text: TracedText | None, context: CommandContext) -> list[Launch]:
+    """The launches that nothing starts, as `shell=` is missing or too much: a text is one program, a list one word and its $0.
+
+    Windows reads both as they are meant; an engine that may run there is not looked at.
+    """
+    shell = call.keywords.get("shell", False)
+    if not _SPLIT_BY_ARGUMENT.fullmatch(call.name) or not isinstance(shell, bool) or MORE in call.keywords or not words:
+        return []
+    first = words[0]
+    whole = text is not None or re.search(r"\s", (first.value or "").strip()) is not None
+    meant = split(text if text is not None else first.text) if whole else words
+    engine = entry.find(meant)
+    if engine is None or any(name.endswith(".exe") for start in ENGINES[engine.engine].starts for name in start.programs):
+        return []
+    if whole and not shell:
+        return not_started("one-word", Word(text) if text is not None else first, text or words, context, 0)
+    return not_started("shell-arguments", first, words, context, 0) if not whole and shell and len(words) > 1 else []
 
 
 def _commands(call: Call) -> tuple[list[Value], bool]:

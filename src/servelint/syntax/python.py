@@ -29,7 +29,7 @@ _ITEMS = 16
 """Items of a list that a loop is walked for, and alternatives of a list."""
 
 
-_MORE = "$more_arguments "
+MORE = "$more_arguments "
 
 
 class Listed:
@@ -371,8 +371,13 @@ class _Walk:
     def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
         if isinstance(target, ast.Name):
             scope[target.id] = value
-        elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
-            self.attributes.setdefault(self.owner, {})[target.attr] = value
+            for name in [name for name in scope if name.startswith(target.id + ".")]:
+                del scope[name]
+        elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+            if target.value.id == "self":
+                self.attributes.setdefault(self.owner, {})[target.attr] = value
+            else:
+                scope[f"{target.value.id}.{target.attr}"] = value
         elif isinstance(target, ast.Subscript):
             held = self.value(target.value, scope)
             key = self.value(target.slice, scope)
@@ -380,7 +385,7 @@ class _Walk:
                 known = self.maybe == 0 or not held.environment
                 held.values[key.value] = value if known else self.unknown(target)
                 if self.maybe > self.entered and not held.environment:
-                    held.values[_MORE] = None
+                    held.values[MORE] = None
         elif isinstance(target, (ast.Tuple, ast.List)):
             words = value.words if isinstance(value, Listed) and len(value.words) == len(target.elts) else None
             for index, one in enumerate(target.elts):
@@ -448,7 +453,7 @@ class _Walk:
         if isinstance(node, ast.Name):
             return self.named(node, scope)
         if isinstance(node, ast.Attribute):
-            return self.attribute(node)
+            return self.attribute(node, scope)
         if isinstance(node, (ast.List, ast.Tuple)):
             return self.listed(node, scope)
         if isinstance(node, ast.Dict):
@@ -536,7 +541,9 @@ class _Walk:
                 return one[node.id]
         return self.unknown(node)
 
-    def attribute(self, node: ast.Attribute) -> Value:
+    def attribute(self, node: ast.Attribute, scope: Scope) -> Value:
+        if isinstance(node.value, ast.Name) and (set_here := f"{node.value.id}.{node.attr}") in scope:
+            return scope[set_here]
         name = self.dotted(node)
         if name == "sys.executable":
             return TracedText.of("python3", self.span(node))
@@ -615,7 +622,7 @@ class _Walk:
                 args.append(self.value(one, scope))
         keywords = {one.arg: self.value(one.value, scope) for one in node.keywords if one.arg}
         for spread in [self.value(more.value, scope) for more in node.keywords if more.arg is None]:
-            keywords = {**keywords, **(spread.values if isinstance(spread, Mapping) else {_MORE: None})}
+            keywords = {**keywords, **(spread.values if isinstance(spread, Mapping) else {MORE: None})}
         for given in (*args, *keywords.values()):
             if isinstance(given, Function) and id(given.node) not in self.reached:
                 self.invoke(given, [], {}, None)
@@ -649,7 +656,7 @@ class _Walk:
                 self.extend(held, args[-1], node.args[-1], at=at, one=attribute != "extend")
             return True
         if isinstance(held, Mapping) and attribute in ("pop", "popitem", "clear") and not held.environment:
-            held.values[_MORE] = None
+            held.values[MORE] = None
         if isinstance(held, Mapping) and attribute in ("update", "setdefault"):
             new = args[0].values if args and isinstance(args[0], Mapping) else {}
             if attribute == "setdefault" and len(args) > 1 and isinstance(args[0], TracedText) and args[0].value:
@@ -677,7 +684,7 @@ class _Walk:
             if isinstance(default, TracedText):
                 self.options[option.lstrip("-").replace("-", "_")] = default.softened()
             return None
-        if last == "items" and isinstance(held, Mapping) and not held.environment and _MORE not in held.values:
+        if last == "items" and isinstance(held, Mapping) and not held.environment and MORE not in held.values:
             return held
         if last == "replace" and isinstance(held, TracedText) and held.known and len(args) == 2 and all(map(_plain, args)):
             old, new = [one.flat for one in args if isinstance(one, TracedText)]
@@ -759,7 +766,7 @@ class _Walk:
         if node.args.vararg is not None and site is not None and all(isinstance(one, TracedText) for one in args):
             rest = [Word(one) for one in args[len(parameters) :] if isinstance(one, TracedText)]
             inner[node.args.vararg.arg] = Listed(rest, self.maybe)
-        if node.args.kwarg is not None and site is not None and _MORE not in keywords:
+        if node.args.kwarg is not None and site is not None and MORE not in keywords:
             taken = [one.arg for one in (*parameters, *node.args.kwonlyargs)]
             inner[node.args.kwarg.arg] = Mapping({name: one for name, one in keywords.items() if name not in taken})
         outside = self.chain, self.maybe, self.owner, self.entered, self.returned
@@ -916,11 +923,11 @@ def _joined(values: list[Value], depth: int, other: TracedText | None = None) ->
         if " " not in last.flat[:start]:
             return other or TracedText((unknown(last.shown, last.span()),))
         # a command that is longer on one side: what a shell would make of a variable that is not known
-        return TracedText.join((texts[0].cut(0, start), TracedText.of(_MORE, rest.span() or last.span())))
+        return TracedText.join((texts[0].cut(0, start), TracedText.of(MORE, rest.span() or last.span())))
     mappings = [one for one in values if isinstance(one, Mapping) and not one.environment]
     if len(mappings) == len(values):
         same = {name: one for name, one in mappings[0].values.items() if all(one is more.values.get(name) for more in mappings)}
-        return Mapping({**same, _MORE: None})
+        return Mapping({**same, MORE: None})
     if any(isinstance(one, (Function, Mapping)) for one in values):
         return next(one for one in values if isinstance(one, (Function, Mapping)))
     span = next((one.span() for one in texts), None)

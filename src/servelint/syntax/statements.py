@@ -331,6 +331,11 @@ class _Walk:
             return
         elif first in ("start-process", "start", "saps"):
             words = self.started(words[1:])
+        elif first in ("invoke-expression", "iex"):
+            env = self.environment()
+            for text in [word.text for word in words[1:] if word.text.flat.lower() != "-command"][:1]:
+                self.found += [Command(one.words, {**env, **one.env}) for one in commands(text, fish=False)]
+            return
         elif re.fullmatch(r"[A-Z][a-z]+-[A-Z]\w+", words[0].value or ""):
             return
         env = self.environment()

@@ -369,6 +369,12 @@ NAMES = {
     "operators on an unset name": 'vllm x${V%a} x${V/a/b} x${V:1} x${V^^} ${#V} "${V@Q}"y',
     "assign an empty default": ': ${V:=} ${W=}; vllm "[$V]" "${W-unset}"',
     "an alternative of an array": 'A=(a b); vllm ${A[@]:+yes} ${A[9]:+no} "${A[1]:+c d}"',
+    "a trap runs at the end": "X=1; trap 'vllm $X' EXIT; vllm main; X=2",
+    "a trap in double quotes": 'X=1; trap "vllm $X" EXIT; X=2; exit 0',
+    "a trap of a function": "f() { vllm $1 end; }; trap 'f a' EXIT; vllm b; exit 3",
+    "a trap that is taken back": "trap 'vllm a' EXIT; trap - EXIT; vllm b; trap 'vllm c' 0 INT; trap '' 0 INT",
+    "printf after its options end": 'vllm $(printf -- "--n %s" 3); printf -v X -- "--p %s" 4; vllm $X',
+    "a group in front of a pipe": "{ echo 'vllm a'; echo 'vllm b'; } | cat > l; vllm c; X=$({ echo d; echo e; } | cat); vllm $X",
     "a slice by names": 'A=(a b c d); N=1; vllm "${A[@]:N}" "${A[@]:$N:N+1}" "${A[@]:(-1)}"',
 }
 CASES = {
@@ -387,7 +393,7 @@ PARTLY = frozenset((
     "arrays: an item that is removed", "arrays: associative", "arguments: none", "arguments: none inside a word",
     "control: regular expressions", "control: eval", "names: an integer", "names: set -u",
     "substitutions: printf with a width in digits of another script", "substitutions: an empty one", "substitutions: fields",
-    "substitutions: several commands", "substitutions: a variable set inside is gone", "names: a group whose output is kept",
+    "substitutions: several commands", "substitutions: a variable set inside is gone",
     "names: a group whose output goes elsewhere", "names: a loop whose output is kept", "names: a pipe of functions",
     "names: a status in a variable", "names: ANSI-C quotes with codes", "names: operators on an unset name",
 ))  # fmt: skip

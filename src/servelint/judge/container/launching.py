@@ -28,6 +28,16 @@ def not_started(launch: Launch) -> list[Violation]:
             message = f"the whole command line {shown!r} is read as the name of a program: {engine} is not started"
             advice = 'write each word as a separate item, or run it through a shell: ["sh", "-c", "..."]'
             label = "one word"
+        elif mishap.kind == "quoted-command":
+            message = f"the whole command line {shown!r} is read as the name of a program: {engine} is not started"
+            advice = 'remove the quotes around it, or keep its words in an array: CMD=(...), then "${CMD[@]}"'
+            label = "one word"
+        elif mishap.kind == "no-assignment":
+            message = (
+                f"{shown!r} is started as a program, because it is not an assignment at this place: {engine} is not started"
+            )
+            advice = f"write env {shown} there, or export the variable in a line before"
+            label = "no program"
         elif mishap.kind == "not-json":
             quotes = "'" in shown and '"' not in shown
             needs = "a list needs double quotes" if quotes else "this list is not valid JSON"

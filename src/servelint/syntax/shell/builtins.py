@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from servelint.syntax.shell.evaluate import Evaluator
 
 SILENT = frozenset((
-    ":", "alias", "disown", "echo", "hash", "pwd", "shopt", "sleep", "times", "trap", "true", "type", "ulimit", "umask", "wait",
+    ":", "alias", "disown", "echo", "hash", "pwd", "sleep", "times", "true", "type", "ulimit", "umask", "wait",
 ))  # fmt: skip
 """Builtins that set nothing that an engine sees, and succeed."""
 _EVALUATED_AT_MOST = 20_000
@@ -164,6 +164,30 @@ def _eval(shell: Evaluator, words: list[Word]) -> Status:
     return status
 
 
+def _trap(shell: Evaluator, words: list[Word]) -> Status:
+    """`trap COMMAND SIGNAL...`: the command is run when the script ends, `-` takes it back."""
+    given = words[2:] if words[1:] and words[1].value == "--" else words[1:]
+    if len(given) > 1 and not given[0].shown.startswith("-") and given[0].shown:
+        shell.traps.update({signal.shown.upper().removeprefix("SIG"): given[0] for signal in given[1:]})
+    elif len(given) > 1:
+        for signal in given[1:]:
+            shell.traps.pop(signal.shown.upper().removeprefix("SIG"), None)
+    return SUCCESS
+
+
+def _shopt(shell: Evaluator, words: list[Word]) -> Status:
+    if any(word.value == "nocasematch" for word in words):
+        shell.ignores_case = any(word.value == "-s" for word in words)
+    return SUCCESS
+
+
+def run_traps(shell: Evaluator) -> None:
+    """Run each command of a trap that is still set once, with what is set at the end of the script."""
+    for command in {id(word): word for word in shell.traps.values()}.values():
+        shell.state.control = None
+        _eval(shell, [command, command])
+
+
 def _set(shell: Evaluator, words: list[Word]) -> Status:
     at = 1
     while at < len(words):
@@ -230,6 +254,8 @@ _HANDLERS: dict[str, Callable[[Evaluator, list[Word]], Status]] = {
     "source": _source,
     ".": _source,
     "eval": _eval,
+    "shopt": _shopt,
+    "trap": _trap,
     "set": _set,
     "shift": _shift,
     "let": _let,
@@ -248,6 +274,7 @@ def matches(subject: TracedText, items: list[TracedText], shell: Evaluator, writ
             return SUCCESS
         holds = pattern is not None and parameters.matches(pattern, subject.flat.replace(HOLE, ""))
         known = subject.known and pattern is not None and all(text.known for text, _ in parts)
+        known = known and (holds or not shell.ignores_case)
         assumed = subject.assumed or any(text.assumed for text, _ in parts)
         status = Status(holds if known else None, holds, assumed)
         if shell.world is not None:

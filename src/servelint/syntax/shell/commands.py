@@ -247,11 +247,15 @@ def pipe(shell: Evaluator, here: TracedText | None, nodes: list[Node]) -> Status
     reads, outer_printed = shell.floor, shell.printed
     for node in nodes:
         outer = shell.state
-        shell.printed = None if outer_printed is None else []
+        # a substitution inside of it would not be followed
+        group = node.type in ("subshell", "compound_statement") and "$(" not in node.text and "`" not in node.text
+        shell.printed = [] if group or outer_printed is not None else None
         shell.steps += 2
         shell.state = outer.copy()
         printed = _printed_by(shell, node, here)
         status = command(shell, node, here) if node.type == "command" else shell.visit(node)
+        if group and shell.printed is not None:
+            printed = TracedText.join(shell.printed)
         outer.files, outer.installed = shell.state.files, shell.state.installed
         shell.state = outer
         here = printed
@@ -351,6 +355,9 @@ _STARTING = re.compile(
 def output(shell: Evaluator, command: TracedText, whole: TracedText) -> TracedText:
     """What a command substitution prints, without trailing line ends; unknown if the command would have to be run."""
     nothing = TracedText((unknown(whole.shown, whole.span()),))
+    functions = _FUNCTIONS.fullmatch(command.flat)
+    if functions is not None and all(name in shell.state.functions for name in functions[1].split()):
+        return _definitions(shell, functions[1].split())
     if _STARTING.match(command.flat) is not None:
         _captured(shell, command)  # it prints an id, and what it starts goes on
         return nothing
@@ -368,6 +375,19 @@ def output(shell: Evaluator, command: TracedText, whole: TracedText) -> TracedTe
         return nothing
     found = found.cut(0, len(found.flat.rstrip("\n")))
     return own(whole.shown, whole.span()) if is_own(found) and len(found.pieces) == 1 else found
+
+
+_FUNCTIONS = re.compile(r"\s*(?:declare|typeset)\s+-f\s+([\w:.-]+(?:\s+[\w:.-]+)*)\s*")
+
+
+def _definitions(shell: Evaluator, names: list[str]) -> TracedText:
+    """What `declare -f` prints: functions, for a shell that is started elsewhere."""
+    parts: list[TracedText] = []
+    for name in names:
+        script, body = shell.state.functions[name]
+        parts += (TracedText.of(name + " () "), script.cut(body), _LINE_END)
+        shell.called.add(name)
+    return TracedText.join(parts[:-1])
 
 
 def _starts_known(command: TracedText, shell: Evaluator) -> bool:
@@ -480,6 +500,8 @@ def printed(shell: Evaluator, words: list[Word], here: TracedText | None) -> Tra
     if name == "printf":
         if len(args) > 2 and not all(arg.known for arg in args):
             return None  # an unknown argument may be several
+        if args and args[0].flat == "--":
+            return formatted(args[1:]) if len(args) > 1 else None
         return formatted(args) if args and not args[0].flat.startswith("-") else None
     if name in ("basename", "dirname"):
         args = [arg for arg in args if arg.flat != "--"]

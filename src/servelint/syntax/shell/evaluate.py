@@ -200,6 +200,7 @@ def evaluate(
         shell.bound = bounds.STEPS_OF_OTHERS
     try:
         shell.visit(shell.script.root)
+        builtins.run_traps(shell)
         if called is not None:
             shell.called |= called  # a function whose call a branch leaves out is not one that the file only offers
             called |= shell.called
@@ -237,6 +238,8 @@ class Evaluator:
         held: Those that decide whether the rest of the function or loop is run.
         printed: What the commands of a substitution print, while it is evaluated.
         evaluated: The `eval` whose text is run.
+        traps: Signal -> the command that is run then.
+        ignores_case: Whether `shopt -s nocasematch` is set: texts that differ may be equal.
     """
 
     def __init__(
@@ -289,6 +292,8 @@ class Evaluator:
         self.held = self.floor = self.reads
         self.printed: list[TracedText] | None = None
         self.evaluated: Span | None = None
+        self.traps: dict[str, Word] = {}
+        self.ignores_case = False
 
     def uncalled(self) -> None:
         """Follow the functions that the script does not call: a script that sources the file may call them.
@@ -850,6 +855,8 @@ class Evaluator:
 
     def tested(self, status: Status, operator: str, raws: list[TracedText], right: str | None) -> Status:
         """The status of a test, with what it says of its operands, which a world remembers."""
+        if self.ignores_case and status.value is (operator == "!=") and operator in ("=", "==", "!="):
+            status = Status(None, status.likely)
         return self.world.test(status, operator, raws, self, right) if self.world is not None else status
 
     def given(self, name: str, whole: TracedText) -> bool | None:
