@@ -42,3 +42,15 @@ async def test_they_can_be_switched_off(options: dict[str, object], tmp_path: Pa
         found = await published(client, opened(client, tmp_path / "run.sh", TEXT))
         assert hints(found) == set()
         assert "vllm/gpu-memory-utilization-out-of-range" in {one.code for one in found}
+
+
+@pytest.mark.asyncio
+async def test_a_hint_at_an_image_that_is_not_judged(tmp_path: Path) -> None:
+    async with led(PULL, options={"isolated": True}) as client:
+        uri = opened(client, tmp_path / "compose.yml", "services:\n  tei:\n    image: xprobe/xinference:v1\n")
+        (found,) = await pulled(client, uri)
+        assert (found.code, found.severity) == ("servelint/unresolved", types.DiagnosticSeverity.Hint)
+        assert found.range.start == types.Position(2, 11)
+        assert found.message == (
+            "xprobe/xinference:v1 is not judged: Xinference starts an engine for each model that it is asked for"
+        )

@@ -9,6 +9,7 @@ from servelint.core.launch import Launch, pair
 from servelint.core.problem import Problem
 from servelint.core.run import Run, current
 from servelint.core.source import Source
+from servelint.engines.products import PRODUCTS
 from servelint.engines.registry import ENGINES, derived
 from servelint.files.siblings import Neighbours
 from servelint.readers.registry import FORMATS, JSON, YAML, Format, named, of_syntax, recognise
@@ -52,7 +53,7 @@ class Reading:
 
 @derived
 def _words() -> tuple[bytes, ...]:
-    words = [word.encode() for one in FORMATS for word in one.words]
+    words = [word.encode() for many in (FORMATS, PRODUCTS) for one in many for word in one.words]
     return (*[word for engine in ENGINES.values() for word in engine.words], *words)
 
 
@@ -74,6 +75,7 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
     kind = recognise(source)
     if kind is None and source.path != NO_NAME:
         return Reading(source, [], [])
+    around = current()
     with Run(source.path) as run:
         if kind is None:
             found = _unnamed(source, beside)
@@ -98,6 +100,8 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
                 launch.elsewhere = given
     pair(found.launches)
     found.problems += run.problems
+    if around is not None:
+        around.unjudged += run.unjudged
     return found
 
 
