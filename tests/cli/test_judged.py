@@ -281,3 +281,15 @@ services:
         ran = self.check(workspace, path=path, text=text.format(self.NIM))
         assert f"note: {path}:{place}: {self.SAYS}" in ran.out
         assert ran.err == "servelint: no launch found in 1 file; 1 image is not judged\n"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "image:\n  repository: nvcr.io/nim/meta/llama3-8b-instruct\n  tag: 1.0.3\n",
+            "apiVersion: apps.nvidia.com/v1alpha1\nkind: NIMService\nspec:\n  image:\n    repository: nvcr.io/nim/meta/llama3-8b-instruct\n",
+        ],
+    )
+    def test_objects_that_no_reader_takes_for_containers(self, workspace: Workspace, text: str) -> None:
+        ran = self.check(workspace, path="values.yaml", text=text)
+        assert self.SAYS.replace(":1.0.3", "") in ran.out
+        assert self.check(workspace, path="values.yaml", text="# " + text.replace("\n", "\n# ")).out.count("not judged") == 0
