@@ -264,7 +264,7 @@ def test_a_command_whose_options_the_own_template_writes_is_no_launch_of_its_own
     "image",
     ["{version: 'vllm/vllm-openai:v0.19.0'}", "vllm/vllm-openai:v0.19.0", "{repository: vllm/vllm-openai, tag: v0.19.0}"],
 )
-@pytest.mark.parametrize("around", ["service", "deployment", "container"])
+@pytest.mark.parametrize("around", ["service", "deployment", "container", "app", "workload"])
 def test_an_image_in_the_mapping_of_the_workload_beside_the_words(around: str, image: str) -> None:
     found = launch_in(
         f"""
