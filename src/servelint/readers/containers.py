@@ -470,7 +470,8 @@ def _unjudged(named: TracedText, image: images.Image, words: list[Word]) -> str:
         return f"{held.name} {held.why}"
     if image.engine is None or not image.house or image.entrypoint is not None or words:
         return ""
-    if re.search(_NO_ENGINE, named.flat.rpartition("/")[2]) is not None:
+    name = named.flat.partition("@")[0].rpartition("/")[2].partition(":")[0]
+    if images.of_house_name(name) != image.engine or re.search(_NO_ENGINE, name) is not None:
         return ""
     return f"its name says {ENGINES[image.engine].name}, and the command that starts it is in the image"
 
