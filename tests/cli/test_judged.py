@@ -271,10 +271,18 @@ services:
             ("run.sh", "docker run -p 8000:8000 {}\n", "1:25"),
             ("pod.yaml", "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: a\n    image: {}\n", "6:12"),
             ("README.md", "Run it:\n\n```yaml\nservices:\n  a:\n    image: {}\n```\n", "6:12"),
-            ("job.nomad", 'job "a" {{\n  group "a" {{\n    task "a" {{\n      driver = "docker"\n      config {{\n        image = "{}"\n'
-             "      }}\n    }}\n  }}\n}}\n", "6:18"),  # fmt: skip
+            (
+                "job.nomad",
+                'job "a" {{\n  group "a" {{\n    task "a" {{\n      driver = "docker"\n      config {{\n        image = "{}"\n'
+                "      }}\n    }}\n  }}\n}}\n",
+                "6:18",
+            ),  # fmt: skip
             ("llm.container", "[Container]\nImage={}\n", "2:7"),
-            ("tasks.yml", "- hosts: all\n  tasks:\n  - community.docker.docker_container:\n      name: a\n      image: {}\n", "5:14"),
+            (
+                "tasks.yml",
+                "- hosts: all\n  tasks:\n  - community.docker.docker_container:\n      name: a\n      image: {}\n",
+                "5:14",
+            ),
         ],
     )
     def test_files_without_another_launch(self, workspace: Workspace, path: str, text: str, place: str) -> None:

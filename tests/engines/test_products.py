@@ -14,7 +14,10 @@ from servelint.engines.products import PRODUCTS, product
         ("mirror.example/nvcr.io/nim/mistralai/mixtral-8x7b-instruct-v01:1.2", "NVIDIA NIM"),
         ("763104351884.dkr.ecr.us-west-2.amazonaws.com/djl-inference:0.27.0-deepspeed0.12.6-cu121", "DJL Serving"),
         (HOLE + "/djl-inference:0.29.0-tensorrtllm0.11.0-cu124", "DJL Serving"),
-        ("mcr.microsoft.com/azureml/curated/foundation-model-inference:85", "the foundation model inference of Azure Machine Learning"),
+        (
+            "mcr.microsoft.com/azureml/curated/foundation-model-inference:85",
+            "the foundation model inference of Azure Machine Learning",
+        ),
         ("runpod/worker-v1-vllm:v2.7.0stable-cuda12.1.0", "RunPod's vLLM worker"),
         ("nvcr.io/nvidia/tritonserver:25.08-vllm-python-py3", "Triton's vLLM backend"),
         ("vllm/vllm-omni:v0.20.0", "vLLM-Omni"),

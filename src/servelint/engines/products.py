@@ -86,7 +86,9 @@ PRODUCTS = (
         "is a fork of vLLM whose options servelint does not know",
         "https://github.com/aphrodite-engine/aphrodite-engine",
     ),
-    Product("TabbyAPI", r"theroyallab/tabbyapi", "theroyallab/tabbyapi", _OF_ITS_OWN, "https://github.com/theroyallab/tabbyAPI"),
+    Product(
+        "TabbyAPI", r"theroyallab/tabbyapi", "theroyallab/tabbyapi", _OF_ITS_OWN, "https://github.com/theroyallab/tabbyAPI"
+    ),
     Product(
         "Text Embeddings Inference",
         r"huggingface/text-embeddings-inference",
@@ -154,6 +156,9 @@ def product(name: str) -> Product | None:
     cut = whole.rfind(":", whole.rfind("/") + 1)
     repository, tag = (whole, "") if cut == -1 else (whole[:cut], whole[cut + 1 :])
     for one in PRODUCTS:
-        if re.search(rf"(?:^|[^\w.-]){one.image}$", repository, re.IGNORECASE) is not None and re.search(one.tags, tag) is not None:
+        if (
+            re.search(rf"(?:^|[^\w.-]){one.image}$", repository, re.IGNORECASE) is not None
+            and re.search(one.tags, tag) is not None
+        ):
             return one
     return None

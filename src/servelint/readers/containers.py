@@ -459,7 +459,9 @@ def in_container(
     return found
 
 
-_NO_ENGINE = r"(?:^|[-_/])(?:web-?ui|ui|dash(?:board)?|docs?|app|frontend|chat|monitor|metrics|agent|playground|test|cli)(?:$|[-_.:])"
+_NO_ENGINE = (
+    r"(?:^|[-_/])(?:web-?ui|ui|dash(?:board)?|docs?|app|frontend|chat|monitor|metrics|agent|playground|test|cli)(?:$|[-_.:])"
+)
 """Words in the names of images that have the name of an engine in theirs and hold what uses one."""
 
 
