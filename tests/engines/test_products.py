@@ -16,7 +16,7 @@ from servelint.engines.products import PRODUCTS, product
         (HOLE + "/djl-inference:0.29.0-tensorrtllm0.11.0-cu124", "DJL Serving"),
         (
             "mcr.microsoft.com/azureml/curated/foundation-model-inference:85",
-            "the foundation model inference of Azure Machine Learning",
+            "the model inference of Azure ML",
         ),
         ("runpod/worker-v1-vllm:v2.7.0stable-cuda12.1.0", "RunPod's vLLM worker"),
         ("nvcr.io/nvidia/tritonserver:25.08-vllm-python-py3", "Triton's vLLM backend"),

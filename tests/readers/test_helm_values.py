@@ -301,7 +301,7 @@ def test_another_image_in_the_mapping_of_the_workload(image: str) -> None:
 class TestObjectsThatValuesHold:
     POD = "spec: {containers: [{name: vllm, image: 'vllm/vllm-openai:v0.20.0', args: [--model, m]}]}"
     RAW = f"rawResources:\n  llm:\n    enabled: true\n    apiVersion: v1\n    kind: Pod\n    spec: {{{POD}}}\n"
-    TEXT = f"extraObjects:\n  - |\n    apiVersion: v1\n    kind: Pod\n    metadata: {{name: '{{{{ .Release.Name }}}}'}}\n    {POD}\n"
+    TEXT = f"extraObjects:\n  - |\n    apiVersion: v1\n    kind: Pod\n    metadata: {{name: '{{{{ .Name }}}}'}}\n    {POD}\n"
     RELEASE = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: r}\nspec:\n  values:\n"
 
     @pytest.mark.parametrize("text", [RAW, RAW.replace("    spec: {", "    manifest: {"), TEXT])

@@ -51,7 +51,7 @@ PRODUCTS = (
         "https://github.com/deepjavalibrary/djl-serving/blob/master/serving/docs/lmi/README.md",
     ),
     Product(
-        "the foundation model inference of Azure Machine Learning",
+        "the model inference of Azure ML",
         r"azureml/curated/foundation-model-inference",
         "foundation-model-inference",
         "starts vLLM with arguments that it makes itself",
