@@ -297,7 +297,8 @@ def container(source: Source, fields: Fields, path: str) -> list[Launch]:
     overrides: Fields = next(iter(_list(fields, "entrypoint_overrides")), {})
     command, args = _words(fields, "command"), _words(fields, "args", "arguments", "cmd") or _words(overrides, "cmd")
     entrypoint = _words(fields, "entrypoint", "entryPoint")
-    keys = [name for name in ("entrypoint", "command", "args", "arguments", "cmd", "entrypoint_overrides") if name in fields]
+    parts = ("entrypoint", "command", "args", "arguments", "cmd", "entrypoint_overrides")
+    keys: list[str] = [name for name in parts if name in fields]
     labels: list[str] = fields[""][0][0] if "" in fields else []
     alone = labels[:1] in (["config"], ["container"], ["init_container"]) or labels[1:2] == ["docker_container"]
     keys = keys or (["image"] if alone and "image" in fields else [])

@@ -237,7 +237,7 @@ def _of_objects(source: Source, document: Node) -> list[Launch]:
     from servelint.readers import embedded, kubernetes
 
     def read_all(inner: Source, nodes: list[Node]) -> list[Launch]:
-        own = [node for node in nodes if yaml.is_mapping(node)]
+        own: list[Node] = [node for node in nodes if yaml.is_mapping(node)]
         return kubernetes.read(inner, own, Neighbours(None)) if own else []
 
     objects = _objects(source, document)
