@@ -294,3 +294,20 @@ services:
         ran = self.check(workspace, path="values.yaml", text=text)
         assert self.SAYS.replace(":1.0.3", "") in ran.out
         assert self.check(workspace, path="values.yaml", text="# " + text.replace("\n", "\n# ")).out.count("not judged") == 0
+
+    @pytest.mark.parametrize(
+        ("name", "image", "says"),
+        [
+            ("vllm", "${IMAGE}:${TAG}", "vLLM"),
+            ("llm", "${SGLANG_IMAGE}:${TAG}", "SGLang"),
+            ("llm", "${REGISTRY}/team/qwen-vllm:${TAG}", "vLLM"),
+            ("llm", "${IMAGE}:${TAG}", ""),
+            ("vllm", "${REGISTRY}/redis:${TAG}", ""),
+            ("vllm-ui", "${IMAGE}", ""),
+        ],
+    )
+    def test_images_that_variables_name(self, workspace: Workspace, name: str, image: str, says: str) -> None:
+        out = self.check(workspace, text=f"services:\n  {name}:\n    image: {image}\n").out
+        why = f"{image} is not judged: its name says {says}, and the command that starts it is in the image"
+        assert out.count("not judged") == bool(says)
+        assert (why in out) is bool(says)

@@ -453,7 +453,7 @@ def in_container(
     run = current()
     named = context.container.image if context.container is not None else None
     if run is not None and named is not None and not found:
-        why = _unjudged(named, image, [*(entrypoint or []), *command])
+        why = _unjudged(named, image, [*(entrypoint or []), *command], context.name or "")
         if why:
             run.unjudged.append((named, f"{named.shown} is not judged: {why}"))
     return found
@@ -465,17 +465,20 @@ _NO_ENGINE = (
 """Words in the names of images that have the name of an engine in theirs and hold what uses one."""
 
 
-def _unjudged(named: TracedText, image: images.Image, words: list[Word]) -> str:
+def _unjudged(named: TracedText, image: images.Image, words: list[Word], container: str) -> str:
     """Why a container without a launch may serve a model all the same, as a sentence; "" if nothing says that it does."""
     held = product(named.flat)
     if held is not None:
         return f"{held.name} {held.why}"
-    if image.engine is None or not image.house or image.entrypoint is not None or words:
+    if words or not image.house or image.entrypoint is not None:
         return ""
-    name = named.flat.partition("@")[0].rpartition("/")[2].partition(":")[0]
-    if images.of_house_name(name) != image.engine or re.search(_NO_ENGINE, name) is not None:
+    names = [named.flat.partition("@")[0].rpartition("/")[2].partition(":")[0]]
+    if named.flat.startswith(HOLE) and names == [HOLE]:  # `${IMAGE}:${TAG}`: what a variable or the container is called
+        names = [re.sub(r"\W", "", named.pieces[0].expression or "").lower(), container.rpartition(".")[2]]
+    engine = next((found for name in names if not re.search(_NO_ENGINE, name) and (found := images.of_house_name(name))), None)
+    if engine is None:
         return ""
-    return f"its name says {ENGINES[image.engine].name}, and the command that starts it is in the image"
+    return f"its name says {ENGINES[engine].name}, and the command that starts it is in the image"
 
 
 def _in_container(
