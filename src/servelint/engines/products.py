@@ -10,7 +10,7 @@ class Product:
     """A product whose images serve models.
 
     Attributes:
-        name: as its makers write it.
+        name: as its developers write it.
         image: pattern of the end of the repository's name.
         words: parts of the name, in lower case, one of which every such image has; given with spaces between them.
         why: what keeps a launch from being judged, as the rest of a sentence that begins with the product's name.
