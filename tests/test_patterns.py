@@ -15,6 +15,7 @@ import pytest
 
 import servelint
 from servelint.engines import ENGINES, entry
+from servelint.engines.products import PRODUCTS
 from servelint.readers import installs, prepared
 from servelint.readers.tasks import generic
 
@@ -39,6 +40,7 @@ MADE = {
     "engines/conversions.py": "constants of the module, handed to a function",
     "engines/entry.py": "made from the records of engines, and looked at",
     "engines/images.py": "in the records of engines, which are looked at",
+    "engines/products.py": "in the records of products, which are looked at",
     "fixes/entries.py": "the name of a variable that is an identifier, in expressions that take a line each",
     "hardware/__init__.py": "data, which is looked at",
     "judge/container/network.py": "in the records of engines: a list of paths",
@@ -139,6 +141,7 @@ def of_records() -> Iterator[tuple[str, str]]:
         families += [text for one in engine.images if one.wrapper is not None for text in one.wrapper.unless.values()]
         for text in (engine.image_names, engine.not_image_names, engine.house_tags, engine.dialect.where, *families):
             yield engine.id, text
+    yield from [(one.name, rf"(?:^|[^\w.-]){one.image}$") for one in PRODUCTS]
     patterns = (
         installs._WHEEL, installs._ADDRESS, installs._PACKAGE,
         prepared._LOCKED, prepared._LOCKED_WHEEL, prepared._PROJECT, prepared._ARGUMENT,

@@ -286,8 +286,8 @@ def add_source(
         what = f"servelint failed on this file, which is a bug: {type(error).__name__}: {error}"
         report.errors.append(Problem(source.path, what, own=True))
         return
-    for problem in _once([*reading.problems, *run.problems]):
-        (report.notes if problem.note == "always" else report.errors).append(problem)
+    for problem in _once([*reading.problems, *run.problems, *run.images()]):
+        (report.notes if problem.note in ("always", "unjudged") else report.errors).append(problem)
     for problem, noted in neighbours.problems(source) if neighbours.refused else ():
         (report.notes if noted else report.errors).append(problem)
     report.launches += reading.launches

@@ -215,3 +215,99 @@ class TestEngineVersion:
         assert checked(workspace, b=OPEN).status == 2
         monkeypatch.setenv("SERVELINT_ENGINE_VERSIONS", "vllm=0.99")
         assert "newer" in checked(workspace, b=OPEN).err
+
+
+class TestImages:
+    """Images that serve a model, and whose containers are not judged."""
+
+    NIM = "nvcr.io/nim/meta/llama3-8b-instruct:1.0.3"
+    TEXT = f"""\
+services:
+  llm:
+    image: {IMAGE}
+    command: --model Qwen/Qwen3-8B
+    gpus: all
+  nim:
+    image: {NIM}
+  second: {{image: {NIM}}}
+  own: {{image: registry.example/qwen-vllm:1}}
+  webui: {{image: registry.example/vllm-webui:1}}
+  web: {{image: nginx}}
+  idle: {{image: registry.example/qwen-vllm:1, command: sleep infinity}}
+"""
+    SAYS = f"{NIM} is not judged: NVIDIA NIM chooses an engine when it starts (vLLM, TensorRT-LLM or SGLang), and sets most"
+
+    def check(self, workspace: Workspace, *args: str, path: str = "compose.yml", text: str = TEXT) -> Any:
+        workspace.file(path, text)
+        return workspace.run("check", *args, path)
+
+    def test_each_is_a_note(self, workspace: Workspace) -> None:
+        lines = self.check(workspace).out.splitlines()
+        notes = [line for line in lines if line.startswith("note: ")]
+        assert [line.partition(self.SAYS)[0] for line in notes[:2]] == ["note: compose.yml:7:12: ", "note: compose.yml:8:19: "]
+        says = "registry.example/qwen-vllm:1 is not judged: its name says vLLM, and the command that starts it is in the image"
+        assert notes[2:] == [f"note: compose.yml:9:16: {says}"]
+        assert lines[-1] == "1 launch: 1 at a pinned version; 3 images are not judged"
+
+    def test_require_judged(self, workspace: Workspace) -> None:
+        ran = self.check(workspace, "--require", "judged")
+        assert ran.status == 1
+        assert f"not judged: compose.yml:7:12: {self.SAYS}" in ran.err
+
+    @pytest.mark.parametrize("kind", ["html", "github", "junit", "json", "sarif"])
+    def test_other_formats(self, workspace: Workspace, kind: str) -> None:
+        out = self.check(workspace, "--format", kind).out
+        assert out.count(self.SAYS) == 2
+
+    @pytest.mark.parametrize("kind", ["concise", "gitlab", "rdjson"])
+    def test_formats_without_a_place_for_it(self, workspace: Workspace, kind: str) -> None:
+        assert "; 3 images are not judged" in self.check(workspace, "--format", kind).err
+
+    @pytest.mark.parametrize(
+        ("path", "text", "place"),
+        [
+            ("run.sh", "docker run -p 8000:8000 {}\n", "1:25"),
+            ("pod.yaml", "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: a\n    image: {}\n", "6:12"),
+            ("README.md", "Run it:\n\n```yaml\nservices:\n  a:\n    image: {}\n```\n", "6:12"),
+            ("job.nomad", 'job "a" {{\n task "a" {{\n  config {{\n   image = "{}"\n  }}\n }}\n}}\n', "4:13"),
+            ("llm.container", "[Container]\nImage={}\n", "2:7"),
+            (
+                "tasks.yml",
+                "- hosts: all\n  tasks:\n  - community.docker.docker_container:\n      name: a\n      image: {}\n",
+                "5:14",
+            ),
+        ],
+    )
+    def test_files_without_another_launch(self, workspace: Workspace, path: str, text: str, place: str) -> None:
+        ran = self.check(workspace, path=path, text=text.format(self.NIM))
+        assert f"note: {path}:{place}: {self.SAYS}" in ran.out
+        assert ran.err == "servelint: no launch found in 1 file; 1 image is not judged\n"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "image:\n  repository: nvcr.io/nim/meta/llama3-8b-instruct\n  tag: 1.0.3\n",
+            "apiVersion: v1\nkind: NIMService\nspec:\n  image:\n    repository: nvcr.io/nim/meta/llama3-8b-instruct\n",
+        ],
+    )
+    def test_objects_that_no_reader_takes_for_containers(self, workspace: Workspace, text: str) -> None:
+        ran = self.check(workspace, path="values.yaml", text=text)
+        assert self.SAYS.replace(":1.0.3", "") in ran.out
+        assert self.check(workspace, path="values.yaml", text="# " + text.replace("\n", "\n# ")).out.count("not judged") == 0
+
+    @pytest.mark.parametrize(
+        ("name", "image", "says"),
+        [
+            ("vllm", "${IMAGE}:${TAG}", "vLLM"),
+            ("llm", "${SGLANG_IMAGE}:${TAG}", "SGLang"),
+            ("llm", "${REGISTRY}/team/qwen-vllm:${TAG}", "vLLM"),
+            ("llm", "${IMAGE}:${TAG}", ""),
+            ("vllm", "${REGISTRY}/redis:${TAG}", ""),
+            ("vllm-ui", "${IMAGE}", ""),
+        ],
+    )
+    def test_images_that_variables_name(self, workspace: Workspace, name: str, image: str, says: str) -> None:
+        out = self.check(workspace, text=f"services:\n  {name}:\n    image: {image}\n").out
+        why = f"{image} is not judged: its name says {says}, and the command that starts it is in the image"
+        assert out.count("not judged") == bool(says)
+        assert (why in out) is bool(says)

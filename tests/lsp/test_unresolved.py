@@ -52,3 +52,15 @@ async def test_a_command_whose_servers_are_in_a_file(capabilities: types.ClientC
         found = await (published if capabilities is PUSH else pulled)(client, uri)
         notes = [one for one in found if one.message.startswith("trtllm-serve disaggregated is not judged here")]
         assert [(one.severity, one.range.start.line) for one in notes] == [(types.DiagnosticSeverity.Information, 1)]
+
+
+@pytest.mark.asyncio
+async def test_a_hint_at_an_image_that_is_not_judged(tmp_path: Path) -> None:
+    async with led(PULL, options={"isolated": True}) as client:
+        uri = opened(client, tmp_path / "compose.yml", "services:\n  tei:\n    image: xprobe/xinference:v1\n")
+        (found,) = await pulled(client, uri)
+        assert (found.code, found.severity) == ("servelint/unresolved", types.DiagnosticSeverity.Hint)
+        assert found.range.start == types.Position(2, 11)
+        assert found.message == (
+            "xprobe/xinference:v1 is not judged: Xinference starts an engine for each model that it is asked for"
+        )

@@ -242,3 +242,29 @@ container {{
 }}
 """
     assert argv(launch_in(text, "main.tf")) == ["--model", "m"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('job "a" {\n task "o" {\n  config {\n   image = "ollama/ollama:0.12.3"\n  }\n }\n}\n', "job.a.task.o.config"),
+        ('resource "docker_container" "o" {\n  image = "ollama/ollama:0.12.3"\n}\n', "resource.docker_container.o"),
+        ('spec {\n  container {\n    image = "ollama/ollama:0.12.3"\n  }\n}\n', "spec.container"),
+    ],
+)
+def test_a_container_that_runs_what_its_image_starts(text: str, name: str) -> None:
+    (launch,) = launches_in(text, "a.hcl")
+    assert (launch.engine, launch.release.release, launch.name) == ("ollama", "0.12.3", name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'resource "docker_image" "o" {\n  name = "ollama/ollama:0.12.3"\n}\n',
+        'locals {\n  o = { image = "ollama/ollama:0.12.3" }\n}\n',
+        'module "o" {\n  image = "ollama/ollama:0.12.3"\n}\n',
+        'job "a" {\n config {\n  image = "nginx"\n }\n}\n',
+    ],
+)
+def test_an_image_that_no_container_runs(text: str) -> None:
+    assert launches_in(text, "a.hcl") == []

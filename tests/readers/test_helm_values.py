@@ -264,7 +264,7 @@ def test_a_command_whose_options_the_own_template_writes_is_no_launch_of_its_own
     "image",
     ["{version: 'vllm/vllm-openai:v0.19.0'}", "vllm/vllm-openai:v0.19.0", "{repository: vllm/vllm-openai, tag: v0.19.0}"],
 )
-@pytest.mark.parametrize("around", ["service", "deployment", "container"])
+@pytest.mark.parametrize("around", ["service", "deployment", "container", "app", "workload"])
 def test_an_image_in_the_mapping_of_the_workload_beside_the_words(around: str, image: str) -> None:
     found = launch_in(
         f"""
@@ -296,3 +296,25 @@ def test_a_mapping_with_an_image_and_words_of_its_own_is_one_launch() -> None:
 @pytest.mark.parametrize("image", ["{version: '1.27'}", "{tag: a/b}", "nginx:1.27"])
 def test_another_image_in_the_mapping_of_the_workload(image: str) -> None:
     assert launches_in(f"service:\n  image: {image}\nllm:\n  args: --dtype auto\n", "values.yaml") == []
+
+
+class TestObjectsThatValuesHold:
+    POD = "spec: {containers: [{name: vllm, image: 'vllm/vllm-openai:v0.20.0', args: [--model, m]}]}"
+    RAW = f"rawResources:\n  llm:\n    enabled: true\n    apiVersion: v1\n    kind: Pod\n    spec: {{{POD}}}\n"
+    TEXT = f"extraObjects:\n  - |\n    apiVersion: v1\n    kind: Pod\n    metadata: {{name: '{{{{ .Name }}}}'}}\n    {POD}\n"
+    RELEASE = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: r}\nspec:\n  values:\n"
+
+    @pytest.mark.parametrize("text", [RAW, RAW.replace("    spec: {", "    manifest: {"), TEXT])
+    @pytest.mark.parametrize("around", ["", RELEASE])
+    def test_launches(self, text: str, around: str) -> None:
+        lines = "".join([f"    {line}" for line in text.splitlines(keepends=True)]) if around else text
+        (found,) = launches_in(around + lines, "values.yaml" if not around else "release.yaml")
+        assert (argv(found), found.release.release) == (["--model", "m"], "0.20.0")
+        assert found.release.span is not None
+        assert found.release.span.text == "v0.20.0"[1:]
+
+    @pytest.mark.parametrize(
+        "text", [RAW.replace("true", "false"), RAW.replace("Pod", "Secret").replace("vllm/vllm-openai", "nginx")]
+    )
+    def test_none(self, text: str) -> None:
+        assert launches_in(text, "values.yaml") == []

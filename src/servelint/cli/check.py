@@ -230,6 +230,7 @@ def _refuse_contradictions(
 def _not_judged(report: Report, required: str) -> bool:
     """Print the launches that were not judged as far as required, and return whether there are any."""
     from servelint.report import extent
+    from servelint.report.clean import clean
 
     found = [one for one in extent.records(report) if not one[1].whole or (required == "decided" and one[1].undecided)]
     for launch, record in found:
@@ -237,7 +238,10 @@ def _not_judged(report: Report, required: str) -> bool:
         if required == "decided" and record.undecided:
             what.append(f"{len(record.undecided)} {plural(len(record.undecided), 'rule')} undecided")
         print_stderr(f"servelint: not wholly judged: {'; '.join([extent.head(launch, record), *what])}")
-    return bool(found)
+    images = extent.unjudged(report)
+    for image in images:
+        print_stderr(f"servelint: not judged: {clean(repr(image))}")
+    return bool(found or images)
 
 
 def _fails(finding: Finding, settings_files: SettingsFiles) -> bool:

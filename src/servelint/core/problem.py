@@ -12,7 +12,8 @@ class Problem:
         line, column: 1-based; (1, 1) for the whole file.
         own: Whether it is a bug of servelint, not a fault of the file.
         limit: Whether a limit was reached (servelint.core.bounds).
-        note: Where it is a note and not an error: "always", or "found" for a file that a folder holds and no argument names.
+        note: Where it is a note and not an error: "always"; "found" for a file that a folder holds and no argument names;
+            "unjudged" for an image whose container is not judged.
     """
 
     __slots__ = ("column", "limit", "line", "message", "note", "own", "path")

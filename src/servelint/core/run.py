@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
 
+    from servelint.core.text import TracedText
+
 
 WALKS = 300
 """Walks over the scripts of one file beside the first over each (bounds.WORLDS_OF_FILE)."""
@@ -44,9 +46,10 @@ class Run:
 
     Attributes:
         walks: How often scripts may be walked again to decide their conditions another way.
+        unjudged: Images whose containers are not judged, each with a sentence.
     """
 
-    __slots__ = ("_meter", "_path", "_reached", "_token", "walks")
+    __slots__ = ("_meter", "_path", "_reached", "_token", "unjudged", "walks")
 
     def __init__(self, path: str, pieces: float | None = None) -> None:
         self._path = path
@@ -54,6 +57,7 @@ class Run:
         self._reached: dict[tuple[str, str], Problem] = {}
         self._token: Token[Run | None] | None = None
         self.walks = WALKS
+        self.unjudged: list[tuple[TracedText, str]] = []
 
     def __enter__(self) -> Run:  # noqa: PYI034 - Self is in typing from Python 3.11 on
         around = current()
@@ -77,6 +81,16 @@ class Run:
     def report(self, problem: Problem) -> None:
         """Note a limit that was reached."""
         self._reached.setdefault((problem.message, problem.path), problem)
+
+    def images(self) -> list[Problem]:
+        """The images whose containers are not judged, each place once."""
+        found: dict[str, Problem] = {}
+        for image, message in self.unjudged:
+            span = image.extent()
+            path, place = (span.source.path, span.source.position(span.start)) if span is not None else (self._path, (1, 1))
+            one = Problem(path, message, *place, note="unjudged")
+            found[repr(one)] = one
+        return list(found.values())
 
     def spend(self, pieces: float) -> None:
         """Count pieces of text that are made.

@@ -41,7 +41,7 @@ OF_SERIES = r"(?:.*/)?(?P<name>[\w-]+?)[-.]cu\d+\.(?P<release>\d+-\d+)\.ubuntu\d
 """Google's images have the series in the name: `huggingface-text-generation-inference-cu124.2-3.ubuntu2204.py311` of 2.3."""
 _NUMBERED = r"(?:^|[-_.])(?P<release>b\d{4,6})(?=[-_.]|$)"
 """A numbered build in any tag: `full-b8667-rocm-6.3.3`, `llama.cpp-b6356_rocm6.4.3_server`."""
-_VARIANT = r"-(?:cu(?:da)?\d+|efa|amd64|arm64|aarch64|gpu|cpu|a[235]|310p|openeuler)(?:-.*)?$"
+_VARIANT = r"-(?:cu(?:da)?\d+|efa|amd64|arm64|aarch64|gpu|cpu|a[235]|310p|openeuler|\d{10})(?:-.*)?$"
 """What builds of one release for several devices have behind it."""
 _IN_TAG = r"(?:^|[-_.])(?:{})[-_]?v?(?P<release>\d+\.\d+\.\d+(?:\.?(?:post|rc)\d+)?)(?=$|[-_+]|\.(?!dev))"
 """An engine and its release in the tag of an image that holds more: `0.3.7-sglang0.5.5.post3-deepep`."""

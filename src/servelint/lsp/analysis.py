@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Event
 
 from servelint.core.finding import Finding
@@ -16,6 +16,7 @@ from servelint.judge.judging import judge
 from servelint.lint import add_source, settle
 from servelint.lsp.launch_cache import LaunchCache
 from servelint.readers import mentions_engine
+from servelint.report.extent import unjudged
 
 
 @dataclass(slots=True, eq=False)
@@ -28,6 +29,7 @@ class Analysis:
         launches: Its launches.
         findings: As `servelint check` of a file with this text gives them, in the same order.
         problems: What could not be read or parsed, of this text or of files beside it.
+        unjudged: Images whose containers are not judged.
     """
 
     source: Source
@@ -35,6 +37,7 @@ class Analysis:
     launches: list[Launch]
     findings: list[Finding]
     problems: list[Problem]
+    unjudged: list[Problem] = field(default_factory=list)
 
     @property
     def broken(self) -> bool:
@@ -69,7 +72,8 @@ def analyse(
             cache.begin(source)
         add_source(report, source, settings, neighbours, judging)
         settle(report)
-    return Analysis(source, settings, report.launches, report.findings, [*report.errors, *report.notes])
+    problems = [*report.errors, *[one for one in report.notes if one.note != "unjudged"]]
+    return Analysis(source, settings, report.launches, report.findings, problems, unjudged(report))
 
 
 class GivenUp(BaseException):

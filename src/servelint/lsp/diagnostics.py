@@ -40,12 +40,13 @@ def of_text(analysis: Analysis, findings: list[Finding], positions: Positions, u
 
 
 def of_unresolved(analysis: Analysis, positions: Positions) -> list[types.Diagnostic]:
-    """A hint at each word and variable that is not resolved, as far as a judgement may depend on it."""
+    """A hint at each word and variable that is not resolved, as far as a judgement may depend on it, and at unjudged images."""
     every = [
         one for launch in analysis.launches if launch.judged is not None for one in launch.judged.unresolved if one.matters
     ]
     found = {one.span: one for one in every if one.span is not None and one.kind in (WORD, IMAGE, VARIABLE)}
-    return [
+    images = [of_problem(one, analysis.source, positions, UNRESOLVED) for one in analysis.unjudged]
+    return images + [
         types.Diagnostic(
             range=positions.of_span(span),
             message=clean(f"{sentence(one)}; what depends on it is not judged"),
@@ -101,8 +102,8 @@ def here(finding: Finding, source: Source) -> Span:
     return _first_line(source, 0, len(source.text))
 
 
-def of_problem(problem: Problem, source: Source, positions: Positions) -> types.Diagnostic:
-    """What could not be read: from its place to the end of the line."""
+def of_problem(problem: Problem, source: Source, positions: Positions, code: str = SYNTAX) -> types.Diagnostic:
+    """What could not be read, or was not judged: from its place to the end of the line."""
     if problem.path != source.path:
         place = positions.of_span(_first_line(source, 0, len(source.text)))
         message = str(problem)
@@ -117,7 +118,8 @@ def of_problem(problem: Problem, source: Source, positions: Positions) -> types.
         place = positions.range(source, start, end)
         message = problem.message
     severity = types.DiagnosticSeverity.Information if problem.note else types.DiagnosticSeverity.Error
-    return types.Diagnostic(range=place, message=clean(message), severity=severity, code=SYNTAX, source=NAME)
+    severity = severity if code == SYNTAX else types.DiagnosticSeverity.Hint
+    return types.Diagnostic(range=place, message=clean(message), severity=severity, code=code, source=NAME)
 
 
 def _first_line(source: Source, start: int, end: int) -> Span:

@@ -9,6 +9,7 @@ from servelint.core.launch import Launch, pair
 from servelint.core.problem import Problem
 from servelint.core.run import Run, current
 from servelint.core.source import Source
+from servelint.engines.products import PRODUCTS, product
 from servelint.engines.registry import ENGINES, derived
 from servelint.files.siblings import Neighbours
 from servelint.readers.registry import FORMATS, JSON, YAML, Format, named, of_syntax, recognise
@@ -52,7 +53,7 @@ class Reading:
 
 @derived
 def _words() -> tuple[bytes, ...]:
-    words = [word.encode() for one in FORMATS for word in one.words]
+    words = [word.encode() for many in (FORMATS, PRODUCTS) for one in many for word in one.words]
     return (*[word for engine in ENGINES.values() for word in engine.words], *words)
 
 
@@ -74,6 +75,7 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
     kind = recognise(source)
     if kind is None and source.path != NO_NAME:
         return Reading(source, [], [])
+    around = current()
     with Run(source.path) as run:
         if kind is None:
             found = _unnamed(source, beside)
@@ -98,6 +100,32 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
                 launch.elsewhere = given
     pair(found.launches)
     found.problems += run.problems
+    if around is not None:
+        around.unjudged += run.unjudged
+        if kind == YAML:
+            around.unjudged += _products(source, [*run.unjudged, *[(one.image, "") for one in found.launches]])
+    return found
+
+
+_IMAGE = re.compile(r"(?im)^[ \t]*(?:- )?(?:repository|image)[ \t]*:[ \t]*[\"']?([\w.-]+(?::\d+)?(?:/[\w.-]+)+(?::[\w.-]+)?)")
+"""An image of a text, whatever object it belongs to."""
+
+
+def _products(source: Source, known: list[tuple[TracedText | None, str]]) -> list[tuple[TracedText, str]]:
+    """The images of products in a YAML text which no reader takes for a container's; known: those that one did."""
+    from servelint.core.text import TracedText
+
+    text = source.text.lower()
+    if not any(word in text for one in PRODUCTS for word in one.words):
+        return []
+    spans = [image.extent() for image, _ in known if image is not None]
+    lines = {source.position(span.start)[0] for span in spans if span is not None and span.source is source}
+    found: list[tuple[TracedText, str]] = []
+    for match in _IMAGE.finditer(source.text):
+        held = product(match.group(1))
+        if held is not None and source.position(match.start(1))[0] not in lines:
+            image = TracedText.at(source, *match.span(1))
+            found.append((image, f"{image.shown} is not judged: {held.name} {held.why}"))
     return found
 
 

@@ -13,8 +13,9 @@ from functools import cached_property
 from servelint.core import bounds
 from servelint.core.launch import Container, Launch, Mishap, OpenedFile, Port, Probe, Runtime, Variable, Word, join
 from servelint.core.source import Source, Span
-from servelint.core.text import TracedText, unknown
+from servelint.core.text import HOLE, TracedText, unknown
 from servelint.engines import entry
+from servelint.engines.products import product
 from servelint.files.siblings import Neighbours
 from servelint.readers import runtime
 from servelint.readers.commands import SHELLS, not_started, without_shell_text
@@ -141,7 +142,8 @@ class _Reading:
             part = True  # for `docker compose -f base -f this`
         if service.open and command is None:
             command = [Word(TracedText((unknown("command", None, ""),)), many=True)]
-        if image.engine is None and not entrypoint and not command:
+        noted = image_text is not None and (image_text.flat.startswith(HOLE) or product(image_text.flat) is not None)
+        if image.engine is None and not noted and not entrypoint and not command:
             return []
         env, complete = self.environment()
         context = CommandContext(

@@ -8,9 +8,11 @@ from functools import partial
 
 from servelint.core.launch import Container, Launch, Mishap, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.numbers import is_whole
+from servelint.core.run import current
 from servelint.core.text import HOLE, TracedText, unknown
 from servelint.engines import entry, images
 from servelint.engines.catalog import load
+from servelint.engines.products import product
 from servelint.engines.registry import ENGINES
 from servelint.readers import commands
 from servelint.readers.context import CommandContext, site_of, span_of
@@ -438,7 +440,7 @@ def _may_have_gpus(run: ContainerRun) -> bool:
 def in_container(
     entrypoint: list[Word] | None, command: list[Word], image: images.Image, context: CommandContext, depth: int = 0
 ) -> list[Launch]:
-    """The launches of a container.
+    """The launches of a container. One without any, whose image serves models, is noted for the report.
 
     Args:
         entrypoint: The words of its entrypoint, None for the image's own.
@@ -447,6 +449,41 @@ def in_container(
         context: What surrounds the command.
         depth: How many scripts and containers it is inside of.
     """
+    found = _in_container(entrypoint, command, image, context, depth)
+    run = current()
+    named = context.container.image if context.container is not None else None
+    if run is not None and named is not None and not found:
+        why = _unjudged(named, image, [*(entrypoint or []), *command], context.name or "")
+        if why:
+            run.unjudged.append((named, f"{named.shown} is not judged: {why}"))
+    return found
+
+
+_NO_ENGINE = (
+    r"(?:^|[-_/])(?:web-?ui|ui|dash(?:board)?|docs?|app|frontend|chat|monitor|metrics|agent|playground|test|cli)(?:$|[-_.:])"
+)
+"""Words in the names of images that have the name of an engine in theirs and hold what uses one."""
+
+
+def _unjudged(named: TracedText, image: images.Image, words: list[Word], container: str) -> str:
+    """Why a container without a launch may serve a model all the same, as a sentence; "" if nothing says that it does."""
+    held = product(named.flat)
+    if held is not None:
+        return f"{held.name} {held.why}"
+    if words or not image.house or image.entrypoint is not None:
+        return ""
+    names = [named.flat.partition("@")[0].rpartition("/")[2].partition(":")[0]]
+    if named.flat.startswith(HOLE) and names == [HOLE]:  # `${IMAGE}:${TAG}`: what a variable or the container is called
+        names = [re.sub(r"\W", "", named.pieces[0].expression or "").lower(), container.rpartition(".")[2]]
+    engine = next((found for name in names if not re.search(_NO_ENGINE, name) and (found := images.of_house_name(name))), None)
+    if engine is None:
+        return ""
+    return f"its name says {ENGINES[engine].name}, and the command that starts it is in the image"
+
+
+def _in_container(
+    entrypoint: list[Word] | None, command: list[Word], image: images.Image, context: CommandContext, depth: int
+) -> list[Launch]:
     if entrypoint is None and image.entrypoint and image.command:
         command = command or [Word(TracedText.of(word)) for word in image.command]
         entrypoint = [Word(TracedText.of(word)) for word in image.entrypoint]

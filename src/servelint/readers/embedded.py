@@ -7,6 +7,7 @@ from collections.abc import Callable
 from copy import copy
 
 from servelint.core.launch import Branch, Container, Launch, Port, Probe, ReleaseClaim, Runtime, Variable, Word
+from servelint.core.run import current
 from servelint.core.source import Source, Span
 from servelint.core.text import HOLE, Piece, TracedText
 from servelint.readers.registry import YAML, recognise
@@ -25,9 +26,10 @@ def moved(found: list[Launch], shown: Source, text: TracedText, source: Source) 
 
     shown: what was read, as long as `text.flat`; a character that differs is there what it is in the text;  source: the file
     """
-    if not found:
-        return found
     move = _Mover(shown, text, source)
+    run = current()
+    if run is not None:
+        run.unjudged = [(move.text(image), message) for image, message in run.unjudged]
     return [move.launch(launch) for launch in found]
 
 

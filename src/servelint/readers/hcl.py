@@ -297,7 +297,11 @@ def container(source: Source, fields: Fields, path: str) -> list[Launch]:
     overrides: Fields = next(iter(_list(fields, "entrypoint_overrides")), {})
     command, args = _words(fields, "command"), _words(fields, "args", "arguments", "cmd") or _words(overrides, "cmd")
     entrypoint = _words(fields, "entrypoint", "entryPoint")
-    keys = [name for name in ("entrypoint", "command", "args", "arguments", "cmd", "entrypoint_overrides") if name in fields]
+    parts = ("entrypoint", "command", "args", "arguments", "cmd", "entrypoint_overrides")
+    keys: list[str] = [name for name in parts if name in fields]
+    labels: list[str] = fields[""][0][0] if "" in fields else []
+    alone = labels[:1] in (["config"], ["container"], ["init_container"]) or labels[1:2] == ["docker_container"]
+    keys = keys or (["image"] if alone and "image" in fields else [])
     if not keys or (image is None and (command is None or args is None)):
         return []
     site = Span(source, min(fields[key][1].start for key in keys), max(fields[key][1].end for key in keys))
@@ -306,7 +310,7 @@ def container(source: Source, fields: Fields, path: str) -> list[Launch]:
         return launches_of([*(command or []), *(args or [])], context)
     context.container = Container(image, open=True)
     context.claims = identified(image).claims
-    if "" in fields and fields[""][0][0][0] in ("container", "init_container", "containers"):
+    if labels[:1] in (["container"], ["init_container"], ["containers"]):
         entrypoint, command = command, args  # as Kubernetes has it
     else:
         command = [*(command or []), *(args or [])]

@@ -77,7 +77,7 @@ def is_mine(source: Source, document: Node) -> bool:
         return False
     from servelint.readers import helm_chart
 
-    return helm_chart.is_candidate(source, document)
+    return helm_chart.is_candidate(source, document) or bool(_objects(source, document, disabled=True))
 
 
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
@@ -183,10 +183,67 @@ def values(source: Source, document: Node, label: str = "", own: Own | None = No
             found += _of_chart(source, chart, root, path, own.chart if own is not None else None)
     if id(document) not in known:
         found += helm_chart.of_unknown_chart(source, document, "", known, own)
+    found += _of_objects(source, document)
     secrets = _secrets(source, document) if found else ()
     for launch in found:
         launch.secrets = secrets
         launch.name = ".".join([name for name in (label, launch.name) if name])
+    return found
+
+
+_OBJECT = re.compile(r"(?m)^(?:apiVersion|kind):")
+"""A line of a text that is an object of Kubernetes."""
+
+
+def _objects(source: Source, document: Node, *, disabled: bool = False) -> list[Node]:
+    """The objects of Kubernetes that values hold whole, as mappings or as texts: `extraObjects`, `rawResources`.
+
+    disabled: whether to have those that are switched off as well
+
+    https://github.com/bjw-s-labs/helm-charts/blob/main/charts/library/common/values.yaml (rawResources)
+    """
+    if "apiVersion" not in source.text or "apiVersion" in yaml.entries(document):
+        return []
+    found: list[Node] = []
+    waiting, visits = [(document, 0)], 0
+    while waiting and visits < _NODES_AT_MOST:
+        node, depth = waiting.pop()
+        visits += 1
+        fields = yaml.entries(node)
+        if not disabled and string(fields, "enabled") == "false":
+            continue
+        if yaml.is_scalar(node):
+            if len(set(_OBJECT.findall(yaml.scalar(node) or ""))) == 2:
+                found.append(node)
+        elif string(fields, "apiVersion") is not None and string(fields, "kind") is not None:
+            whole = next((fields[key][1] for key in ("manifest", "spec") if key in fields), None)
+            if whole is None:
+                continue
+            if "spec" in yaml.entries(whole):  # rawResources: what the chart writes beside the names
+                pairs = [fields["apiVersion"], fields["kind"], *yaml.entries(whole).values()]
+                node = yaml.new_mapping(pairs, yaml.start(node), yaml.end(node))
+            found.append(node)
+        elif depth < _OBJECTS_DEPTH:
+            inside = [value for _, value in fields.values()] if fields else yaml.items(node) or []
+            waiting += [(value, depth + 1) for value in reversed(inside)]
+    return found
+
+
+_NODES_AT_MOST, _OBJECTS_DEPTH = 10_000, 4
+
+
+def _of_objects(source: Source, document: Node) -> list[Launch]:
+    """The launches of the objects that values hold whole."""
+    from servelint.readers import embedded, kubernetes
+
+    def read_all(inner: Source, nodes: list[Node]) -> list[Launch]:
+        own: list[Node] = [node for node in nodes if yaml.is_mapping(node)]
+        return kubernetes.read(inner, own, Neighbours(None)) if own else []
+
+    objects = _objects(source, document)
+    found = read_all(source, [node for node in objects if yaml.is_mapping(node)])
+    for node in objects:
+        found += embedded.of_yaml(source, node, read_all)
     return found
 
 

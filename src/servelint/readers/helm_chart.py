@@ -391,7 +391,7 @@ _MORE = (
     "launchArgs",
 )  # fmt: skip
 _INSIDE = ("", "image.", "server.", "runtime.", "engine.", "model.", "modelServer.", "llm.")
-_AROUND = ("", "service.", "deployment.", "container.", "server.")
+_AROUND = ("", "service.", "deployment.", "container.", "server.", "app.", "application.", "workload.", "deploy.", "pod.")
 """Where the image stands: beside the words, or in a mapping beside them that is the workload's."""
 _ENV = ("env", "extraEnv", "extraEnvVars", "envVars", "environment", "env_vars")
 _IMAGE = {

@@ -8,6 +8,7 @@ from servelint.core import judged
 from servelint.core.judged import Judged, Unresolved
 from servelint.core.launch import Launch
 from servelint.core.numbers import counted
+from servelint.core.problem import Problem
 from servelint.core.result import Report
 from servelint.core.source import Source
 from servelint.engines import ENGINE_NAMES, ENGINES
@@ -28,7 +29,18 @@ def records(report: Report) -> list[tuple[Launch, Judged]]:
 
 def closing(report: Report, *, hint: bool = False) -> str:
     """Return the closing line of a report; "" without launches. hint: whether to name the option that lists more."""
-    return judged.summary([record for _, record in records(report)], hint=hint)
+    text = judged.summary([record for _, record in records(report)], hint=hint)
+    return f"{text}; {_images(report)}" if text and unjudged(report) else text
+
+
+def unjudged(report: Report) -> list[Problem]:
+    """Return the images whose containers are not judged."""
+    return [problem for problem in report.notes if problem.note == "unjudged"]
+
+
+def _images(report: Report) -> str:
+    found = unjudged(report)
+    return f"{counted(len(found), 'image is', 'images are')} not judged" if found else ""
 
 
 def by_file(report: Report) -> list[tuple[str, str]]:
@@ -37,12 +49,14 @@ def by_file(report: Report) -> list[tuple[str, str]]:
     for launch, record in records(report):
         files.setdefault(launch.source.path, []).append(record)
     lines = [(path, judged.summary(several)) for path, several in files.items()]
+    lines += [(one.path, f"line {one.line}: {one.message}") for one in unjudged(report)]
     return lines + [(one.path, _no_launch_in(one)) for one in without_launch(report)]
 
 
 def without_launch(report: Report) -> list[Source]:
     """Return the files that mention an engine, and in which no launch was found."""
-    paths = {launch.source.path for launch in report.launches} | {problem.path for problem in report.errors}
+    paths = {launch.source.path for launch in report.launches}
+    paths |= {problem.path for problem in [*report.errors, *unjudged(report)]}
     return [source for source in report.sources if source.path not in paths]
 
 
@@ -61,7 +75,7 @@ def no_launch(report: Report) -> str:
     """Return "no launch found in 2 files; a.yml mentions vLLM"; "" where there is a launch or a file that was not read."""
     if report.launches or report.errors:
         return ""
-    more = mentioning(report)
+    more = "; ".join([part for part in (_images(report), mentioning(report)) if part])
     return f"no launch found in {counted(report.files, 'file', 'files')}" + (f"; {more}" if more else "")
 
 

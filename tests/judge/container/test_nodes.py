@@ -207,7 +207,7 @@ def test_stateful_sets(replicas: int, rank: str, wrong: bool) -> None:
 class TestCompose:
     SERVICE = """
   {name}:
-    image: lmsysorg/sglang:v0.5.23
+    image: lmsysorg/sglang:{tag}
     gpus: all
     ipc: host
     network_mode: host
@@ -216,7 +216,7 @@ class TestCompose:
 """
 
     def services(self, **other: object) -> set[tuple[str, str]]:
-        one = {"name": "a", "model": "Qwen/Qwen3-32B", "tp": 16, "rank": 0, "address": "10.0.0.1:5000"}
+        one = {"name": "a", "model": "Qwen/Qwen3-32B", "tp": 16, "rank": 0, "address": "10.0.0.1:5000", "tag": "v0.5.23"}
         text = "services:" + self.SERVICE.format(**one) + self.SERVICE.format(**{**one, "name": "b", "rank": 1, **other})
         return found(text, "compose.yml")
 
@@ -224,12 +224,14 @@ class TestCompose:
         assert self.services() == set()
         assert self.services(rank=0) == {("same-node-rank", "b")}
         assert self.services(tp=8) == {("node-options-differ", "b")}
+        assert self.services(tag="v0.5.22") == {("node-images-differ", "b")}
+        assert self.services(tag="v0.5.23-cu130") == set()
 
     @pytest.mark.parametrize(
         "other", [{"address": "10.0.0.2:5000"}, {"model": "Qwen/Qwen3-8B"}, {"rank": "$RANK"}, {"address": "$HEAD:5000"}]
     )
     def test_what_may_be_another_launch(self, other: dict[str, object]) -> None:
-        assert self.services(**{"tp": 8, **other}) == set()
+        assert self.services(**{"tp": 8, "tag": "v0.5.22", **other}) == set()
 
 
 RAY = """apiVersion: ray.io/v1

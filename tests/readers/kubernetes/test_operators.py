@@ -619,3 +619,26 @@ def test_the_options_that_kaito_takes_from_a_config_map() -> None:
 )
 def test_other_config_maps_are_not_kaitos(old: str, new: str) -> None:
     assert launches_in(KAITO.replace(old, new), "params.yaml") == []
+
+
+def test_runtimes_of_one_name_in_several_namespaces() -> None:
+    def objects(namespace: str, length: int) -> str:
+        return f"""\
+apiVersion: serving.kserve.io/v1alpha1
+kind: ServingRuntime
+metadata: {{name: vllm, namespace: {namespace}}}
+spec:
+  containers:
+  - {{name: kserve-container, image: 'vllm/vllm-openai:v0.20.0', args: [--model, /mnt/models, --max-model-len, '{length}']}}
+---
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {{name: m, namespace: {namespace}}}
+spec:
+  predictor:
+    model: {{modelFormat: {{name: vLLM}}, runtime: vllm}}
+"""
+
+    found = launches_in(objects("a", 1024) + "---\n" + objects("b", 2048), "isvc.yaml")
+    assert [argv(one)[-1] for one in found] == ["1024", "2048"]
+    assert all((one.name or "").startswith("InferenceService/m") for one in found)

@@ -206,7 +206,23 @@ class VLLM(Engine):
             own_tags=True,
             tags=r"^(?P<release>\d+\.\d+\.\d+)-rocm-\d",
         ),
-        ImageFamily("intel/llm-scaler-vllm", "https://github.com/intel/llm-scaler", entrypoint=(), own_tags=True),
+        ImageFamily(
+            "intel/llm-scaler-vllm",
+            "https://github.com/intel/llm-scaler/blob/main/Releases.md",
+            entrypoint=(),
+            own_tags=True,
+            tags=r"^(?P<release>0\.(?:9|\d\d)\.\d+)-b\d",
+        ),
+        *[
+            ImageFamily(
+                f"{product}/vllm",
+                "https://docs.redhat.com/en/documentation/red_hat_ai_inference_server/",
+                suffixes=("-cuda-rhel9", "-rocm-rhel9"),
+                entrypoint=(),
+                own_tags=True,
+            )
+            for product in ("rhaiis", "rhaii")
+        ],
         ImageFamily(
             "opea/vllm-gaudi", "https://hub.docker.com/r/opea/vllm-gaudi", suffixes=("-ut",), entrypoint=(), own_tags=True
         ),

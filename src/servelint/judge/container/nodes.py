@@ -48,7 +48,7 @@ def violations(config: Config) -> list[Violation]:
         *_size(config, nodes),
         *_ranks(config, nodes, peers),
         *_gpus(config, nodes),
-        *_images(config, nodes, peers),
+        *_images(config, peers),
         *_options(config, peers),
     ]
 
@@ -170,9 +170,9 @@ def _gpus(config: Config, nodes: Nodes) -> list[Violation]:
     return [Violation("gpus-of-all-nodes", span, message, advice, "more than all nodes have", related=related)]
 
 
-def _images(config: Config, nodes: Nodes, peers: list[Config]) -> list[Violation]:
+def _images(config: Config, peers: list[Config]) -> list[Violation]:
     """Nodes that run different releases of the engine."""
-    first = _first(config, peers) if nodes.kind else None
+    first = _first(config, peers)
     own, other = config.launch.image, first.launch.image if first is not None else None
     if own is None or other is None or own.value is None or other.value is None or own.value == other.value:
         return []

@@ -184,8 +184,10 @@ _ENGINE_PODS = ("", ".worker", ".prefill", ".prefill.worker")
 
 def kserve(file: File, one: Object, overrides: Overrides | None) -> list[Launch]:
     """The launches of an InferenceService, an LLMInferenceService or a runtime that no service of the file uses."""
-    if one.kind in _RUNTIMES and one.name in file.used and file.named.get((one.kind, one.name)) is one:
-        return []  # read with the InferenceService that uses it
+    if one.kind in _RUNTIMES and one.name in file.used:
+        services = [each for each in file.objects if each.kind == "InferenceService"]
+        if any(_runtime_of(file, each) is one for each in services):
+            return []  # read with the InferenceService that uses it
     if one.kind == "LLMInferenceService":
         return _llm(file, one, overrides)
     found = pods.of_object(file, one, overrides)
@@ -219,9 +221,11 @@ def _stated(found: list[Launch], source: Source, one: Object) -> list[Launch]:
 
 
 def _runtime_of(file: File, one: Object) -> Object | None:
-    """The runtime of this file that an InferenceService names."""
+    """The runtime of this file that an InferenceService names: one of its namespace, if several have the name."""
     name = string(section(one.fields, "spec", "predictor", "model"), "runtime") or ""
-    return next((file.named[kind, name] for kind in _RUNTIMES if (kind, name) in file.named), None)
+    found = next((file.named[kind, name] for kind in _RUNTIMES if (kind, name) in file.named), None)
+    own = [each for each in file.objects if (each.kind, each.name, each.namespace) == (_RUNTIMES[0], name, one.namespace)]
+    return found or (own[0] if len(own) == 1 else None)
 
 
 def _served_model(file: File, one: Object, model: Entries, overrides: Overrides | None) -> list[Launch]:

@@ -22,6 +22,9 @@ def render(report: Report, options: RenderOptions = DEFAULTS) -> str:
     for problem in report.errors:
         place = f"file={_property(problem.path)},line={problem.line},col={problem.column}"
         lines.append(f"::error {place},title=servelint::{_data(clean(problem.message))}")
+    for problem in extent.unjudged(report):
+        place = f"file={_property(problem.path)},line={problem.line},col={problem.column}"
+        lines.append(f"::notice {place},title=servelint::{_data(clean(problem.message))}")
     if any(not record.whole for _, record in extent.records(report)):
         lines.append(f"::notice title=servelint::{_data(clean(extent.closing(report)))}")
     return "".join([line + "\n" for line in lines])

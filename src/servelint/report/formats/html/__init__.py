@@ -261,6 +261,9 @@ def _judged(report: Report) -> str:
     """Return how far the launches were judged, and the files that mention an engine without a launch."""
     closing, mentioning = extent.closing(report), extent.mentioning(report)
     shown = f'<p class="meta">{escaped(closing)}</p>' if closing else ""
+    images = "".join([f"<li>{escaped(repr(one))}</li>" for one in extent.unjudged(report)])
+    if images:
+        shown += f"<details open><summary>Images that are not judged</summary><ul>{images}</ul></details>"
     if mentioning:
         shown += (
             f"<details><summary>Files that mention an engine and have no launch</summary><p>{escaped(mentioning)}</p></details>"
