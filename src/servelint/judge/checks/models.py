@@ -263,6 +263,33 @@ def name_with_colon(config: Config) -> dict[str, str] | None:
     return {"plain": name.replace(":", "-")}
 
 
+def repository_name(config: Config) -> dict[str, str] | None:
+    """A name under a publisher of the hub that its client refuses as the name of a repository.
+
+    Source: huggingface_hub 0.36 utils/_validators.py, validate_repo_id; sglang-0.5.23 takes what follows a colon for itself.
+    """
+    written = config.operand("model").value
+    if not isinstance(written, str) or written.count("/") != 1:
+        return None
+    name = written
+    if config.at_least("0.5.23") is not False:
+        name = name.partition(":")[0]
+    publisher, _, rest = name.partition("/")
+    odd = re.search(r"[^\w.-]", rest)
+    if odd is not None:
+        fault = "has a space in it" if odd.group().isspace() else f"has {odd.group()} in it"
+    elif (double := re.search(r"--|\.\.", name)) is not None:
+        fault = f"has {double.group()} in it"
+    elif rest.endswith(("-", ".", ".git")):
+        fault = "ends with .git" if rest.endswith(".git") else f"ends with {rest[-1]}"
+    else:
+        return None
+    from servelint.models.catalog import known_names
+
+    publishers = {known.partition("/")[0].lower() for known in known_names() if "/" in known}
+    return {"fault": fault} if publisher.lower() in publishers else None
+
+
 def file_with_mtp(config: Config) -> dict[str, str] | None:
     """A GGUF file with MTP in its name, which therefore holds the tensors of the draft."""
     for name in ("model", "hf-repo"):
