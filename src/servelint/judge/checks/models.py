@@ -10,11 +10,9 @@ from __future__ import annotations
 import re
 
 from servelint import models
-from servelint.core.launch import Word
 from servelint.engines import ENGINES, images
-from servelint.engines.argv import Setting
 from servelint.engines.config import Config, given_object
-from servelint.judge.checks import whole
+from servelint.judge.checks import after, whole
 from servelint.models import Family, is_known_parser, parsers_of
 
 _FALLBACKS = ("TransformersForCausalLM", "TransformersModel")
@@ -242,7 +240,7 @@ def another_model(config: Config) -> dict[str, str] | None:
     loaded, setting = config.family, config.setting("served-model-name")
     if loaded is None or loaded.inferred or not loaded.size or setting is None or setting.value is None:
         return None
-    if any(word.many for word in _after(config, setting)):
+    if any(word.many for word in after(config, setting)):
         return None  # it may be the loaded model's name
     served = [word.text for word in setting.values] or [setting.value]
     named = [models.identify(text) for text in served]
@@ -297,13 +295,6 @@ def file_with_mtp(config: Config) -> dict[str, str] | None:
         if isinstance(value, str) and re.search(_MTP, value.rpartition("/")[2].partition(":")[0]):
             return {"file": value.rpartition("/")[2]}
     return None
-
-
-def _after(config: Config, setting: Setting) -> list[Word]:
-    """The word after the served names, if there is one."""
-    words = config.launch.argv
-    last = setting.values[-1] if setting.values else setting.value_word
-    return next((words[at + 1 : at + 2] for at, word in enumerate(words) if word is last), [])
 
 
 def _differ(one: Family, other: Family) -> bool:
