@@ -82,6 +82,32 @@ def _rule_fault(rule: str, *values: str) -> str | None:
     return None if middle > 0 and base > 1 and count > 0 else "needs a middle above 0, a base above 1 and a count above 0"
 
 
+# -- SGLang's loader of weights
+
+_LOADERS = {
+    "fastsafetensors": ("enable_multithread_load", "num_threads", "enable_gds"),
+    "dummy": (),
+    **dict.fromkeys(("auto", "safetensors", "pt", "npcache"), ("enable_multithread_load", "num_threads")),
+}
+
+
+def loader_config(config: Config) -> dict[str, str] | None:
+    """A key of --model-loader-extra-config that the loader of the format does not take.
+
+    Source: DefaultModelLoader and DummyModelLoader in sglang-0.5.23 srt/model_loader/loader.py; the same in 0.5.3.
+    """
+    form = config.operand("load-format")
+    name = "auto" if form.present is False else form.value
+    taken = _LOADERS.get(name) if isinstance(name, str) else None
+    node = config.reading.parsed("model-loader-extra-config")
+    if taken is None or node is None or node.kind != OBJECT:
+        return None
+    if not taken:
+        return {"fault": f"is not read for --load-format {name}"} if node.members else None
+    odd = next((key for key in node.members if key not in taken), None)
+    return {"fault": f"has the key {odd}, which the loader does not take"} if odd is not None else None
+
+
 # -- prefill and decode
 
 
