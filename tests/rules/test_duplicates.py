@@ -28,6 +28,7 @@ CAUSES = {
     ("lmdeploy/qwen3-too-new", "lmdeploy/weights-do-not-fit"): "the release; the size of the GPU",
     ("sglang/decode-radix-needs-nixl", "sglang/decode-radix-with-spec"): "the transfer backend; speculation",
     ("sglang/deepep-before-hopper", "sglang/deepep-experts-format"): "the GPU; the weights",
+    ("sglang/deepep-experts-format", "sglang/exchange-needs-low-latency"): "the weights; the mode",
     ("sglang/disaggregation-stages-differ", "sglang/stages-of-a-decode-node"): "the stages of the other node; the release",
     ("sglang/fa4-for-prefill-only", "sglang/fp4-e2m1-attention-backend"): "fa4 decodes with no cache; it prefills without fp4",
     ("sglang/fp8-blocks-before-ada", "sglang/model-too-new"): "the GPU; the release",

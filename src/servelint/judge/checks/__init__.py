@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from servelint.core.launch import Word
+    from servelint.engines.argv import Setting
     from servelint.engines.config import Config
 
 _VERDICTS = ("refused", "too_long", "too_many", "after_pools", "no_graphs", "kv_bytes", "may_run_out")
@@ -58,3 +60,10 @@ def product(config: Config, names: tuple[str, ...]) -> int | None:
             return None
         size *= factor
     return size
+
+
+def after(config: Config, setting: Setting) -> list[Word]:
+    """The word after the values of an option, if there is one."""
+    words = config.launch.argv
+    last = setting.values[-1] if setting.values else setting.value_word
+    return next((words[at + 1 : at + 2] for at, word in enumerate(words) if word is last), [])

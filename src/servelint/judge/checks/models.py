@@ -11,11 +11,9 @@ import re
 
 from servelint import models
 from servelint.core.data import load_data
-from servelint.core.launch import Word
 from servelint.engines import ENGINES, images
-from servelint.engines.argv import Setting
 from servelint.engines.config import Config, given_object
-from servelint.judge.checks import whole
+from servelint.judge.checks import after, whole
 from servelint.models import Family, is_known_parser, parsers_of
 
 _FALLBACKS = ("TransformersForCausalLM", "TransformersModel")
@@ -258,7 +256,7 @@ def another_model(config: Config) -> dict[str, str] | None:
     loaded, setting = config.family, config.setting("served-model-name")
     if loaded is None or loaded.inferred or not loaded.size or setting is None or setting.value is None:
         return None
-    if any(word.many for word in _after(config, setting)):
+    if any(word.many for word in after(config, setting)):
         return None  # it may be the loaded model's name
     served = [word.text for word in setting.values] or [setting.value]
     named = [models.identify(text) for text in served]
@@ -279,6 +277,33 @@ def name_with_colon(config: Config) -> dict[str, str] | None:
     return {"plain": name.replace(":", "-")}
 
 
+def repository_name(config: Config) -> dict[str, str] | None:
+    """A name under a publisher of the hub that its client refuses as the name of a repository.
+
+    Source: huggingface_hub 0.36 utils/_validators.py, validate_repo_id; sglang-0.5.23 takes what follows a colon for itself.
+    """
+    written = config.operand("model").value
+    if not isinstance(written, str) or written.count("/") != 1:
+        return None
+    name = written
+    if config.at_least("0.5.23") is not False:
+        name = name.partition(":")[0]
+    publisher, _, rest = name.partition("/")
+    odd = re.search(r"[^\w.-]", rest)
+    if odd is not None:
+        fault = "has a space in it" if odd.group().isspace() else f"has {odd.group()} in it"
+    elif (double := re.search(r"--|\.\.", name)) is not None:
+        fault = f"has {double.group()} in it"
+    elif rest.endswith(("-", ".", ".git")):
+        fault = "ends with .git" if rest.endswith(".git") else f"ends with {rest[-1]}"
+    else:
+        return None
+    from servelint.models.catalog import known_names
+
+    publishers = {known.partition("/")[0].lower() for known in known_names() if "/" in known}
+    return {"fault": fault} if publisher.lower() in publishers else None
+
+
 def file_with_mtp(config: Config) -> dict[str, str] | None:
     """A GGUF file with MTP in its name, which therefore holds the tensors of the draft."""
     for name in ("model", "hf-repo"):
@@ -286,13 +311,6 @@ def file_with_mtp(config: Config) -> dict[str, str] | None:
         if isinstance(value, str) and re.search(_MTP, value.rpartition("/")[2].partition(":")[0]):
             return {"file": value.rpartition("/")[2]}
     return None
-
-
-def _after(config: Config, setting: Setting) -> list[Word]:
-    """The word after the served names, if there is one."""
-    words = config.launch.argv
-    last = setting.values[-1] if setting.values else setting.value_word
-    return next((words[at + 1 : at + 2] for at, word in enumerate(words) if word is last), [])
 
 
 def _differ(one: Family, other: Family) -> bool:

@@ -10,7 +10,7 @@ from servelint.core.numbers import is_whole
 from servelint.engines.config import Config, given_object
 from servelint.engines.sglang.facts import CONTEXT_PARALLEL
 from servelint.engines.vllm.facts import refused_number
-from servelint.judge.checks import whole
+from servelint.judge.checks import after, whole
 from servelint.judge.parser.view import listed, misspelt
 from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, UNKNOWN, WORD, JsonNode
 
@@ -29,6 +29,83 @@ def _described(bounds: dict[str, float]) -> str:
         return f"a number from {bounds['ge']:g} to {bounds['le']:g}"
     words = {"ge": "of at least", "gt": "above", "le": "at most", "lt": "below"}
     return "a number " + " and ".join([f"{words[name]} {bound:g}" for name, bound in bounds.items()])
+
+
+# -- buckets of SGLang's metrics
+
+
+def prompt_buckets(config: Config) -> dict[str, str] | None:
+    """What is wrong with the buckets of --prompt-tokens-buckets."""
+    return _buckets(config, "prompt-tokens-buckets")
+
+
+def generation_buckets(config: Config) -> dict[str, str] | None:
+    """What is wrong with the buckets of --generation-tokens-buckets."""
+    return _buckets(config, "generation-tokens-buckets")
+
+
+def _buckets(config: Config, option: str) -> dict[str, str] | None:
+    """What is wrong with a rule for buckets: tse MIDDLE BASE COUNT, default, or custom VALUE ...
+
+    Source: validate_buckets_rule in sglang-0.5.23 srt/arg_groups/validation_hook.py:384; the same in 0.5.3 srt/server_args.py.
+    """
+    setting = config.setting(option)
+    if setting is None or any(word.many or not word.text.known for word in setting.values + after(config, setting)):
+        return None
+    words = setting.values
+    if not words:
+        return None
+    fault = _rule_fault(*[word.text.flat for word in words])
+    return {"fault": fault} if fault is not None else None
+
+
+def _rule_fault(rule: str, *values: str) -> str | None:
+    if rule not in ("tse", "default", "custom"):
+        return f'begins with "{rule}", not with tse, default or custom'
+    if rule == "default":
+        return "has values after default" if values else None
+    try:
+        numbers = [float(value) for value in values]
+    except ValueError:
+        return "has a value that is not a number"
+    if rule == "custom":
+        if not numbers:
+            return "has no values after custom"
+        if len(set(numbers)) < len(numbers):
+            return "names a value twice"
+        return "has a negative value" if min(numbers) < 0 else None
+    if len(numbers) != 3:
+        return f"has {len(numbers)} values after tse, which takes 3"
+    if not is_whole(values[2]):
+        return f"has {values[2]} as the number of buckets"
+    middle, base, count = numbers
+    return None if middle > 0 and base > 1 and count > 0 else "needs a middle above 0, a base above 1 and a count above 0"
+
+
+# -- SGLang's loader of weights
+
+_LOADERS = {
+    "fastsafetensors": ("enable_multithread_load", "num_threads", "enable_gds"),
+    "dummy": (),
+    **dict.fromkeys(("auto", "safetensors", "pt", "npcache"), ("enable_multithread_load", "num_threads")),
+}
+
+
+def loader_config(config: Config) -> dict[str, str] | None:
+    """A key of --model-loader-extra-config that the loader of the format does not take.
+
+    Source: DefaultModelLoader and DummyModelLoader in sglang-0.5.23 srt/model_loader/loader.py; the same in 0.5.3.
+    """
+    form = config.operand("load-format")
+    name = "auto" if form.present is False else form.value
+    taken = _LOADERS.get(name) if isinstance(name, str) else None
+    node = config.reading.parsed("model-loader-extra-config")
+    if taken is None or node is None or node.kind != OBJECT:
+        return None
+    if not taken:
+        return {"fault": f"is not read for --load-format {name}"} if node.members else None
+    odd = next((key for key in node.members if key not in taken), None)
+    return {"fault": f"has the key {odd}, which the loader does not take"} if odd is not None else None
 
 
 # -- prefill and decode
