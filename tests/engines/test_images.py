@@ -297,7 +297,6 @@ def test_a_tag_whose_release_the_publisher_names(name: str, release: str) -> Non
         ("registry.redhat.io/rhaiis/vllm-cuda-rhel9:3.0.0", "vllm", "0.8.4"),
         ("registry.redhat.io/rhaiis/vllm-cuda-rhel9:3.2.5-1766067105", "vllm", "0.11.2"),
         ("mirror.example/rhaiis/vllm-rocm-rhel9:3.3.0", "vllm", "0.13.0"),
-        ("registry.redhat.io/rhaii/vllm-cuda-rhel9:3.4.1", "vllm", "0.18.0"),
         ("intel/llm-scaler-vllm:0.14.0-b8.3.1", "vllm", "0.14.0"),
         ("intel/llm-scaler-vllm:1.4", "vllm", "0.14.0"),
         ("nvcr.io/nvidia/ai-dynamo/tensorrtllm-runtime:1.1.0", "trtllm", "1.3.0rc11"),

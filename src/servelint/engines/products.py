@@ -41,7 +41,7 @@ PRODUCTS = (
         r"|institute-of-science-tokyo|igenius|marin|sarvamai|stockmark|utter-project|gotocompany)/[\w.-]+",
         "nvcr.io/nim/",
         "chooses an engine when it starts (vLLM, TensorRT-LLM or SGLang), and sets most options itself",
-        "https://docs.nvidia.com/nim/large-language-models/1.15.0/configuration.html",
+        "https://docs.nvidia.com/nim/large-language-models/1.12.0/profiles.html",
     ),
     Product(
         "DJL Serving",
