@@ -193,6 +193,8 @@ def values(source: Source, document: Node, label: str = "", own: Own | None = No
 
 _OBJECT = re.compile(r"(?m)^(?:apiVersion|kind):")
 """A line of a text that is an object of Kubernetes."""
+_HOLDS_OBJECTS = re.compile(r"(?i)extra|additional|raw|object|resource|manifest|deploy|template").search
+"""Parts of the keys under which values hold objects as texts; a text elsewhere may be an example, or data."""
 
 
 def _objects(source: Source, document: Node, *, disabled: bool = False) -> list[Node]:
@@ -205,15 +207,15 @@ def _objects(source: Source, document: Node, *, disabled: bool = False) -> list[
     if "apiVersion" not in source.text or "apiVersion" in yaml.entries(document):
         return []
     found: list[Node] = []
-    waiting, visits = [(document, 0)], 0
+    waiting, visits = [(document, 0, False)], 0
     while waiting and visits < _NODES_AT_MOST:
-        node, depth = waiting.pop()
+        node, depth, named = waiting.pop()
         visits += 1
         fields = yaml.entries(node)
         if not disabled and string(fields, "enabled") == "false":
             continue
         if yaml.is_scalar(node):
-            if len(set(_OBJECT.findall(yaml.scalar(node) or ""))) == 2:
+            if named and len(set(_OBJECT.findall(yaml.scalar(node) or ""))) == 2:
                 found.append(node)
         elif string(fields, "apiVersion") is not None and string(fields, "kind") is not None:
             whole = next((fields[key][1] for key in ("manifest", "spec") if key in fields), None)
@@ -224,8 +226,9 @@ def _objects(source: Source, document: Node, *, disabled: bool = False) -> list[
                 node = yaml.new_mapping(pairs, yaml.start(node), yaml.end(node))
             found.append(node)
         elif depth < _OBJECTS_DEPTH:
-            inside = [value for _, value in fields.values()] if fields else yaml.items(node) or []
-            waiting += [(value, depth + 1) for value in reversed(inside)]
+            inside = [(value, named or bool(_HOLDS_OBJECTS(key))) for key, (_, value) in fields.items()]
+            inside = inside or [(item, named) for item in yaml.items(node) or []]
+            waiting += [(value, depth + 1, within) for value, within in reversed(inside)]
     return found
 
 
