@@ -107,9 +107,7 @@ class LlamaCpp(Engine):
         *("spec-type", "spec-draft-model", "spec-draft-n-max", "spec-draft-n-min", "reasoning-format", "reasoning-budget"),
     )
 
-    overwritten_before = {
-        "spec-type": "b9247"
-    }  # b9219 takes the last, b9594 collects: https://github.com/ggml-org/llama.cpp/issues/24507
+    overwritten_before = {"spec-type": "b9246"}  # common/arg.cpp: b9113 assigns the types, b9246 adds them
 
     samples = (
         ("ghcr.io/ggml-org/llama.cpp:server-b11434", (), ("-m", "/models/a.gguf", "-c", "8192", "-ngl", "99", "--port", "x")),

@@ -880,6 +880,6 @@ class TestProgramThatLacksOptions:
 
 def test_types_of_speculation_are_collected() -> None:
     repeated = "-m m.gguf --spec-type ngram-mod --spec-type draft-mtp"
-    assert kinds("llama.cpp", repeated, "b9219") == ["repeated-option"]
-    assert kinds("llama.cpp", repeated, "b11434") == []
+    assert kinds("llama.cpp", repeated, "b9113") == ["repeated-option"]
+    assert kinds("llama.cpp", repeated, "b9246") == []
     assert kinds("llama.cpp", "-m m.gguf -c 4096 -c 8192", "b11434") == ["repeated-option"]
