@@ -69,6 +69,10 @@ class TestValues:
     def test_other_values_may_exist(self, words: str) -> None:
         assert "vllm/misspelt-value" not in told(f"{VLLM} {words}")
 
+    def test_a_list_that_was_lifted_takes_no_value_away(self) -> None:
+        advice = told(f"{IMAGES[VLLM]} --config-format mstral")
+        assert advice["vllm/misspelt-value"] == "did you mean mistral?"
+
     def test_a_pinned_release_says_it_once(self) -> None:
         rules = told(f"{IMAGES[VLLM]} --quantization awq_marlinn --dtype bfloat61")
         assert ("vllm/misspelt-value" in rules, "vllm/quantization-unknown" in rules) == (False, True)

@@ -184,7 +184,10 @@ def _misspelt_value(view: ReleaseView, name: str, shown: str, text: TracedText, 
 def _had_elsewhere(view: ReleaseView, name: str, kind: str, value: str, first: int) -> str:
     """In brackets the releases that have a value, where this one does not; "" where it does."""
     runs: list[Any] = [*view.catalog.names(kind).get(value, ())] if kind else []
-    runs += [run for run in view.catalog.runs_of(name) if value in (run[2].choices or ())]
+    every = view.catalog.runs_of(name)
+    runs += [run for run in every if value in (run[2].choices or ())]
+    # a list of choices that was lifted takes no value away
+    runs += [run for run in every if not run[2].choices and any(had[1] + 1 == run[0] for had in runs)]
     runs = runs or [(first, len(view.catalog.releases) - 1)]
     return "" if view.has_now(runs) else f" ({view.life(runs).use(view.name)})"
 
