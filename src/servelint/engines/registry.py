@@ -450,6 +450,8 @@ class Engine:
     shared_variables: bool = False
     """Whether clients and scripts beside it use names with these prefixes: an unknown one is a mistake only where the image or
     the unit of its developers starts it."""
+    plugin_variables: tuple[str, ...] = ()
+    """Prefixes of variables that a package beside the engine reads since the engine does not."""
     renamed_variables: tuple[str, str] = ("", "")
     """(old prefix, new prefix): variables with the old prefix are read under the new one."""
     alone_since: str = ""

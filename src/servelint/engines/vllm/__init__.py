@@ -415,6 +415,7 @@ class VLLM(Engine):
 
     variables = ("VLLM_",)
     variables_closed = True
+    plugin_variables = ("VLLM_OPENVINO_",)  # github.com/vllm-project/vllm-openvino: vllm_openvino/envs.py
     device_variables = ("VLLM_TARGET_DEVICE", "VLLM_CPU_")
     argument_variables = ("VLLM",)
     # The engine core reads all that vllm/envs.py knows once the model is loaded (enable_envs_cache at the end of EngineCore's
