@@ -441,6 +441,9 @@ class Engine:
     quantization_listed: bool = False
     """Whether a quantized checkpoint needs a method that the catalog lists (names of the kind "quantization")."""
 
+    classes: str = ""
+    """Pattern of the calls with which a Python program makes an engine of its own, "" for none that is known."""
+
     # -- environment variables
 
     variables: tuple[str, ...] = ()

@@ -34,7 +34,8 @@ FORMAT = Format(
     "environment and of `argparse`; releases of Modal images, lines of exported notebooks",
     files=("*.py",),
     needs=r"subprocess|Popen|os\.(?:system|popen|exec|spawn|posix_spawn)|create_subprocess|pexpect|exec_command|launch_server_cmd"
-    r"|execute_\w*command|execute_shell|SessionExecute|\.containers\.(?:run|create)",
+    r"|execute_\w*command|execute_shell|SessionExecute|\.containers\.(?:run|create)"
+    r"|\b(?:LLM|LLMConfig|(?:Async)?EngineArgs|(?:Async)?LLMEngine(?:\.\w+)?|Engine)\(",
     unnamed=r"(?m)\A(?:#!.*python|(?:#[^\n]*\n|\s)*(?:\"\"\"|(?:from|import) \w))",
 )
 

@@ -34,7 +34,7 @@ def unknowns(text: str, script: bool = True) -> list[str | None]:
         ("vllm serve m \\\\\n  ...existing flags...", ["...existing flags..."]),
         ("vllm serve m ... other options ...", ["... other options ..."]),
         ("vllm serve m …same as above", ["…same as above"]),
-        ("vllm serve m ...more... --seed 1", ["...more...", "--seed", "1"]),
+        ("vllm serve m ...more... --seed 1", ["...more..."]),
         ("vllm serve m \u2026", ["\u2026"]),
         ("""'{"method": "mtp", ...}'""", ["..."]),
         ("vllm serve m [options]", ["[options]"]),
