@@ -393,6 +393,10 @@ COMPOUND = {
     "an unquoted name with test": "if test -n $NOWHERE; then vllm yes; else vllm no; fi",
     "an unquoted empty name": "A=; if [ -n $A ]; then vllm yes; else vllm no; fi",
     "an unquoted name that is set": "A=x; if [ ! -n $A ]; then vllm no; else vllm yes; fi",
+    "eval with an assignment": "A=1 eval 'vllm $A'; vllm ${A:-gone}",
+    "eval with two assignments": "B=0; A=1 B=2 eval 'vllm $A $B'; vllm $B",
+    "eval with an assignment that is exported": "A=1 eval 'vllm serve'",
+    "eval that sets a name": "A=1 eval 'B=$A; vllm $B'; vllm $B",
     "a quoted empty name": 'A=; if [ -n "$A" ]; then vllm yes; else vllm no; fi',
 }
 CASES = {
