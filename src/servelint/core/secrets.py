@@ -201,14 +201,14 @@ def without_lookalikes(text: str) -> str:
 
 
 @lru_cache(maxsize=512)  # a report says the same of many files
-def without_secrets(text: str) -> str:
-    """A line with a mask for each part that is a secret by how it looks or by the name that stands before it."""
-    return replaced(text, merged([*named(text), *looks(text)]))
-
-
 def _masked(text: str) -> str:
     parts = looks(text)
     return replaced(text, parts) if parts else text
+
+
+def without_secrets(text: str) -> str:
+    """A line with a mask for each part that is a secret by how it looks or by the name that stands before it."""
+    return replaced(text, merged([*named(text), *looks(text)]))
 
 
 def replaced(text: str, parts: list[Part]) -> str:

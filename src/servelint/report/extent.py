@@ -72,9 +72,9 @@ def built_in_python(source: Source) -> str:
     """Return where a Python program makes an engine itself: "makes a vLLM engine in Python (LLM, line 12)"; "" for none."""
     if not source.path.endswith(".py"):
         return ""
+    imported = {match.group(1) for match in re.finditer(r"(?m)^[ \t]*(?:from|import) (\w+)", source.text)}
     for record in ENGINES.values():
-        imported = re.search(rf"(?m)^\s*(?:from|import) (?:{record.id}|ray\.serve\.llm)\b", source.text)
-        call = re.search(record.classes, source.text) if record.classes and imported is not None else None
+        call = re.search(record.classes, source.text) if record.classes and imported & {record.id, "ray"} else None
         if call is not None:
             line, _ = source.position(call.start())
             return f"makes an engine of {record.name} in Python ({call.group()[:-1]}, line {line})"
