@@ -67,6 +67,7 @@ MADE = {
     "readers/installs.py": "made from the records of engines, and looked at",
     "readers/markdown/blocks.py": "two names of elements",
     "readers/registry.py": "data, which is looked at",
+    "report/extent.py": "made from the records of engines, and looked at",
     "core/secrets.py": "constants of the module, handed to a function",
     "syntax/template_yaml.py": "constants of the module, handed to a function",
     "syntax/yaml.py": "constants of the module, handed to a function",
@@ -139,7 +140,14 @@ def of_records() -> Iterator[tuple[str, str]]:
     for engine in ENGINES.values():
         families = [text for one in engine.images for text in (one.tags, one.rolling, one.only, one.without)]
         families += [text for one in engine.images if one.wrapper is not None for text in one.wrapper.unless.values()]
-        for text in (engine.image_names, engine.not_image_names, engine.house_tags, engine.dialect.where, *families):
+        for text in (
+            engine.image_names,
+            engine.not_image_names,
+            engine.house_tags,
+            engine.dialect.where,
+            engine.classes,
+            *families,
+        ):
             yield engine.id, text
     yield from [(one.name, rf"(?:^|[^\w.-]){one.image}$") for one in PRODUCTS]
     patterns = (

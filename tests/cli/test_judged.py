@@ -114,6 +114,33 @@ def test_other_formats_have_the_closing_line(kind: str, workspace: Workspace) ->
     assert "2 launches: 1 at a pinned version, 1 of unknown version; 2 words not resolved" in out.replace("\\", "")
 
 
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        (
+            "from vllm import LLM\n\nllm = LLM(model='m')\n",
+            "makes an engine of vLLM in Python (LLM, line 3), which is not judged",
+        ),
+        (
+            "from ray.serve.llm import LLMConfig, build_openai_app\nc = LLMConfig(engine_kwargs=dict())  # vLLM\n",
+            "makes an engine of vLLM in Python (LLMConfig, line 2), which is not judged",
+        ),
+        (
+            "from vllm.engine.arg_utils import AsyncEngineArgs\ndef f(c):\n    return AsyncEngineArgs(**c)\n",
+            "makes an engine of vLLM in Python (AsyncEngineArgs, line 3), which is not judged",
+        ),
+        (
+            "import sglang as sgl\nsgl.Engine(model_path='m')\n",
+            "makes an engine of SGLang in Python (sgl.Engine, line 2), which is not judged",
+        ),
+        ("import subprocess\nfrom vllm import LLM\nsubprocess.run(c)\n", "mentions vLLM"),
+    ],
+)
+def test_engine_that_a_program_makes(workspace: Workspace, text: str, rest: str) -> None:
+    workspace.file("a.py", text)
+    assert f"no launch found in 1 file; a.py {rest}\n" in workspace.run("check", "a.py").err
+
+
 def test_github_has_a_notice_where_not_all_was_judged(workspace: Workspace) -> None:
     out = checked(workspace, "--format", "github", b=OPEN).out
     assert out == "::notice title=servelint::1 launch: 1 of unknown version; 2 words not resolved\n"

@@ -589,6 +589,10 @@ def test_who_runs_a_command_that_it_is_given(text: str) -> None:
         "sg render -c 'echo vllm serve m'",
         "sudo su - u -c \"pkill -f 'vllm serve m'\"",
         "start-stop-daemon --stop --exec /usr/bin/vllm",
+        "find / -name vllm",
+        "find . -name 'vllm serve m' -delete",
+        "sky launch -c vllm serve.yaml",
+        "sky down vllm",
     ],
 )
 def test_who_does_something_else_with_it(text: str) -> None:
@@ -613,6 +617,13 @@ def test_the_name_of_an_object_that_is_not_known() -> None:
         ("cat a | xargs --replace=@ vllm serve @", [None]),
         ("cat a | xargs -i vllm serve {}", [None]),
         ("cat a | xargs -n1 vllm serve m --port {} --model", ["m", "--port", "{}", "--model", None]),
+        ("find /models -name '*.gguf' -exec vllm serve {} --port 80 \\;", [None, "--port", "80"]),
+        ("find . -type d -execdir vllm serve m --served-model-name {} ';'", ["m", "--served-model-name", None]),
+        ("find /models -maxdepth 1 -exec bash -c 'vllm serve m --port 80' \\;", ["m", "--port", "80"]),
+        ("find . -ok vllm serve {} +", [None]),
+        ("sky launch -c llm --gpus A100:1 'vllm serve m --port 80'", ["m", "--port", "80"]),
+        ("sky exec llm vllm serve m", ["m"]),
+        ("sky launch -y -c llm -- vllm serve m", ["m"]),
     ],
 )
 def test_what_a_command_is_completed_with(text: str, known: list[str | None]) -> None:

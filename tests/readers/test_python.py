@@ -3,6 +3,7 @@
 # ruff: noqa: E501  # scripts in one line
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -182,6 +183,132 @@ def test_environment(text: str) -> None:
 def test_releases(text: str, expected: str | None) -> None:
     text = f"import modal, subprocess\n{text}\ndef serve():\n    subprocess.Popen('vllm serve m', shell=True)\n"
     assert release(launch_in(text, "serve.py"))[0] == expected
+
+
+IMAGES = """import modal, subprocess
+
+def image(of):
+    return modal.Image.from_registry(of).pip_install("httpx")
+
+def old():
+    return (
+        modal.Image.from_registry("vllm/vllm-openai:v0.11.0")
+        .entrypoint([])
+        .pip_install("httpx>=0.27")
+    )
+
+new = modal.Image.debian_slim().pip_install("vllm==0.14.0")
+app = modal.App("x")
+
+@app.cls(image=old(), gpu="L4")
+class Old:
+    @modal.enter()
+    def start(self):
+        subprocess.Popen(["vllm", "serve", "a"])
+
+@app.function(image=new)
+def other():
+    subprocess.Popen(["vllm", "serve", "b"])
+
+@app.function(gpu="L4")
+@modal.web_server(8000)
+def plain():
+    subprocess.Popen(["vllm", "serve", "c"])
+"""
+SAME = """
+@app.function(image=image("vllm/vllm-openai:v0.10.2"))
+def first():
+    subprocess.Popen(["vllm", "serve", "d"])
+
+@app.function(image=image("vllm/vllm-openai:v0.12.0"))
+def second():
+    subprocess.Popen(["vllm", "serve", "e"])
+"""
+
+
+def test_image_of_decorator() -> None:
+    found = {argv(one)[0]: release(one)[0] for one in launches_in(IMAGES, "serve.py")}
+    assert (found["a"], found["b"]) == ("0.11.0", "0.14.0")
+
+
+def test_images_of_one_function() -> None:
+    found = {argv(one)[0]: release(one)[0] for one in launches_in(IMAGES + SAME, "serve.py")}
+    assert found["a"] == "0.11.0"
+    assert found["e"] is None  # the function makes both
+    assert found["d"] != "0.12.0"
+
+
+LIBRARY = """
+import subprocess
+
+MODEL = "Qwen/Qwen3-8B"
+ARGS = ["vllm", "serve", MODEL, "--port", "8000"]
+
+def command(model, port=9000):
+    words = ["vllm", "serve", model]
+    words += ["--port", str(port)]
+    return words
+
+def start(model):
+    subprocess.Popen(command(model))
+
+class Server:
+    port = "1"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("from library import MODEL\nsubprocess.run(['vllm', 'serve', MODEL])\n", ["Qwen/Qwen3-8B"]),
+        (
+            "from library import ARGS\nsubprocess.run([*ARGS, '--seed', '1'])\n",
+            ["Qwen/Qwen3-8B", "--port", "8000", "--seed", "1"],
+        ),
+        ("from library import ARGS as words\nsubprocess.run(words)\n", ["Qwen/Qwen3-8B", "--port", "8000"]),
+        ("from library import command\nsubprocess.run(command('m', port=1))\n", ["m", "--port", "1"]),
+        ("from library import *\nsubprocess.run(command(MODEL))\n", ["Qwen/Qwen3-8B", "--port", "9000"]),
+        ("import library\nsubprocess.run(library.command(library.MODEL))\n", ["Qwen/Qwen3-8B", "--port", "9000"]),
+        ("import library as lib\nsubprocess.run(['vllm', 'serve', lib.MODEL])\n", ["Qwen/Qwen3-8B"]),
+        ("from .library import command\nsubprocess.run(command('m'))\n", ["m", "--port", "9000"]),
+        ("from . import library\nsubprocess.run(library.ARGS)\n", ["Qwen/Qwen3-8B", "--port", "8000"]),
+        ("from tools.library import MODEL\nsubprocess.run(['vllm', 'serve', MODEL])\n", ["Qwen/Qwen3-8B"]),
+        ("from tools import library\nsubprocess.run(['vllm', 'serve', library.MODEL])\n", ["Qwen/Qwen3-8B"]),
+        ("from middle import ARGS\nsubprocess.run(ARGS)\n", ["Qwen/Qwen3-8B", "--port", "8000"]),
+        ("from library import MISSING\nsubprocess.run(['vllm', 'serve', MISSING])\n", ["{MISSING}"]),
+    ],
+)
+def test_modules_beside_the_script(text: str, words: list[str], tmp_path: Path) -> None:
+    beside(tmp_path, {"library.py": LIBRARY, "tools/library.py": LIBRARY, "middle.py": "from library import ARGS\n"})
+    launch = launch_in("import subprocess\n" + text, "serve.py", tmp_path)
+    assert argv(launch) == words
+    assert launch.site is not None
+    assert launch.site.source is launch.source
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from library import start\nstart('m')\n",  # a launch of the module
+        "import library\nlibrary.start('m')\n",
+        "from library import command\nprint(command('m'))\n",
+    ],
+)
+def test_module_that_starts_an_engine(text: str, tmp_path: Path) -> None:
+    beside(tmp_path, {"library.py": LIBRARY})
+    assert launches_in("import subprocess\n" + text, "serve.py", tmp_path) == []
+
+
+def test_modules_that_import_each_other(tmp_path: Path) -> None:
+    beside(tmp_path, {"a.py": "from b import X\nY = 'm'\n", "b.py": "from a import Y\nX = 1\n", "broken.py": "def f(:\n"})
+    text = "import subprocess, broken\nfrom a import Y\nsubprocess.run(['vllm', 'serve', Y])\n"
+    assert argv(launch_in(text, "serve.py", tmp_path)) == ["m"]
+
+
+def beside(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
 
 
 LOOP = 'c = ["vllm", "serve", "m"]\nfor k, v in D.items():\n    c += ["--" + k.replace("_", "-"), str(v)]\nsubprocess.run(c)\n'

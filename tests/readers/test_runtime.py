@@ -174,6 +174,9 @@ class TestCompose:
             ("{test: curl localhost, start_period: 5m}", 390),
             ("{test: [CMD, curl, localhost], interval: 10s, retries: 2}", 20),
             ("{test: curl localhost, retries: '${N}'}", None),
+            ("{test: [CMD-SHELL, 'pgrep -f vllm || exit 1']}", None),
+            ("{test: [CMD, test, -f, /tmp/alive]}", None),
+            ("{test: [CMD, python3, -c, 'import socket; socket.create_connection((\"\", 8000))']}", 90),
         ],
     )
     def test_health_check(self, check: str, patience: float | None) -> None:
@@ -277,6 +280,15 @@ class TestPods:
             ),
             ("livenessProbe: {httpGet: {port: 8000, host: other}}", [("livenessProbe", 30, None)]),
             ("livenessProbe: {exec: {command: [curl, 'localhost:8000/health']}}", [("livenessProbe", 30, 8000)]),
+            (
+                "livenessProbe: {exec: {command: [/bin/sh, -c, 'pgrep -f sglang.launch_server >/dev/null']}}",
+                [("livenessProbe", None, None)],
+            ),
+            (
+                "livenessProbe: {exec: {command: [/bin/sh, -c, 'wget -q localhost/health || exit 1']}}",
+                [("livenessProbe", 30, None)],
+            ),
+            ("startupProbe: {exec: {command: [cat, /tmp/started]}}", [("startupProbe", None, None)]),
             ("livenessProbe: {httpGet: {port: 8000}, periodSeconds: '{{ .Values.p }}'}", [("livenessProbe", None, 8000)]),
         ],
     )

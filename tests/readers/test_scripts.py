@@ -863,3 +863,18 @@ def test_texts_that_differ_may_be_equal_where_case_is_ignored(test: str) -> None
     launch = script(f"shopt -s nocasematch\nM=ABC\n{test}\nvllm serve m $R\n")
     assert sorted([argv(launch), *map(argv, launch.alternatives)]) == [["m", "--a"], ["m", "--b"]]
     assert argv(script(f"M=ABC\n{test}\nvllm serve m $R\n")) == ["m", "--b"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("etc/cron.d/llm", "SHELL=/bin/bash\n\n# at boot\n@reboot root vllm serve m --port 1\n", [["m", "--port", "1"]]),
+        ("etc/cron.d/llm", "*/5 0 * * 1-5 ai cd /opt && vllm serve m\n0 3 * * * ai vllm serve n\n", [["m"], ["n"]]),
+        ("crontab", "@daily vllm serve m\n", [["m"]]),
+        ("llm.cron", "0 3 * * mon vllm serve m >> /var/log/llm.log 2>&1\n", [["m"]]),
+        ("etc/cron.d/llm", "0 3 * * * root pkill -f 'vllm serve m'\n", []),
+        ("notes", "1 2 3 go\nvllm serve m\n", []),
+    ],
+)
+def test_crontabs(name: str, text: str, words: list[list[str]]) -> None:
+    assert [argv(one) for one in launches_in(text, name)] == words

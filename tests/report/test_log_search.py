@@ -67,3 +67,18 @@ def test_the_command_line_says_what_it_cannot_read(workspace: Workspace) -> None
     workspace.file("empty.log", b"\xff\xfe\x00")
     done = workspace.run("explain", "--log", "empty.log")
     assert (done.status, done.err) == (1, "servelint: no rule matches this log\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "secret"),
+    [
+        ("error: unrecognized arguments: --bogus --api-key sk-very1secret2345", "very1secret"),
+        ("error: unrecognized arguments: --bogus HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz123456", "abcdefghij"),
+        ("error: unrecognized arguments: --bogus --ssl-keyfile-password hunter22x", "hunter22x"),
+    ],
+)
+def test_no_secret_of_a_log_is_printed(workspace: Workspace, line: str, secret: str) -> None:
+    out = workspace.run("explain", "--log", "-", stdin=f"api_server.py: {line}\n".encode()).out
+    assert "unrecognized arguments: --bogus" in out
+    assert secret not in out
+    assert "***" in out

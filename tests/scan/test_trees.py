@@ -317,6 +317,17 @@ def test_a_folder_that_cannot_be_read(tmp_path: Path) -> None:
     (folder / "compose.yml").chmod(stat.S_IRUSR | stat.S_IWUSR)
 
 
+def test_images_that_are_not_judged(tmp_path: Path) -> None:
+    (tmp_path / "compose.yml").write_text(
+        "services:\n  a:\n    image: nvcr.io/nim/meta/llama-3.1-8b-instruct:1.8.0\n"
+        "  b:\n    image: vllm/vllm-openai:v0.33.0\n    command: --model m\n"
+    )
+    (tmp_path / "run.sh").write_text("docker run xprobe/xinference:v1.0 xinference-local\n")
+    found = [row for row in rows(scanned(tmp_path).rows) if row["kind"] == "image"]
+    assert [(row["path"], row["line"]) for row in found] == [("compose.yml", 3), ("run.sh", 1)]
+    assert all("is not judged: " in str(row["message"]) for row in found)
+
+
 def test_names_that_are_no_utf_8(tmp_path: Path) -> None:
     folder = written(tmp_path / "work", {})
     folder.mkdir()

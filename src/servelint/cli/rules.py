@@ -12,6 +12,7 @@ from servelint.cli.options import Rules, SettingsOptions
 from servelint.cli.output import plural, print_problems, print_stderr, write_json, write_stdout
 from servelint.core.finding import SEVERITIES
 from servelint.core.own_rules import OWN
+from servelint.core.secrets import without_secrets
 from servelint.core.trust import RuleFolder
 from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.report.clean import clean, clean_lines
@@ -211,9 +212,9 @@ def log_rules(text: str) -> str:
     found = Index(entries()).search(text)[:_NAMED]
     if not found:
         raise NotFound("no rule matches this log")
+    quoted = [clean(textwrap.shorten(without_secrets(lines[one.line - 1]), 200)) for one in found]
     shown = [
-        f"{one.entry.rule}: {one.entry.title}\n  line {one.line}: {clean(textwrap.shorten(lines[one.line - 1], 200))}\n"
-        for one in found
+        f"{one.entry.rule}: {one.entry.title}\n  line {one.line}: {line}\n" for one, line in zip(found, quoted, strict=True)
     ]
     return "".join(shown) + f"\nservelint explain {found[0].entry.rule} prints the page of the best match\n"
 

@@ -206,6 +206,11 @@ def _masked(text: str) -> str:
     return replaced(text, parts) if parts else text
 
 
+def without_secrets(text: str) -> str:
+    """A line with a mask for each part that is a secret by how it looks or by the name that stands before it."""
+    return replaced(text, merged([*named(text), *looks(text)]))
+
+
 def replaced(text: str, parts: list[Part]) -> str:
     """A text with a mask for each of some parts; the parts do not overlap and stand in order."""
     return "".join(_around(text, parts))

@@ -441,6 +441,9 @@ class Engine:
     quantization_listed: bool = False
     """Whether a quantized checkpoint needs a method that the catalog lists (names of the kind "quantization")."""
 
+    classes: str = ""
+    """Pattern of the calls with which a Python program makes an engine of its own, "" for none that is known."""
+
     # -- environment variables
 
     variables: tuple[str, ...] = ()
@@ -450,6 +453,8 @@ class Engine:
     shared_variables: bool = False
     """Whether clients and scripts beside it use names with these prefixes: an unknown one is a mistake only where the image or
     the unit of its developers starts it."""
+    plugin_variables: tuple[str, ...] = ()
+    """Prefixes of variables that a package beside the engine reads since the engine does not."""
     renamed_variables: tuple[str, str] = ("", "")
     """(old prefix, new prefix): variables with the old prefix are read under the new one."""
     alone_since: str = ""

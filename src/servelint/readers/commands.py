@@ -116,8 +116,10 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
         return _submitted(words, context, depth)
     if head is not None and head.lower().removesuffix(".exe") in _WINDOWS_SHELLS:
         return _windows_shell(words, context, depth)
+    if head == "find":
+        return _for_each_file(words, context, depth)
     if head == "crontab" and context.stdin is not None:
-        return _scheduled(context.stdin, context, depth)
+        return scheduled(context.stdin, context, depth)
     if head is not None and head.startswith("python") and (ran := _python(words, context)):
         return ran
     if head is None or head in WRAPPERS or _runs_module(words, 0):
@@ -270,11 +272,23 @@ def _windows_shell(words: list[Word], context: CommandContext, depth: int) -> li
     return [launch for command in inner for launch in launches(command, context, depth + 1)]
 
 
+def _for_each_file(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
+    """The launches of the commands that `find` runs: `find . -name x -exec vllm serve {} \\;`."""
+    found: list[Launch] = []
+    starts = [at for at, word in enumerate(words) if word.value in ("-exec", "-execdir", "-ok", "-okdir")]
+    for start in starts:
+        end = next((at for at in range(start + 1, len(words)) if words[at].value in (";", "+")), len(words))
+        file = re.compile(r"\{\}")
+        run = [Word(one.text.sub(file, one.text.unknown), one.site, one.many) for one in words[start + 1 : end]]
+        found += launches(run, context, depth + 1) if run else []
+    return found
+
+
 _JOB = re.compile(r"(?m)^[ \t]*(?:@\w+|(?:[\d*/,A-Za-z-]+[ \t]+){4}[\d*/,A-Za-z-]+)[ \t]+(\S[^\n]*)")
 """A line of a crontab."""
 
 
-def _scheduled(table: TracedText, context: CommandContext, depth: int) -> list[Launch]:
+def scheduled(table: TracedText, context: CommandContext, depth: int) -> list[Launch]:
     """The launches of the commands of a crontab, which runs them without the variables of here."""
     inner = _no_file(context.with_(site=None, env={}, open_env=True))
     return [
@@ -743,7 +757,7 @@ _SSH_WITH_VALUE = "BbcDEeFIiJLlmOopQRSWw"
 _REMOTE = frozenset(("ssh", "autossh", "pdsh", "clush", "parallel-ssh", "pssh", "gcloud", "az", "at", "batch"))
 _HERE = frozenset((
     "bsub", "byobu", "concurrently", "condor_run", "fish", "flock", "gnome-terminal", "jbsub", "konsole", "newgrp", "nix-shell",
-    "nlprun", "oarsub", "parallel", "pm2", "screen", "script", "sg", "sops", "tmux", "watch", "xargs", "xterm",
+    "nlprun", "oarsub", "parallel", "pm2", "screen", "script", "sg", "sky", "sops", "tmux", "watch", "xargs", "xterm",
 ))  # fmt: skip
 """Programs that run a command in the current folder."""
 TEXTS = _REMOTE | _HERE | frozenset(("runuser", "sshpass", "su", "wsl", "wsl.exe"))

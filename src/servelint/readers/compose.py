@@ -409,6 +409,7 @@ def _checks(service: Service, files: list[File]) -> list[Probe]:
     start, interval = service.last("healthcheck", "start_period"), service.last("healthcheck", "interval")
     retries = service.last("healthcheck", "retries")
     patience = runtime.given_up(runtime.duration(start, 0), runtime.duration(interval, 30), runtime.count(retries, 3))
+    patience = patience if runtime.asks_server(test[1:] if test[0].value in ("CMD", "CMD-SHELL") else test) else None
     file, key, _ = layers[-1]
     shown = start or retries or interval or yaml.text(file.source, key)
     port, site, path = runtime.asked(test)

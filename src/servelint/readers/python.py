@@ -30,11 +30,12 @@ FORMAT = Format(
     112,
     title="Python",
     about="commands given to `subprocess`, `os.system`, `os.exec*`, `asyncio` and what else runs one: lists that grow, "
-    "f-strings, functions with what they are given, defaults of the environment and of `argparse`; releases of Modal images, "
-    "lines of exported notebooks",
+    "f-strings, functions with what they are given, values and functions of the modules beside the script, defaults of the "
+    "environment and of `argparse`; releases of Modal images, lines of exported notebooks",
     files=("*.py",),
     needs=r"subprocess|Popen|os\.(?:system|popen|exec|spawn|posix_spawn)|create_subprocess|pexpect|exec_command|launch_server_cmd"
-    r"|execute_\w*command|execute_shell|SessionExecute|\.containers\.(?:run|create)",
+    r"|execute_\w*command|execute_shell|SessionExecute|\.containers\.(?:run|create)"
+    r"|\b(?:LLM|LLMConfig|(?:Async)?EngineArgs|(?:Async)?LLMEngine(?:\.\w+)?|Engine)\(",
     unnamed=r"(?m)\A(?:#!.*python|(?:#[^\n]*\n|\s)*(?:\"\"\"|(?:from|import) \w))",
 )
 
@@ -57,7 +58,7 @@ _PIP = ("pip_install", "uv_pip_install", "uv_add", "python_packages", "add_pytho
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     """Read the launches of the commands that a script starts, and those of the lines of a notebook in it."""
     reader = _Reader(source, neighbours)
-    magic, fault = calls(source, reader.call)
+    magic, fault = calls(source, reader.call, neighbours.read)
     if magic:
         found, claims = notebook.of_script(source)
         for launch in reader.found:
@@ -80,6 +81,7 @@ class _Reader:
         self.source = source
         self.neighbours = neighbours
         self.claims: dict[str, ReleaseClaim] = {}
+        self.images: dict[tuple[str, int], dict[str, ReleaseClaim]] = {}
         self.found: list[Launch] = []
         self.seen: set[tuple[object, ...]] = set()
 
@@ -87,12 +89,14 @@ class _Reader:
         """Note the launches of a call, and the releases that one names."""
         last = call.name.rpartition(".")[2]
         if last in _IMAGES or last in _PIP:
-            self.installs(call, image=last in _IMAGES)
+            self.claim(call, self.installed(call, image=last in _IMAGES), base=last in _IMAGES)
             return
         if last == "run_commands":
             for text in [text for value in call.args for text in _texts(value)]:
-                self.claims.update(installs.of_layer(text))
+                self.claim(call, installs.of_layer(text), over=True)
             return
+        if call.site.source is not self.source:
+            return  # a launch of the module that makes it
         if re.search(r"containers\.(?:run|create)$", call.name):
             self.container(call)
             return
@@ -109,9 +113,13 @@ class _Reader:
 
     def started(self, command: Value, call: Call, sure: bool) -> list[Launch]:
         env = self.environment(call)
+        built = call.image.span() if isinstance(call.image, TracedText) else None
+        known = self.images.get((built.source.path, built.start)) if built is not None else None
+        claims = dict(self.claims if known is None else known)
         context = CommandContext(
-            self.source, "", None, env, None, dict(self.claims), env_file(self.neighbours), files=self.neighbours.read
+            self.source, "", None, env, None, claims, env_file(self.neighbours), files=self.neighbours.read
         )
+        context.anchor = call.site if _elsewhere(command, self.source) else None
         if isinstance(command, Listed):
             words = [Word(in_command(word.text), word.site, word.many) for word in command.words]
             if not words or not (sure or entry.find(words) is not None):
@@ -139,18 +147,32 @@ class _Reader:
             if isinstance(value, TracedText) and value.pieces and name.isidentifier()
         }
 
-    def installs(self, call: Call, *, image: bool) -> None:
+    def claim(self, call: Call, claims: dict[str, ReleaseClaim], *, base: bool = False, over: bool = False) -> None:
+        """Note what a call says of an image; the calls of one that is built step by step begin at one place.
+
+        base: it names the image that another is made of;  over: whatever was in the image before does not count
+        """
+        place = (call.site.source.path, call.site.start)
+        here = self.images.setdefault(place, {})
+        for engine, one in claims.items():
+            before = here.get(engine)
+            if base and before is not None and before.release != one.release:
+                here[engine] = ReleaseClaim()  # a function that makes several images
+            elif base or over or one.release is not None or before is None:
+                here[engine] = one
+            if base or over or one.release is not None or engine not in self.claims:
+                self.claims[engine] = one
+
+    def installed(self, call: Call, *, image: bool) -> dict[str, ReleaseClaim]:
         """The releases that an image's name or its packages say."""
+        found: dict[str, ReleaseClaim] = {}
         given = [*call.args, *call.keywords.values()]
         for text in [
             one for value in given for one in (_texts(value) if image else [p for t in _texts(value) for p in t.split()])
         ]:
-            if image:
-                self.claims.update(containers.identified(text).claims)
-                continue
-            pinned = installs.requirement(Word(text))
-            if pinned is not None and (pinned[1].release is not None or pinned[0] not in self.claims):
-                self.claims[pinned[0]] = pinned[1]
+            pinned = None if image else installs.requirement(Word(text))
+            found.update(containers.identified(text).claims if image else dict([pinned] if pinned is not None else []))
+        return found
 
     def container(self, call: Call) -> None:
         """A container that the Docker SDK starts."""
@@ -221,6 +243,13 @@ def _commands(call: Call) -> tuple[list[Value], bool]:
     if isinstance(first, OneOf):
         return (list(first.lists), sure)
     return ([first], sure) if isinstance(first, (Listed, TracedText)) else ([], sure)
+
+
+def _elsewhere(command: Value, source: Source) -> bool:
+    """Whether a command begins in another file."""
+    first = command.words[0].text if isinstance(command, Listed) and command.words else command
+    span = first.span() if isinstance(first, TracedText) else None
+    return span is not None and span.source is not source
 
 
 def _word(value: Value) -> Word:

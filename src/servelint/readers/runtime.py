@@ -14,6 +14,7 @@ _DURATION = r"(\d+(?:\.\d+)?)(h|ms|us|µs|ns|m|s)"
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _ASKED = r"(?:https?://)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]):(\d{2,5})\b"
 _CALLED = r"(?:^|[\s/\"'(])(?:curl|wget|urllib|requests|http\.client|httpx|nc)\b"
+_TALKS = rf"{_CALLED}|https?:|/dev/tcp|localhost|127\.0\.0\.1|\b(?:socket|grpc\w*|health\w*|ready\w*|v1/models)\b"
 _EVERYWHERE = ("", "0.0.0.0", "::", "[::]", "*")  # noqa: S104 - compared with
 
 
@@ -103,6 +104,12 @@ def asked(texts: list[TracedText]) -> tuple[int | None, TracedText | None, Trace
     return int(match.group(1)), text.cut(*match.span(1)), text.cut(*path.span()) if path is not None else None
 
 
+def asks_server(texts: list[TracedText]) -> bool:
+    """Whether a check may ask the server, which then has to be up; `pgrep` and files say nothing of that."""
+    command = " ".join([text.flat for text in texts])
+    return not command.strip() or re.search(_TALKS, command) is not None
+
+
 def given_up(start: float | None, interval: float | None, retries: int | None) -> float | None:
     """Seconds until so many checks in a row have failed after the start that is granted."""
     return start + interval * retries if start is not None and interval is not None and retries is not None else None
@@ -156,6 +163,6 @@ def _checks(run: ContainerRun) -> list[Probe]:
     if test is None or not test.flat or test.flat == "none" or any(name == "--no-healthcheck" for name, _ in run.options):
         return []
     start, interval, retries = (run.last(f"--health-{name}") for name in ("start-period", "interval", "retries"))
-    patience = given_up(duration(start, 0), duration(interval, 30), count(retries, 3))
+    patience = given_up(duration(start, 0), duration(interval, 30), count(retries, 3)) if asks_server([test]) else None
     port, site, path = asked([test])
     return [Probe("healthcheck", start or retries or interval or test, patience, port, site, path=path)]

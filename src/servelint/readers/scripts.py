@@ -12,7 +12,7 @@ from servelint.core.source import Source, Span
 from servelint.core.text import HOLE, TracedText
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs
-from servelint.readers.commands import launches, script_launches
+from servelint.readers.commands import launches, scheduled, script_launches
 from servelint.readers.context import CommandContext, env_file, identity
 from servelint.readers.registry import Format
 from servelint.syntax.placeholders import in_command
@@ -32,6 +32,18 @@ SHELL = Format(
     any_name=True,
     languages=("shellscript",),
     read="read_shell",
+)
+
+CRONTAB = Format(
+    "crontab",
+    121,
+    title="crontab",
+    about="the commands of its lines, with a user's name or without",
+    files=("*.cron", "*.crontab", "crontab"),
+    shape=r"\A(?:[ \t]*(?:#[^\n]*|[A-Z_]+[ \t]*=[^\n]*)?\r?\n)*[ \t]*"
+    r"(?:@(?:reboot|yearly|annually|monthly|weekly|daily|midnight|hourly)"
+    r"|(?:[\d*][\d*/,-]*[ \t]+){3}[\d*A-Za-z/,-]+[ \t]+[\d*A-Za-z/,-]+)[ \t]+\S",
+    read="read_crontab",
 )
 
 _BASH = re.compile(r"#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?bash(?:\s|$)|(?!#!)")
@@ -58,6 +70,11 @@ def read_shell(source: Source, neighbours: Neighbours) -> list[Launch]:
     else:
         _report_syntax(source, text.flat)
     return script_launches(text, CommandContext(source, env_file=env_file(neighbours), files=neighbours.read), None)
+
+
+def read_crontab(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of the jobs of a crontab."""
+    return scheduled(TracedText.at(source, 0, len(source.text)), CommandContext(source, files=neighbours.read), 0)
 
 
 _OPENERS = {"'": "quote", '"': "quote", "`": "backquote", "$": "substitution"}

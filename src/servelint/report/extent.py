@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 from servelint.core import judged
 from servelint.core.judged import Judged, Unresolved
@@ -67,8 +68,22 @@ def mentions(source: Source) -> str:
     return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found) or "an engine"
 
 
+def built_in_python(source: Source) -> str:
+    """Return where a Python program makes an engine itself: "makes a vLLM engine in Python (LLM, line 12)"; "" for none."""
+    if not source.path.endswith(".py"):
+        return ""
+    imported = {match.group(1) for match in re.finditer(r"(?m)^[ \t]*(?:from|import) (\w+)", source.text)}
+    for record in ENGINES.values():
+        call = re.search(record.classes, source.text) if record.classes and imported & {record.id, "ray"} else None
+        if call is not None:
+            line, _ = source.position(call.start())
+            return f"makes an engine of {record.name} in Python ({call.group()[:-1]}, line {line})"
+    return ""
+
+
 def _no_launch_in(source: Source) -> str:
-    return f"mentions {mentions(source)}, but contains no launch"
+    built = built_in_python(source)
+    return f"{built}, which is not judged" if built else f"mentions {mentions(source)}, but contains no launch"
 
 
 def no_launch(report: Report) -> str:
@@ -88,10 +103,15 @@ def _made_elsewhere(source: Source) -> str:
     return "" if beside else ", as values of a chart whose templates are not beside it"
 
 
+def _found_in(source: Source) -> str:
+    built = built_in_python(source)
+    return f"{built}, which is not judged" if built else f"mentions {mentions(source)}{_made_elsewhere(source)}"
+
+
 def mentioning(report: Report) -> str:
     """Return which files mention an engine without a launch: "a.yml mentions vLLM"; "" for none."""
     sources = without_launch(report)
-    parts = [f"{source.path} mentions {mentions(source)}{_made_elsewhere(source)}" for source in sources[:_FILES_AT_MOST]]
+    parts = [f"{source.path} {_found_in(source)}" for source in sources[:_FILES_AT_MOST]]
     more = len(sources) - len(parts)
     return ", ".join([*parts, *([f"{more} more files mention an engine"] if more else [])])
 

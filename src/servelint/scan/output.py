@@ -43,14 +43,14 @@ COLUMNS: dict[str, type] = {
 }
 """Column to type.
 
-kind:     `finding`, `launch` for one that was not wholly judged, or `error` for a file or a repository that could not be read
-          or parsed
+kind:     `finding`, `launch` for one that was not wholly judged, `image` for one whose container is not judged, or `error` for
+          a file or a repository that could not be read or parsed
 judged:   how the release of the launch is known (servelint.core.judged.HOW);  unresolved: how many of its words are not
 path:     the file of the finding;  source: the file that starts the engine, which may be another one
 blob:     git's id of the content of source
 revision: the commit, null where the files belong to none;  the others are those of `servelint check --format json`"""
 
-FINDING, LAUNCH, ERROR = "finding", "launch", "error"
+FINDING, LAUNCH, IMAGE, ERROR = "finding", "launch", "image", "error"
 _PLACE = ("rule", "path", *_NUMBERS, "message")
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -109,10 +109,13 @@ def _judged(record: Judged) -> Row:
     return {"judged": record.how, "unresolved": len(record.words)}
 
 
-def problem_row(problem: Problem, blob: str | None = None) -> Row:
-    """Return the row of a file that could not be read or parsed; of a whole repository if the path is empty."""
+def problem_row(problem: Problem, blob: str | None = None, kind: str = ERROR) -> Row:
+    """Return the row of a file that could not be read or parsed; of a whole repository if the path is empty.
+
+    kind: IMAGE for an image that is not judged
+    """
     return {
-        "kind": ERROR,
+        "kind": kind,
         **{name: getattr(problem, name) for name in ("path", "line", "column", "message")},
         "source": problem.path,
         "blob": blob,

@@ -16,7 +16,7 @@ from servelint.lint import add_source
 from servelint.readers.discover import decode, reason
 from servelint.scan.cache import Cache, FileResult, Record
 from servelint.scan.job import FOLDER, GIT, TAR, Counts, Done, Job, Unit, context, excludes
-from servelint.scan.output import ERROR, finding_row, json_lines, launch_row, problem_row, settled
+from servelint.scan.output import ERROR, IMAGE, finding_row, json_lines, launch_row, problem_row, settled
 from servelint.scan.trees import FRESH, DiskTree, TreeError, blob_id, inside
 
 TYPE_CHECKING = False
@@ -257,6 +257,7 @@ def lint(tree: Tree, source: Source, blob: str, settings: Settings) -> FileResul
         if problem.own:
             return problem
         found.append(problem_row(problem, blob))
+    found += [problem_row(problem, blob, IMAGE) for problem in report.notes if problem.note == "unjudged"]
     records = [(launch, launch.judged) for launch in report.launches]
     found += [launch_row(launch, one, source.path, blob) for launch, one in records if one is not None and not one.whole]
     launches = [[one.source.path, one.name, one.owner.path if one.owner is not None else None] for one in report.launches]

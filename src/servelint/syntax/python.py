@@ -8,6 +8,7 @@ grows there holds words that are not known, and a list that it chooses is each o
 from __future__ import annotations
 
 import ast
+import os
 import re
 import warnings
 
@@ -25,6 +26,8 @@ _DEPTH = 6
 """Calls of functions of the script inside each other that are followed."""
 _STEPS = 20_000
 """Statements and expressions that are looked at."""
+_MODULES = 2
+"""Modules that import each other which are followed."""
 _ITEMS = 16
 """Items of a list that a loop is walked for, and alternatives of a list."""
 
@@ -72,14 +75,31 @@ class OneOf:
 
 
 class Function:
-    """A function of the script, with the class that it is a method of ("" for none) and the names around it."""
+    """A function of the script.
 
-    __slots__ = ("node", "owner", "scope")
+    Attributes:
+        node: What defines it.
+        owner: The class that it is a method of, "" for none.
+        scope: The names around it.
+        home: The script that defines it.
+        decorators: Those of its class and its own.
+    """
 
-    def __init__(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, owner: str, scope: Scope) -> None:
+    __slots__ = ("decorators", "home", "node", "owner", "scope")
+
+    def __init__(
+        self,
+        node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+        owner: str,
+        scope: Scope,
+        home: _Walk,
+        decorators: list[ast.expr],
+    ) -> None:
         self.node = node
         self.owner = owner
         self.scope = scope
+        self.home = home
+        self.decorators = decorators
 
 
 if TYPE_CHECKING:
@@ -97,12 +117,20 @@ class Call:
         env: The variables of the process's environment that the script has set.
         site: The characters of the call.
         chain: Where the functions around it are called, from the outermost.
+        image: What the decorators of the outermost of these, or of its class, name as its `image`.
     """
 
-    __slots__ = ("args", "chain", "env", "keywords", "name", "site")
+    __slots__ = ("args", "chain", "env", "image", "keywords", "name", "site")
 
     def __init__(
-        self, name: str, args: list[Value], keywords: dict[str, Value], env: Mapping, site: Span, chain: tuple[int, ...]
+        self,
+        name: str,
+        args: list[Value],
+        keywords: dict[str, Value],
+        env: Mapping,
+        site: Span,
+        chain: tuple[int, ...],
+        image: Value = None,
     ) -> None:
         self.name = name
         self.args = args
@@ -110,6 +138,7 @@ class Call:
         self.env = env
         self.site = site
         self.chain = chain
+        self.image = image
 
 
 _MAGIC = re.compile(r"(?m)^([ \t]*)(?:!!?|%{1,2}(?=[A-Za-z]))((?:\\\n|[^\n])*)")
@@ -140,8 +169,16 @@ class Fault:
         self.newer = _NEWER.search(here) is not None or "f-string" in error.msg
 
 
-def calls(source: Source, on_call: Callable[[Call], None]) -> tuple[bool, Fault | None]:
+def calls(
+    source: Source, on_call: Callable[[Call], None], read: Callable[[str], Source | None] | None = None
+) -> tuple[bool, Fault | None]:
     """Walk a script and hand each of its calls over.
+
+    Args:
+        source: The script.
+        on_call: Takes the calls.
+        read: Reads the modules beside the script, by their paths. Values and functions of these are known where they are
+            imported; of their calls, those of the functions that the script calls are handed over.
 
     Returns:
         Whether it has lines of a notebook (`!command`, `%magic`), which are left out; and why it was not read.
@@ -152,7 +189,7 @@ def calls(source: Source, on_call: Callable[[Call], None]) -> tuple[bool, Fault 
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 tree = ast.parse(text)
-            _Walk(source, on_call).module(tree)
+            _Walk(source, on_call, read).module(tree)
         except SyntaxError as error:
             # the message about a text without its magic lines is about the text itself
             fault = Fault(error, text)
@@ -187,9 +224,17 @@ _MAKES = re.compile(
 
 
 class _Walk:
-    def __init__(self, source: Source, on_call: Callable[[Call], None]) -> None:
+    def __init__(
+        self, source: Source, on_call: Callable[[Call], None], read: Callable[[str], Source | None] | None = None, deep: int = 0
+    ) -> None:
         self.source = source
         self.on_call = on_call
+        self.read = read
+        self.deep = deep
+        self.beside: dict[str, _Walk | None] = {}
+        self.named_modules: dict[str, _Walk] = {}
+        self.image: Value = None
+        self.decorators: list[ast.expr] = []
         self.globals: Scope = {}
         self.env = Mapping({}, environment=True)
         self.modules: dict[str, str] = {}
@@ -208,7 +253,7 @@ class _Walk:
         self.block(tree.body, self.globals)
         # what no call names comes first: it may hand over what the others are given
         called = {self.dotted(one.func).rpartition(".")[2] for one in ast.walk(tree) if isinstance(one, ast.Call)}
-        functions = [one for one in self.globals.values() if isinstance(one, Function)]
+        functions = [one for one in self.globals.values() if isinstance(one, Function) and one.home is self]
         functions += [one for methods in self.methods.values() for one in methods.values()]
         names = {id(one): getattr(one.node, "name", "") for one in functions}
         for one in sorted(functions, key=lambda one: names[id(one)] != "__init__" and 1 + (names[id(one)] in called)):
@@ -262,11 +307,11 @@ class _Walk:
         elif isinstance(node, ast.AugAssign):
             self.add(node, scope)
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            scope[node.name] = Function(node, self.owner, scope)
+            scope[node.name] = Function(node, self.owner, scope, self, [*self.decorators, *node.decorator_list])
         elif isinstance(node, ast.ClassDef):
             self.define(node)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            self.imports(node)
+            self.imports(node, scope)
         elif isinstance(node, ast.Return):
             return self.leave(node, scope)
         elif isinstance(node, (ast.With, ast.AsyncWith)):
@@ -300,24 +345,62 @@ class _Walk:
             self.returned.append(given)
         return _GOES_ON
 
-    def imports(self, node: ast.Import | ast.ImportFrom) -> None:
+    def imports(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
+        within = "../" * (node.level - 1) if isinstance(node, ast.ImportFrom) else ""
+        of = within + (node.module or "").replace(".", "/") if isinstance(node, ast.ImportFrom) else ""
         for one in node.names:
             if isinstance(node, ast.Import):
                 if one.asname:
                     self.modules[one.asname] = one.name
+                self.other(one.name.replace(".", "/"), one.asname or one.name)
+                continue
+            name = one.asname or one.name
+            if node.module:
+                self.modules[name] = f"{node.module}.{one.name}"
+            module = self.other(of, None) if node.module else self.other(of + one.name, name)
+            if module is not None and one.name == "*":
+                scope.update({key: value for key, value in module.globals.items() if not key.startswith("_")})
+            elif module is not None and one.name in module.globals:
+                scope[name] = module.globals[one.name]
+                self.modules.pop(name, None)
             elif node.module:
-                self.modules[one.asname or one.name] = f"{node.module}.{one.name}"
+                self.other(f"{of}/{one.name}", name)
+
+    def other(self, path: str, name: str | None) -> _Walk | None:
+        """The module at a path beside the script, walked without its functions; it is known by a name from then on."""
+        if self.read is None or self.deep >= _MODULES or len(self.beside) >= _ITEMS:
+            return None
+        if path not in self.beside:
+            self.beside[path] = None
+            found = self.read(path + ".py")
+            if found is not None and found.path != self.source.path:
+                within = os.path.dirname(path)
+                read = self.read
+                walk = _Walk(found, _ignored, lambda more: read(os.path.join(within, more)), self.deep + 1)
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        tree = ast.parse(found.text)
+                    walk.block(tree.body, walk.globals)
+                except (SyntaxError, ValueError, RecursionError, MemoryError):
+                    return None
+                self.beside[path] = walk
+        walked = self.beside[path]
+        if walked is not None and name is not None:
+            self.named_modules[name] = walked
+        return walked
 
     def define(self, node: ast.ClassDef) -> None:
         attributes = self.attributes.setdefault(node.name, {})
         methods: Scope = {}
         before, self.owner = self.owner, node.name
+        around, self.decorators = self.decorators, node.decorator_list
         for statement in node.body:
             if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 self.statement(statement, methods)
             else:
                 self.statement(statement, attributes)
-        self.owner = before
+        self.owner, self.decorators = before, around
         self.methods[node.name] = {name: one for name, one in methods.items() if isinstance(one, Function)}
         for name, value in attributes.items():
             # what makes an instance may set another value
@@ -476,7 +559,7 @@ class _Walk:
             self.assign(node.target, given, scope)
             return given
         if isinstance(node, ast.Lambda):
-            return Function(node, self.owner, scope)
+            return Function(node, self.owner, scope, self, [])
         if isinstance(node, ast.Subscript):
             return self.subscript(node, scope)
         if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
@@ -552,6 +635,8 @@ class _Walk:
         if isinstance(node.value, ast.Name):
             if node.value.id in ("self", "cls"):
                 return self.attributes.get(self.owner, {}).get(node.attr, self.unknown(node))
+            if node.value.id in self.named_modules and node.value.id not in scope:
+                return self.named_modules[node.value.id].globals.get(node.attr, self.unknown(node))
             if node.value.id in self.attributes:
                 return self.attributes[node.value.id].get(node.attr, self.unknown(node))
             if node.value.id in _NAMESPACES and node.attr in self.options:
@@ -632,7 +717,7 @@ class _Walk:
         changed = self.method(node, held, args)
         if changed:
             return None
-        self.on_call(Call(name, args, keywords, self.env, self.span(node), self.chain))
+        self.on_call(Call(name, args, keywords, self.env, self.span(node), self.chain, self.image))
         return self.built(node, name, held, args, keywords)
 
     def own(self, node: ast.Call, name: str, scope: Scope) -> Function | None:
@@ -640,6 +725,11 @@ class _Walk:
         if isinstance(node.func, ast.Name):
             found = scope.get(node.func.id, self.globals.get(node.func.id))
             return found if isinstance(found, Function) else None
+        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            module = self.named_modules.get(node.func.value.id)
+            found = module.globals.get(node.func.attr) if module is not None else None
+            if isinstance(found, Function):
+                return found
         if name.startswith("self.") and name.count(".") == 1:
             return self.methods.get(self.owner, {}).get(name[5:])
         owners = [methods[last] for methods in self.methods.values() if (last := name.rpartition(".")[2]) in methods]
@@ -737,6 +827,8 @@ class _Walk:
     def invoke(self, function: Function, args: list[Value], keywords: dict[str, Value], site: ast.Call | None) -> Value:
         """Walk a function of the script with the values that it is given; without a call, with its defaults."""
         node = function.node
+        if function.home is not self:
+            return self.invoke_beside(function, args, keywords, site)
         self.reached.add(id(node))
         if len(self.chain) >= _DEPTH:
             return None
@@ -774,6 +866,7 @@ class _Walk:
         self.owner = function.owner
         if site is None:
             self.maybe = 0
+            self.image = self.decorated(function)
         self.entered, self.returned = self.maybe, []
         if isinstance(node, ast.Lambda):
             given: Value | _Ended = self.value(node.body, inner)
@@ -782,6 +875,30 @@ class _Walk:
         possible = [*self.returned, *([given] if given is not None and not isinstance(given, _Ended) else [])]
         self.chain, self.maybe, self.owner, self.entered, self.returned = outside
         return _joined(possible, self.maybe) if possible else None
+
+    def invoke_beside(self, function: Function, args: list[Value], keywords: dict[str, Value], site: ast.Call | None) -> Value:
+        """Walk a function of a module beside the script, whose calls are then the script's."""
+        home = function.home
+        before = home.on_call, home.chain, home.maybe, home.image, home.left
+        home.on_call, home.chain, home.maybe, home.image, home.left = (
+            self.on_call,
+            self.chain,
+            self.maybe,
+            self.image,
+            self.left,
+        )
+        given = home.invoke(function, args, keywords, site) if site is not None else None
+        self.left = home.left
+        home.on_call, home.chain, home.maybe, home.image, home.left = before
+        return given
+
+    def decorated(self, function: Function) -> Value:
+        """The `image` that a decorator of a function or of its class names."""
+        for one in function.decorators:
+            for given in one.keywords if isinstance(one, ast.Call) else ():
+                if given.arg == "image":
+                    return self.value(given.value, self.globals)
+        return None
 
     def parameter(self, node: ast.arg) -> TracedText:
         start = self.offset(node.lineno, node.col_offset)
@@ -864,6 +981,10 @@ class _Walk:
                 if depth == 0:
                     return index + 1
         return end
+
+
+def _ignored(call: Call) -> None:
+    """Take a call that a module makes when it is imported."""
 
 
 class _Ended:

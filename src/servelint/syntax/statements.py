@@ -116,8 +116,8 @@ class _Walk:
         elif flat[at : at + 1].isdigit() or flat[at : at + 1] in ("'", '"', "$", "("):
             default = match.start() < self.parameters
             words, end = self.words(at, commas=True, end=self.end_of_default(at) if default else None)
-            if len(words) == 1 and not words[0].many:
-                value = words[0].text
+            if len(words) % 2 and not any(word.many for word in words) and all(one.value == "+" for one in words[1::2]):
+                value = TracedText.join([word.text for word in words[::2]])  # "a" + $b
         elif flat[at : at + 9].lower() == "join-path":
             value = self.path(at, self.words(at)[1])
         before = self.value(name)

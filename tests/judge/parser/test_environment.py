@@ -107,6 +107,19 @@ def test_the_place_is_the_name(filename: str, text: str, line: int) -> None:
     assert finding.span.source.position(finding.span.start)[0] == line
 
 
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("VLLM_OPENVINO_DEVICE=GPU vllm serve m", []),
+        ("docker run -e VLLM_OPENVINO_KVCACHE_SPACE=8 quay.io/a/vllm-openvino:v0.27.1 vllm serve m", []),
+        ("docker run -e VLLM_OPENVINO_DEVICE=GPU ${IMAGE:-house/vllm} vllm serve m", []),
+        ("docker run -e VLLM_OPENVINO_DEVICE=GPU vllm/vllm-openai:v0.27.1 --model m", ["removed-env"]),
+    ],
+)
+def test_a_package_beside_the_engine_may_read_it(command: str, expected: list[str]) -> None:
+    assert [one for one in kinds_in(command, "run.sh", vllm="0.27.1") if "env" in one] == expected
+
+
 @pytest.mark.parametrize("name", ["VLLM_USE_FLASHINFR_SAMPLER", "VLLM_ROCM_USE_AITR"])
 def test_a_changed_engine_may_read_more(name: str) -> None:
     text = f"""

@@ -377,12 +377,35 @@ NAMES = {
     "a group in front of a pipe": "{ echo 'vllm a'; echo 'vllm b'; } | cat > l; vllm c; X=$({ echo d; echo e; } | cat); vllm $X",
     "a slice by names": 'A=(a b c d); N=1; vllm "${A[@]:N}" "${A[@]:$N:N+1}" "${A[@]:(-1)}"',
 }
+COMPOUND = {
+    "time before a group": "time { vllm a; vllm b; }",
+    "time -p before a subshell": "time -p ( A=1; export A; vllm a )",
+    "time before a loop": "for I in 1; do time for J in 1 2; do vllm $I $J; done; done",
+    "time before a test": "A=x; time if [ $A = x ]; then vllm yes; else vllm no; fi",
+    "time in a list": "true && time { vllm a; } || vllm b",
+    "time in a text": "vllm 'time { a; }' \"time ( b )\"\n",
+    "a coprocess with a name": "coproc SRV { vllm a >&2; }\nwait",
+    "a coprocess without a name": "coproc { vllm a >&2; }\nwait",
+    "a coprocess of a subshell": "coproc ( vllm a >&2 )\nwait",
+    "a coprocess of a command": "coproc vllm a >&2\nwait",
+    "an unquoted name that nothing sets is not empty": "if [ -n $NOWHERE ]; then vllm yes; else vllm no; fi",
+    "an unquoted name in braces": "[ -n ${NOWHERE} ] && vllm yes",
+    "an unquoted name with test": "if test -n $NOWHERE; then vllm yes; else vllm no; fi",
+    "an unquoted empty name": "A=; if [ -n $A ]; then vllm yes; else vllm no; fi",
+    "an unquoted name that is set": "A=x; if [ ! -n $A ]; then vllm no; else vllm yes; fi",
+    "eval with an assignment": "A=1 eval 'vllm $A'; vllm ${A:-gone}",
+    "eval with two assignments": "B=0; A=1 B=2 eval 'vllm $A $B'; vllm $B",
+    "eval with an assignment that is exported": "A=1 eval 'vllm serve'",
+    "eval that sets a name": "A=1 eval 'B=$A; vllm $B'; vllm $B",
+    "a quoted empty name": 'A=; if [ -n "$A" ]; then vllm yes; else vllm no; fi',
+}
 CASES = {
     f"{group}: {name}": script
     for group, scripts in {
         "quotes": QUOTES, "lines": LINES, "environment": ENVIRONMENT, "expansions": EXPANSIONS, "arrays": ARRAYS,
         "arguments": ARGUMENTS, "functions": FUNCTIONS, "control": CONTROL, "input": INPUT, "substitutions": SUBSTITUTIONS,
         "counting": COUNTING, "names": NAMES,
+        "compound": COMPOUND,
     }.items()
     for name, script in scripts.items()
 }  # fmt: skip

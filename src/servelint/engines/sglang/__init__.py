@@ -136,6 +136,7 @@ class SGLang(Engine):
 
     lowered = ("quantization",)  # ModelConfig.__init__; a parser with choices refuses other spellings before
 
+    classes = r"\b(?:(?:sgl|sglang)\.)?Engine\("
     variables = ("SGLANG_", "SGL_")
     variables_closed = True
     renamed_variables = ("SGL_", "SGLANG_")

@@ -413,8 +413,10 @@ class VLLM(Engine):
     unset_by = (frozenset(("none", "nullable_str", "parse_reasoning_parser")), ("", "None"))
     lowered = ("quantization",)  # a validator of ModelConfig, before anything looks at it
 
+    classes = r"\b(?:LLM|LLMConfig|(?:Async)?EngineArgs|(?:Async)?LLMEngine(?:\.from_\w+)?)\("
     variables = ("VLLM_",)
     variables_closed = True
+    plugin_variables = ("VLLM_OPENVINO_",)  # github.com/vllm-project/vllm-openvino: vllm_openvino/envs.py
     device_variables = ("VLLM_TARGET_DEVICE", "VLLM_CPU_")
     argument_variables = ("VLLM",)
     # The engine core reads all that vllm/envs.py knows once the model is loaded (enable_envs_cache at the end of EngineCore's

@@ -81,6 +81,13 @@ def _variable(view: ReleaseView, named: tuple[str, Variable]) -> list[Violation]
     return [found] if found is not None else []
 
 
+def _is_own_image(view: ReleaseView) -> bool:
+    """Whether the launch runs in the engine's own image, which has no package beside the engine."""
+    container = view.config.launch.container
+    own = view.record.images[0].repository
+    return container is not None and container.image is not None and container.image.flat.startswith(own)
+
+
 def _unread(view: ReleaseView, name: str, variable: Variable) -> Violation | None:
     place = name_span(variable)
     known = view.catalog.variables()
@@ -122,6 +129,8 @@ def _unread(view: ReleaseView, name: str, variable: Variable) -> Violation | Non
         advice = " ".join(notice.split()) if isinstance(notice, str) else "look for its replacement"
         message = f"{name} is deprecated in {view.release}"
         return Violation("deprecated-env", place, message, instead.text if instead else advice, "deprecated", variable=name)
+    if name.startswith(view.record.plugin_variables) and not _is_own_image(view):
+        return None  # the package that reads it now may be installed
     life = view.life(runs)
     instead = in_place_of(view, name)
     text = instead.text if instead is not None else ""

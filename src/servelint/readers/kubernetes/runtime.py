@@ -244,19 +244,20 @@ def _probe(source: Source, kind: str, fields: Entries, names: dict[str, int | No
 
     patience: float | None = None
     # what may still be starting is not asked whether it lives
-    if kind in _KILLING and not (kind == "livenessProbe" and "startupProbe" in fields):
+    run = [yaml.text(source, item) for item in listed(section(probe, "exec"), "command") if yaml.scalar(item) is not None]
+    if kind in _KILLING and not (kind == "livenessProbe" and "startupProbe" in fields) and runtime.asks_server(run):
         patience = runtime.given_up(
             number("initialDelaySeconds", 0), number("periodSeconds", 10), number("failureThreshold", 3)
         )
     said = next((name for name in ("initialDelaySeconds", "failureThreshold", "periodSeconds") if name in probe), None)
     shown = yaml.text(source, probe[said][1] if said is not None else fields[kind][0])
-    port, text, path = _asked(source, probe, names)
+    port, text, path = _asked(source, probe, names, run)
     outside = any(string(section(probe, way), "host") is None for way in _OUTSIDE if way in probe)
     return Probe(kind, shown, patience, port, text, outside=outside, path=path)
 
 
 def _asked(
-    source: Source, probe: Entries, names: dict[str, int | None]
+    source: Source, probe: Entries, names: dict[str, int | None], run: list[TracedText]
 ) -> tuple[int | None, TracedText | None, TracedText | None]:
     for way in _OUTSIDE:
         asked = section(probe, way)
@@ -265,5 +266,4 @@ def _asked(
             port = runtime.count(text, 0) if is_whole(text.flat) else names.get(text.flat)
             path = yaml.text(source, asked["path"][1]) if way == "httpGet" and string(asked, "path") is not None else None
             return (port, text, path) if port is not None and text.known else (None, None, None)
-    command = [item for item in listed(section(probe, "exec"), "command") if yaml.scalar(item) is not None]
-    return runtime.asked([yaml.text(source, item) for item in command])
+    return runtime.asked(run)

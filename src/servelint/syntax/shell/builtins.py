@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
 
 from servelint.core.launch import Word
 from servelint.core.source import Span
@@ -50,7 +50,7 @@ def run(
         return SUCCESS
     handler = _HANDLERS.get(name)
     if handler is not None:
-        return handler(shell, words)
+        return shell.call_with(inline, partial(handler, shell, words)) if inline and name == "eval" else handler(shell, words)
     if name == "exec":
         return _exec(shell, words[1:], inline, site, here)
     if name in ("command", "builtin"):

@@ -140,6 +140,9 @@ class _Parser:
         return scope.tested(status, operator, [word] if right is None else [word, right], value)
 
 
+_BARE = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\})", re.ASCII)
+
+
 def _regex_end(flat: str, at: int) -> int:
     depth = 0
     while at < len(flat) and (depth or flat[at] not in " \t\n"):
@@ -157,6 +160,8 @@ def single(words: list[Word], scope: Scope) -> Status:
     raws = [TracedText.of(word.site.text if word.site is not None else word.shown) for word in words]
     if len(texts) < 2:
         return scope.tested(_unary("-n", texts[0], scope), "-n", raws, None) if texts else Status(False)
+    if len(texts) == 2 and values[0] == "-n" and _BARE.fullmatch(raws[1].flat):
+        return Status(True)  # an empty value leaves `[ -n ]`, a test of the text "-n"
     if len(texts) == 3 and values[1] in _BINARY:
         operator = values[1] or ""
         value = None if texts[2].assumed else values[2]

@@ -612,7 +612,7 @@ class Evaluator:
             if functions and name in self.state.functions:
                 self.lost = None
                 self.sites.append(site.start if site is not None else 0)
-                status = self.call_with(name, words[1:], inline)
+                status = self.call_with(inline, partial(self.call, name, words[1:]))
                 self.sites.pop()
                 return status
             done = builtins.run(self, name, words, inline, site, here)
@@ -648,13 +648,13 @@ class Evaluator:
                 if self.state.files.knows(self.key(word.text)) and not (module and before.shown.startswith("--")):
                     self.write(word.text, None)
 
-    def call_with(self, name: str, args: list[Word], inline: dict[str, TracedText]) -> Status:
-        """Run a function with assignments in front of the call, which end with it."""
+    def call_with(self, inline: dict[str, TracedText], run: Callable[[], Status]) -> Status:
+        """Run a function or `eval` with the assignments in front of it, which end with it."""
         before = {key: self.state.variables.get(key) for key in inline}
         exported = self.state.exported
         self.state.variables.update(inline)
         self.state.exported |= frozenset(inline)
-        status = self.call(name, args)
+        status = run()
         self.state.exported -= frozenset(inline) - exported
         for key, value in before.items():
             if value is None:

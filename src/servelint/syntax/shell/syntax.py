@@ -99,7 +99,22 @@ def _parsed(flat: str) -> Node:
     if _STUMBLE.search(flat) is not None:
         flat = neutral(flat)
     # one byte a character keeps byte offsets and code points equal; bash treats these as word characters too
+    if "time" in flat or "coproc" in flat:
+        flat = _BEFORE_COMPOUND.sub(_blank, flat)
     return Node(_PARSER.parse((flat if flat.isascii() else _NOT_ASCII.sub("X", flat)).encode("ascii")).root_node)
+
+
+_BEFORE_COMPOUND = re.compile(
+    r"(?m)(?:^|[;&|(!]|\b(?:do|then|else)(?=\s))[ \t]*(?P<word>(?:time(?:[ \t]+-p)?|coproc[ \t]+[A-Za-z_]\w*)"
+    r"(?=[ \t]+(?:[{(][\s(]|\((?!\()|(?:if|for|while|until|case)[ \t]))|coproc(?=[ \t]))"
+)
+"""`coproc`, its name, and `time` before a compound command, which the grammar does not know."""
+
+
+def _blank(match: re.Match[str]) -> str:
+    start, end = (at - match.start() for at in match.span("word"))
+    whole = match.group()
+    return whole[:start] + " " * (end - start) + whole[end:]
 
 
 _TARGET = re.compile(r"([A-Za-z_]\w*)(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?(\+?=)", re.ASCII)
