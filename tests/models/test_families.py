@@ -82,14 +82,11 @@ def test_a_family_is_known_by_the_last_part_of_the_name(model: str, name: str) -
         "house/Qwen3-8BX",
         "Qwen/Qwen3-VL-Reranker-8B",
         "Qwen/Qwen3-VL-Embedding-8B",
-        "Qwen/Qwen3-Omni-30B-A3B-Captioner",
-        "AngelSlim/Qwen3-8B_eagle3",
         "deepseek-ai/DeepSeek-R1-Distill-Mistral-7B",
         "house/Qwen3.5-35B-A3B-Claude-Reasoning-Distilled",
         "cerebras/Qwen3-Coder-REAP-25B-A3B",
         "Qwen/Qwen3.7-Max",
         "Qwen/Qwen3.8-Flash-Mini",
-        "Qwen/Qwen2.5-7B-Instruct-1M",
         "gradientai/Llama-3-8B-Instruct-262k",
         "house/Llama-3-8B-Vision",
         "house/Qwen3-8B-GLM-4.7-Distill",
@@ -120,6 +117,47 @@ def test_the_class_of_a_checkpoint_is_known_that_tests_of_an_engine_name(
     assert found is not None
     assert (found.architecture, found.fact("multimodal"), found.size) == (architecture, media, None)
     assert found.fact("quantization") == ("fp8" if "FP8" in model else None)
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (
+            "mistralai/Magistral-Small-2507",
+            {"architecture": "MistralForCausalLM", "layers": 40, "kv-heads": 8, "moe": False, "hybrid": False, "multimodal": False},
+        ),
+        ("house/Magistral-Small-2507-AWQ", {"architecture": "MistralForCausalLM", "quantization": "awq"}),
+        ("moonshotai/Moonlight-16B-A3B-Instruct", {"mla": True, "moe": True, "experts": 64}),
+        ("codellama/CodeLlama-70b-Instruct-hf", {"architecture": "LlamaForCausalLM", "type": "llama"}),
+        ("AngelSlim/Qwen3-8B_eagle3", {"architecture": "LlamaForCausalLMEagle3", "layers": 1}),
+    ],
+)
+def test_facts_of_a_published_config_that_no_family_claims(model: str, expected: dict[str, Fact]) -> None:
+    found = family(model)
+    assert found is not None
+    assert {fact: found.fact(fact) for fact in expected} == expected
+    assert found.source
+    assert found.fact("context") is None  # another release may scale it
+
+
+@pytest.mark.parametrize(
+    ("model", "architecture"),
+    [
+        ("OpenGVLab/InternVL3-8B-hf", "InternVLForConditionalGeneration"),
+        ("intfloat/e5-mistral-7b-instruct", "MistralModel"),
+        ("inclusionAI/Ling-1T", None),
+    ],
+)
+def test_a_class_is_not_taken_from_another_checkpoint(model: str, architecture: str | None) -> None:
+    found = family(model)
+    assert found is not None
+    assert found.fact("architecture") == architecture
+    assert found.fact("type") is None
+
+
+@pytest.mark.parametrize("model", ["house/Magistral-Small-2507-Erotica", "house/Moonlight-16B-A3B-Pruned"])
+def test_a_word_more_than_the_published_config(model: str) -> None:
+    assert family(model) is None
 
 
 @pytest.mark.parametrize("model", ["mistralai/Voxtral-Mini-3B-Instruct-Audio", "house/my-falcon-7b", "tiiuae/falcon"])

@@ -246,7 +246,9 @@ def _by_name(name: str, publisher: str) -> Family | None:
             found = _found(entry, match, name[match.end() :], publisher)
             if found is not None:
                 return found
-    return _by_class(whole) or _by_class(name) or _by_other_spelling(whole, publisher)
+    found = _by_class(whole) or _by_class(name)
+    respelt = _by_other_spelling(whole, publisher) if found is None else None
+    return respelt or _by_config(whole, publisher, found) or found
 
 
 def _by_other_spelling(name: str, publisher: str) -> Family | None:
@@ -261,6 +263,50 @@ def _by_other_spelling(name: str, publisher: str) -> Family | None:
     return _by_name(known + (".gguf" if name.endswith(".gguf") else ""), publisher)
 
 
+def _by_config(name: str, publisher: str, known: Family | None) -> Family | None:
+    """A checkpoint that no family claims and whose config.json is known. The class of `known`, if there is one, is its own.
+
+    Left out are the context, which the config may scale, and the types of a class that is not the usual one of its type. A
+    conversion ("-hf") has another class.
+    """
+    from servelint.models.catalog import base_of, config_of, last_part, lookup, sources_of
+    from servelint.models.config_json import class_of
+    from servelint.models.folder import from_config
+
+    whole = f"{publisher}/{name}" if publisher else name
+    base, described = base_of(whole), lookup(whole)
+    config = config_of(base) if base is not None else None
+    if base is None or config is None or described is None:
+        return None
+    own = last_part(base) == name
+    facts = from_config(config)
+    left_out = ["context", "multimodal"]
+    if not own:
+        left_out += ["quantization", "quant-method"]
+    named = facts.pop("architecture", None)
+    architecture = named or class_of(config)
+    if known is not None and (named is None or not own):
+        architecture = known.architecture
+    elif not own and "hf" in _WORD.split(name) and "hf" not in _WORD.split(base):
+        architecture = None
+    if architecture is None or architecture != class_of(config):
+        left_out += ["type", "text-type"]
+    for fact in left_out:
+        facts.pop(fact, None)
+    facts["hybrid"] = bool(described.states)
+    facts["sliding"] = any(one.kind in ("sliding", "chunked") for one in described.attention)
+    if architecture is not None:
+        media = architecture in _classes()[1] or described.vision is not None
+        facts["architecture"] = architecture
+        if media or str(architecture).endswith(("ForCausalLM", "LMHeadModel")):
+            facts["multimodal"] = media
+    quantization = table().quantization(_WORD.split(name))
+    if quantization is not None:
+        facts["quantization"] = quantization
+    return Family(str(architecture or described.model_type), facts, entry={"source": "; ".join(sources_of(base))})
+
+
+_WORD = re.compile(r"[-_.@+ ]")
 _SIZE = re.compile(r"(?<![a-z0-9.])\d+(?:[._]\d+)?(?=[bm](?![a-z0-9]))")
 
 
