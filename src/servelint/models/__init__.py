@@ -267,7 +267,7 @@ def _by_config(name: str, publisher: str, known: Family | None) -> Family | None
     """A checkpoint that no family claims and whose config.json is known. The class of `known`, if there is one, is its own.
 
     Left out are the context, which the config may scale, and the types of a class that is not the usual one of its type. A
-    conversion ("-hf") has another class.
+    conversion ("-hf") has another class, and so has a model that scores.
     """
     from servelint.models.catalog import base_of, config_of, last_part, lookup, sources_of
     from servelint.models.config_json import class_of
@@ -278,7 +278,7 @@ def _by_config(name: str, publisher: str, known: Family | None) -> Family | None
     config = config_of(base) if base is not None else None
     if base is None or config is None or described is None:
         return None
-    own = last_part(base) == name
+    own, words = last_part(base) == name, _WORD.split(name)
     facts = from_config(config)
     left_out = ["context", "multimodal"]
     if not own:
@@ -287,7 +287,7 @@ def _by_config(name: str, publisher: str, known: Family | None) -> Family | None
     architecture = named or class_of(config)
     if known is not None and (named is None or not own):
         architecture = known.architecture
-    elif not own and "hf" in _WORD.split(name) and "hf" not in _WORD.split(base):
+    elif (not own and "hf" in words and "hf" not in _WORD.split(base)) or not _OTHER_HEADS.isdisjoint(words):
         architecture = None
     if architecture is None or architecture != class_of(config):
         left_out += ["type", "text-type"]
@@ -300,13 +300,14 @@ def _by_config(name: str, publisher: str, known: Family | None) -> Family | None
         facts["architecture"] = architecture
         if media or str(architecture).endswith(("ForCausalLM", "LMHeadModel")):
             facts["multimodal"] = media
-    quantization = table().quantization(_WORD.split(name))
+    quantization = table().quantization(words)
     if quantization is not None:
         facts["quantization"] = quantization
     return Family(str(architecture or described.model_type), facts, entry={"source": "; ".join(sources_of(base))})
 
 
 _WORD = re.compile(r"[-_.@+ ]")
+_OTHER_HEADS = frozenset(("reward", "prm", "rm", "reranker", "classifier"))
 _SIZE = re.compile(r"(?<![a-z0-9.])\d+(?:[._]\d+)?(?=[bm](?![a-z0-9]))")
 
 
