@@ -303,7 +303,8 @@ def _by_config(name: str, publisher: str, known: Family | None) -> Family | None
     quantization = table().quantization(words)
     if quantization is not None:
         facts["quantization"] = quantization
-    return Family(str(architecture or described.model_type), facts, entry={"source": "; ".join(sources_of(base))})
+    entry = with_source(str(architecture), "; ".join(sources_of(base)))
+    return Family(str(architecture or described.model_type), facts, entry=entry)
 
 
 _WORD = re.compile(r"[-_.@+ ]")
@@ -325,6 +326,20 @@ def _classes() -> tuple[dict[str, str | None], frozenset[str]]:
     return found, frozenset(data["multimodal"])
 
 
+@lru_cache(maxsize=1)
+def _first_transformers() -> dict[str, str]:
+    return {name: since for since, names in _data("transformers.json")["first"].items() for name in names}
+
+
+def with_source(architecture: str | None, source: str) -> dict[str, Any]:
+    """The entry of a family that families.json does not have: its source, and the first Transformers that knows its class."""
+    entry: dict[str, Any] = {"source": source}
+    since = _first_transformers().get(architecture) if architecture is not None else None
+    if since is not None:
+        entry["transformers"] = since
+    return entry
+
+
 def _open(name: str) -> str:
     return re.sub(r"[._@+ ]", "-", _SIZE.sub("#", name))
 
@@ -339,7 +354,7 @@ def _by_class(name: str) -> Family | None:
             if architecture in media or architecture.endswith(("ForCausalLM", "LMHeadModel")):
                 facts["multimodal"] = architecture in media
             known_facts = {key: fact for key, fact in facts.items() if fact is not None}
-            return Family(architecture, known_facts, entry={"source": _data("classes.json")["about"]})
+            return Family(architecture, known_facts, entry=with_source(architecture, _data("classes.json")["about"]))
         if not known.plain(words[count - 1]):
             return None
     return None
