@@ -155,6 +155,41 @@ def test_a_class_is_not_taken_from_another_checkpoint(model: str, architecture: 
     assert found.fact("type") is None
 
 
+@pytest.mark.parametrize(
+    ("model", "architecture", "transformers"),
+    [
+        ("zai-org/GLM-OCR", "GlmOcrForConditionalGeneration", "5.1.0"),
+        ("meituan-longcat/LongCat-Flash-Chat", "LongcatFlashForCausalLM", "4.57.0"),
+        ("codellama/CodeLlama-70b-Instruct-hf", "LlamaForCausalLM", None),  # older than all that were read
+        ("mispeech/midashenglm-7b", "MiDashengLMModel", None),  # in no Transformers
+    ],
+)
+def test_the_first_transformers_that_knows_a_class(model: str, architecture: str, transformers: str | None) -> None:
+    found = family(model)
+    assert found is not None
+    assert (found.architecture, found.transformers) == (architecture, transformers)
+
+
+def test_the_first_transformers_of_a_class_is_that_of_its_families() -> None:
+    table = json.loads((resources.files("servelint.models") / "transformers.json").read_text())["first"]
+    first = {name: since for since, names in table.items() for name in names}
+    both = [
+        (entry["name"], entry["transformers"], first[entry["architecture"]])
+        for entry in TestTable.DATA["families"]
+        if "transformers" in entry and entry.get("architecture") in first
+    ]
+    assert len(both) > 40
+    assert [one for one in both if one[1].split(".")[:2] != one[2].split(".")[:2]] == []
+
+
+@pytest.mark.parametrize("model", ["Skywork/Skywork-Reward-V2-Qwen3-8B", "Skywork/Skywork-o1-Open-PRM-Qwen-2.5-1.5B"])
+def test_a_model_that_scores_has_the_shapes_of_its_base_and_another_class(model: str) -> None:
+    found = family(model)
+    assert found is not None
+    assert found.fact("architecture") is None
+    assert found.fact("layers") is not None
+
+
 @pytest.mark.parametrize("model", ["house/Magistral-Small-2507-Erotica", "house/Moonlight-16B-A3B-Pruned"])
 def test_a_word_more_than_the_published_config(model: str) -> None:
     assert family(model) is None
@@ -195,6 +230,12 @@ def test_a_name_that_is_not_known_as_a_whole() -> None:
         ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", {"quantization": "none", "mixer": "mamba2"}),
         ("meta-llama/Llama-3.3-70B-Instruct", {"quantization": "none"}),
         ("nvidia/Nemotron-H-8B-Base-8K", {"architecture": "NemotronHForCausalLM", "hybrid": True, "mixer": "mamba2"}),
+        ("zai-org/GLM-5.3-Flash", {"layers": 45, "heads": 64, "experts": 288, "context": 1048576, "mixer": "kda", "mtp-layers": 1}),
+        ("Qwen/Qwen3.8-Flash-Next-FP8", {"layers": 48, "kv-heads": 2, "experts": 512, "context": 262144, "quantization": "fp8"}),
+        ("poolside/Laguna-XS-2.1", {"layers": 40, "heads": 48, "experts": 256, "moe": True, "window": 512}),
+        ("ibm-granite/granite-4.1-30b", {"layers": 64, "hidden-size": 4096, "kv-heads": 8, "moe": False}),
+        ("tiiuae/Falcon-H1-34B-Instruct", {"layers": 72, "heads": 20, "kv-heads": 4, "hybrid": True}),
+        ("LiquidAI/LFM2-24B-A2B", {"layers": 40, "hidden-size": 2048, "experts": 64}),
     ],
 )  # fmt: skip
 def test_facts(model: str, facts: dict[str, Fact]) -> None:
