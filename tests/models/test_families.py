@@ -235,6 +235,7 @@ def test_a_name_that_is_not_known_as_a_whole() -> None:
         ("poolside/Laguna-XS-2.1", {"layers": 40, "heads": 48, "experts": 256, "moe": True, "window": 512}),
         ("ibm-granite/granite-4.1-30b", {"layers": 64, "hidden-size": 4096, "kv-heads": 8, "moe": False}),
         ("tiiuae/Falcon-H1-34B-Instruct", {"layers": 72, "heads": 20, "kv-heads": 4, "hybrid": True}),
+        ("OpenGVLab/InternVL2_5-4B-MPO", {"type": "internvl_chat", "text-type": None, "layers": 36, "heads": 16, "kv-heads": 2}),
         ("LiquidAI/LFM2-24B-A2B", {"layers": 40, "hidden-size": 2048, "experts": 64}),
     ],
 )  # fmt: skip

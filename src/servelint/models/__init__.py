@@ -371,7 +371,8 @@ def _found(entry: dict[str, Any], match: re.Match[str], rest: str, publisher: st
     facts.update({key: entry[key] for key in ("architecture", "mixer", "quantization", "mtp-layers") if key in entry})
     if "type" in entry:
         types = entry["type"].split()
-        facts["type"], facts["text-type"] = types[0], types[-1]
+        facts["type"] = types[0]
+        facts.update({"text-type": types[-1]} if types[-1] != "?" else {})  # each size has the language model of another family
     size = (match.groupdict().get("size") or "").replace("_", ".") if plain else None
     numbers = entry.get("sizes", {}).get(size)
     if numbers is None:
