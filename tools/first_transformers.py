@@ -1,10 +1,10 @@
-"""Writes models/transformers.json: the first release of Transformers that knows the model type of each class that an engine lists.
+"""Writes models/transformers.json: the first release of Transformers that knows the model type of each class of an engine.
 
 usage: python tools/first_transformers.py TYPES.json SOURCE OUTPUT.json
 
-TYPES.json has, of each release that was read, the model types in models/auto/configuration_auto.py or auto_mappings.py. SOURCE is
-the unpacked wheel of the newest one, whose models/auto/modeling_auto.py says which class loads which model type. The patch
-release does not count (engines/releases.py), so that one release of each two numbers is enough.
+TYPES.json has, of each release that was read, the model types in models/auto/configuration_auto.py or auto_mappings.py.
+SOURCE is the unpacked wheel of the newest one, whose models/auto/modeling_auto.py says which class loads which model type. The
+patch release does not count (engines/releases.py), so that one release of each two numbers is enough.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def main(types: str, source: str, output: str) -> None:
             first.setdefault(one, release)
     oldest = next(iter(json.loads(Path(types).read_text(encoding="utf-8"))))
     text = Path(source, "transformers/models/auto/modeling_auto.py").read_text(encoding="utf-8")
-    pairs = _PAIR.findall(text) + [(kind, name) for kind, names in _TUPLE.findall(text) for name in re.findall(r'"(\w+)"', names)]
+    pairs = _PAIR.findall(text) + [
+        (kind, name) for kind, names in _TUPLE.findall(text) for name in re.findall(r'"(\w+)"', names)
+    ]
     listed = {name for engine in ("vllm", "sglang") if (found := catalog.load(engine)) for name in found.names("architectures")}
     by_class: dict[str, list[str]] = {}
     for kind, name in pairs:

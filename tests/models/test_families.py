@@ -124,7 +124,14 @@ def test_the_class_of_a_checkpoint_is_known_that_tests_of_an_engine_name(
     [
         (
             "mistralai/Magistral-Small-2507",
-            {"architecture": "MistralForCausalLM", "layers": 40, "kv-heads": 8, "moe": False, "hybrid": False, "multimodal": False},
+            {
+                "architecture": "MistralForCausalLM",
+                "layers": 40,
+                "kv-heads": 8,
+                "moe": False,
+                "hybrid": False,
+                "multimodal": False,
+            },
         ),
         ("house/Magistral-Small-2507-AWQ", {"architecture": "MistralForCausalLM", "quantization": "awq"}),
         ("moonshotai/Moonlight-16B-A3B-Instruct", {"mla": True, "moe": True, "experts": 64}),
@@ -230,12 +237,21 @@ def test_a_name_that_is_not_known_as_a_whole() -> None:
         ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", {"quantization": "none", "mixer": "mamba2"}),
         ("meta-llama/Llama-3.3-70B-Instruct", {"quantization": "none"}),
         ("nvidia/Nemotron-H-8B-Base-8K", {"architecture": "NemotronHForCausalLM", "hybrid": True, "mixer": "mamba2"}),
-        ("zai-org/GLM-5.3-Flash", {"layers": 45, "heads": 64, "experts": 288, "context": 1048576, "mixer": "kda", "mtp-layers": 1}),
-        ("Qwen/Qwen3.8-Flash-Next-FP8", {"layers": 48, "kv-heads": 2, "experts": 512, "context": 262144, "quantization": "fp8"}),
+        (
+            "zai-org/GLM-5.3-Flash",
+            {"layers": 45, "heads": 64, "experts": 288, "context": 1048576, "mixer": "kda", "mtp-layers": 1},
+        ),
+        (
+            "Qwen/Qwen3.8-Flash-Next-FP8",
+            {"layers": 48, "kv-heads": 2, "experts": 512, "context": 262144, "quantization": "fp8"},
+        ),
         ("poolside/Laguna-XS-2.1", {"layers": 40, "heads": 48, "experts": 256, "moe": True, "window": 512}),
         ("ibm-granite/granite-4.1-30b", {"layers": 64, "hidden-size": 4096, "kv-heads": 8, "moe": False}),
         ("tiiuae/Falcon-H1-34B-Instruct", {"layers": 72, "heads": 20, "kv-heads": 4, "hybrid": True}),
-        ("OpenGVLab/InternVL2_5-4B-MPO", {"type": "internvl_chat", "text-type": None, "layers": 36, "heads": 16, "kv-heads": 2}),
+        (
+            "OpenGVLab/InternVL2_5-4B-MPO",
+            {"type": "internvl_chat", "text-type": None, "layers": 36, "heads": 16, "kv-heads": 2},
+        ),
         ("LiquidAI/LFM2-24B-A2B", {"layers": 40, "hidden-size": 2048, "experts": 64}),
     ],
 )  # fmt: skip
