@@ -267,8 +267,10 @@ def _by_config(name: str, publisher: str, known: Family | None) -> Family | None
     """A checkpoint that no family claims and whose config.json is known. The class of `known`, if there is one, is its own.
 
     Left out are the context, which the config may scale, and the types of a class that is not the usual one of its type. A
-    conversion ("-hf") has another class, and so has a model that scores.
+    conversion ("-hf") has another class, and so has a model that scores. A name without a number is not looked up.
     """
+    if not any(one.isdigit() for one in name):
+        return None
     from servelint.models.catalog import base_of, config_of, last_part, lookup, sources_of
     from servelint.models.config_json import class_of
     from servelint.models.folder import from_config
