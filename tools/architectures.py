@@ -4,7 +4,8 @@ usage: python tools/architectures.py ENTRIES.jsonl OUTPUT.json
 
 An entry has name, config (a config.json), sources (where it was read), and, where they are known, quant (a
 hf_quant_config.json), checkpoint (bytes of the published files), vision (parameters of the encoder) and also (names of
-checkpoints with the same config.json).
+checkpoints with the same shapes). What OUTPUT.json already has is kept. An entry without config adds its also and sources to
+one of those.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from pathlib import Path
 
 from servelint.models.config_json import described
 
@@ -144,13 +146,24 @@ def entry(given: dict[str, Any]) -> dict[str, Any] | None:
     return out
 
 
+def extend(kept: dict[str, Any], given: dict[str, Any]) -> None:
+    """Adds names and sources to what is kept of an entry."""
+    for key in ("also", "sources"):
+        kept[key] = [*kept.get(key, []), *(one for one in given.get(key, []) if one not in kept.get(key, []))]
+    kept["sources"] = kept.pop("sources")  # last, as `entry` has it
+
+
 def main(argv: list[str]) -> int:
     """Writes the file; tells the entries that are not described."""
-    models: dict[str, Any] = {}
+    output = Path(argv[1])
+    models: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))["models"] if output.exists() else {}
     left = 0
     with open(argv[0], encoding="utf-8") as file:
         for line in file:
             given = json.loads(line)
+            if "config" not in given:
+                extend(next(one for name, one in models.items() if given["name"] in (name, *one.get("also", []))), given)
+                continue
             found = entry(given)
             if found is None:
                 left += 1
@@ -161,8 +174,8 @@ def main(argv: list[str]) -> int:
     lines = [
         f" {json.dumps(name)}: {json.dumps(models[name], separators=(',', ':'))}" for name in sorted(models, key=str.lower)
     ]
-    with open(argv[1], "w", encoding="utf-8") as file:
-        file.write('{"about": ' + json.dumps(about) + ',\n"models": {\n' + ",\n".join(lines) + "\n}}\n")
+    text = '{"about": ' + json.dumps(about) + ',\n"models": {\n' + ",\n".join(lines) + "\n}}\n"
+    output.write_text(text, encoding="utf-8")
     return 1 if left else 0
 
 

@@ -82,14 +82,11 @@ def test_a_family_is_known_by_the_last_part_of_the_name(model: str, name: str) -
         "house/Qwen3-8BX",
         "Qwen/Qwen3-VL-Reranker-8B",
         "Qwen/Qwen3-VL-Embedding-8B",
-        "Qwen/Qwen3-Omni-30B-A3B-Captioner",
-        "AngelSlim/Qwen3-8B_eagle3",
         "deepseek-ai/DeepSeek-R1-Distill-Mistral-7B",
         "house/Qwen3.5-35B-A3B-Claude-Reasoning-Distilled",
         "cerebras/Qwen3-Coder-REAP-25B-A3B",
         "Qwen/Qwen3.7-Max",
         "Qwen/Qwen3.8-Flash-Mini",
-        "Qwen/Qwen2.5-7B-Instruct-1M",
         "gradientai/Llama-3-8B-Instruct-262k",
         "house/Llama-3-8B-Vision",
         "house/Qwen3-8B-GLM-4.7-Distill",
@@ -120,6 +117,89 @@ def test_the_class_of_a_checkpoint_is_known_that_tests_of_an_engine_name(
     assert found is not None
     assert (found.architecture, found.fact("multimodal"), found.size) == (architecture, media, None)
     assert found.fact("quantization") == ("fp8" if "FP8" in model else None)
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (
+            "mistralai/Magistral-Small-2507",
+            {
+                "architecture": "MistralForCausalLM",
+                "layers": 40,
+                "kv-heads": 8,
+                "moe": False,
+                "hybrid": False,
+                "multimodal": False,
+            },
+        ),
+        ("house/Magistral-Small-2507-AWQ", {"architecture": "MistralForCausalLM", "quantization": "awq"}),
+        ("moonshotai/Moonlight-16B-A3B-Instruct", {"mla": True, "moe": True, "experts": 64}),
+        ("codellama/CodeLlama-70b-Instruct-hf", {"architecture": "LlamaForCausalLM", "type": "llama"}),
+        ("AngelSlim/Qwen3-8B_eagle3", {"architecture": "LlamaForCausalLMEagle3", "layers": 1}),
+    ],
+)
+def test_facts_of_a_published_config_that_no_family_claims(model: str, expected: dict[str, Fact]) -> None:
+    found = family(model)
+    assert found is not None
+    assert {fact: found.fact(fact) for fact in expected} == expected
+    assert found.source
+    assert found.fact("context") is None  # another release may scale it
+
+
+@pytest.mark.parametrize(
+    ("model", "architecture"),
+    [
+        ("OpenGVLab/InternVL3-8B-hf", "InternVLForConditionalGeneration"),
+        ("intfloat/e5-mistral-7b-instruct", "MistralModel"),
+        ("inclusionAI/Ling-1T", None),
+    ],
+)
+def test_a_class_is_not_taken_from_another_checkpoint(model: str, architecture: str | None) -> None:
+    found = family(model)
+    assert found is not None
+    assert found.fact("architecture") == architecture
+    assert found.fact("type") is None
+
+
+@pytest.mark.parametrize(
+    ("model", "architecture", "transformers"),
+    [
+        ("zai-org/GLM-OCR", "GlmOcrForConditionalGeneration", "5.1.0"),
+        ("meituan-longcat/LongCat-Flash-Chat", "LongcatFlashForCausalLM", "4.57.0"),
+        ("codellama/CodeLlama-70b-Instruct-hf", "LlamaForCausalLM", None),  # older than all that were read
+        ("mispeech/midashenglm-7b", "MiDashengLMModel", None),  # in no Transformers
+    ],
+)
+def test_the_first_transformers_that_knows_a_class(model: str, architecture: str, transformers: str | None) -> None:
+    found = family(model)
+    assert found is not None
+    assert (found.architecture, found.transformers) == (architecture, transformers)
+
+
+def test_the_first_transformers_of_a_class_is_that_of_its_families() -> None:
+    table = json.loads((resources.files("servelint.models") / "transformers.json").read_text())["first"]
+    first = {name: since for since, names in table.items() for name in names}
+    both = [
+        (entry["name"], entry["transformers"], first[entry["architecture"]])
+        for entry in TestTable.DATA["families"]
+        if "transformers" in entry and entry.get("architecture") in first
+    ]
+    assert len(both) > 40
+    assert [one for one in both if one[1].split(".")[:2] != one[2].split(".")[:2]] == []
+
+
+@pytest.mark.parametrize("model", ["Skywork/Skywork-Reward-V2-Qwen3-8B", "Skywork/Skywork-o1-Open-PRM-Qwen-2.5-1.5B"])
+def test_a_model_that_scores_has_the_shapes_of_its_base_and_another_class(model: str) -> None:
+    found = family(model)
+    assert found is not None
+    assert found.fact("architecture") is None
+    assert found.fact("layers") is not None
+
+
+@pytest.mark.parametrize("model", ["house/Magistral-Small-2507-Erotica", "house/Moonlight-16B-A3B-Pruned"])
+def test_a_word_more_than_the_published_config(model: str) -> None:
+    assert family(model) is None
 
 
 @pytest.mark.parametrize("model", ["mistralai/Voxtral-Mini-3B-Instruct-Audio", "house/my-falcon-7b", "tiiuae/falcon"])
@@ -157,6 +237,22 @@ def test_a_name_that_is_not_known_as_a_whole() -> None:
         ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", {"quantization": "none", "mixer": "mamba2"}),
         ("meta-llama/Llama-3.3-70B-Instruct", {"quantization": "none"}),
         ("nvidia/Nemotron-H-8B-Base-8K", {"architecture": "NemotronHForCausalLM", "hybrid": True, "mixer": "mamba2"}),
+        (
+            "zai-org/GLM-5.3-Flash",
+            {"layers": 45, "heads": 64, "experts": 288, "context": 1048576, "mixer": "kda", "mtp-layers": 1},
+        ),
+        (
+            "Qwen/Qwen3.8-Flash-Next-FP8",
+            {"layers": 48, "kv-heads": 2, "experts": 512, "context": 262144, "quantization": "fp8"},
+        ),
+        ("poolside/Laguna-XS-2.1", {"layers": 40, "heads": 48, "experts": 256, "moe": True, "window": 512}),
+        ("ibm-granite/granite-4.1-30b", {"layers": 64, "hidden-size": 4096, "kv-heads": 8, "moe": False}),
+        ("tiiuae/Falcon-H1-34B-Instruct", {"layers": 72, "heads": 20, "kv-heads": 4, "hybrid": True}),
+        (
+            "OpenGVLab/InternVL2_5-4B-MPO",
+            {"type": "internvl_chat", "text-type": None, "layers": 36, "heads": 16, "kv-heads": 2},
+        ),
+        ("LiquidAI/LFM2-24B-A2B", {"layers": 40, "hidden-size": 2048, "experts": 64}),
     ],
 )  # fmt: skip
 def test_facts(model: str, facts: dict[str, Fact]) -> None:

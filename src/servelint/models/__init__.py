@@ -246,7 +246,9 @@ def _by_name(name: str, publisher: str) -> Family | None:
             found = _found(entry, match, name[match.end() :], publisher)
             if found is not None:
                 return found
-    return _by_class(whole) or _by_class(name) or _by_other_spelling(whole, publisher)
+    found = _by_class(whole) or _by_class(name)
+    respelt = _by_other_spelling(whole, publisher) if found is None else None
+    return respelt or _by_config(whole, publisher, found) or found
 
 
 def _by_other_spelling(name: str, publisher: str) -> Family | None:
@@ -261,6 +263,54 @@ def _by_other_spelling(name: str, publisher: str) -> Family | None:
     return _by_name(known + (".gguf" if name.endswith(".gguf") else ""), publisher)
 
 
+def _by_config(name: str, publisher: str, known: Family | None) -> Family | None:
+    """A checkpoint that no family claims and whose config.json is known. The class of `known`, if there is one, is its own.
+
+    Left out are the context, which the config may scale, and the types of a class that is not the usual one of its type. A
+    conversion ("-hf") has another class, and so has a model that scores. A name without a number is not looked up.
+    """
+    if not any(one.isdigit() for one in name):
+        return None
+    from servelint.models.catalog import base_of, config_of, last_part, lookup, sources_of
+    from servelint.models.config_json import class_of
+    from servelint.models.folder import from_config
+
+    whole = f"{publisher}/{name}" if publisher else name
+    base, described = base_of(whole), lookup(whole)
+    config = config_of(base) if base is not None else None
+    if base is None or config is None or described is None:
+        return None
+    own, words = last_part(base) == name, _WORD.split(name)
+    facts = from_config(config)
+    left_out = ["context", "multimodal"]
+    if not own:
+        left_out += ["quantization", "quant-method"]
+    named = facts.pop("architecture", None)
+    architecture = named or class_of(config)
+    if known is not None and (named is None or not own):
+        architecture = known.architecture
+    elif (not own and "hf" in words and "hf" not in _WORD.split(base)) or not _OTHER_HEADS.isdisjoint(words):
+        architecture = None
+    if architecture is None or architecture != class_of(config):
+        left_out += ["type", "text-type"]
+    for fact in left_out:
+        facts.pop(fact, None)
+    facts["hybrid"] = bool(described.states)
+    facts["sliding"] = any(one.kind in ("sliding", "chunked") for one in described.attention)
+    if architecture is not None:
+        media = architecture in _classes()[1] or described.vision is not None
+        facts["architecture"] = architecture
+        if media or str(architecture).endswith(("ForCausalLM", "LMHeadModel")):
+            facts["multimodal"] = media
+    quantization = table().quantization(words)
+    if quantization is not None:
+        facts["quantization"] = quantization
+    entry = with_source(str(architecture), "; ".join(sources_of(base)))
+    return Family(str(architecture or described.model_type), facts, entry=entry)
+
+
+_WORD = re.compile(r"[-_.@+ ]")
+_OTHER_HEADS = frozenset(("reward", "prm", "rm", "reranker", "classifier"))
 _SIZE = re.compile(r"(?<![a-z0-9.])\d+(?:[._]\d+)?(?=[bm](?![a-z0-9]))")
 
 
@@ -278,6 +328,20 @@ def _classes() -> tuple[dict[str, str | None], frozenset[str]]:
     return found, frozenset(data["multimodal"])
 
 
+@lru_cache(maxsize=1)
+def _first_transformers() -> dict[str, str]:
+    return {name: since for since, names in _data("transformers.json")["first"].items() for name in names}
+
+
+def with_source(architecture: str | None, source: str) -> dict[str, Any]:
+    """The entry of a family that families.json does not have: its source, and the first Transformers that knows its class."""
+    entry: dict[str, Any] = {"source": source}
+    since = _first_transformers().get(architecture) if architecture is not None else None
+    if since is not None:
+        entry["transformers"] = since
+    return entry
+
+
 def _open(name: str) -> str:
     return re.sub(r"[._@+ ]", "-", _SIZE.sub("#", name))
 
@@ -292,7 +356,7 @@ def _by_class(name: str) -> Family | None:
             if architecture in media or architecture.endswith(("ForCausalLM", "LMHeadModel")):
                 facts["multimodal"] = architecture in media
             known_facts = {key: fact for key, fact in facts.items() if fact is not None}
-            return Family(architecture, known_facts, entry={"source": _data("classes.json")["about"]})
+            return Family(architecture, known_facts, entry=with_source(architecture, _data("classes.json")["about"]))
         if not known.plain(words[count - 1]):
             return None
     return None
@@ -309,7 +373,8 @@ def _found(entry: dict[str, Any], match: re.Match[str], rest: str, publisher: st
     facts.update({key: entry[key] for key in ("architecture", "mixer", "quantization", "mtp-layers") if key in entry})
     if "type" in entry:
         types = entry["type"].split()
-        facts["type"], facts["text-type"] = types[0], types[-1]
+        facts["type"] = types[0]
+        facts.update({"text-type": types[-1]} if types[-1] != "?" else {})  # each size has the language model of another family
     size = (match.groupdict().get("size") or "").replace("_", ".") if plain else None
     numbers = entry.get("sizes", {}).get(size)
     if numbers is None:

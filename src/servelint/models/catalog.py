@@ -170,13 +170,25 @@ def _of_another(name: str, base: str, model: Architecture) -> Architecture:
     return replace(model, name=name, checkpoint=None, sources=(*model.sources, source))
 
 
+def _resolved(name: str) -> tuple[str, Quantization | None] | None:
+    return resolve(name, _by_last_part()) or _resolve_joined(name)
+
+
+def base_of(name: str) -> str | None:
+    """The known name, in lower case, that a name stands for with weights in the same or another format; None if none is."""
+    if name.lower() in _by_name():
+        return name.lower()
+    resolved = _resolved(name)
+    return _by_last_part()[resolved[0]] if resolved is not None else None
+
+
 @lru_cache(maxsize=64)
 def lookup(name: str) -> Architecture | None:
     """The architecture of a model by its name alone, None if it is unknown."""
     found = _known(name.lower())
     if found is not None:
         return found
-    resolved = resolve(name, _by_last_part()) or _resolve_joined(name)
+    resolved = _resolved(name)
     if resolved is None:
         return None
     base, quantization = resolved

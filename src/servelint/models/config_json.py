@@ -38,6 +38,17 @@ def _traits() -> dict[str, frozenset[str]]:
     return {kind: frozenset(words.split()) for kind, words in load_data("models/traits.json")["types"].items()}
 
 
+@lru_cache(maxsize=1)
+def _classes() -> dict[str, str]:
+    found: dict[str, str] = load_data("models/traits.json")["classes"]
+    return found
+
+
+def class_of(data: Mapping[str, Any]) -> str | None:
+    """The class that loads a config.json without architectures, None if its model type has several."""
+    return _classes().get(str(data.get("model_type")))
+
+
 def described(name: str, data: Mapping[str, Any], sources: tuple[str, ...] = ()) -> Architecture | None:
     """The architecture that a config.json describes.
 

@@ -7,7 +7,7 @@ import os
 
 from servelint.core import safe_open
 from servelint.core.text import TracedText
-from servelint.models import Fact, Family, identify, table
+from servelint.models import Fact, Family, identify, table, with_source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,7 +132,8 @@ def read(model: TracedText, opened: Callable[[str], str | None]) -> Family | Non
         return None
     named = identify(model)
     entry = next((one for one in table().data["families"] if one.get("architecture") == facts["architecture"]), None)
-    family = Family(str(facts["architecture"]), facts, None, {"transformers": entry.get("transformers")} if entry else None)
+    entry = {"transformers": entry.get("transformers")} if entry else with_source(str(facts["architecture"]), "")
+    family = Family(str(facts["architecture"]), facts, None, entry)
     if named is not None and named.architecture == facts["architecture"]:
         family.name, family.size, family.tools, family.thinks = named.name, named.size, named.tools, named.thinks
     return family

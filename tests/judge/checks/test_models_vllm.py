@@ -36,6 +36,27 @@ def test_a_class_that_a_release_no_longer_lists(model: str, release: str, last: 
     assert (found or {}).get("last") == last
 
 
+@pytest.mark.parametrize(
+    ("model", "release", "rule", "since"),
+    [
+        ("allenai/MolmoWeb-4B", "0.14.1", "model-too-new", "0.15.0"),  # no Transformers below 5 knows its type
+        ("allenai/MolmoWeb-4B", "0.15.0", "model-too-new", None),
+        ("allenai/MolmoWeb-4B --trust-remote-code", "0.14.1", "model-too-new", None),  # its repository may bring it
+        ("allenai/MolmoWeb-4B --trust-remote-code", "0.14.1", "model-not-listed", "0.15.0"),
+        ("mispeech/midashenglm-7b", "0.10.1.1", "model-too-new", None),  # no Transformers is known to have it
+        ("mispeech/midashenglm-7b", "0.10.1.1", "model-not-listed", "0.10.2"),
+        ("mispeech/midashenglm-7b", "0.10.2", "model-not-listed", None),
+        ("Alibaba-NLP/Tongyi-DeepResearch-30B-A3B", "0.7.1", "model-too-new", "0.8.4"),
+        ("Alibaba-NLP/Tongyi-DeepResearch-30B-A3B", "0.8.4", "model-too-new", None),
+    ],
+)
+def test_a_release_before_the_class_of_a_checkpoint_that_no_family_claims(
+    model: str, release: str, rule: str, since: str | None
+) -> None:
+    found = fields(f"vllm/{rule}", config(model, release))
+    assert (found or {}).get("since") == since
+
+
 class TestDeprecatedQuantization:
     @pytest.mark.parametrize(
         ("method", "release", "holds"),
