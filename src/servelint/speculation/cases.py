@@ -34,7 +34,7 @@ ADVISED = tuple(engine.id for engine in ENGINES.values() if engine.advised)
 """Ids of the engines that servelint.advise knows; the first is the default."""
 TOKENS = {MTP: 2, EAGLE: 3, BLOCK: 15}
 """Draft tokens per step by default: what the recipes of the engines write most."""
-_ACCEPTED = {MTP: (0.82, 0.75), EAGLE: (0.765, 0.72), BLOCK: (0.8, 0.8)}
+_ACCEPTED = {MTP: (0.82, 0.75), EAGLE: (0.58, 0.68), BLOCK: (0.8, 0.8)}
 """How likely the first draft token is accepted, and each later one after an accepted one, where it was not measured: MTP as
 Qwen3.6-35B-A3B's positions (0.818, 0.615), EAGLE as EAGLE-3 of Llama-3.1-8B (0.765 for one, 0.411 of five), a block's are
 guessed."""

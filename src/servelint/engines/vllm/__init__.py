@@ -469,6 +469,7 @@ class VLLM(Engine):
     plans_memory = True
     computed_defaults = ("max-num-seqs", "max-num-batched-tokens")
     advised = True
+    host_seconds = (1.2e-3, 1.2e-3)  # overhead_constant_per_step of https://github.com/SpecDecode-Bench/simulator, vLLM 0.10.1
     samples = (
         ("vllm/vllm-openai:v0.19.1", ("vllm", "serve"), (*_SAMPLE, "--swap-space", "4")),
         ("vllm/vllm-openai:v0.19.1", ("sh", "-c"), (f"vllm serve Qwen/Qwen3-8B {_DRAFTS}",)),
