@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from servelint.engines.registry import ENGINES
+from servelint.engines.releases import release_key
 from servelint.models.architecture import find
 from servelint.models.matrices import MTP as MTP_LAYER
 from servelint.models.matrices import matrices
@@ -43,6 +44,9 @@ SAMPLING, PASS = 0.12e-3, 0.3e-3
 of the draft. Of a step of 9.2 ms with 3 drafts, Llama-3.1-8B on an H100 spends 1.3 % on the comparison, and 21 to 25 % on
 drafts, of which the host's part is 0.2 to 0.4 ms for each (figure 4 of https://arxiv.org/abs/2601.11580). What the host takes in
 every step is `host_seconds` of an engine."""
+EAGER = 0.64e-3
+"""What a pass takes instead of PASS where the draft runs outside of CUDA graphs: the difference between 4 and 2 tokens of EAGLE,
+Llama-3-8B on an H100, beside memory (vllm-project/vllm#16035)."""
 FRESH = 0.54
 """How many tokens of different requests one more token of the same request counts as, in the experts that it reads: it is sent
 to some of those of the tokens before it. Four tokens in a row read 2.5 times the experts of one instead of 3.6 times
@@ -58,13 +62,13 @@ _EAGLES = {
     "openai/gpt-oss-120b": ("lmsys/EAGLE3-gpt-oss-120b-bf16",),
 }
 """Models -> drafts that their publishers name for them."""
-_DEVIATIONS = {MTP: 0.12, EAGLE: 0.14, MEDUSA: 0.3, DRAFT_MODEL: 0.45, LOOKUP: 0.5, BLOCK: 0.6}
+_DEVIATIONS = {MTP: 0.12, EAGLE: 0.12, MEDUSA: 0.3, DRAFT_MODEL: 0.45, LOOKUP: 0.5, BLOCK: 0.6}
 """The standard deviation of the logarithm of a gain from the arithmetic. For a block drafter, a separate draft model and a
 lookup the software takes longer than the memory, and its speed is not known."""
 _COST = {MTP: 0.14, EAGLE: 0.1, BLOCK: 0.06, MEDUSA: 0.08, DRAFT_MODEL: 0.25, LOOKUP: 0.06}
 """The share of a step that a draft token costs, where the model or the GPU is not known."""
 _UNKNOWN_MODEL, _UNKNOWN_GPU = 0.22, 0.1
-_UNKNOWN_LENGTH, _UNKNOWN_PROMPTS, _MANY_TOKENS, _PROMPTS = 0.08, 0.1, 0.05, 0.4
+_UNKNOWN_LENGTH, _UNKNOWN_PROMPTS, _MANY_TOKENS, _PROMPTS = 0.08, 0.1, 0.03, 0.4
 """Deviations of what is not known: of the acceptance length by the root of the draft tokens, of the time for prompts by
 doublings of their length; and of what the arithmetic knows badly: a doubling of the tokens of a step above 8, and the share of
 prompts, which are computed between steps."""
@@ -222,9 +226,16 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int) -> Steps
     plain, drafting = ENGINES[case.engine].host_seconds if case.engine in ENGINES else (0.0, 0.0)
     passes = 1 if case.method == BLOCK else drafted
     after = step(1 + drafted) + passes * (facts.drafting(requests) / delivered + fixed)
-    after += drafting + SAMPLING + (1 if case.method in _ONE_PASS else drafted) * PASS
+    after += drafting + SAMPLING + (1 if case.method in _ONE_PASS else drafted) * (EAGER if _eager(case) else PASS)
     prompts = 2 * facts.active * case.input * requests / computed if case.input and computed else 0.0
     return Steps(step(1) + plain, after, prompts, case.output or 256, case.length)
+
+
+def _eager(case: Case) -> bool:
+    """Whether the release runs drafts outside of CUDA graphs."""
+    since = ENGINES[case.engine].graphed_drafts_since if case.engine in ENGINES else ""
+    key, first = release_key(case.release or ""), release_key(since)
+    return key is not None and first is not None and key < first
 
 
 def traffic_of(case: Case, model: Architecture) -> Traffic:
