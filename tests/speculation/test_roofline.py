@@ -38,7 +38,7 @@ def test_the_experts_of_a_mixture_that_tokens_are_sent_to() -> None:
 
 
 def test_tokens_in_a_row_share_experts() -> None:
-    """As https://cohere.com/blog/mixture-of-experts-models-get-more-from-speculative-decoding measured with 8 of 128 experts."""
+    """https://cohere.com/blog/mixture-of-experts-models-get-more-from-speculative-decoding: with 8 of 128 experts."""
     found = Traffic(expert=1, experts=128, per_token=8)
     assert found.touched(1, 4) == pytest.approx(2.5 * 8, rel=0.01)
     assert found.touched(4) == pytest.approx(3.64 * 8, rel=0.01)

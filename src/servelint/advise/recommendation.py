@@ -154,7 +154,8 @@ def _step_reasons(case: Case) -> list[str]:
     if facts.experts:
         reasons.append(
             f"it is a mixture: {case.concurrency} {'token is' if case.concurrency == 1 else 'tokens are'} sent to"
-            f" {facts.touched(case.concurrency):.0f} of {facts.experts} experts, {tokens} to {facts.touched(case.concurrency, verified):.0f},"
+            f" {facts.touched(case.concurrency):.0f} of {facts.experts} experts, {tokens} to"
+            f" {facts.touched(case.concurrency, verified):.0f},"
             " so verifying costs most with few requests, and little if all experts are read anyway"
         )
     return reasons

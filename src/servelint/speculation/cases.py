@@ -36,7 +36,7 @@ TOKENS = {MTP: 2, EAGLE: 3, BLOCK: 15}
 """Draft tokens per step by default: what the recipes of the engines write most."""
 _ACCEPTED = {MTP: (0.82, 0.75), EAGLE: (0.58, 0.68), BLOCK: (0.8, 0.8)}
 """How likely the first draft token is accepted, and each later one after an accepted one, where it was not measured: MTP as
-Qwen3.6-35B-A3B's positions (0.818, 0.615), EAGLE as the least squares of 13 lengths from nine sources (1.96 with two tokens,
+Qwen3.6-35B-A3B's positions (0.818, 0.615), EAGLE as the least squares of 13 lengths from eight sources (1.96 with two tokens,
 2.3 with three, 2.5 to 3.1 with five), a block's are guessed."""
 
 

@@ -36,17 +36,17 @@ The first is the 21 us by which each token lengthens a step of Llama-3.1-8B on a
 https://github.com/SpecDecode-Bench/simulator), which is linear in the tokens and comes on top of the memory's time. The second
 is fitted on DFlash of Qwen3.6-27B on an H100, where 8 requests of 16 tokens took about 71 ms."""
 LAYER, RANKS = 10e-6, 60e-6
-"""Seconds that a layer takes beside memory and compute: its kernels, and on several GPUs their waiting for each other. The first
-is what the forward pass of Llama-3.1-8B on an H100 takes beside memory; the second follows from Llama-3-70B on 4 H100, where
-the host takes 6.3 % of a step, and is 60 to 67 us for Llama-3.3-70B on 8 H100 and 8 H200 and Qwen3-30B-A3B on 2 H100."""
+"""Seconds that a layer takes beside memory and compute: its kernels, and on several GPUs their waiting for each other. The
+first is what the forward pass of Llama-3.1-8B on an H100 takes beside memory; the second follows from Llama-3-70B on 4 H100,
+where the host takes 6.3 % of a step. Llama-3.3-70B on 8 H100 and 8 H200 and Qwen3-30B-A3B on 2 H100 give 55 to 68 us."""
 SAMPLING, PASS = 0.12e-3, 0.3e-3
-"""Seconds that drafts add to a step beside what they read and compute: the comparison of the drafts, and the launch of each pass
-of the draft. Of a step of 9.2 ms with 3 drafts, Llama-3.1-8B on an H100 spends 1.3 % on the comparison, and 21 to 25 % on
-drafts, of which the host's part is 0.2 to 0.4 ms for each (figure 4 of https://arxiv.org/abs/2601.11580). What the host takes in
-every step is `host_seconds` of an engine."""
+"""Seconds that drafts add to a step beside what they read and compute: the comparison of the drafts, and the launch of each
+pass of the draft. Of a step of 9.2 ms with 3 drafts, Llama-3.1-8B on an H100 spends 1.3 % on the comparison, and 21 to 25 % on
+drafts, of which the host's part is 0.2 to 0.4 ms for each (figure 4 of https://arxiv.org/abs/2601.11580). What the host takes
+in every step is `host_seconds` of an engine."""
 EAGER = 0.64e-3
-"""What a pass takes instead of PASS where the draft runs outside of CUDA graphs: the difference between 4 and 2 tokens of EAGLE,
-Llama-3-8B on an H100, beside memory (vllm-project/vllm#16035)."""
+"""What a pass takes instead of PASS where the draft runs outside of CUDA graphs: the difference between 4 and 2 tokens of
+EAGLE, Llama-3-8B on an H100, beside memory (vllm-project/vllm#16035)."""
 FRESH = 0.54
 """How many tokens of different requests one more token of the same request counts as, in the experts that it reads: it is sent
 to some of those of the tokens before it. Four tokens in a row read 2.5 times the experts of one instead of 3.6 times
@@ -112,7 +112,7 @@ class Traffic:
         return self.dense + self.head + self.expert * self.touched(requests, tokens)
 
     def touched(self, requests: int, tokens: int = 1) -> float:
-        """Mean number of experts of a layer that tokens are sent to, if all are equally likely for the first of each request."""
+        """Mean number of experts of a layer that tokens are sent to, if all are equally likely for a request's first."""
         if not self.experts:
             return 0.0
         drawn = requests * (1 + FRESH * (tokens - 1))
