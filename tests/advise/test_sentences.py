@@ -79,7 +79,7 @@ def test_a_model_that_is_not_known(model: str, workspace: Workspace) -> None:
 def test_what_cannot_be_is_no_though_it_would_gain(workspace: Workspace) -> None:
     out = workspace.run("advise", "--model", "Qwen/Qwen3-8B", "--gpu", "h100").out
     assert "  speculate: no\n  why: Qwen/Qwen3-8B has no layer for multi-token prediction" in out
-    assert "     : otherwise 3 draft tokens would give 1." in out
+    assert "     : otherwise 3 draft tokens would give 2." in out
 
 
 def test_what_does_not_start_at_all(workspace: Workspace) -> None:

@@ -143,8 +143,9 @@ def _step_reasons(case: Case) -> list[str]:
     if case.architecture is None:
         return []
     facts = traffic_of(case, case.architecture)
-    tokens = case.concurrency * (1 + case.drafted)
-    before, after = facts.read(case.concurrency) / _GB, facts.read(tokens) / _GB
+    verified = 1 + case.drafted
+    tokens = case.concurrency * verified
+    before, after = facts.read(case.concurrency) / _GB, facts.read(case.concurrency, verified) / _GB
     passes = 1 if case.method == BLOCK else case.drafted
     drafts = passes * facts.drafting(case.concurrency) / _GB
     reasons = [
@@ -153,7 +154,8 @@ def _step_reasons(case: Case) -> list[str]:
     if facts.experts:
         reasons.append(
             f"it is a mixture: {case.concurrency} {'token is' if case.concurrency == 1 else 'tokens are'} sent to"
-            f" {facts.touched(case.concurrency):.0f} of {facts.experts} experts, {tokens} to {facts.touched(tokens):.0f},"
+            f" {facts.touched(case.concurrency):.0f} of {facts.experts} experts, {tokens} to"
+            f" {facts.touched(case.concurrency, verified):.0f},"
             " so verifying costs most with few requests, and little if all experts are read anyway"
         )
     return reasons

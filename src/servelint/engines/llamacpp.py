@@ -101,6 +101,7 @@ class LlamaCpp(Engine):
         "dflash": (("spec-type", "draft-dflash"), ("spec-draft-model", "{draft}"), ("spec-draft-n-max", "{tokens}")),
     }
     advised = True
+    host_seconds = (0.0, 0.75e-3)
     overwritten = (  # others collect their values, such as --lora and --override-kv
         *("model", "hf-repo", "host", "port", "ctx-size", "parallel", "batch-size", "ubatch-size", "gpu-layers", "split-mode"),
         *("main-gpu", "threads", "flash-attn", "cache-type-k", "cache-type-v", "predict", "temp", "top-k", "top-p", "min-p"),

@@ -605,6 +605,10 @@ class Engine:
     """Options whose default depends on the GPU and the model, and is computed by servelint.memory."""
     advised: bool = False
     """Whether servelint.advise writes commands for it."""
+    host_seconds: tuple[float, float] = (0.0, 0.0)
+    """What the host adds to a decoding step that a user waits for, without and with draft tokens."""
+    graphed_drafts_since: str = ""
+    """The first release that runs drafts in CUDA graphs, "" if all do."""
     samples: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()
     """(image, command, arguments) of containers. A long-lived process judges them first, which loads what the engine needs."""
 

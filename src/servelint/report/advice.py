@@ -162,7 +162,7 @@ def _measurement(one: Measurement) -> dict[str, Any]:
     case = one.case
     return {
         "engine": case.engine,
-        "release": one.release,
+        "release": one.case.release,
         "model": case.model,
         "gpu": case.gpu,
         "method": one.method,

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _NOISE, _WORKLOAD, _BLOCK, _BUILDS = 0.05, 0.06, 0.15, 0.1
 """Standard deviations of the logarithm of a measured gain. Two runs of one benchmark differ by some percent. Two workloads
 whose acceptance was not measured differ by more, those of a block drafter most, and two builds for different hardware too."""
+_OTHER_MODEL, _OTHER_GPU = 0.3, 0.3
+"""How much of the arithmetic's error two models share, and two GPUs. Of factors from 0.3 to 0.7 these make 70 measurements of
+which most have one request most likely (the marginal likelihood, Rasmussen and Williams, 2006, equation 5.8)."""
 _FIELDS = {"engine", "release", "model", "gpu", "method", "tokens", "concurrency", "input", "output", "off", "on", "unit"}
 _FIELDS |= {"accepted", "rate", "workload", "source", "note"}
 
@@ -46,7 +49,6 @@ class Measurement:
         off: the figure without speculation.
         on: the figure with speculation.
         unit: the unit of both, "ms" and "s" for times.
-        release: the release of the engine.
         source: where it is published.
     """
 
@@ -79,8 +81,8 @@ class Measurement:
             _whole(data, "input"),
             _whole(data, "output"),
             accepted_of(given, tokens or TOKENS.get(method, 3)),
+            release=_text(data, "release"),
         )
-        self.release = _text(data, "release")
         self.unit = _text(data, "unit") or "tok/s"
         self.source = _text(data, "source") or "your own"
 
@@ -242,7 +244,7 @@ def covariance(one: Case, mine: Prior, other: Case, its: Prior) -> float:
     alike = 1.0 if one.method == other.method else 0.5
     alike *= 1.0 if one.engine == other.engine else 0.6
     alike *= _same_model(one, other)
-    alike *= 1.0 if _same_gpu(one, other) else 0.7
+    alike *= 1.0 if _same_gpu(one, other) else _OTHER_GPU
     alike *= 1.0 if (one.accepted is None) == (other.accepted is None) else 0.7
     alike *= _near(one.concurrency, other.concurrency, 2.0)
     alike *= _near(1 + one.drafted, 1 + other.drafted, 1.0)
@@ -260,10 +262,10 @@ def _near(one: float, other: float, length: float) -> float:
 def _same_model(one: Case, other: Case) -> float:
     mine, its = one.architecture, other.architecture
     if mine is None or its is None:
-        return 1.0 if one.model == other.model else 0.5
+        return 1.0 if one.model == other.model else _OTHER_MODEL / 2
     if (mine.model_type, mine.layers, mine.hidden) == (its.model_type, its.layers, its.hidden):
         return 1.0
-    return 0.7 if (mine.experts is None) == (its.experts is None) else 0.35  # whose errors lie in the experts
+    return _OTHER_MODEL if (mine.experts is None) == (its.experts is None) else _OTHER_MODEL / 2  # errors lie in the experts
 
 
 def _same_gpu(one: Case, other: Case) -> bool:
@@ -324,6 +326,7 @@ def gain(
     output_len: int | None = None,
     acceptance: Mapping[str, Any] | float | None = None,
     measured: Calibration | None = None,
+    release: str | None = None,
 ) -> Gain | None:
     """Estimate throughput with speculation over throughput without.
 
@@ -338,6 +341,7 @@ def gain(
         output_len: tokens of an answer.
         acceptance: {"length": mean tokens per step}, {"rate": accepted of the drafted}, {"per_pos": [...]}, or a rate.
         measured: the measurements to correct by, the published ones by default.
+        release: the engine's release, None for any of those in use.
 
     Returns:
         None where neither arithmetic nor measurements say enough.
@@ -351,7 +355,9 @@ def gain(
         return None
     tokens = k if k is not None and k > 0 else None
     length = accepted_of(acceptance, tokens or TOKENS.get(kind, 3))
-    return gain_of(Case(engine, kind, model, gpu, tokens, max(concurrency or 1, 1), input_len, output_len, length), measured)
+    requests = max(concurrency or 1, 1)
+    case = Case(engine, kind, model, gpu, tokens, requests, input_len, output_len, length, release=release)
+    return gain_of(case, measured)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from servelint.engines.registry import ENGINES
+from servelint.engines.releases import release_key
 from servelint.models.architecture import find
 from servelint.models.matrices import MTP as MTP_LAYER
 from servelint.models.matrices import matrices
@@ -28,20 +30,27 @@ _SMALL = ("embedding", "vision", "norms")
 
 MEMORY = 0.8
 """The part of the memory's bandwidth that steps reach: 0.75 to 0.85 on the published measurements."""
-COMPUTE, OF_BLOCKS = 0.4, 0.1
-"""The part of the dense 16-bit rate of the tensor cores that verification reaches, and that of a block drafter's many tokens,
-fitted on DFlash of Qwen3.6-27B on an H100, where 8 requests of 16 tokens took about 71 ms."""
-TOGETHER = 1.5
-"""Memory and compute overlap, but not fully: a step takes the norm of this degree of both times. Fitted on EAGLE-3 of
-Llama-3.1-8B on an L40 with 16 requests (1, 3 and 5 tokens). Infinity would be a perfect overlap, 1 none."""
-LAYER, RANKS = 10e-6, 100e-6
-"""Seconds that a layer takes beside memory and compute: its kernels, and on several GPUs their waiting for each other. Fitted
-on EAGLE-3.1 of Kimi-K2.6 on 4 GB200 (1, 4 and 16 requests), where most of a step goes there."""
-DRAFTED_STEP, PASS = 0.85e-3, 0.35e-3
-"""Seconds that drafts add to a step beside what they read and compute: the sampling, what is accepted and the inputs of the
-next pass, for which the host waits; and the launch of each pass of the draft. They matter where a step is short: a small model,
-a fast GPU, few requests. EAGLE of Llama-3-8B on an H100 with 2 and 4 tokens (vllm-project/vllm#16035) takes 1.2 and 0.6 ms that
-memory and compute do not explain, that of Llama-3.1-8B on an L40 in a later release about 0.5 and 0.1 ms."""
+COMPUTE, OF_BLOCKS = 0.77, 0.1
+"""The part of the dense 16-bit rate of the tensor cores that verification reaches, and that of a block drafter's many tokens.
+The first is the 21 us by which each token lengthens a step of Llama-3.1-8B on an H100 (predictor.py in
+https://github.com/SpecDecode-Bench/simulator), which is linear in the tokens and comes on top of the memory's time. The second
+is fitted on DFlash of Qwen3.6-27B on an H100, where 8 requests of 16 tokens took about 71 ms."""
+LAYER, RANKS = 10e-6, 60e-6
+"""Seconds that a layer takes beside memory and compute: its kernels, and on several GPUs their waiting for each other. The
+first is what the forward pass of Llama-3.1-8B on an H100 takes beside memory; the second follows from Llama-3-70B on 4 H100,
+where the host takes 6.3 % of a step. Llama-3.3-70B on 8 H100 and 8 H200 and Qwen3-30B-A3B on 2 H100 give 55 to 68 us."""
+SAMPLING, PASS = 0.12e-3, 0.3e-3
+"""Seconds that drafts add to a step beside what they read and compute: the comparison of the drafts, and the launch of each
+pass of the draft. Of a step of 9.2 ms with 3 drafts, Llama-3.1-8B on an H100 spends 1.3 % on the comparison, and 21 to 25 % on
+drafts, of which the host's part is 0.2 to 0.4 ms for each (figure 4 of https://arxiv.org/abs/2601.11580). What the host takes
+in every step is `host_seconds` of an engine."""
+EAGER = 0.64e-3
+"""What a pass takes instead of PASS where the draft runs outside of CUDA graphs: the difference between 4 and 2 tokens of
+EAGLE, Llama-3-8B on an H100, beside memory (vllm-project/vllm#16035)."""
+FRESH = 0.54
+"""How many tokens of different requests one more token of the same request counts as, in the experts that it reads: it is sent
+to some of those of the tokens before it. Four tokens in a row read 2.5 times the experts of one instead of 3.6 times
+(https://cohere.com/blog/mixture-of-experts-models-get-more-from-speculative-decoding)."""
 _ONE_PASS = (BLOCK, MEDUSA, LOOKUP)
 _ANY_BANDWIDTH = 1000.0
 """The GB/s of a GPU that is not known."""
@@ -53,13 +62,13 @@ _EAGLES = {
     "openai/gpt-oss-120b": ("lmsys/EAGLE3-gpt-oss-120b-bf16",),
 }
 """Models -> drafts that their publishers name for them."""
-_DEVIATIONS = {MTP: 0.12, EAGLE: 0.14, MEDUSA: 0.3, DRAFT_MODEL: 0.45, LOOKUP: 0.5, BLOCK: 0.6}
+_DEVIATIONS = {MTP: 0.12, EAGLE: 0.12, MEDUSA: 0.3, DRAFT_MODEL: 0.45, LOOKUP: 0.5, BLOCK: 0.6}
 """The standard deviation of the logarithm of a gain from the arithmetic. For a block drafter, a separate draft model and a
 lookup the software takes longer than the memory, and its speed is not known."""
 _COST = {MTP: 0.14, EAGLE: 0.1, BLOCK: 0.06, MEDUSA: 0.08, DRAFT_MODEL: 0.25, LOOKUP: 0.06}
 """The share of a step that a draft token costs, where the model or the GPU is not known."""
 _UNKNOWN_MODEL, _UNKNOWN_GPU = 0.22, 0.1
-_UNKNOWN_LENGTH, _UNKNOWN_PROMPTS, _MANY_TOKENS, _PROMPTS = 0.08, 0.1, 0.05, 0.4
+_UNKNOWN_LENGTH, _UNKNOWN_PROMPTS, _MANY_TOKENS, _PROMPTS = 0.08, 0.1, 0.03, 0.4
 """Deviations of what is not known: of the acceptance length by the root of the draft tokens, of the time for prompts by
 doublings of their length; and of what the arithmetic knows badly: a doubling of the tokens of a step above 8, and the share of
 prompts, which are computed between steps."""
@@ -98,15 +107,16 @@ class Traffic:
     draft: int = 0
     draft_expert: int = 0
 
-    def read(self, tokens: int) -> float:
-        """Bytes of weights that a step of some tokens reads."""
-        return self.dense + self.head + self.expert * self.touched(tokens)
+    def read(self, requests: int, tokens: int = 1) -> float:
+        """Bytes of weights that a step reads for some requests of some tokens each."""
+        return self.dense + self.head + self.expert * self.touched(requests, tokens)
 
-    def touched(self, tokens: int) -> float:
-        """Mean number of experts of a layer that some tokens are sent to, if all are equally likely."""
+    def touched(self, requests: int, tokens: int = 1) -> float:
+        """Mean number of experts of a layer that tokens are sent to, if all are equally likely for a request's first."""
         if not self.experts:
             return 0.0
-        return float(self.experts * (1 - (1 - self.per_token / self.experts) ** tokens))
+        drawn = requests * (1 + FRESH * (tokens - 1))
+        return float(self.experts * (1 - (1 - self.per_token / self.experts) ** drawn))
 
     def cached(self, context: float, tokens: int) -> float:
         """Bytes of the caches of one request with some tokens of context that a step of some tokens reads and writes.
@@ -117,9 +127,9 @@ class Traffic:
         windows = sum(size * min(context, window) for size, window in self.windows)
         return self.key_value * context + windows + (1 + tokens) * self.state
 
-    def drafting(self, tokens: int) -> float:
-        """Bytes that one pass of the draft reads for some tokens, its own head or the model's included."""
-        return self.draft + self.draft_expert * self.touched(tokens)
+    def drafting(self, requests: int) -> float:
+        """Bytes that one pass of the draft reads for some requests, its own head or the model's included."""
+        return self.draft + self.draft_expert * self.touched(requests)
 
 
 def traffic(model: Architecture, draft: Architecture | None = None) -> Traffic:
@@ -196,7 +206,7 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int) -> Steps
     """How long the steps of a case take on `count` GPUs.
 
     A step with drafts verifies those of all requests at once, and each pass of the draft reads the draft and a head. Of a GPU
-    that is not known only the memory and what drafts add to a step count.
+    that is not known only the memory, the host and what drafts add to a step count.
     """
     facts = traffic_of(case, model)
     speeds = [gpu.facts.get(name, 0) if gpu is not None else 0 for name in ("bandwidth-gbs", "bf16-tflops")]
@@ -209,16 +219,23 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int) -> Steps
     fixed = 0.0 if gpu is None else LAYER if count == 1 else RANKS
 
     def step(tokens: int) -> float:
-        memory = (facts.read(requests * tokens) + requests * facts.cached(case.context, tokens)) / delivered
+        memory = (facts.read(requests, tokens) + requests * facts.cached(case.context, tokens)) / delivered
         compute = 2 * facts.active * requests * tokens / computed if computed else 0.0
-        compute *= slower if tokens > 1 else 1.0
-        return float((memory**TOGETHER + compute**TOGETHER) ** (1 / TOGETHER)) + fixed * model.layers
+        return float(memory + compute * (slower if tokens > 1 else 1.0) + fixed * model.layers)
 
+    plain, drafting = ENGINES[case.engine].host_seconds if case.engine in ENGINES else (0.0, 0.0)
     passes = 1 if case.method == BLOCK else drafted
     after = step(1 + drafted) + passes * (facts.drafting(requests) / delivered + fixed)
-    after += DRAFTED_STEP + (1 if case.method in _ONE_PASS else drafted) * PASS
+    after += drafting + SAMPLING + (1 if case.method in _ONE_PASS else drafted) * (EAGER if _eager(case) else PASS)
     prompts = 2 * facts.active * case.input * requests / computed if case.input and computed else 0.0
-    return Steps(step(1), after, prompts, case.output or 256, case.length)
+    return Steps(step(1) + plain, after, prompts, case.output or 256, case.length)
+
+
+def _eager(case: Case) -> bool:
+    """Whether the release runs drafts outside of CUDA graphs."""
+    since = ENGINES[case.engine].graphed_drafts_since if case.engine in ENGINES else ""
+    key, first = release_key(case.release or ""), release_key(since)
+    return key is not None and first is not None and key < first
 
 
 def traffic_of(case: Case, model: Architecture) -> Traffic:

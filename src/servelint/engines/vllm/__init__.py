@@ -471,6 +471,8 @@ class VLLM(Engine):
     plans_memory = True
     computed_defaults = ("max-num-seqs", "max-num-batched-tokens")
     advised = True
+    host_seconds = (1.2e-3, 1.2e-3)  # overhead_constant_per_step of https://github.com/SpecDecode-Bench/simulator, vLLM 0.10.1
+    graphed_drafts_since = "0.9.0"  # use_cuda_graph in vllm/v1/spec_decode/eagle.py, not in 0.8.5
     samples = (
         ("vllm/vllm-openai:v0.19.1", ("vllm", "serve"), (*_SAMPLE, "--swap-space", "4")),
         ("vllm/vllm-openai:v0.19.1", ("sh", "-c"), (f"vllm serve Qwen/Qwen3-8B {_DRAFTS}",)),

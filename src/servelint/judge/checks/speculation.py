@@ -109,7 +109,8 @@ def _case(config: Config, *, tokens: int | None = None, method: str | None = Non
     from servelint.speculation.cases import MTP, Case, method_of
 
     kind = MTP if wanted in ("EAGLE", "NEXTN") and config.operand("model.mtp").value is True else method_of(wanted)
-    found = Case(engine.id, kind, model, gpu if ranks == 1 else f"{ranks}x {gpu}", drafted) if kind is not None else None
+    together = gpu if ranks == 1 else f"{ranks}x {gpu}"
+    found = Case(engine.id, kind, model, together, drafted, release=config.release) if kind is not None else None
     known = found is not None and found.architecture is not None and found.gpus[0] is not None
     return found if known else None
 
