@@ -484,12 +484,13 @@ _TOOLS_NEW = {"get_info": "b10200"}
 def unknown_tool(config: Config) -> dict[str, str] | None:
     """The first part of --tools that is not a tool of the build.
 
-    Source: server_tools::setup in llama.cpp b9093, b9951, b10001, b10199, b10261, b10456, b10499 and b11434 tools/server/server-tools.cpp.
+    Source: server_tools::setup in tools/server/server-tools.cpp of llama.cpp b9093, b9951, b10001, b10199, b10261, b10456,
+    b10499 and b11434.
     """
     text = config.operand("tools").text
     if text is None or not text.known:
         return None
-    for part in text.flat.split(","):
+    for part in filter(None, map(str.strip, text.flat.split(","))):
         gone, new = _TOOLS_GONE.get(part), _TOOLS_NEW.get(part)
         absent = config.at_least(gone) is True if gone else config.at_least(new) is False if new else part not in _TOOLS
         if absent:
