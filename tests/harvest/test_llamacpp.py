@@ -105,6 +105,11 @@ TEXT = "[](common_params & params, const std::string & value) { BODY }"
             id="a number",
         ),
         pytest.param(
+            declared('"--chat-template-kwargs"', '"STRING", "t",', TEXT.replace("BODY", "auto parsed = json::parse(value);")),
+            {"names": ["--chat-template-kwargs"], "kind": "value", "type": "json"},
+            id="JSON",
+        ),
+        pytest.param(
             declared('"-m", "--model"', '"FNAME", "path (\\"quoted\\")",', TEXT.replace("BODY", "params.model = value;")),
             {"names": ["-m", "--model"], "kind": "value"},
             id="a text",

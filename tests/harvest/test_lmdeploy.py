@@ -193,6 +193,13 @@ def test_options_come_as_argparse_was_told() -> None:
     assert found["positionals"] == [{"name": "model_path", "kind": "value"}]
 
 
+def test_names_of_parsers_that_a_function_lists() -> None:
+    listed = "class ResponseParser:\n    def set_parsers(self):\n        legacy_reasoning_parser_names = ['deepseek-r1']\n"
+    path = "lmdeploy/serve/parsers/__init__.py"
+    found, _ = harvested({**FILES, path: FILES[path].replace("LEGACY_REASONING_PARSER_NAMES = ('qwen-qwq',)\n", "") + listed})
+    assert found["names"]["reasoning-parsers"] == {"deepseek-r1": {}, "default": {}}
+
+
 def test_names_that_the_release_knows() -> None:
     found, _ = harvested(FILES)
     assert found["names"] == {

@@ -43,6 +43,7 @@ CAUSES = {
     ("tgi/flash-needs-turing", "tgi/qwen2-5-vl-too-new"): "the GPU; the release",
     ("trtllm/dynamic-tree-without-top-k", "trtllm/eagle-choices-with-dynamic-tree"): "a key that is missing; one too many",
     ("trtllm/fp8-block-experts-on-sm120", "trtllm/memory-does-not-start"): "the kind of the GPU; its size",
+    ("trtllm/mxfp4-experts-before-hopper", "trtllm/weights-do-not-fit"): "the kind of the GPU; its size",
     ("trtllm/no-gpt-oss", "trtllm/weights-do-not-fit"): "the release; the size of the GPU",
     ("trtllm/memory-does-not-start", "trtllm/nvfp4-before-blackwell"): "the kind of the GPU; its size",
     ("vllm/bitsandbytes-needs-plugin", "vllm/quantization-mismatch"): "a package that is missing; the checkpoint",

@@ -160,6 +160,7 @@ _FORMATS = (
     (r"if \(params\.hostnames\.empty\(\)\) \{ throw", "addresses"),
     (r"== \"auto\"\) \{.*== \"all\"\) \{.*else \{ [\w.]+ = std::stoi\(", "gpu_layers"),
     (r"\bparse_tensor_buffer_overrides\(", "tensor_overrides"),
+    (r"\bjson::parse\((?:value|arg)\)", "json"),
     (r"\[,/\]\+.*std::stoull\(split_arg\[", "sizes"),
     (r"\[,/\]\+.*std::stof\(split_arg\[", "numbers"),
 )

@@ -21,6 +21,7 @@ _LEVELS = ("CRITICAL", "FATAL", "ERROR", "WARN", "WARNING", "INFO", "DEBUG", "NO
 """The keys of Python's own `logging._nameToLevel`"""
 _MANAGERS = {"ToolParserManager": "tool-call-parsers", "ReasoningParserManager": "reasoning-parsers"}
 _OLDER_REASONING = "LEGACY_REASONING_PARSER_NAMES"
+"""A local variable in 0.13 and 0.14"""
 _SUPPORTED = "SUPPORTED_ARCHS"
 _NAMED_BY = {"speculative-algorithm": "speculative-methods", "model-format": "quantization"}
 """option -> the kind of name that its choices are"""
@@ -117,7 +118,7 @@ def _parsers(tree: Tree, report: Callable[[str], None]) -> dict[str, dict[str, d
             if isinstance(node, ast.ClassDef):
                 for manager, name in (pair for decorator in node.decorator_list for pair in _registers(decorator)):
                     found.setdefault(_MANAGERS[manager], set()).add(name)
-            elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == _OLDER_REASONING:
+            elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).upper() == _OLDER_REASONING:
                 try:
                     found.setdefault("reasoning-parsers", set()).update(ast.literal_eval(node.value))
                 except (ValueError, TypeError):

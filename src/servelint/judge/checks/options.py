@@ -473,6 +473,31 @@ def spec_types(config: Config) -> dict[str, str] | None:
     return None
 
 
+_TOOLS = frozenset(("all", "read_file", "file_glob_search", "grep_search", "exec_shell_command", "write_file", "edit_file"))
+"""Those of every build from b9093 on"""
+_TOOLS_GONE = {"apply_diff": "b10001", "get_datetime": "b10499"}
+"""Tool -> the first build that was read without it"""
+_TOOLS_NEW = {"get_info": "b10200"}
+"""Tool -> the build after the last one that was read without it"""
+
+
+def unknown_tool(config: Config) -> dict[str, str] | None:
+    """The first part of --tools that is not a tool of the build.
+
+    Source: server_tools::setup in tools/server/server-tools.cpp of llama.cpp b9093, b9951, b10001, b10199, b10261, b10456,
+    b10499 and b11434.
+    """
+    text = config.operand("tools").text
+    if text is None or not text.known:
+        return None
+    for part in filter(None, map(str.strip, text.flat.split(","))):
+        gone, new = _TOOLS_GONE.get(part), _TOOLS_NEW.get(part)
+        absent = config.at_least(gone) is True if gone else config.at_least(new) is False if new else part not in _TOOLS
+        if absent:
+            return {"part": part}
+    return None
+
+
 _COUNTS = ("ctx-size", "cache-ram", "fit-target", "fit-ctx", "batch-size", "ubatch-size", "parallel", "predict")
 
 
