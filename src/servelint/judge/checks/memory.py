@@ -139,8 +139,15 @@ def refused(config: Config) -> dict[str, str] | None:
     return {"where": _where(found), "reason": (found.reason or _reason(found)) + _planned_as(found), "remedy": remedy}
 
 
-_SHARDS = {"tgi": ("num-shard",), "lmdeploy": ("tp",), "trtllm": ("tensor-parallel-size", "pipeline-parallel-size")}
+_SHARDS = {
+    "tgi": ("num-shard",),
+    "lmdeploy": ("tp",),
+    "trtllm": ("tensor-parallel-size", "pipeline-parallel-size"),
+    "vllm": ("tensor-parallel-size", "pipeline-parallel-size"),
+}
 """engine -> the options that divide the weights over GPUs: those of each layer, then the layers"""
+_LARGEST_SHARE = 0.92
+"""The default of --gpu-memory-utilization in vLLM is 0.9 in earlier releases, and 0.92 in later ones."""
 
 
 def weights_refused(config: Config) -> dict[str, str] | None:
@@ -165,9 +172,19 @@ def weights_refused(config: Config) -> dict[str, str] | None:
             return None
     sizes = [size or 1 for size in parts]
     weighed = weigh(model, tensor=sizes[0], pipeline=sizes[-1] if len(sizes) > 1 else 1, vision=False)
-    if weighed is None or weighed.low <= total:
+    if weighed is None or weighed.low <= total * _share(config):
         return None
     return {"weights": _gib(weighed.low), "memory": _gib(total)}
+
+
+def _share(config: Config) -> float:
+    """The largest part of a GPU's memory that holds weights: all of it where the engine does not limit itself."""
+    given = config.operand("gpu-memory-utilization")
+    if config.launch.engine != "vllm" or given.present is None:
+        return 1.0
+    if given.present is False:
+        return _LARGEST_SHARE
+    return given.value if isinstance(given.value, float) else 1.0
 
 
 def too_long(config: Config) -> dict[str, str] | None:
