@@ -139,7 +139,7 @@ def test_stored_anchors_are_rebuilt(engine: str) -> None:
         newest = Source(open_tree(engine, release, unverified=True))
     except HarvestError as error:
         pytest.skip(f"{engine} {release} is neither on the package index nor in the cache: {error}")
-    # those that an older release alone decides are followed through dozens of releases: `servelint engines anchors` rebuilds them
+    # what an older release decides is followed through dozens of them: `servelint engines anchors` rebuilds that
     cite = [one for one in stale.open_rules(engine) if any(place.release == release for place in citations(one))]
     found = stale.build(cite, release, only(newest, release))
     assert len(found) > 200

@@ -453,3 +453,20 @@ def test_an_advice_names_the_option_whose_value_another_release_refuses() -> Non
     launch = launch_in("pip install vllm==0.11.0\nvllm serve Qwen/Qwen3-8B --max-num-seqs 0\n", "run.sh")
     (advice,) = [one.advice for one in judge(launch, Settings()) if one.rule == "vllm/cve-2025-62164"]
     assert advice.endswith("; vLLM 0.13.0 refuses --max-num-seqs 0 as written here")
+
+
+@pytest.mark.parametrize(
+    ("release", "parser", "rules"),
+    [
+        ("0.21.0", "mistral", {"vllm/mistral-parser-without-tokens"}),
+        ("0.27.0", "mistral", {"vllm/tool-parser-of-another-model"}),
+        ("0.21.0", "deepseek_v31", {"vllm/tool-parser-without-tokens"}),
+        ("0.21.0", "hermes", set()),
+    ],
+)
+def test_a_parser_that_breaks_is_one_finding(release: str, parser: str, rules: set[str]) -> None:
+    launch = launch_in(f"vllm serve Qwen/Qwen3-8B --enable-auto-tool-choice --tool-call-parser {parser}\n", "run.sh")
+    judged = judge(launch, Settings(engine_versions={"vllm": release}))
+    findings = [one for one in judged if "tool-parser" in one.rule or one.rule.endswith("-without-tokens")]
+    assert {one.rule for one in findings} == rules
+    assert all("--tool-call-parser hermes" in one.advice for one in findings)

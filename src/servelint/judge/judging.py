@@ -140,6 +140,7 @@ def _judged(
             findings.append(_finding(rule, launch, configs[-1], releases, fields))
     if as_one is not None:
         findings += _of_plan(index, launch, as_one, releases, there)
+    findings = _breaks_alone(findings)
     findings += _of_replaced(index, launch, configs, releases, {one.rule for one in findings})
     findings += _of_parser(index, launch, configs, releases, findings)
     if releases.exact:
@@ -384,6 +385,23 @@ def _each_once(shared: list[Violation], others: list[Finding], config: Config) -
         if not refused and not any(other.span == one.span and other.refused for other in shared):
             found.append(one)
     return found
+
+
+def _breaks_alone(findings: list[Finding]) -> list[Finding]:
+    """The findings without those of a parser for another model, where the same parser breaks on this model's tokenizer.
+
+    The error takes over the parser that fits.
+    """
+    kept: list[Finding] = []
+    broken = [one for one in findings if one.rule.endswith("-parser-without-tokens")]
+    for one in findings:
+        errors = [error for error in broken if error.span == one.span]
+        if not errors or not one.rule.endswith("-parser-of-another-model"):
+            kept.append(one)
+            continue
+        for error in errors:
+            error.advice, error.fix = one.advice, error.fix or one.fix
+    return kept
 
 
 def _removed_later(
