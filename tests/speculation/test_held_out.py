@@ -39,8 +39,8 @@ def test_the_error_is_small_and_to_both_sides() -> None:
 
 
 def test_help_is_told_from_harm() -> None:
-    """Those that are missed lose by more than memory and compute explain: small models whose drafts end the full CUDA graphs of
-    vLLM (issues 37551 and 39680), SGLang on two GPUs, and llama.cpp for Vulkan. gpt-oss reads fewer experts than counted."""
+    """Those that are missed lose by more than memory and compute explain: two small models with MTP in vLLM (issues 37551 and
+    39680), SGLang on two GPUs, and llama.cpp for Vulkan. gpt-oss reads fewer experts than counted."""
     wrong = [row for row, found in FOUND if abs(row.gain - 1) > 0.08 and (row.gain > 1) != (found.mid > 1)]
     missed = {(row.case.engine, row.case.model) for row in wrong}
     assert missed == {
