@@ -79,7 +79,7 @@ def examples() -> Iterator[tuple[str, Source, Settings]]:
                 continue
             for example in (*rule["examples"]["bad"], *rule["examples"]["good"]):
                 number += 1
-                if number % (3 if "gpu" in example else 25) == 0:
+                if number % (5 if "gpu" in example else 25) == 0:
                     versions = {rule["engine"]: str(example["version"])} if "version" in example else {}
                     gpu = example.get("gpu") or GPUS[number % len(GPUS)]
                     settings = Settings(gpu=gpu, gpu_count=example.get("gpus"), engine_versions=versions)
@@ -89,7 +89,7 @@ def examples() -> Iterator[tuple[str, Source, Settings]]:
 @pytest.mark.parametrize("gpu", GPUS)
 def test_generated_launches(gpu: str) -> None:
     verdicts: Counter[str] = Counter()
-    for text, release in generated(22, 120):
+    for text, release in generated(22, 80):
         settings = asked(text, release, gpu)
         for launch in launches(Source("run.sh", text + "\n"), settings, NOWHERE):
             assert disagreements(launch, settings) == [], (text, release)
@@ -103,7 +103,7 @@ def test_examples_of_the_rule_book() -> None:
         for launch in launches(source, settings, NOWHERE):
             assert disagreements(launch, settings) == [], (name, source.text)
             count += 1
-    assert count > 300
+    assert count > 200
 
 
 def test_files_of_this_repository() -> None:

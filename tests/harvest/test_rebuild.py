@@ -19,10 +19,10 @@ pytestmark = pytest.mark.book
 
 DATA = os.path.join(os.path.dirname(catalogs.__file__), "data")
 RELEASES = {
-    "vllm": ("0.6.6", "0.11.0", "0.33.0"),
-    "sglang": ("0.4.3", "0.5.4", "0.5.23"),
-    "lmdeploy": ("0.6.4", "0.10.0", "0.18.0"),
-    "llama.cpp": ("b9093", "b11349", "b11434"),
+    "vllm": ("0.11.0", "0.33.0"),
+    "sglang": ("0.5.4", "0.5.23"),
+    "lmdeploy": ("0.10.0", "0.18.0"),
+    "llama.cpp": ("b9093", "b11434"),
 }
 CLONES = os.environ.get("SERVELINT_CLONES", "")
 """A folder with clones of the repositories of TGI and Ollama, which are on no package index: `tgi` and `ollama`."""
