@@ -42,6 +42,15 @@ class TestPublishedStarts:
         assert plan.kv_tokens == pytest.approx(39_078, rel=0.02)
         assert plan.verdict == FITS
 
+    def test_qwen_of_30_billion_on_two_h20s(self) -> None:
+        """https://github.com/sgl-project/sglang/pull/12978: 14.60 GiB of weights, 66.06 GiB for 1,443,316 tokens."""
+        command = "--model-path Qwen/Qwen3-30B-A3B-FP8 --tp 2 --enable-piecewise-cuda-graph"
+        plan = planned(command + " --piecewise-cuda-graph-compiler eager", release="0.5.5", gpu="H20-96GB", gpus=2)
+        assert weights(plan) == pytest.approx(14.60, rel=0.005)
+        assert kv(plan).mid == pytest.approx(66.06, rel=0.02)
+        assert plan.kv_tokens == pytest.approx(1443316, rel=0.02)
+        assert plan.verdict == FITS
+
     def test_qwen_of_235_billion_on_four(self) -> None:
         """https://github.com/vllm-project/vllm/issues/21348: 16.46 GiB, 367,404 tokens."""
         plan = planned("--model-path Qwen/Qwen3-235B-A22B-FP8 --tp 4 --mem-fraction-static 0.93", gpus=4)

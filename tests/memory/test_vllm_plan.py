@@ -57,6 +57,35 @@ class TestParts:
         plan = planned("Qwen/Qwen3-8B", "0.19.1")
         assert plan.weights_gib == pytest.approx(8.19e9 * 2 / GIB, rel=0.01)
 
+    @pytest.mark.parametrize(
+        ("release", "backend", "more"),
+        [
+            ("0.10.1", "", True),
+            ("0.13.0", "--all2all-backend allgather_reducescatter", True),
+            ("0.13.0", "--all2all-backend deepep_low_latency", False),
+        ],
+    )
+    def test_experts_gather_the_tokens_of_all_replicas(self, release: str, backend: str, more: bool) -> None:
+        command = "Qwen/Qwen3-30B-A3B --enable-expert-parallel --max-num-batched-tokens 8192 --max-num-seqs 8"
+        one = planned(command, release).part("activations")
+        eight = planned(f"{command} --data-parallel-size 8 {backend}", release).part("activations")
+        assert one is not None
+        assert eight is not None
+        assert (eight.gib.mid > 1.5 * one.gib.mid) is more
+
+    @pytest.mark.parametrize(("release", "cut"), [("0.11.2", 32768), ("0.12.0", 16384)])
+    def test_batches_of_experts_are_cut(self, release: str, cut: int) -> None:
+        """VLLM_FUSED_MOE_CHUNK_SIZE in vllm/envs.py."""
+
+        def buffers(tokens: int) -> float:
+            command = f"Qwen/Qwen3-30B-A3B --max-num-seqs 8 --max-num-batched-tokens {tokens}"
+            part = planned(command, release).part("activations")
+            assert part is not None
+            assert "experts" in part.origin
+            return part.gib.mid
+
+        assert buffers(cut) - buffers(cut // 2) > 3 * (buffers(2 * cut) - buffers(cut)) / 2
+
     def test_room_for_adapters(self) -> None:
         """Qwen3-8B's 36 layers: 4096 to 4096, twice 1024, back, and three of 12288; four adapters of rank 64."""
         plan = planned("Qwen/Qwen3-8B --enable-lora --max-loras 4 --max-lora-rank 64", "0.19.1")
@@ -185,6 +214,27 @@ class TestVerdicts:
         assert plan.verdict != "refused"
         assert plan.max_model_len is not None
         assert plan.max_model_len <= 131_072
+
+
+class TestFp4OnHopper:
+    @pytest.mark.parametrize(
+        ("release", "gpu", "fraction", "env", "verdict"),
+        [
+            ("0.11.2", "h100", 0.97, None, "fits"),
+            ("0.12.0", "h100", 0.97, None, "tight"),
+            ("0.14.1", "h100", 0.97, None, "tight"),
+            ("0.14.1", "h100", 0.97, "1", "fits"),
+            ("0.14.1", "h100", 0.95, None, "fits"),
+            ("0.14.1", "a100-80gb", 0.97, None, "fits"),
+        ],
+    )
+    def test_tritons_kernels_need_more(self, release: str, gpu: str, fraction: float, env: str | None, verdict: str) -> None:
+        """https://github.com/vllm-project/vllm/issues/33155: 0.11.2 started at 0.97, 0.14.1 did not."""
+        command = f"openai/gpt-oss-120b --gpu-memory-utilization {fraction} --max-num-seqs 1 --max-model-len 5120"
+        variables = {"VLLM_MXFP4_USE_MARLIN": env} if env is not None else {}
+        plan = planned(command, release, gpu, env=variables)
+        assert plan.verdict == verdict
+        assert any("Triton's kernels" in note for note in plan.notes) is (verdict == "tight")
 
 
 class TestSlices:

@@ -97,6 +97,10 @@ FP4_GPU_GIB, FP4_CAPTURED = 33.0, 64
 47 MiB free whatever its fraction (0.80, 0.93) and started only with --enforce-eager. Another that captured batches of 2
 started."""
 
+TRITON_FP4_LEFT = 2.4
+"""GiB beside the fraction with which gpt-oss-120b died at start on one H100, with Triton's kernels (0.14.1, 0.97 of 79.1 GiB,
+vLLM issue 33155). The same fraction started with Marlin (0.11.2). No source says what is enough."""
+
 HEAD_WIDTH, HEAD_VOCABULARY = 3, 32000
 """The feed-forward part in hidden sizes, and the vocabulary, of an EAGLE head whose config.json is not known, as published
 heads of Llama 3.1 8B and Qwen3 8B have them. Heads with all of the model's vocabulary, or of another width, are within the

@@ -221,19 +221,22 @@ def layers_gib(settings: VllmSettings, model: Architecture) -> Interval:
 def experts_gib(settings: VllmSettings, model: Architecture) -> tuple[Interval, Interval]:
     """GiB of the buffers of experts for a batch, and of what else is held while they run; nothing without experts.
 
-    Every token has a row for each of its experts. The hidden size of a row is whole on every GPU. Sources: workspace_shapes of
-    TritonExperts, MarlinExperts, DeepGemmExperts and CutlassExpertsFp4 in vllm/model_executor/layers/fused_moe (0.19.1), and
-    fused_experts_impl before 0.15.0; run_cutlass_moe_fp4 keeps three copies of the rows beside its buffers. Batches are cut to
-    VLLM_FUSED_MOE_CHUNK_SIZE tokens up to 0.17.1, 65,536 before 0.12.0 and then 16,384. FlashInfer's kernels for NVFP4 hold a
-    row in four bits and the outputs of the first matrix, and of the second if they are not added up at once
-    (getWorkspaceDeviceBufferSizes in its csrc/fused_moe/cutlass_backend).
+    Every token has a row for each of its experts. The hidden size of a row is whole on every GPU. With data parallelism each
+    rank runs the tokens of all, and holds them and what comes out (do_naive_dispatch_combine in
+    vllm/model_executor/layers/fused_moe/layer.py), unless --all2all-backend names one that exchanges them in another way.
+    Sources: workspace_shapes of TritonExperts, MarlinExperts, DeepGemmExperts and CutlassExpertsFp4 in
+    vllm/model_executor/layers/fused_moe (0.19.1), and fused_experts_impl before 0.15.0; run_cutlass_moe_fp4 keeps three copies
+    of the rows beside its buffers. Batches are cut to VLLM_FUSED_MOE_CHUNK_SIZE tokens up to 0.17.1, 32,768 before 0.12.0 and
+    then 16,384 (vllm/envs.py). FlashInfer's kernels for NVFP4 hold a row in four bits and the outputs of the first matrix, and
+    of the second if they are not added up at once (getWorkspaceDeviceBufferSizes in its csrc/fused_moe/cutlass_backend).
     """
     experts, rules = model.experts, settings.rules
     if experts is None:
         return Interval.exact(0.0), Interval.exact(0.0)
-    tokens = settings.batched
+    gathered = settings.batched * (settings.data if _gathers(settings) else 1)
+    tokens = gathered
     if not rules.since("0.18.0"):
-        tokens = min(tokens, 16384 if rules.since("0.12.0") else 65536)
+        tokens = min(tokens, 16384 if rules.since("0.12.0") else 32768)
     rows, width = tokens * experts.per_token, experts.latent or model.hidden
     inner = experts.intermediate // (1 if settings.expert_parallel else settings.tensor)
     gated = (2 if experts.gated else 1) * inner
@@ -252,11 +255,19 @@ def experts_gib(settings: VllmSettings, model: Architecture) -> tuple[Interval, 
         local = experts.count // (settings.tensor * settings.data if settings.expert_parallel else 1)
         each = int(both * (rows + 128 * local) / rows + width)
     stream = settings.batched * fitted.FORWARD_EXPERTS * model.hidden
+    if gathered > settings.batched:
+        stream += 2 * gathered * 2 * width
     buffers = Interval(rows * min(least, each), rows * each, rows * max(most, each * (1 + fitted.FORWARD_SPREAD)))
     held = Interval.around(stream + rows * beside, fitted.FORWARD_SPREAD)
     if beside:
         held = Interval(held.low, held.mid, 2 * held.mid)
     return buffers.scaled(1 / GIB), held.scaled(1 / GIB)
+
+
+def _gathers(settings: VllmSettings) -> bool:
+    """Whether the experts of a rank of data parallelism run on the tokens of all ranks, gathered beforehand."""
+    named = settings.config.operand("all2all-backend").value or settings.config.operand("env.VLLM_ALL2ALL_BACKEND").value
+    return settings.data > 1 and named in (None, "naive", "allgather_reducescatter")
 
 
 def _scheme(settings: VllmSettings, model: Architecture) -> str:

@@ -202,6 +202,19 @@ def _captures_fp4(settings: VllmSettings, model: Architecture, total: float) -> 
     return fp4 and wide and total < fitted.FP4_GPU_GIB and (settings.gpu.capability or 0.0) >= 12.0
 
 
+def _triton_fp4(settings: VllmSettings, model: Architecture) -> bool:
+    """Whether Triton's kernels run experts in MXFP4 on Hopper: by default from 0.12.0, which brings them along.
+
+    Source: has_triton_kernels in vllm/utils/import_utils.py; get_mxfp4_backend in
+    vllm/model_executor/layers/quantization/mxfp4.py, after 0.18.0 layers/fused_moe/oracle/mxfp4.py.
+    """
+    config = settings.config
+    others = ("env.VLLM_MXFP4_USE_MARLIN", "env.VLLM_USE_FLASHINFER_MOE_MXFP4_BF16", "moe-backend")
+    other = any(config.operand(name).value not in (None, "0", "auto", "triton") for name in others)
+    mxfp4 = model.experts is not None and model.quantization.scheme == "mxfp4"
+    return mxfp4 and not other and settings.rules.since("0.12.0") and settings.gpu.capability == 9.0
+
+
 def _leaves_nothing(plan: MemoryPlan, settings: VllmSettings, total: float) -> bool:
     """Whether the fraction leaves less than what is certainly taken outside it.
 
@@ -236,6 +249,9 @@ def _beside_fraction(plan: MemoryPlan, settings: VllmSettings, model: Architectu
         return TIGHT
     if _captures_fp4(settings, model, total):
         plan.notes.append("NVFP4 on such a GPU has died in graph capture at any fraction; --enforce-eager started it")
+        return TIGHT
+    if _triton_fp4(settings, model) and total - held <= fitted.TRITON_FP4_LEFT:
+        plan.notes.append("Triton's kernels for MXFP4 have run out of the little memory that such a fraction leaves on Hopper")
         return TIGHT
     return FITS
 
