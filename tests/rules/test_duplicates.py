@@ -23,6 +23,9 @@ from tests.rules.test_rules import ALL, asked
 pytestmark = pytest.mark.book
 
 CAUSES = {
+    ("sglang/attention-heads-not-divided", "sglang/experts-not-shared-behind-exchange"): "the heads; the experts",
+    ("sglang/experts-not-divided", "sglang/fp8-experts-ranks"): "the experts; the ranks",
+    ("sglang/flashinfer-a2a-needs-attention-replicas", "sglang/flashinfer-a2a-runner"): "two options that are missing",
     ("llamacpp/memory-does-not-start", "llamacpp/model-too-new"): "the size of the GPU; the release",
     ("lmdeploy/fp8-with-pytorch-before-ada", "lmdeploy/qwen3-too-new"): "the GPU; the release",
     ("lmdeploy/qwen3-too-new", "lmdeploy/weights-do-not-fit"): "the release; the size of the GPU",
