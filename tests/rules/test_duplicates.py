@@ -23,6 +23,12 @@ from tests.rules.test_rules import ALL, asked
 pytestmark = pytest.mark.book
 
 CAUSES = {
+    ("vllm/bfloat16-checkpoint-before-ampere", "vllm/weights-do-not-fit"): "the kind of the GPU; its size",
+    ("vllm/experts-without-marlin", "vllm/memory-does-not-start"): "the kind of the GPU; its size",
+    ("vllm/experts-without-marlin", "vllm/weights-do-not-fit"): "the kind of the GPU; its size",
+    ("vllm/fp8-blocks-on-xpu", "vllm/max-model-len-above-kv-cache"): "the kind of the GPU; its size",
+    ("vllm/quantization-not-on-rocm", "vllm/quantization-without-config"): "the GPU; the checkpoint",
+    ("vllm/sparse-attention-without-kernels", "vllm/weights-do-not-fit"): "the kind of the GPU; its size",
     ("sglang/attention-heads-not-divided", "sglang/experts-not-shared-behind-exchange"): "the heads; the experts",
     ("sglang/experts-not-divided", "sglang/fp8-experts-ranks"): "the experts; the ranks",
     ("sglang/flashinfer-a2a-needs-attention-replicas", "sglang/flashinfer-a2a-runner"): "two options that are missing",
