@@ -97,7 +97,9 @@ def _known_of(text: str, asked: tuple[tuple[str, str], ...]) -> frozenset[str]:
     releases = list(versions.values()) or [known_releases(launch.engine)[-1]]
     told = {f"{area}/{one.rule}" for config in configs(launch, releases) for one in violations(config)}
     found = judged(launch, versions)
-    if any(one.endswith("-parser-without-tokens") for one in found):  # what breaks has one finding, which says the other as well
+    if any(
+        one.endswith("-parser-without-tokens") for one in found
+    ):  # what breaks has one finding, which says the other as well
         told |= {f"{area}/tool-parser-of-another-model", f"{area}/reasoning-parser-of-another-model"}
     return frozenset(found | told)
 
