@@ -21,8 +21,8 @@ DATA = os.path.join(os.path.dirname(catalogs.__file__), "data")
 RELEASES = {
     "vllm": ("0.11.0", "0.33.0"),
     "sglang": ("0.5.4", "0.5.23"),
-    "lmdeploy": ("0.10.0", "0.18.0"),
-    "llama.cpp": ("b9093", "b11434"),
+    "lmdeploy": ("0.18.0",),
+    "llama.cpp": ("b11434",),
 }
 CLONES = os.environ.get("SERVELINT_CLONES", "")
 """A folder with clones of the repositories of TGI and Ollama, which are on no package index: `tgi` and `ollama`."""

@@ -42,14 +42,14 @@ EVERYWHERE = "SERVELINT_ALL_FORMATS" in os.environ
 def _written(rule: dict[str, Any], example: dict[str, Any], number: int) -> Iterator[tuple[str, Source, Span | None]]:
     """An example in formats, without its marks: the format, the file, and the span that the marks enclose.
 
-    The first bad example in every sixth format, the others in every twentieth, each in others; all in every one of them where
+    The first bad example in every ninth format, the others in one, each in others; all in every one of them where
     SERVELINT_ALL_FORMATS is set.
     """
     if "text" in example:
         yield "as it is", *unmarked(example["file"], example["text"])
         return
     for index, (name, (filename, wrap)) in enumerate(WRAPPERS.items()):
-        every = 6 if number == 1 and example in rule["examples"]["bad"] else 20
+        every = 9 if number == 1 and example in rule["examples"]["bad"] else len(WRAPPERS)
         if EVERYWHERE or index % every == (number + len(rule["id"])) % every:
             yield name, *unmarked(filename, wrap(rule["engine"], example))
 
