@@ -69,7 +69,7 @@ def mentions(source: Source) -> str:
 
 
 def built_in_python(source: Source) -> str:
-    """Return where a Python program makes an engine itself: "makes a vLLM engine in Python (LLM, line 12)"; "" for none."""
+    """Return where a Python program makes an engine itself: "makes an engine of vLLM in Python (LLM, line 12)"; "" for none."""
     if not source.path.endswith(".py"):
         return ""
     imported = {match.group(1) for match in re.finditer(r"(?m)^[ \t]*(?:from|import) (\w+)", source.text)}
