@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# most of what is collected and loaded stays: to look through it again and again is a fifth of the time of the suite
+gc.disable()
+gc.set_threshold(50_000, 50, 100)
 
 os.environ["_SERVELINT_BUNDLE"] = ""  # tests are of the data of this checkout, whatever its user has installed
 
@@ -20,6 +25,13 @@ LONG = [HealthCheck.too_slow]  # how fast examples come says something of the ma
 settings.register_profile("suite", derandomize=True, max_examples=50, deadline=None, suppress_health_check=LONG)
 settings.register_profile("search", derandomize=False, max_examples=2_000, deadline=None, suppress_health_check=LONG)
 settings.load_profile("suite")
+
+
+def pytest_collection_finish() -> None:
+    """Leave to the garbage collector what tests make."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True, scope="session")
