@@ -19,12 +19,11 @@ from servelint.judge.checks import memory as checks
 from servelint.judge.judging import judge
 from servelint.readers.discover import files, read_file
 from servelint.rule_examples import example_text, unmarked
-from servelint.rules.compile import expand, read_rules, rule_files
 from tests.agreement import disagreements, launches
+from tests.book import each_rule
 from tests.running import Workspace
 
 ROOT = Path(__file__).parents[1]
-BOOK = str(ROOT / "rules")
 GPUS = ("rtx-4090", "h100-80gb", "gb10")
 NOWHERE = Neighbours(None)
 
@@ -73,17 +72,16 @@ def asked(text: str, release: str | None, gpu: str, count: int | None = None) ->
 def examples() -> Iterator[tuple[str, Source, Settings]]:
     """Some examples of the rule book: more of those that name a GPU, and the others on one."""
     number = 0
-    for path in rule_files(BOOK):
-        for rule in (rule for data in read_rules(path, BOOK) for rule in expand(data)):
-            if rule["engine"] not in ("vllm", "sglang"):
-                continue
-            for example in (*rule["examples"]["bad"], *rule["examples"]["good"]):
-                number += 1
-                if number % (5 if "gpu" in example else 25) == 0:
-                    versions = {rule["engine"]: str(example["version"])} if "version" in example else {}
-                    gpu = example.get("gpu") or GPUS[number % len(GPUS)]
-                    settings = Settings(gpu=gpu, gpu_count=example.get("gpus"), engine_versions=versions)
-                    yield rule["id"], unmarked(*example_text(example))[0], settings
+    for rule in each_rule():
+        if rule["engine"] not in ("vllm", "sglang"):
+            continue
+        for example in (*rule["examples"]["bad"], *rule["examples"]["good"]):
+            number += 1
+            if number % (5 if "gpu" in example else 25) == 0:
+                versions = {rule["engine"]: str(example["version"])} if "version" in example else {}
+                gpu = example.get("gpu") or GPUS[number % len(GPUS)]
+                settings = Settings(gpu=gpu, gpu_count=example.get("gpus"), engine_versions=versions)
+                yield rule["id"], unmarked(*example_text(example))[0], settings
 
 
 @pytest.mark.parametrize("gpu", GPUS)

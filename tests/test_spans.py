@@ -12,7 +12,7 @@ from servelint.core.source import Source, Span
 from servelint.lint import beside
 from servelint.readers import read
 from servelint.readers.discover import files, read_file
-from servelint.rules.compile import read_rules, rule_files
+from tests.book import as_written
 from tests.spans import faults
 from tests.wrappers import WRAPPERS
 from tests.wrapping import unmarked
@@ -23,9 +23,7 @@ CORPUS = os.environ.get("SERVELINT_CORPUS")
 
 def _examples() -> list[tuple[str, dict[str, Any]]]:
     """Of every rule of one engine the first bad example, where that is a plain command."""
-    folder = str(ROOT / "rules")
-    found = [rule for path in rule_files(folder) for rule in read_rules(path, folder)]
-    bad = [(rule["engine"], rule["examples"]["bad"][0]) for rule in found if "engine" in rule]
+    bad = [(rule["engine"], rule["examples"]["bad"][0]) for rule in as_written() if "engine" in rule]
     return [(engine, example) for engine, example in bad if "run" in example]
 
 

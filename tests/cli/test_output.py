@@ -108,8 +108,7 @@ sys.exit(main(["check", "--isolated", "--format", sys.argv[1]]))
 """A check that finds 15 MB to say, and ends as soon as it has said it."""
 
 
-@pytest.mark.parametrize("blocking", [True, False])
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize(("kind", "blocking"), [("text", True), *((kind, False) for kind in FORMATS)])
 def test_a_report_of_15_mb_goes_through_a_pipe_whole(kind: str, blocking: bool) -> None:
     """Also through one that another program left non-blocking, as Node does."""
     read, write = os.pipe()

@@ -12,7 +12,7 @@ from servelint.core.settings import Settings
 from servelint.judge import extent
 from servelint.judge.extent import judged
 from servelint.lint import check
-from servelint.rules.compile import every_rule
+from tests.book import each_rule
 from tests.judge.silence import gaps, gaps_of
 from tests.launching import launches_in
 from tests.wrapping import CLOSE, OPEN
@@ -46,7 +46,7 @@ services:
 
 def runs() -> list[str]:
     """The commands of the examples of all rules."""
-    rules = every_rule(str(ROOT / "rules"))
+    rules = each_rule()
     texts = [one["run"] for rule in rules for kind in ("bad", "good") for one in rule["examples"][kind] if "run" in one]
     return [text.replace(OPEN, "").replace(CLOSE, "") for text in texts]
 

@@ -25,15 +25,15 @@ from servelint.engines.releases import known_releases
 from servelint.judge.judging import judge
 from servelint.judge.parser import violations
 from servelint.judge.releases import possible_releases
-from servelint.rules.compile import compile_rule, every_rule
+from servelint.rules.compile import compile_rule
 from servelint.rules.condition import operands
+from tests.book import each_rule
 from tests.launching import launch_in, launches_in
 from tests.wrapping import CLOSE, OPEN, verb_of
 
 pytestmark = pytest.mark.book
 
-FOLDER = str(Path(__file__).parents[2] / "rules")
-RULES = {rule["id"]: rule for rule in every_rule(FOLDER)}
+RULES = {rule["id"]: rule for rule in each_rule()}
 EVERYWHERE = "SERVELINT_ALL_FORMATS" in os.environ
 EXAMPLES = [
     pytest.param(rule["engine"], rule["examples"]["bad"][0], id=rule["id"])

@@ -14,11 +14,10 @@ from servelint.core.source import Source, Span
 from servelint.files.siblings import Neighbours
 from servelint.lint import check_launches
 from servelint.readers import read
-from servelint.rules.compile import every_rule
+from tests.book import each_rule
 from tests.launching import argv, launch_in, launches_in, lines, marked_launch, spans
 from tests.wrapping import CLOSE, OPEN, single_quoted, unmarked, verb_of
 
-FOLDER = str(Path(__file__).parent.parent.parent / "rules")
 VLLM = "model: Qwen/Qwen3-8B\nmax-model-len: 8k\n"
 
 
@@ -171,7 +170,7 @@ def _as_file(engine: str, example: dict[str, Any]) -> str | None:
 
 
 def _examples(kind: str) -> list[tuple[dict[str, Any], dict[str, Any], str]]:
-    rules = every_rule(FOLDER)
+    rules = each_rule()
     return [
         (rule, example, text)
         for rule in rules

@@ -12,8 +12,7 @@ from servelint.judge.judging import judge
 from servelint.readers import read
 from servelint.report.formats.text import Painter, finding_text
 from servelint.rule_examples import example_text, unmarked
-from servelint.rules.compile import read_rules, rule_files
-from servelint.rules.load import rule_folder
+from tests.book import as_written
 
 FILE = Path(__file__).with_name("golden.txt")
 RULES = (
@@ -33,8 +32,7 @@ RULES = (
 
 def printed() -> str:
     """Return the first bad example of each rule in RULES as the text report prints it, a blank line between."""
-    folder = rule_folder()
-    book = {rule["id"]: rule for path in rule_files(folder) for rule in read_rules(path, folder)}
+    book = {rule["id"]: rule for rule in as_written()}
     shown: list[str] = []
     for name in RULES:
         example = book[name]["examples"]["bad"][0]

@@ -71,11 +71,11 @@ def test_an_advice_holds_where_it_is_given(rule: dict[str, Any]) -> None:
 
 
 def test_most_advice_can_be_followed() -> None:
-    """Counts what the findings of the bad examples say, be it of the rule, of its cases or of its check.
+    """Counts what the findings of the bad examples of every sixth rule say, be it of the rule, of its cases or of its check.
 
     Rules that hold for several engines have examples for some of them; the others are not counted.
     """
-    written = [findings for rule in ALL if (findings := [finding for *_, finding in found(rule)])]
+    written = [findings for rule in ALL[:: 1 if EVERYWHERE else 6] if (findings := [finding for *_, finding in found(rule)])]
     exact = [findings for findings in written if any(ways(one.advice) or one.fix is not None for one in findings)]
     assert len(exact) / len(written) > FOLLOWED
 

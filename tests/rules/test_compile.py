@@ -228,5 +228,5 @@ def test_rules_of_an_engine() -> None:
 
 def test_a_rule_s_own_file_or_row_is_what_explain_reads() -> None:
     folder = load.rule_folder()
-    for rule in load.rules()[::3]:
+    for rule in load.rules()[::25]:
         assert compile_rule(find_rule(rule.id, folder))["title"] == rule.title

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +20,19 @@ from servelint.engines import ENGINE_NAMES
 from servelint.judge.parser.violation import BROKEN, REFUSED
 from servelint.lint import check_launches
 from servelint.readers import read
-from servelint.rules.compile import compile_rule, engines_of, expand, faults, read_rules, rule_files
+from servelint.rules.compile import compile_rule, engines_of, faults
 from servelint.rules.condition import operands
 from servelint.rules.load import rules
 from servelint.rules.rule import ANY
+from tests.book import as_written, each_rule
 from tests.wrappers import WRAPPERS
 from tests.wrapping import CLOSE, OPEN, unmarked
 
 pytestmark = pytest.mark.book
 
 ROOT = Path(__file__).parents[2]
-FOLDER = str(ROOT / "rules")
-FILES = [rule for path in rule_files(FOLDER) for rule in read_rules(path, FOLDER)]
-ALL = [rule for data in FILES for rule in expand(data)]
+FILES = as_written()
+ALL = each_rule()
 AROUND = [rule for rule in FILES if rule.get("engine") == ANY]
 DATA = [rule for rule in FILES if "engines" not in rule and rule["engine"] != ANY]
 SHARED = [rule for rule in FILES if "engines" in rule]
@@ -39,17 +40,22 @@ IDS = [rule["id"] for rule in DATA]
 EVERYWHERE = "SERVELINT_ALL_FORMATS" in os.environ
 
 
+@cache
+def _schema(name: str) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(json.loads((ROOT / "schemas" / f"{name}.schema.json").read_text()))
+
+
 def _written(rule: dict[str, Any], example: dict[str, Any], number: int) -> Iterator[tuple[str, Source, Span | None]]:
     """An example in formats, without its marks: the format, the file, and the span that the marks enclose.
 
-    The first bad example in every ninth format, the others in one, each in others; all in every one of them where
+    The first bad example in two formats, the others in one, each in others; all in every one of them where
     SERVELINT_ALL_FORMATS is set.
     """
     if "text" in example:
         yield "as it is", *unmarked(example["file"], example["text"])
         return
     for index, (name, (filename, wrap)) in enumerate(WRAPPERS.items()):
-        every = 9 if number == 1 and example in rule["examples"]["bad"] else len(WRAPPERS)
+        every = len(WRAPPERS) // 2 if number == 1 and example in rule["examples"]["bad"] else len(WRAPPERS)
         if EVERYWHERE or index % every == (number + len(rule["id"])) % every:
             yield name, *unmarked(filename, wrap(rule["engine"], example))
 
@@ -109,8 +115,7 @@ class TestEachRule:
         self.crash_at_start_is_an_error(rule)
 
     def is_valid(self, rule: dict[str, Any]) -> None:
-        schema = json.loads((ROOT / "schemas" / "rule.schema.json").read_text())
-        jsonschema.Draft202012Validator(schema).validate(rule)
+        _schema("rule").validate(rule)
 
     def has_as_many_good_examples_as_bad_ones(self, rule: dict[str, Any]) -> None:
         examples = rule["examples"]
@@ -169,8 +174,7 @@ class TestEachRuleOfTheCatalog:
         self.has_as_many_good_examples_as_bad_ones_and_an_unknown(rule)
 
     def is_valid(self, rule: dict[str, Any]) -> None:
-        schema = json.loads((ROOT / "schemas" / "catalog-rule.schema.json").read_text())
-        jsonschema.Draft202012Validator(schema).validate(rule)
+        _schema("catalog-rule").validate(rule)
 
     def says_whether_the_engine_starts(self, rule: dict[str, Any]) -> None:
         assert (rule["impact"] == "crash-at-start") is (rule["complaint"] in REFUSED)
@@ -197,8 +201,7 @@ class TestEachRuleAboutTheSurroundings:
         self.has_an_unknown_among_the_good_examples(rule)
 
     def is_valid(self, rule: dict[str, Any]) -> None:
-        schema = json.loads((ROOT / "schemas" / "container-rule.schema.json").read_text())
-        jsonschema.Draft202012Validator(schema).validate(rule)
+        _schema("container-rule").validate(rule)
 
     def never_says_that_the_engine_refuses(self, rule: dict[str, Any]) -> None:
         assert rule["impact"] != "crash-at-start" or rule["complaint"] in ("gpu-request", "not-started")  # others do

@@ -23,8 +23,7 @@ from servelint.engines.catalog import load
 from servelint.files.siblings import Neighbours
 from servelint.lsp.analysis import analyse
 from servelint.report import log_search
-from servelint.rules.compile import every_rule
-from servelint.rules.load import rule_folder
+from tests.book import each_rule
 from tests.report import browser as browsers
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ def test_each_link_of_llms_txt_leads_to_a_page() -> None:
 
 
 def test_every_rule_option_variable_and_release_has_its_page() -> None:
-    for data in every_rule(rule_folder()):
+    for data in each_rule():
         assert (SITE / "rules" / str(data["id"]) / "index.html").is_file()
     for engine in ENGINES:
         catalog = load(engine)
@@ -215,9 +214,7 @@ def _files() -> list[tuple[str, str]]:
     found = [("compose.yml" if path.suffix == ".yml" else "run.sh", path.read_text(encoding="utf-8"))
              for path in sorted((ROOT / "examples").rglob("*")) if path.suffix in (".yml", ".sh")]  # fmt: skip
     marks = str.maketrans("", "", "\u27e6\u27e7")
-    runs = [
-        example["run"] for data in every_rule(rule_folder())[::9] for example in data["examples"]["bad"][:1] if "run" in example
-    ]
+    runs = [example["run"] for data in each_rule()[::9] for example in data["examples"]["bad"][:1] if "run" in example]
     return [*found, *[("run.sh", run.translate(marks) + "\n") for run in runs]][:110]
 
 

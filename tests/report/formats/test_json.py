@@ -16,7 +16,7 @@ from servelint.core.launch import ReleaseClaim
 from servelint.core.problem import Problem
 from servelint.engines.catalog import freshness
 from servelint.report.formats.json import render
-from servelint.rules.compile import read_rules, rule_files
+from tests.book import as_written
 from tests.findings import documented, finding, report
 from tests.launching import marked
 from tests.running import Workspace
@@ -25,8 +25,7 @@ from tests.wrapping import CLOSE, OPEN
 ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "schemas" / "report.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
-FOLDER = str(ROOT / "rules")
-RULES = [rule for path in rule_files(FOLDER) for rule in read_rules(path, FOLDER)]
+RULES = as_written()
 
 
 def valid(text: str) -> Any:
