@@ -296,7 +296,6 @@ class _Image:
         return False, None
 
     def named(self, stage: Stage, name: str | None) -> Stage | None:
-        """The stage before another that `--from` names."""
         return next((one for one in self.stages[: stage.number] if name and name.lower() in (one.name, str(one.number))), None)
 
     def arguments(self, step: Step) -> list[str]:

@@ -67,7 +67,6 @@ class _Recipes:
         return [launch for recipe in self.justfile.recipes for launch in self.of(recipe)]
 
     def interpreted(self, recipe: Recipe) -> bool:
-        """Whether a recipe names its interpreter."""
         return bool(recipe.lines) and self.source.text[slice(*recipe.lines[0])].lstrip().startswith("#!")
 
     def of(self, recipe: Recipe) -> list[Launch]:
@@ -120,7 +119,6 @@ class _Recipes:
         return text.cut(start, at).sub(_CONTINUED, lambda _: TracedText.of(" "))
 
     def environment(self, recipe: Recipe) -> dict[str, Variable]:
-        """The variables that just exports to a recipe."""
         justfile = self.justfile
         env = dict(self.loaded)
         every = justfile.is_set("export")

@@ -67,7 +67,6 @@ class _Recipes:
         return found
 
     def of(self, rule: Rule, target: TracedText) -> list[Launch]:
-        """The launches of a rule's recipe as it makes one of its targets."""
         scope = self.scope(target)
         scripts = self.scripts(rule)
         texts = [scope.expand(raw) for raw in scripts]

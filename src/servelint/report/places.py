@@ -112,7 +112,6 @@ _NAMED = re.compile(r"--?[A-Za-z][\w-]*|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
 
 @derived
 def _cataloged() -> tuple[str, ...]:
-    """Return the engines that have a catalog."""
     return tuple([engine.id for engine in ENGINES.values() if has_catalog(engine.id, engine.data)])
 
 
