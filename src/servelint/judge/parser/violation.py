@@ -30,6 +30,9 @@ UNKNOWN_WORDS = frozenset(
 )
 """Those of them for which the release lacks a word: it says nothing of the value."""
 
+BROKEN = frozenset(("command-cut-short", "unreadable-env-value"))
+"""Rules whose violations let the engine start without what was written, or end once it has started."""
+
 NEW_IN_FORKS = frozenset(("unknown-option", "unknown-json-key", "ignored-json-key", "unknown-env"))
 """Rules that may be wrong about a changed engine, which may know more than the published one."""
 
