@@ -62,13 +62,16 @@ def published(engine: str, clone: str | None = None) -> list[str]:
     return sorted([release for release in found if not Version(release).is_devrelease], key=Version)
 
 
-def open_tree(engine: str, release: str, progress: Progress = _silent, *, unverified: bool = False) -> Tree:
-    """A release from the package index. Its .py files are kept in the user's cache, so that the next call needs no network.
+def open_tree(
+    engine: str, release: str, cache: str | None = None, progress: Progress = _silent, *, unverified: bool = False
+) -> Tree:
+    """A release from the package index. Its .py files are kept under `cache`, so that the next call needs no network.
 
+    cache: a folder; default servelint/harvest in the user's cache folder
     unverified: read only the parts of a wheel that are wanted, which no hash is of, and take files without a hash; what is read
     so is not kept. Raises HarvestError.
     """
-    kept = os.path.join(cache_folder(), f"{_project(engine)}-{_checked(release)}.zip")
+    kept = os.path.join(cache or cache_folder(), f"{_project(engine)}-{_checked(release)}.zip")
     try:
         with open(kept, "rb") as earlier:
             return Tree(engine, release, archives.PackedFiles(earlier.read()))
