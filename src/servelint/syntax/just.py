@@ -84,12 +84,12 @@ class Expression:
         taken = then if holds else otherwise
         return taken.softened() if left.assumed or right.assumed else taken
 
-    def block(self, opening: str = r"\{", closing: str = r"\}") -> TracedText:
-        """The value between braces or other brackets."""
-        self.match(re.compile(opening))
+    def block(self) -> TracedText:
+        """The value between braces."""
+        self.match(re.compile(r"\{"))
         self.brackets += 1
         value = self.read()
-        self.match(re.compile(closing))
+        self.match(re.compile(r"\}"))
         self.brackets -= 1
         return value
 
@@ -101,7 +101,12 @@ class Expression:
             raise Wrong
         char = self.text[start]
         if char == "(":
-            return self.block(r"\(", r"\)")
+            self.at += 1
+            self.brackets += 1
+            value = self.read()
+            self.match(re.compile(r"\)"))
+            self.brackets -= 1
+            return value
         if char == "/":  # `/ 'a'` is an absolute path
             self.at += 1
             return TracedText.join((TracedText.of("/"), self.value()))
