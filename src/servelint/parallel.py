@@ -172,7 +172,6 @@ class _Worker:
         return (answer,)
 
     def end(self) -> None:
-        """End the process."""
         self.pipe.close()
         self._process.terminate()
         self._process.join()

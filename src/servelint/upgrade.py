@@ -108,7 +108,6 @@ def _of_a_release(rule: str) -> bool:
 
 
 def _under(launch: Launch, release: str) -> Launch:
-    """The launch with another release."""
     moved = copy(launch)
     moved.release = ReleaseClaim(release, "settings")
     moved.others = [_under(one, release) for one in launch.others]

@@ -281,7 +281,6 @@ class _Reader:
         return items or []
 
     def table(self, node: Node, what: str, known: tuple[str, ...]) -> Entries:
-        """Return the known entries of a table; the others are problems."""
         listed = ", ".join(known)
         if not yaml.is_mapping(node):
             self.wrong(node, f"{what} is a table with {listed}")

@@ -141,9 +141,6 @@ def _inside(der: bytes, start: int, end: int) -> list[tuple[int, int, int]]:
     return found
 
 
-LEVELS = ("error", "warning", "info", "debug")
-
-
 class Lines(logging.Formatter):
     """One JSON object on each line: time, level, message, and the `facts` of a record."""
 

@@ -12,7 +12,7 @@ import sys
 import time
 from functools import lru_cache
 
-from servelint.core.data import PACKAGE, active
+from servelint.core.data import PACKAGE, active, own_folder
 from servelint.core.digest import SIZE, content_digest
 from servelint.core.settings import Settings
 
@@ -32,13 +32,7 @@ _PARSERS = ("_ruamel", "jsonschema", "packaging", "ruamel", "tree_sitter")
 
 def user_folder() -> str:
     """Return the folder of the user's caches by the conventions of the system."""
-    if os.name == "nt":
-        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~")
-    elif sys.platform == "darwin":
-        base = os.path.expanduser("~/Library/Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.join(base, "servelint")
+    return own_folder("~/Library/Caches", "XDG_CACHE_HOME", "~/.cache")
 
 
 def settings_digest(settings: Settings) -> str:

@@ -84,7 +84,6 @@ def one_each(launches: list[Launch]) -> list[Launch]:
 
 
 def _without_secrets(launch: Launch, data: dict[str, Any]) -> dict[str, Any]:
-    """Return the data with a mask for each secret."""
     data = {**data, "argv": words(launch.argv)}
     if launch.alternatives:
         data["possible"] = _possible(launch, words)

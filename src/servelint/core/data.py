@@ -75,13 +75,16 @@ def numbers(version: str) -> list[int]:
 
 def bundle_folder() -> str:
     """Return the folder of the user's bundles by the conventions of the system."""
+    return os.path.join(own_folder("~/Library/Application Support", "XDG_DATA_HOME", "~/.local/share"), "bundles")
+
+
+def own_folder(mac: str, variable: str, other: str) -> str:
+    """Return servelint's folder of the user: below `mac` on macOS, below what a variable says or `other` elsewhere."""
     if os.name == "nt":
         base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~")
-    elif sys.platform == "darwin":
-        base = os.path.expanduser("~/Library/Application Support")
     else:
-        base = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
-    return os.path.join(base, "servelint", "bundles")
+        base = os.path.expanduser(mac if sys.platform == "darwin" else os.environ.get(variable) or other)
+    return os.path.join(base, "servelint")
 
 
 def installed() -> list[str]:

@@ -244,7 +244,6 @@ def _of_house(name: str, tag: TracedText | None) -> Image:
 
 
 def _in_tag(name: str, tag: TracedText) -> tuple[Engine, ReleaseClaim] | None:
-    """The engine that a tag names with one of its releases, and that release."""
     if re.search(_NO_SERVER, f"{name}:{tag.flat}") is not None:
         return None
     for engine in ENGINES.values():

@@ -23,7 +23,7 @@ from servelint.models.folder import CONFIG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from servelint.syntax.yaml import Node, ScalarNode
     from servelint.syntax.yaml_values import Value
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 
 _MAX_SIZE = 1 << 20
-_MAX_NODES = 2_000
 _NOT_LOADED = "it is not YAML that can be loaded"
 
 
@@ -116,18 +115,19 @@ def _object(launch: Launch, name: TracedText, other_keys: str) -> TracedText | N
         nodes, problem = yaml.documents(source)
         if problem is not None or len(nodes) != 1 or not yaml.is_mapping(nodes[0]):
             return None
-        return _moved(Word(_Json(source).text(nodes[0])), text).text
+        return _moved(Word(object_of(source, yaml.entries(nodes[0]).values())), text).text
     except Missing:
         return None
 
 
-def object_of(source: Source, pairs: list[tuple[Node, Node]]) -> TracedText:
+def object_of(source: Source, pairs: Iterable[tuple[Node, Node]]) -> TracedText:
     """Keys and values of YAML as one JSON object, each character with its place. Raises Missing."""
-    writer = _Json(source)
-    parts = [TracedText.of("{")]
-    for index, (key, value) in enumerate(pairs):
-        parts += [TracedText.of(", " if index else ""), writer.text(key), TracedText.of(": "), writer.text(value)]
-    return TracedText.join([*parts, TracedText.of("}")])
+    from servelint.syntax.yaml_values import PYYAML, JsonWriter
+
+    try:
+        return JsonWriter(source, PYYAML).object(pairs)
+    except (RecursionError, ValueError) as error:
+        raise Missing(_NOT_LOADED) from error
 
 
 def _options(text: TracedText, *, empty_file: bool) -> list[Word]:
@@ -187,7 +187,7 @@ def _text(source: Source, node: Node) -> TracedText:
     from servelint.syntax import yaml, yaml_values
 
     if yaml.is_mapping(node):
-        return _Json(source).text(node)
+        return object_of(source, yaml.entries(node).values())
     text = yaml.text(source, node)
     value = _loaded(node) if yaml.is_scalar(node) else ""
     plain = yaml_values.printed(value, yaml_values.PYYAML)
@@ -202,68 +202,6 @@ def _loaded(node: ScalarNode) -> Value:
         return yaml_values.value(node, yaml_values.PYYAML)
     except ValueError as error:
         raise Missing(_NOT_LOADED) from error
-
-
-class _Json:
-    """A YAML node as JSON, each character of a key or a value with its place."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.left = _MAX_NODES
-
-    def text(self, node: Node) -> TracedText:
-        parts: list[TracedText] = []
-        try:
-            self.add(node, parts)
-        except (RecursionError, ValueError) as error:
-            raise Missing(_NOT_LOADED) from error
-        return TracedText.join(parts)
-
-    def add(self, node: Node, parts: list[TracedText]) -> None:
-        from servelint.syntax import yaml
-
-        self.left -= 1
-        if self.left < 0:
-            raise Missing(_NOT_LOADED)
-        items = yaml.items(node)
-        if items is not None:
-            parts.append(TracedText.of("["))
-            for index, item in enumerate(items):
-                parts.append(TracedText.of(", " if index else ""))
-                self.add(item, parts)
-            parts.append(TracedText.of("]"))
-        elif yaml.is_mapping(node):
-            parts.append(TracedText.of("{"))
-            for index, (key, value) in enumerate(yaml.entries(node).values()):
-                parts += [TracedText.of(", " if index else ""), self.string(key), TracedText.of(": ")]
-                self.add(value, parts)
-            parts.append(TracedText.of("}"))
-        elif yaml.is_scalar(node):
-            parts.append(self.scalar(node))
-
-    def scalar(self, node: ScalarNode) -> TracedText:
-        import json
-
-        value = _loaded(node)
-        if isinstance(value, str):
-            return self.string(node)
-        return TracedText.of(json.dumps(value, default=str), self.span(node))
-
-    def string(self, node: Node) -> TracedText:
-        import json
-
-        from servelint.syntax import yaml
-
-        text = yaml.text(self.source, node)
-        written = json.dumps(text.flat, ensure_ascii=False)
-        if written[1:-1] != text.flat:
-            return TracedText.of(written, self.span(node))
-        return TracedText.join((TracedText.of('"'), text, TracedText.of('"')))
-
-    def span(self, node: Node) -> Span:
-        from servelint.syntax import yaml
-
-        return yaml.span(self.source, node)
 
 
 # -- files read beforehand

@@ -173,13 +173,17 @@ def root(folder: str, named: tuple[str, ...] = (), trust: Trust = EVERYTHING) ->
     Without one, it is the outermost of the folder itself, the current one, that of the governing settings file, and `named`.
     """
     folder = os.path.abspath(folder)
-    here = folder
-    while not os.path.lexists(os.path.join(here, ".git")):
-        parent = os.path.dirname(here)
-        if parent == here:
-            return os.path.realpath(_without_git(folder, named, trust))
-        here = parent
-    return os.path.realpath(here)
+    return os.path.realpath(repository(folder) or _without_git(folder, named, trust))
+
+
+def repository(folder: str) -> str | None:
+    """The nearest folder of a git checkout, from a folder upwards."""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    return folder
 
 
 def _without_git(folder: str, named: tuple[str, ...], trust: Trust) -> str:

@@ -78,7 +78,6 @@ class _File:
         self._now: dict[tuple[int, int], list[Content]] = {}
 
     def has(self, finding: Finding) -> bool:
-        """Return whether the launch of a finding in the file changed."""
         launch = finding.launch
         if launch is None:
             return False

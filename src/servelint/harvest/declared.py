@@ -105,23 +105,17 @@ _CLASSES = {
 DEPRECATED = re.compile(r"\[deprecated\]|^\W*deprecated\b|\b(?:is|are|been|now) deprecated\b", re.IGNORECASE)
 
 
+@dataclasses.dataclass(slots=True, eq=False)
 class Reader:
     """Reads one parser's declarations.
 
     `inverse` gives the spellings that set a toggle to false apart from `--no-x`, `link` the "json" entry of an option's value.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        converter: Converter,
-        inverse: Callable[[str], list[str]] = lambda _name: [],
-        link: Callable[[Declared], str | None] = lambda _declared: None,
-    ) -> None:
-        self.program = program
-        self.converter = converter
-        self.inverse = inverse
-        self.link = link
+    program: Program
+    converter: Converter
+    inverse: Callable[[str], list[str]] = lambda _name: []
+    link: Callable[[Declared], str | None] = lambda _declared: None
 
     def options(self, parser: Parser) -> dict[str, dict[str, Any]]:
         """Options by canonical name."""

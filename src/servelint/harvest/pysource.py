@@ -14,7 +14,7 @@ functions) and takes precedence over the tree, so that `vllm.platforms.current_p
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from servelint.harvest.evaluate import calls, classes, expressions, statements
@@ -257,19 +257,7 @@ def _agreed(entries: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _reads(module: ast.Module) -> Iterator[tuple[str, dict[str, Any]]]:
     """(variable, what this place says of it): `getenv("X")`, `environ["X"]`, `"X" in environ`, `env_to_int("X")`, and so on."""
-    constants = {
-        node.targets[0].id: node.value.value
-        for node in module.body
-        if isinstance(node, ast.Assign)
-        and len(node.targets) == 1
-        and isinstance(node.targets[0], ast.Name)
-        and isinstance(node.value, ast.Constant)
-    }
-
-    def named(node: ast.expr) -> str | None:
-        value = node.value if isinstance(node, ast.Constant) else constants.get(node.id) if isinstance(node, ast.Name) else None
-        return value if isinstance(value, str) and value.isidentifier() else None
-
+    named = namer(module.body, str.isidentifier)
     wrapped = _conversions(module)
     for node in ast.walk(module):
         name: str | None = None
@@ -285,6 +273,24 @@ def _reads(module: ast.Module) -> Iterator[tuple[str, dict[str, Any]]]:
             name = named(node.left) if "environ" in ast.unparse(node.comparators[0]) else None
         if name is not None:
             yield name, entry
+
+
+def namer(nodes: Iterable[ast.AST], accepts: Callable[[str], object]) -> Callable[[ast.expr], str | None]:
+    """What gives the name that an expression stands for: a text, or a variable that one of some statements sets to one."""
+    constants = {
+        node.targets[0].id: node.value.value
+        for node in nodes
+        if isinstance(node, ast.Assign)
+        and len(node.targets) == 1
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Constant)
+    }
+
+    def named(node: ast.expr) -> str | None:
+        value = node.value if isinstance(node, ast.Constant) else constants.get(node.id) if isinstance(node, ast.Name) else None
+        return value if isinstance(value, str) and accepts(value) else None
+
+    return named
 
 
 def _conversions(module: ast.Module) -> dict[int, str]:

@@ -207,7 +207,6 @@ def _settle(verdicts: list[Verdict], before: Source, after: Source) -> None:
 
 
 def _by_function(statements: list[Statement]) -> dict[str, set[str]]:
-    """What the statements of each function decide."""
     found: dict[str, set[str]] = {}
     for one in statements:
         found.setdefault(one.function, set()).update(one.restricted(RAW))

@@ -106,7 +106,6 @@ def _unresolved(launch: Launch) -> list[Unresolved]:
 
 
 def _is_secret(word: Word) -> bool:
-    """Whether a word is an option whose value is a secret."""
     name = word.text.flat.partition("=")[0]
     return name.startswith("--") and is_secret_name(name[2:].replace("-", "_"))
 

@@ -495,7 +495,6 @@ def _covers(finding: Finding, violation: Violation) -> bool:
 
 
 def _violated(rule: Rule, violation: Violation, config: Config, releases: Releases) -> Finding:
-    """A violation as a finding of its rule."""
     launch = config.launch
     span = violation.span if violation.span is not None else _verb(launch)
     related = list(violation.related)

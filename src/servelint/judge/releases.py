@@ -247,7 +247,6 @@ def _first_that_starts(launch: Launch, releases: list[str]) -> Config | None:
 
 
 def _starts(config: Config) -> bool:
-    """Whether a release may start a launch."""
     return _knows_verb_and_model(config) and not refuse([config])[0]
 
 

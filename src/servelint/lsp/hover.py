@@ -118,7 +118,6 @@ def _spelled(found: Cursor, view: LaunchView) -> tuple[str | None, list[tuple[in
 
 
 def _declared(found: Cursor, view: LaunchView) -> Option | None:
-    """The option as the release declares it."""
     spelling, _ = _spelled(found, view)
     return view.option(spelling) if spelling is not None else None
 

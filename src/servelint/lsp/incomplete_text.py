@@ -28,7 +28,6 @@ _BEGUN = re.compile(r"(?:^|.*(?:[\s=:,(]|(?<!\[)\[))(?:[\"']?-[^\s\"']*)?[\"']?$
 _ITEM = re.compile(r"(?:\[|[\"'][ \t]*,)[ \t]*$")
 _KEY = re.compile(r"[\w.-]*$")
 _SETS = re.compile(r"(?:(?:export|ENV|Environment=)[ \t]*)?[A-Z][A-Z0-9_]*|(?:export|ENV)[ \t]+|Environment=")
-_GAP = re.compile(r"(?:[ \t]|\\\r?\n)*")
 _NEAR = 30
 _ALIKE = 3  # characters behind its indentation by which a line is taken for the same one
 

@@ -122,7 +122,6 @@ def gguf_headers(name: str, parts: Parts) -> list[Header] | str:
 
 
 def _of_gguf(name: str, parts: Parts) -> Architecture | None:
-    """The architecture by the header of a GGUF file."""
     headers = gguf_headers(name, parts)
     if isinstance(headers, str):
         return None

@@ -148,20 +148,18 @@ class Header:
         return sum(tensor.bytes for tensor in self.tensors)
 
 
-class _Broken(Exception):  # ends the reading of a header and does not leave this module
+class _Broken(Exception):
     """Ends the reading of a header. It does not leave this module."""
 
 
+@dataclass(slots=True, eq=False)
 class _Bytes:
     """Goes through a file in chunks, so that no length stated by a file is ever requested at once."""
 
-    __slots__ = ("buffer", "offset", "place", "reader")
-
-    def __init__(self, reader: Reader) -> None:
-        self.reader = reader
-        self.buffer = b""
-        self.offset = 0
-        self.place = 0
+    reader: Reader
+    buffer: bytes = b""
+    offset: int = 0
+    place: int = 0
 
     def take(self, size: int) -> bytes:
         if len(self.buffer) - self.place < size:

@@ -201,12 +201,10 @@ class _Recipe:
         return taken, found
 
     def line(self, node: JsonNode, context: CommandContext) -> list[Launch]:
-        """A command line."""
         text = _filled(node.content)
         return script_launches(text, context, None) if _is_command(text.flat) else []
 
     def lines(self, node: JsonNode, context: CommandContext) -> list[Launch]:
-        """Command lines, one after the other."""
         text = TracedText.join([part for item in node.items for part in (_filled(item.content), TracedText.of("\n"))])
         context = context.with_(site=None, env=context.env)
         return script_launches(text, context, None) if _is_command(text.flat) else []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from copy import copy
+from itertools import takewhile
 
 from servelint.core.launch import Container, Launch, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
@@ -176,6 +178,14 @@ def env_file(neighbours: Neighbours) -> EnvFile:
         return {name: Variable(name, value, value.span()) for name, value in dotenv.parse(beside).items()}
 
     return read
+
+
+def cut_off(lines: list[TracedText]) -> Span | None:
+    """The first of the lines behind a command, as far as they start with an option: they are commands of their own."""
+    lost = [line.strip().extent() for line in takewhile(lambda line: re.match(r"\s*--[a-z]", line.flat), lines)]
+    if not lost or lost[0] is None or lost[-1] is None:
+        return None
+    return Span(lost[0].source, lost[0].start, lost[-1].end)
 
 
 def identity(launch: Launch) -> tuple[int, int, str, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches, not_started
 from servelint.readers.containers import by_a_script, in_container
 from servelint.readers.context import CommandContext
-from servelint.readers.dockerfile_stages import Command, Stage, Step, array, expand, option, replace, stages, words
+from servelint.readers.dockerfile_stages import Command, Stage, Step, array, earlier, expand, option, replace, stages, words
 from servelint.readers.registry import Format
 
 FORMAT = Format(
@@ -285,7 +285,7 @@ class _Image:
                 if origin is None:
                     found = self.beside(source)
                 else:
-                    other = self.named(stage, expand(origin, step.values.get, instruction.escape).value)
+                    other = earlier(self.stages[: stage.number], expand(origin, step.values.get, instruction.escape).value)
                     found = (
                         self.content(other, posixpath.normpath("/" + source.lstrip("/")), depth + 1)
                         if other is not None
@@ -294,10 +294,6 @@ class _Image:
                 if found is not None or sure:
                     return True, found
         return False, None
-
-    def named(self, stage: Stage, name: str | None) -> Stage | None:
-        """The stage before another that `--from` names."""
-        return next((one for one in self.stages[: stage.number] if name and name.lower() in (one.name, str(one.number))), None)
 
     def arguments(self, step: Step) -> list[str]:
         """The paths of a COPY as they are shown: an unknown part by its expression."""

@@ -417,6 +417,11 @@ def chosen(found: list[Stage], target: str | None) -> Stage | None:
     return found[-1] if found else None
 
 
+def earlier(found: list[Stage], name: str | None) -> Stage | None:
+    """The stage of some that `--from` names, by name or number."""
+    return next((one for one in found if name and name.lower() in (one.name, str(one.number))), None)
+
+
 def stages(text: TracedText, given: Given | None = None, contexts: dict[str, TracedText] | None = None) -> list[Stage]:
     """Read all stages, in order.
 
@@ -519,16 +524,13 @@ class _Build:
     def copy(self, stage: Stage, instruction: Instruction) -> None:
         stage.steps.append(self.step(stage, instruction))
         origin = option(instruction, "from")
-        found = self.named(expand(origin, self.globals.get, instruction.escape).value) if origin is not None else None
+        name = expand(origin, self.globals.get, instruction.escape).value if origin is not None else None
+        found = earlier(self.stages[:-1], name)
         if found is not None:
             stage.copies.add(found.number)
             stage.cloned = {**found.cloned, **stage.cloned}
             built = {engine: claim for engine, claim in found.claims.items() if found.cloned.get(engine) is claim}
             stage.claims = {**built, **stage.claims}
-
-    def named(self, name: str | None) -> Stage | None:
-        """The earlier stage that `--from` names, by name or number."""
-        return next((one for one in self.stages[:-1] if name and name.lower() in (one.name, str(one.number))), None)
 
     def shell(self, stage: Stage, instruction: Instruction) -> None:
         found = array(instruction.text)

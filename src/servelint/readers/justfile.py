@@ -6,12 +6,12 @@ import re
 
 from servelint.core import bounds
 from servelint.core.launch import Launch, ReleaseClaim, Variable
-from servelint.core.source import Source, Span
+from servelint.core.source import Source
 from servelint.core.text import HOLE, TracedText
 from servelint.files.siblings import Neighbours
 from servelint.readers import mentions_engine
 from servelint.readers.commands import script_launches
-from servelint.readers.context import CommandContext, env_file, inside, named
+from servelint.readers.context import CommandContext, cut_off, env_file, inside, named
 from servelint.readers.installs import installed
 from servelint.readers.registry import Format
 from servelint.syntax.just import Justfile, Recipe
@@ -67,7 +67,6 @@ class _Recipes:
         return [launch for recipe in self.justfile.recipes for launch in self.of(recipe)]
 
     def interpreted(self, recipe: Recipe) -> bool:
-        """Whether a recipe names its interpreter."""
         return bool(recipe.lines) and self.source.text[slice(*recipe.lines[0])].lstrip().startswith("#!")
 
     def of(self, recipe: Recipe) -> list[Launch]:
@@ -91,7 +90,7 @@ class _Recipes:
             started = script_launches(line, context, None)
             for launch in started:
                 launch.site = inside(launch.site, text)
-                launch.cut = launch.cut or _lost(scripts[index + 1 :])
+                launch.cut = launch.cut or cut_off(scripts[index + 1 :])
             found += started
         return named([launch for launch in found if launch.site.source is self.source])
 
@@ -120,7 +119,6 @@ class _Recipes:
         return text.cut(start, at).sub(_CONTINUED, lambda _: TracedText.of(" "))
 
     def environment(self, recipe: Recipe) -> dict[str, Variable]:
-        """The variables that just exports to a recipe."""
         justfile = self.justfile
         env = dict(self.loaded)
         every = justfile.is_set("export")
@@ -160,14 +158,3 @@ def _start(text: TracedText) -> int:
     """Where a line starts behind the marks that just takes (`@`, `-`)."""
     match = _PREFIX.match(text.flat)
     return match.end() if match is not None else 0
-
-
-def _lost(after: list[TracedText]) -> Span | None:
-    """The lines at the start of others that start with an option: they are commands of their own."""
-    count = 0
-    while count < len(after) and re.match(r"--[a-z]", after[count].flat):
-        count += 1
-    if not count:
-        return None
-    first, last = after[0].extent(), after[count - 1].extent()
-    return Span(first.source, first.start, last.end) if first is not None and last is not None else None

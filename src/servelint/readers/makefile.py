@@ -6,12 +6,12 @@ import re
 
 from servelint.core import bounds
 from servelint.core.launch import Launch, ReleaseClaim, Variable
-from servelint.core.source import Source, Span
+from servelint.core.source import Source
 from servelint.core.text import EMPTY, TracedText, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import mentions_engine
 from servelint.readers.commands import script_launches
-from servelint.readers.context import CommandContext, env_file, identity, inside, named
+from servelint.readers.context import CommandContext, cut_off, env_file, identity, inside, named
 from servelint.readers.installs import installed
 from servelint.readers.registry import Format
 from servelint.syntax.make import Makefile, Rule, Scope
@@ -30,7 +30,6 @@ FORMAT = Format(
 
 _PREFIX = re.compile(r"[@+\-\s]*")
 _LINE_END = re.compile(r"(?<!\\)\n")
-_OPTION = re.compile(r"\s*--[a-z]")
 _AUTOMATIC = ("@", "<", "^", "+", "?", "*", "%", "@D", "@F", "<D", "<F", "^D", "^F", "*D", "*F")
 
 
@@ -67,7 +66,6 @@ class _Recipes:
         return found
 
     def of(self, rule: Rule, target: TracedText) -> list[Launch]:
-        """The launches of a rule's recipe as it makes one of its targets."""
         scope = self.scope(target)
         scripts = self.scripts(rule)
         texts = [scope.expand(raw) for raw in scripts]
@@ -89,7 +87,7 @@ class _Recipes:
                 started = script_launches(script, context, None)
                 for launch in started:
                     launch.site = inside(launch.site, scripts[index])
-                    launch.cut = launch.cut or self.lost(rule, index)
+                    launch.cut = launch.cut or cut_off(scripts[index + 1 :])
                 found += started
         return named(found)
 
@@ -141,17 +139,6 @@ class _Recipes:
             text = scope.expand(line)
             found.update(installed(text.cut(_prefix(text))))
         return found
-
-    def lost(self, rule: Rule, index: int) -> Span | None:
-        """The lines after one of a recipe that start with an option: they are commands of their own."""
-        lines = [] if self.makefile.one_shell else rule.recipe[index + 1 :]
-        count = 0
-        while count < len(lines) and _OPTION.match(lines[count].flat):
-            count += 1
-        if not count:
-            return None
-        first, last = lines[0].strip().extent(), lines[count - 1].strip().extent()
-        return Span(self.source, first.start, last.end) if first is not None and last is not None else None
 
 
 def _prefix(text: TracedText) -> int:

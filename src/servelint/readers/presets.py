@@ -35,7 +35,6 @@ _SHARED = "*"
 _OWN = frozenset(("version", "load-on-startup", "stop-timeout", "dedup-cache-models"))
 _ROUTERS = frozenset(("host", "port", "api-key", "api-key-file", "alias", "a", "ssl-key-file", "ssl-cert-file"))
 _ON = ("on", "enabled", "true", "1")  # common_arg_utils::is_truthy
-_OFF = ("off", "disabled", "false", "0")
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:

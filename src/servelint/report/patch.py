@@ -13,6 +13,7 @@ from difflib import SequenceMatcher
 
 from servelint.core.secrets import masked_text
 from servelint.core.source import Source
+from servelint.files.project import repository
 
 _CONTEXT = 3
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -64,13 +65,8 @@ def make(changed: list[tuple[Source, Source]]) -> Patch:
 
 def _root(paths: list[str]) -> str:
     """The nearest folder that holds all paths and is a repository's; the nearest that holds them if there is none."""
-    nearest = folder = os.path.commonpath([os.path.dirname(path) for path in paths])
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        above = os.path.dirname(folder)
-        if above == folder:
-            return nearest
-        folder = above
-    return folder
+    nearest = os.path.commonpath([os.path.dirname(path) for path in paths])
+    return repository(nearest) or nearest
 
 
 def _quoted(name: str) -> str:

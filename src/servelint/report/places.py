@@ -6,7 +6,7 @@ import os
 import re
 from functools import lru_cache
 
-from servelint.core.finding import Finding
+from servelint.core.finding import Edit, Finding
 from servelint.core.secrets import holds_secret
 from servelint.core.source import Source
 from servelint.engines import ENGINES
@@ -112,7 +112,6 @@ _NAMED = re.compile(r"--?[A-Za-z][\w-]*|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
 
 @derived
 def _cataloged() -> tuple[str, ...]:
-    """Return the engines that have a catalog."""
     return tuple([engine.id for engine in ENGINES.values() if has_catalog(engine.id, engine.data)])
 
 
@@ -131,3 +130,12 @@ def see(finding: Finding) -> str:
                 if catalog is not None and (catalog.spelled(name) or name in catalog.variables()):
                     return f"servelint explain {engine} {name}"
     return f"servelint explain {finding.rule}" if finding.evidence else ""
+
+
+def edited(source: Source, edits: list[Edit], start: int, end: int) -> str:
+    """Return what edits, in the order of the text, make of a part of it."""
+    parts: list[str] = []
+    for edit in edits:
+        parts += [source.text[start : edit.span.start], edit.text]
+        start = edit.span.end
+    return "".join([*parts, source.text[start:end]])

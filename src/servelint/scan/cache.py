@@ -17,6 +17,7 @@ import os
 import re
 import time
 from collections import OrderedDict
+from dataclasses import dataclass
 
 from servelint.cache.context import user_folder
 from servelint.scan.trees import blob_id
@@ -39,6 +40,7 @@ _UNUSED_FOR = 30 * 24 * 3600
 """Seconds after which an unused context is deleted."""
 
 
+@dataclass(slots=True, eq=False)
 class FileResult:
     """The result of one file.
 
@@ -48,12 +50,9 @@ class FileResult:
         beside: other files that were read or looked for, to the ids of their contents; None for one that did not exist.
     """
 
-    __slots__ = ("beside", "launches", "rows")
-
-    def __init__(self, rows: list[Row], launches: list[list[str | None]], beside: dict[str, str | None]) -> None:
-        self.rows = rows
-        self.launches = launches
-        self.beside = beside
+    rows: list[Row]
+    launches: list[list[str | None]]
+    beside: dict[str, str | None]
 
     def data(self) -> list[Any]:
         """Return the result as JSON data."""
@@ -68,6 +67,7 @@ class FileResult:
         return True
 
 
+@dataclass(slots=True, eq=False)
 class Record:
     """The result of a repository.
 
@@ -78,15 +78,10 @@ class Record:
         revision: the commit, None where the files belong to none.
     """
 
-    __slots__ = ("files", "results", "revision", "seal")
-
-    def __init__(
-        self, seal: str, files: int, results: dict[str, tuple[FileResult, dict[str, str]]], revision: str | None = None
-    ) -> None:
-        self.seal = seal
-        self.files = files
-        self.results = results
-        self.revision = revision
+    seal: str
+    files: int
+    results: dict[str, tuple[FileResult, dict[str, str]]]
+    revision: str | None = None
 
 
 class Cache:

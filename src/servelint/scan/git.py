@@ -71,7 +71,6 @@ class _Objects:
         self._git.wait()
 
     def ask(self, names: Iterable[str]) -> None:
-        """Request objects by their ids or names."""
         try:
             self._in.write("".join([name + "\n" for name in names]).encode("utf-8", "surrogateescape"))
             self._in.flush()
@@ -87,7 +86,6 @@ class _Objects:
         return (parts[0], parts[1], int(parts[2])) if len(parts) == 3 else ("", "", -1)
 
     def body(self, size: int) -> bytes:
-        """Return the content of the object."""
         data = self._out.read(size + 1)
         if len(data) != size + 1:
             raise TreeError(self._why())
@@ -105,7 +103,6 @@ class _Objects:
         self._out.read(1)
 
     def skip(self, size: int) -> None:
-        """Skip the content of the object."""
         if size >= 0:
             for _ in self.chunks(size):
                 pass

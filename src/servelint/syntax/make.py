@@ -26,12 +26,8 @@ class _Lines:
 
     def bounds(self, index: int) -> tuple[int, int]:
         """Where a line starts, and where it ends without its line end."""
-        text = self.source.text
         low = self.starts[index]
-        high = self.starts[index + 1] if index + 1 < len(self.starts) else len(text)
-        while high > low and text[high - 1] in "\r\n":
-            high -= 1
-        return low, high
+        return low, low + len(self.source.line_text(index + 1))
 
     def peek(self) -> str:
         low, high = self.bounds(self.at)

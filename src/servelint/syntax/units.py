@@ -343,14 +343,9 @@ class _Lines:
 
     def bounds(self, index: int) -> tuple[int, int]:
         """Where a line's text starts after its indentation, and where it ends."""
-        text = self.source.text
-        low = self.starts[index]
-        high = self.starts[index + 1] if index + 1 < self.count else len(text)
-        while high > low and text[high - 1] in "\r\n":
-            high -= 1
-        while low < high and text[low] in _WHITE:
-            low += 1
-        return low, high
+        line = self.source.line_text(index + 1)
+        high = self.starts[index] + len(line)
+        return high - len(line.lstrip(_WHITE)), high
 
     def logical(self) -> TracedText:
         """The next line with what continues it, without blanks around it; empty for a blank line."""

@@ -384,7 +384,6 @@ def is_null(node: Node | None) -> bool:
 
 
 def _is_merge(key: ScalarNode) -> bool:
-    """Whether a key is the merge key `<<`."""
     return key.value == "<<" and (key.ctag is _PLAIN or tag(key) == _CORE + "merge")
 
 

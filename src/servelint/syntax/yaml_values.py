@@ -13,6 +13,7 @@ tests/syntax/test_yaml_values.py has a table of them all, with the source of eac
 from __future__ import annotations
 
 import binascii
+import json
 import math
 import re
 
@@ -25,6 +26,7 @@ from servelint.syntax.yaml import BOOL, FLOAT, INT, NULL, PLAIN, STRING, is_mapp
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import datetime
+    from collections.abc import Iterable
     from typing import Any, TypeAlias
 
     from servelint.syntax.yaml import Node
@@ -86,6 +88,8 @@ _DATE = (
 _GO_ZONE = r"Z|[-+][0-9]{2}:[0-9]{2}"
 _INT64, _UINT64 = 1 << 63, 1 << 64
 _DIGITS_OF_INT64 = 19
+_JSON_NUMBER = r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?"
+_NODES_AT_MOST = 2_000
 
 
 def value(node: Node, reader: str) -> Value:
@@ -210,6 +214,54 @@ def data(node: Node, known: dict[int, Any] | None = None) -> Any:
     known[id(node)] = listed
     listed += [data(item, known) for item in node.value]
     return listed
+
+
+class JsonWriter:
+    """Writes nodes as the JSON that a reader makes of them; keys and texts keep their places.
+
+    Aliases may repeat nodes without end: a writer takes a limited number of them.
+    """
+
+    def __init__(self, source: Source, reader: str) -> None:
+        self.source = source
+        self.reader = reader
+        self.left = _NODES_AT_MOST
+
+    def text(self, node: Node) -> TracedText:
+        """Raises ValueError for a scalar that the reader refuses, and for more than a person writes."""
+        self.left -= 1
+        if self.left < 0:
+            raise ValueError("too many values")
+        if is_scalar(node):
+            return self.scalar(node)
+        if is_mapping(node):
+            return self.object(yaml.entries(node).values())
+        items = [part for item in yaml.items(node) or () for part in (TracedText.of(", "), self.text(item))]
+        return TracedText.join((TracedText.of("["), *items[1:], TracedText.of("]")))
+
+    def object(self, pairs: Iterable[tuple[Node, Node]]) -> TracedText:
+        """Write keys and values as one object."""
+        parts: list[TracedText] = []
+        for key, part in pairs:
+            parts += [TracedText.of(", " if parts else "{"), self.quoted(key), TracedText.of(": "), self.text(part)]
+        return TracedText.join((*parts, TracedText.of("}" if parts else "{}")))
+
+    def scalar(self, node: Node) -> TracedText:
+        found = value(node, self.reader)
+        if isinstance(found, str):
+            return self.quoted(node)
+        text = yaml.text(self.source, node)
+        if self.reader == KUBERNETES and isinstance(found, (int, float)) and re.fullmatch(_JSON_NUMBER, text.flat):
+            return text
+        plain = json.dumps(found, default=str)
+        return text if text.flat == plain else TracedText.of(plain, yaml.span(self.source, node))
+
+    def quoted(self, node: Node) -> TracedText:
+        text = yaml.text(self.source, node)
+        quoted = json.dumps(text.flat, ensure_ascii=False)
+        if quoted[1:-1] != text.flat:
+            return TracedText.of(quoted, yaml.span(self.source, node))
+        return TracedText.join((TracedText.of('"'), text, TracedText.of('"')))
 
 
 # -- plain scalars

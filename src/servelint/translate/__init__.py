@@ -573,7 +573,6 @@ class _Writer:
         return sentence if kind and not self.named(kind, text) else ""
 
     def named(self, kind: str, name: str) -> bool:
-        """Whether the target release has a name of a kind."""
         return any(first <= self.index <= last for first, last, _ in self.catalog.names(kind).get(name, ()))
 
     # -- what differs by default

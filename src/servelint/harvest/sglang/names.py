@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from servelint.harvest.evaluate.values import UNKNOWN, Class, Native, Record, plain
-from servelint.harvest.pysource import Module, Program
+from servelint.harvest.pysource import Module, Program, namer
 from servelint.harvest.sources import Tree
 from servelint.harvest.vllm.names import capability
 
@@ -97,20 +97,7 @@ def environment(tree: Tree, program: Program, report: Callable[[str], None]) -> 
 
 def _reads(nodes: list[ast.AST]) -> Iterator[tuple[str, dict[str, Any]]]:
     """(variable, what the read says of it) for each place of a file that looks a variable up by its full name."""
-    constants = {
-        node.targets[0].id: node.value.value
-        for node in nodes
-        if isinstance(node, ast.Assign)
-        and len(node.targets) == 1
-        and isinstance(node.targets[0], ast.Name)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    }
-
-    def named(node: ast.expr) -> str | None:
-        value = node.value if isinstance(node, ast.Constant) else constants.get(node.id) if isinstance(node, ast.Name) else None
-        return value if isinstance(value, str) and _NAME.fullmatch(value) else None
-
+    named = namer(nodes, _NAME.fullmatch)
     for node in nodes:
         if isinstance(node, ast.Call) and node.args:
             name = named(node.args[0])

@@ -309,7 +309,6 @@ def _listed(program: Program, dotted: str, name: str) -> list[Any]:
 
 
 def _keys(program: Program, dotted: str, name: str) -> list[str]:
-    """The keys of a module's dictionary."""
     module = program.module(dotted)
     value = module.resolve(name) if module is not None and module.defines(name) else None
     return [key for key in value if isinstance(key, str)] if isinstance(value, dict) else []

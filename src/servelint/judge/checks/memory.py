@@ -98,7 +98,6 @@ def plain(config: Config) -> MemoryPlan | None:
 
 
 def _has(config: Config, option: str) -> bool:
-    """Whether the release has an option."""
     catalog = config.catalog
     if catalog is None:
         return False

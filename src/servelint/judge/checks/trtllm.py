@@ -6,6 +6,7 @@ Source: update_llm_args_with_extra_dict in tensorrt_llm/llmapi/llm_args.py (1.3.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import wraps
 
 from servelint.engines.config import Config
 from servelint.syntax.json import OBJECT, JsonNode
@@ -23,27 +24,17 @@ _SPECULATIVE = "speculative_config"
 _TYPE = "decoding_type"
 
 
-def key_of_other_type(config: Config) -> Fields:
-    """A key of speculative_config that the class of its decoding type does not have, though that of another one has it."""
-    return _shared(config, _key_of_other_type)
+def _shared(check: Callable[[Config], Fields]) -> Callable[[Config], Fields]:
+    """A check that, for a release between two of the catalog, finds what holds under both."""
 
+    @wraps(check)
+    def shared(config: Config) -> Fields:
+        if config.around is None:
+            return check(config)
+        before, after = (check(one) for one in config.around)
+        return before if before == after else None
 
-def key_of_other_backend(config: Config) -> Fields:
-    """A key that the arguments of the backend do not have, though those of another backend have it."""
-    return _shared(config, _key_of_other_backend)
-
-
-def missing_key(config: Config) -> Fields:
-    """A key without a default that an object of the file does not have."""
-    return _shared(config, _missing_key)
-
-
-def _shared(config: Config, check: Callable[[Config], Fields]) -> Fields:
-    """What a check finds; for a release between two of the catalog, what it finds under both."""
-    if config.around is None:
-        return check(config)
-    before, after = (check(one) for one in config.around)
-    return before if before == after else None
+    return shared
 
 
 def _keys(config: Config, name: str) -> Keys | None:
@@ -55,7 +46,9 @@ def _file(config: Config) -> JsonNode | None:
     return node if node is not None and node.kind == OBJECT else None
 
 
-def _key_of_other_type(config: Config) -> Fields:
+@_shared
+def key_of_other_type(config: Config) -> Fields:
+    """A key of speculative_config that the class of its decoding type does not have, though that of another one has it."""
     file, keys = _file(config), _keys(config, f"{_CONFIG}.{_SPECULATIVE}")
     node = file.members[_SPECULATIVE][1] if file is not None and _SPECULATIVE in file.members else None
     chosen = config.operand(f"{_CONFIG}.{_SPECULATIVE}.{_TYPE}").value
@@ -70,7 +63,9 @@ def _key_of_other_type(config: Config) -> Fields:
     return None
 
 
-def _key_of_other_backend(config: Config) -> Fields:
+@_shared
+def key_of_other_backend(config: Config) -> Fields:
+    """A key that the arguments of the backend do not have, though those of another backend have it."""
     file, keys = _file(config), _keys(config, _CONFIG)
     options = config.operand("backend"), config.operand(f"{_CONFIG}.backend")
     if file is None or keys is None or any(one.present is None or (one.present and one.value is None) for one in options):
@@ -85,7 +80,9 @@ def _key_of_other_backend(config: Config) -> Fields:
     return None
 
 
-def _missing_key(config: Config) -> Fields:
+@_shared
+def missing_key(config: Config) -> Fields:
+    """A key without a default that an object of the file does not have."""
     file = _file(config)
     for name, node in _objects(config, file, _CONFIG) if file is not None else ():
         keys = _keys(config, name)

@@ -177,7 +177,6 @@ def _takes(view: ReleaseView, spelling: str, value: TracedText | None) -> bool:
 
 @lru_cache(maxsize=256)
 def _variables_read(catalog: Catalog, index: int) -> tuple[str, ...]:
-    """The variables that a release reads."""
     return tuple([one for one, runs in catalog.variables().items() if any(run[0] <= index <= run[1] for run in runs)])
 
 
@@ -297,7 +296,6 @@ def _named(view: ReleaseView, name: str, text: TracedText, variable: Variable) -
 
 
 def _reads(text: str, wanted: str) -> bool:
-    """Whether the engine reads a text as what it wants."""
     if wanted == _TRUE:
         return text.strip().lower() not in _NOT_READ_AS_TRUE
     if wanted in _GO_VALUES:

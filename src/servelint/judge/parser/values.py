@@ -37,7 +37,6 @@ def violations(view: ReleaseView) -> list[Violation]:
 
 
 def _of_value(view: ReleaseView, setting: Setting) -> list[Violation]:
-    """The violations in the value of an option."""
     option = setting.option
     if option is None:
         return []
@@ -149,7 +148,6 @@ def _misspelt(view: ReleaseView, setting: Setting, option: Option) -> list[Viola
 
 
 def _texts(setting: Setting) -> list[TracedText]:
-    """The known values of an option."""
     texts = [setting.value] if setting.value is not None else []
     texts += [word.text for word in setting.values if word is not setting.value_word and not word.many]
     return [text for text in texts if text.known and text.flat]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import partial
 
@@ -36,14 +35,6 @@ from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
 from servelint.syntax.yaml_values import KUBERNETES
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.syntax.yaml import ScalarNode
-
-_NODES_AT_MOST = 2_000
-_DEPTH = 16
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
-
 
 def of_mapping(source: Source, fields: Entries) -> list[Word]:
     """The options that a mapping of settings gives; null leaves the engine's default."""
@@ -68,57 +59,10 @@ def _value(source: Source, node: Node) -> Word:
     site = yaml.span(source, node)
     if yaml.is_scalar(node):
         return Word(yaml.text(source, node), site)
-    text = _Json(source).text(node)
-    return Word(text if text is not None else TracedText((unknown(site.text, site),)), site)
-
-
-class _Json:
-    """Writes nodes as JSON whose values keep their places. Aliases may repeat nodes without end: they are counted."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.left = _NODES_AT_MOST
-
-    def text(self, node: Node, depth: int = 0) -> TracedText | None:
-        """None for more than a person writes."""
-        self.left -= 1
-        if self.left < 0 or depth > _DEPTH:
-            return None
-        parts: list[TracedText] = []
-        if yaml.is_mapping(node):
-            for key, value in yaml.entries(node).values():
-                inner = self.text(value, depth + 1)
-                if inner is None:
-                    return None
-                parts += [TracedText.of(", " if parts else "{"), self.quoted(key), TracedText.of(": "), inner]
-            return TracedText.join([*parts, TracedText.of("}" if parts else "{}")])
-        if yaml.is_sequence(node):
-            for item in node.value:
-                inner = self.text(item, depth + 1)
-                if inner is None:
-                    return None
-                parts += [TracedText.of(", " if parts else "["), inner]
-            return TracedText.join([*parts, TracedText.of("]" if parts else "[]")])
-        return self.scalar(node) if yaml.is_scalar(node) else None
-
-    def scalar(self, node: ScalarNode) -> TracedText:
-        text = yaml.text(self.source, node)
-        try:
-            value = yaml_values.value(node, KUBERNETES)
-        except ValueError:
-            value = text.flat
-        if isinstance(value, str):
-            return self.quoted(node)
-        number = isinstance(value, (int, float)) and _NUMBER.fullmatch(text.flat) is not None
-        plain = text.flat if number else json.dumps(value, default=str)
-        return text if text.flat == plain else TracedText.of(plain)
-
-    def quoted(self, node: Node) -> TracedText:
-        text = yaml.text(self.source, node)
-        quoted = json.dumps(text.flat, ensure_ascii=False)
-        if quoted[1:-1] != text.flat:
-            return TracedText.of(quoted)
-        return TracedText.join((TracedText.of('"'), text, TracedText.of('"')))
+    try:
+        return Word(yaml_values.JsonWriter(source, KUBERNETES).text(node), site)
+    except (RecursionError, ValueError):
+        return Word(TracedText((unknown(site.text, site),)), site)
 
 
 _PROFILE = re.compile(r"(?P<name>(?:nvidia|amd)-gpu-[\w.-]+):(?P<count>\d{1,4})")

@@ -17,7 +17,6 @@ _MARKER = r"(?:[-*+]|\d{1,9}[.)])[ \t]"
 _FENCE = re.compile(rf"(?P<before>(?:[ \t>]|{_MARKER})*)(?P<mark>`{{3,}}|~{{3,}})(?P<info>[^\r\n]*)")
 _CLOSE = re.compile(r"(?P<indent>[ \t]*)(?P<mark>`{3,}|~{3,})[ \t]*\r?$")
 _QUOTE = re.compile(r"[ \t]*> ?")
-_WHITE = re.compile(r"[ \t]*")
 _LIST = re.compile(r"(?P<marker>[-*+]|\d{1,9}[.)])(?P<gap>[ \t]+)(?=\S)")
 _ADMONITION = re.compile(r"(?:===[+!]?[ \t]+[\"']|!!![ \t]|\?\?\?\+?[ \t]|\[\^[^\]\n]+\]:|:[ \t]{3})")
 _COMMENTS = (("<!--", "-->"), ("{/*", "*/}"), ("{#", "#}"), ("{% comment %}", "{% endcomment %}"))

@@ -13,7 +13,7 @@ from servelint.core.secrets import holds_secret
 from servelint.core.source import Source
 from servelint.report.clean import clean, encoded, json_list
 from servelint.report.formats import DEFAULTS, RenderOptions
-from servelint.report.places import address, position, printable, relative, utf8
+from servelint.report.places import address, edited, position, printable, relative, utf8
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,12 +70,7 @@ def _suggestion(fix: Fix, source: Source) -> dict[str, Any] | None:
     if not edits or any(edit.span.source is not source for edit in edits):
         return None
     start, end = edits[0].span.start, max(edit.span.end for edit in edits)
-    parts: list[str] = []
-    at = start
-    for edit in edits:
-        parts += [source.text[at : edit.span.start], edit.text]
-        at = edit.span.end
-    text = "".join(parts)
+    text = edited(source, edits, start, end)
     if holds_secret(text, source.redactions.values):
         return None
     return {"range": _range(source, start, end), "text": text}

@@ -282,7 +282,6 @@ class _Walk:
                 self.run(index)
 
     def run(self, start: int) -> None:
-        """Walk the commands from an index on."""
         for index in range(start, len(self.nodes)):
             node = self.nodes[index]
             if isinstance(node, Label):

@@ -180,7 +180,6 @@ class _Parser:
         return self.loop(loop) if loop is not None else self.simple()
 
     def block(self) -> Node:
-        """`( ... )`."""
         self.at += 1
         self.depth += 1
         items: list[tuple[str, Node]] = []

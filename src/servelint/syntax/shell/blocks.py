@@ -292,7 +292,6 @@ class _Blocks:
             self.where = _COMPOUND
 
     def test(self) -> None:
-        """Step over `[[ ... ]]`."""
         end = self.at
         while end < len(self.flat):
             if _TEST_ENDS.match(self.flat, end) is not None:

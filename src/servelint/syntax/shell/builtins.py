@@ -86,7 +86,6 @@ def _leave_loop(shell: Evaluator, words: list[Word]) -> Status:
 
 
 def _test(shell: Evaluator, words: list[Word]) -> Status:
-    """`test` and `[`."""
     return conditions.single(words[1:] if words[0].value == "test" else words[1:-1], shell)
 
 

@@ -250,8 +250,6 @@ class _Backquoted(_Substitution):
 
 
 class _Arithmetic(_Substitution):
-    """`$((...))`."""
-
     __slots__ = ()
 
     def __init__(self, start: int, low: int, high: int, quoted: bool) -> None:

@@ -265,7 +265,6 @@ class _Shape:
 
     @staticmethod
     def at(flat: str, start: int) -> _Shape:
-        """The shape of the command that starts at an offset."""
         return _shape(flat, start)
 
 

@@ -18,7 +18,7 @@ from servelint.filters.masking import secrets_of
 from servelint.report import extent
 from servelint.report.clean import clean
 from servelint.report.formats.text import judged_by
-from servelint.report.places import address, printable, relative, see
+from servelint.report.places import address, edited, printable, relative, see
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -286,12 +286,7 @@ def _change(source: Source, edits: list[Edit]) -> list[str]:
     first, last = edits[0].span.line, source.position(edits[-1].span.end)[0]
     start = starts[first - 1]
     end = starts[last] if last < len(starts) else len(source.text)
-    parts: list[str] = []
-    at = start
-    for edit in edits:
-        parts += [source.text[at : edit.span.start], edit.text]
-        at = edit.span.end
-    before, after = _split(source.text[start:end]), _split("".join([*parts, source.text[at:end]]))
+    before, after = _split(source.text[start:end]), _split(edited(source, edits, start, end))
     while before and after and before[0] == after[0]:
         del before[0], after[0]
     while before and after and before[-1] == after[-1]:
