@@ -26,7 +26,8 @@ def _found(text: str, name: str = "compose.yml") -> list[str]:
 )
 def test_a_check_with_a_program_that_is_not_there(test: str) -> None:
     (message,) = _found(HEAD + CHECK.format(test))
-    assert message.startswith(f"the healthcheck starts {'wget' if 'wget' in test else 'curl'}, which the images of Ollama do not")
+    program = "wget" if "wget" in test else "curl"
+    assert message.startswith(f"the healthcheck starts {program}, which the images of Ollama do not have")
 
 
 @pytest.mark.parametrize(
