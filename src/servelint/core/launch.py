@@ -131,9 +131,10 @@ class Probe:
         gates: Whether another service starts only after it succeeds.
         outside: Whether the address of the container is asked, not its loopback interface.
         path: The path that it asks, where an answer of 404 fails it.
+        program: The program in the container that asks, where the check fails without it.
     """
 
-    __slots__ = ("gates", "kind", "outside", "path", "patience", "port", "site", "text")
+    __slots__ = ("gates", "kind", "outside", "path", "patience", "port", "program", "site", "text")
 
     def __init__(
         self,
@@ -145,9 +146,11 @@ class Probe:
         gates: bool = False,
         outside: bool = False,
         path: TracedText | None = None,
+        program: TracedText | None = None,
     ) -> None:
         self.outside = outside
         self.path = path
+        self.program = program
         self.kind = kind
         self.text = text
         self.patience = patience

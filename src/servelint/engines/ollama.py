@@ -60,6 +60,7 @@ class Ollama(Engine):
     loopback, open_images = True, True
     pulls_models = True
     model_cache = "/root/.ollama"
+    absent_clients = ("curl", "wget")  # Dockerfile: ubuntu with ca-certificates
     asks_for_no_key = True
 
     plans_memory = True

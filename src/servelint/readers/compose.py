@@ -413,7 +413,9 @@ def _checks(service: Service, files: list[File]) -> list[Probe]:
     file, key, _ = layers[-1]
     shown = start or retries or interval or yaml.text(file.source, key)
     port, site, path = runtime.asked(test)
-    return [Probe("healthcheck", shown, patience, port, site, path=path, gates=_gates(service.name, files, service))]
+    gates = _gates(service.name, files, service)
+    program = None if service.layers("build") else runtime.client(test)  # the image of a build has more than its base
+    return [Probe("healthcheck", shown, patience, port, site, path=path, gates=gates, program=program)]
 
 
 def _test_words(file: File, node: Node) -> list[TracedText]:

@@ -110,6 +110,18 @@ def asks_server(texts: list[TracedText]) -> bool:
     return not command.strip() or re.search(_TALKS, command) is not None
 
 
+_CLIENT = re.compile(r"[ \t]*(?:/usr/bin/)?(curl|wget)(?=\s|$)")
+_OTHER_WAY = re.compile(r";|\|\|(?!\s*(?:exit|false|kill)\b)")
+
+
+def client(texts: list[TracedText]) -> TracedText | None:
+    """The program, curl or wget, without which a check fails; None if it needs neither, or has another way."""
+    if _OTHER_WAY.search(" ".join([text.flat for text in texts])):
+        return None
+    found = [(match, text) for text in texts if (match := _CLIENT.match(text.flat)) is not None]
+    return found[0][1].cut(*found[0][0].span(1)) if found else None
+
+
 def given_up(start: float | None, interval: float | None, retries: int | None) -> float | None:
     """Seconds until so many checks in a row have failed after the start that is granted."""
     return start + interval * retries if start is not None and interval is not None and retries is not None else None
@@ -165,4 +177,4 @@ def _checks(run: ContainerRun) -> list[Probe]:
     start, interval, retries = (run.last(f"--health-{name}") for name in ("start-period", "interval", "retries"))
     patience = given_up(duration(start, 0), duration(interval, 30), count(retries, 3)) if asks_server([test]) else None
     port, site, path = asked([test])
-    return [Probe("healthcheck", start or retries or interval or test, patience, port, site, path=path)]
+    return [Probe("healthcheck", start or retries or interval or test, patience, port, site, path=path, program=client([test]))]

@@ -31,3 +31,24 @@ def no_variable(config: Config) -> dict[str, str] | None:
         return None
     found = next((name for name in _NO_VARIABLES if config.operand("env." + name).present), None)
     return {"name": found, "instead": _NO_VARIABLES[found]} if found is not None else None
+
+
+_SCHEMAS = ("http://", "https://", "chrome-extension://", "safari-extension://", "moz-extension://", "ms-browser-extension://")
+
+
+def refused_origin(config: Config) -> dict[str, str] | None:
+    """An origin for which the server panics, and why.
+
+    Source: Validate and parseWildcardRules in cors.go of gin-contrib/cors 1.7.2, which Ollama has from 0.1.40 to 0.32.15.
+    """
+    written = config.operand("env.OLLAMA_ORIGINS").value
+    if not isinstance(written, str):
+        return None
+    listed = written.strip().strip("\"'")
+    for origin in listed.split(",") if listed else []:
+        if origin.count("*") > 1:
+            return {"origin": origin, "refused": "has more than one *"}
+        if "*" not in origin and not origin.startswith(_SCHEMAS):
+            kind = "begins with a blank" if origin != origin.lstrip() else "has neither a * nor http:// or https:// in front"
+            return {"origin": f'"{origin}"' if origin != origin.strip() or not origin else origin, "refused": kind}
+    return None

@@ -140,6 +140,7 @@ def violations(config: Config, runtime: Runtime, options: Options) -> list[Viola
             *_patience(config, probe, options),
             *_probe_port(config, runtime, probe),
             *_probe_path(config, runtime, probe),
+            *_probe_program(config, runtime, probe),
         ]
         if probe.outside and not any(one.rule == "listens-on-loopback" for one in found):
             found += _loopback(config, runtime, probe.site or probe.text, f"the {probe.kind} asks the pod's address")
@@ -352,3 +353,21 @@ def _probe_path(config: Config, runtime: Runtime, probe: Probe) -> list[Violatio
         return []
     message = f"the {probe.kind} asks {path.flat}, which {ENGINE_NAMES[config.launch.engine]} answers with 404: it always fails"
     return [Violation("probe-path", span, message, "ask /health", "not found", change=written_at(path.written, "/health"))]
+
+
+def _probe_program(config: Config, runtime: Runtime, probe: Probe) -> list[Violation]:
+    """A probe with a program that the image does not have."""
+    record, container = ENGINES[config.launch.engine], config.launch.container
+    image = container.image if container is not None else None
+    program, span = probe.program, probe.program.span() if probe.program is not None else None
+    if span is None or program is None or program.flat not in record.absent_clients or not runtime.direct or image is None:
+        return []
+    if not re.fullmatch(rf"(?:docker\.io/)?{record.images[0].repository}(?::(?!.*rocm)[\w.-]+)?(?:@.+)?", image.flat):
+        return []
+    installs = rf"\b(?:apt|apt-get|apk|dnf|microdnf|yum)\b[^;&]{{0,400}}\b{program.flat}\b"
+    mounted = any(mount.flat.endswith(("/bin", f"/{program.flat}")) for mount in runtime.mounts or [])
+    if mounted or re.search(installs, config.launch.source.text):
+        return []
+    message = f"the {probe.kind} starts {program.flat}, which the images of {record.name} do not have: it always fails"
+    advice = f'ask with the engine\'s own program: ["CMD", "{record.command[0]}", "list"]'
+    return [Violation("probe-program", span, message, advice, "not in the image")]

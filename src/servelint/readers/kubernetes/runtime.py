@@ -253,7 +253,7 @@ def _probe(source: Source, kind: str, fields: Entries, names: dict[str, int | No
     shown = yaml.text(source, probe[said][1] if said is not None else fields[kind][0])
     port, text, path = _asked(source, probe, names, run)
     outside = any(string(section(probe, way), "host") is None for way in _OUTSIDE if way in probe)
-    return Probe(kind, shown, patience, port, text, outside=outside, path=path)
+    return Probe(kind, shown, patience, port, text, outside=outside, path=path, program=runtime.client(run))
 
 
 def _asked(
