@@ -289,7 +289,7 @@ def draft_schedule(config: Config) -> dict[str, str] | None:
         rows.append(row)
     for first, last, tokens in rows:
         if first < 1 or first > last or tokens < 0:
-            return {"reason": f"{[first, last, tokens]} has a batch size below 1, a range that falls, or a negative number of tokens"}
+            return {"reason": f"{[first, last, tokens]} has a batch size below 1, a falling range or fewer than 0 tokens"}
     rows.sort()
     if rows[0][0] != 1:
         return {"reason": f"the first range begins at {rows[0][0]}, not at 1"}

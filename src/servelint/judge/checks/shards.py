@@ -70,7 +70,9 @@ def blocks_by_name(config: Config) -> dict[str, str] | None:
 def in_blocks(config: Config) -> dict[str, str] | None:
     """A checkpoint in FP8 blocks, by its config.json or its name."""
     model = _stored(config) or _of_hub(config) or _of_folder(config)
-    if model is None or all(one.scheme != "fp8-block" for one in model.quantization.formats) or not _takes_blocks(config, model):
+    if model is None or all(one.scheme != "fp8-block" for one in model.quantization.formats):
+        return None
+    if not _takes_blocks(config, model):
         return None
     given = config.operand("quantization").value
     return {} if given is None or given == _METHODS.get(model.quantization.method, "fp8") else None
