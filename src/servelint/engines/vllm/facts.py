@@ -360,8 +360,8 @@ _SCHEMES = {
 """Format of the weights -> a release, and the compute capability of its scheme before it and from it on.
 
 Source: get_min_capability in vllm/model_executor/layers/quantization/compressed_tensors/schemes (compressed_tensors_wNa16.py,
-compressed_tensors_w8a8_int8.py, compressed_tensors_w8a16_fp8.py, which a GPU without FP8 gets, compressed_tensors_w4a16_nvfp4.py),
-vllm-0.6.6 to 0.33.0. Those of 0.15.0 and 0.15.1 were not read: the lower number is taken.
+compressed_tensors_w8a8_int8.py, compressed_tensors_w8a16_fp8.py, which a GPU without FP8 gets, and
+compressed_tensors_w4a16_nvfp4.py), vllm-0.6.6 to 0.33.0. Those of 0.15.0 and 0.15.1 were not read: the lower number is taken.
 """
 
 

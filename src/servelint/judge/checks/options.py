@@ -279,7 +279,7 @@ def draft_schedule(config: Config) -> dict[str, str] | None:
     given = given_object(config, "speculative-config")
     ranges = given.get("num_speculative_tokens_per_batch_size") if given is not None else None
     if not isinstance(ranges, list) or not ranges:
-        return None  # an empty list is no schedule
+        return None  # an empty list turns the schedule off
     rows: list[list[int]] = []
     for row in ranges:
         if not isinstance(row, list) or len(row) != 3:
