@@ -28,3 +28,18 @@ def test_a_name_with_other_separators_stands_for_the_known_model(name: str, same
 @pytest.mark.parametrize("name", ["llama-38b", "/models/qwen-314b", "qwen314b", "Qwen3-8Bfoo", "qwen3_8b_mine", "llama"])
 def test_a_separator_between_numbers_and_a_word_that_is_not_known_count(name: str) -> None:
     assert catalog.lookup(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme", "method"),
+    [
+        ("Qwen/Qwen3-30B-A3B-FP8", "fp8-block", "fp8"),
+        ("RedHatAI/Qwen3-30B-A3B-FP8-block", "fp8-block", "compressed-tensors"),
+        ("RedHatAI/Qwen3-30B-A3B-FP8-dynamic", "fp8", "compressed-tensors"),
+        ("RedHatAI/gemma-4-31B-it-FP8-block", "fp8-block", "compressed-tensors"),
+    ],
+)
+def test_a_name_says_how_fp8_is_scaled(name: str, scheme: str, method: str) -> None:
+    found = catalog.lookup(name)
+    assert found is not None
+    assert (found.quantization.scheme, found.quantization.method) == (scheme, method)

@@ -42,6 +42,8 @@ Z.ai's has since GLM-5 (config.json of zai-org/GLM-5-FP8). Of GLM-4.5 to 4.7 it 
 compressed-tensors: on a GPU without FP8 vLLM repacks such weights for Marlin, and does not look at blocks (zai-org/GLM-4.5#94).
 """
 _CHANNELS = "zai-org/glm-4."
+_SCALES = frozenset({"block", "dynamic"})
+"""What llm-compressor's recipes write behind FP8: a scale for each block of 128 by 128, or for each channel."""
 _FORMATS = {
     "awq": ("awq", Format("int4", 4, 128, True)),
     "gptq": ("gptq", Format("int4", 4, 128, True)),
@@ -237,6 +239,8 @@ def resolve(name: str, known: Collection[str]) -> tuple[str, Quantization | None
                 continue
             rest = short[end:]
             words = [word for word in _CUT.split(rest) if word]
+            if _SCALES.intersection(words) and base.endswith("-fp8") and base[:-4] in known:
+                continue  # the known FP8 may be scaled in another way
             if rest and not all(_plain(word) for word in words):
                 return None  # the longest known name is another model's beginning
             return base, _format_in_name(rest, words, name)
@@ -296,9 +300,9 @@ def _format_in_name(rest: str, words: list[str], name: str) -> Quantization | No
     odd = next((int(word[0]) for word in words if word[1:] in ("bit", "bits") and word[0] in "2356"), None)
     if found in ("gptq", "awq", "int4") and odd is not None:
         main = Format("int", odd, main.group, main.zeros)
-    if found == "fp8" and name.lower().startswith(_BLOCKS) and "dynamic" not in words:
+    if found == "fp8" and (name.lower().startswith(_BLOCKS) or "block" in words) and "dynamic" not in words:
         main = Format("fp8-block", 8, 128)
-    if found == "fp8" and (name.lower().startswith(_CHANNELS) or "dynamic" in words):
+    if found == "fp8" and (name.lower().startswith(_CHANNELS) or _SCALES.intersection(words)):
         method = "compressed-tensors"
     if found == "bitsandbytes" and "8bit" in words:
         main = Format("bnb8", 8)

@@ -36,6 +36,11 @@ def sglang(words: str, release: str = "0.5.2") -> Config:
         ("Qwen/Qwen3-30B-A3B-FP8 -tp 4", "0.10.2", "192"),
         ("Qwen/Qwen3-30B-A3B-FP8 -tp 2 -dp 2", "0.10.2", "192"),
         ("Qwen/Qwen3-235B-A22B-FP8 -tp 8", "0.28.0", "192"),
+        ("RedHatAI/Qwen3-235B-A22B-Instruct-2507-FP8-block -tp 8", "0.11.0", "192"),
+        ("RedHatAI/Qwen3-235B-A22B-Instruct-2507-FP8-block -tp 8", "0.10.2", None),  # no such format yet
+        ("RedHatAI/Qwen3-235B-A22B-Instruct-2507-FP8-block -tp 8 --quantization compressed-tensors", "0.16.0", "192"),
+        ("RedHatAI/Qwen3-235B-A22B-Instruct-2507-FP8-block -tp 8 --quantization fp8", "0.16.0", None),
+        ("RedHatAI/Qwen3-235B-A22B-Instruct-2507-FP8-dynamic -tp 8", "0.16.0", None),
         ("Qwen/Qwen3-235B-A22B-FP8 -tp 8", "0.29.0", None),  # scales of experts are refined
         ("Qwen/Qwen3-235B-A22B-FP8 -tp 8 --enable-expert-parallel", "0.10.2", None),
         ("Qwen/Qwen3-235B-A22B-FP8 -tp 8 $EXTRA", "0.10.2", None),
@@ -70,6 +75,8 @@ def test_fp8_blocks_in_vllm(words: str, release: str, shard: str | None) -> None
         ("stepfun-ai/Step-3.5-Flash-FP8 --tp 4", "0.5.12", "320"),
         ("Qwen/Qwen3-32B-FP8 --tp 16", "0.5.23", "1600"),
         ("Qwen/Qwen3-32B-FP8 --tp 16 --moe-dense-tp-size 1", "0.5.23", None),
+        ("RedHatAI/Qwen3-32B-FP8-block --tp 16", "0.5.7", "1600"),
+        ("RedHatAI/Qwen3-32B-FP8-block --tp 16", "0.5.6", None),  # not checked yet
     ],
 )
 def test_fp8_blocks_in_sglang(words: str, release: str, shard: str | None) -> None:

@@ -355,12 +355,13 @@ _SCHEMES = {
     "awq": ("0.12.0", 8.0, 7.5),
     "fp8": ("0.15.0", 8.0, 7.5),
     "nvfp4": ("0.15.0", 8.0, 7.5),
+    "int8": ("0.12.0", 7.5, 7.5),  # with weights alone in 8 bits 8.0 before, which the format does not say
 }
 """Format of the weights -> a release, and the compute capability of its scheme before it and from it on.
 
 Source: get_min_capability in vllm/model_executor/layers/quantization/compressed_tensors/schemes (compressed_tensors_wNa16.py,
-compressed_tensors_w8a16_fp8.py, which a GPU without FP8 gets, compressed_tensors_w4a16_nvfp4.py), vllm-0.6.6 to 0.33.0. Those
-of 0.15.0 and 0.15.1 were not read: the lower number is taken.
+compressed_tensors_w8a8_int8.py, compressed_tensors_w8a16_fp8.py, which a GPU without FP8 gets, and
+compressed_tensors_w4a16_nvfp4.py), vllm-0.6.6 to 0.33.0. Those of 0.15.0 and 0.15.1 were not read: the lower number is taken.
 """
 
 

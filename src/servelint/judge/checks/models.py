@@ -19,6 +19,8 @@ from servelint.models import Family, is_known_parser, parsers_of
 _FALLBACKS = ("TransformersForCausalLM", "TransformersModel")
 _TRANSFORMERS_CLASS = r"(?:For[A-Z]\w*|Model|Head|Encoder|Decoder|Classifier|Backbone)$"
 _OTHER_TRANSFORMERS = r"(?is)install\b.*\btransformers\b"
+_PINNED_ELSEWHERE = r"\s(?:-[rc]|--requirement|--constraint|--override)\b|(?i:\block\b|UV_EXCLUDE_NEWER|exclude-newer)"
+"""What may choose other releases than the newest."""
 _WITHOUT_CODE = ("qwen/qwen3", "google/", "meta-llama/", "openai/", "zai-org/glm-")
 """Repositories that bring no code: Transformers has it."""
 
@@ -81,6 +83,27 @@ def unreadable_config(config: Config) -> dict[str, str] | None:
     if _readable(config):
         return None
     return {"needs": f"Transformers {family.transformers} or its own code", "transformers": family.transformers}
+
+
+def layers_read_as_one(config: Config) -> dict[str, str] | None:
+    """The Transformers beside the release, if it certainly refuses to give one head size for layers that differ.
+
+    Transformers 5.15.0 keeps such attributes for each layer and raises AmbiguousGlobalPerLayerAttributeError.
+    """
+    from servelint.engines.releases import knows, newest_transformers
+
+    claim, text, image = config.launch.release, config.launch.source.text, config.launch.image
+    if config.key is None or claim.how not in ("image", "pip") or names_transformers(text):
+        return None
+    if image is not None and images.identify(image).house:
+        return None
+    if claim.how == "image":
+        newest = newest_transformers(config.launch.engine, config.key, image=True)
+        return {"beside": f"its image has Transformers {newest}"} if newest is not None and knows(newest, "5.15") else None
+    newest = newest_transformers(config.launch.engine, config.key, image=False)
+    if re.search(_PINNED_ELSEWHERE, text) or (newest is not None and not knows(newest, "5.15")):
+        return None
+    return {"beside": "pip installs Transformers 5.15 or later beside it"}
 
 
 def unknown_architecture(config: Config) -> dict[str, str] | None:

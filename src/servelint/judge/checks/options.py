@@ -271,6 +271,54 @@ def _bucket_fault(buckets: JsonNode) -> str | None:
     return "has bounds that are not in rising order" if known and any(a >= b for a, b in pairwise(bounds)) else None
 
 
+def draft_schedule(config: Config) -> dict[str, str] | None:
+    """What is wrong with the ranges of batch sizes for which a speculative config names a number of draft tokens.
+
+    Source: validate_and_normalize_dynamic_sd_schedule in vllm/v1/spec_decode/dynamic/utils.py (vllm-0.24.0 to 0.33.0).
+    """
+    given = given_object(config, "speculative-config")
+    ranges = given.get("num_speculative_tokens_per_batch_size") if given is not None else None
+    if not isinstance(ranges, list) or not ranges:
+        return None  # an empty list turns the schedule off
+    rows: list[list[int]] = []
+    for row in ranges:
+        if not isinstance(row, list) or len(row) != 3:
+            return {"reason": f"{row} is not a first batch size, a last one, and a number of draft tokens"}
+        if not all(isinstance(one, int) and not isinstance(one, bool) for one in row):
+            return None  # some values are converted
+        rows.append(row)
+    for first, last, tokens in rows:
+        if first < 1 or first > last or tokens < 0:
+            return {"reason": f"{[first, last, tokens]} has a batch size below 1, a falling range or fewer than 0 tokens"}
+    rows.sort()
+    if rows[0][0] != 1:
+        return {"reason": f"the first range begins at {rows[0][0]}, not at 1"}
+    for before, later in pairwise(rows):
+        if later[0] <= before[1]:
+            return {"reason": f"{before} and {later} overlap"}
+    return None
+
+
+def layer_partition(config: Config) -> dict[str, str] | None:
+    """A partition of layers in VLLM_PP_LAYER_PARTITION that does not fit the stages of the pipeline or the model.
+
+    Source: get_pp_indices in vllm/distributed/utils.py (vllm-0.6.0 to 0.33.0), which every model asks, with one stage as well.
+    """
+    given = config.operand("env.VLLM_PP_LAYER_PARTITION").text
+    if given is None or not given.known:
+        return None
+    try:
+        parts = [int(one) for one in given.flat.split(",")]
+    except ValueError:
+        return {"reason": "which is not a list of whole numbers"}
+    stages, layers = whole(config, "pipeline-parallel-size", 1), config.operand("model.layers").value
+    if stages is not None and len(parts) != stages:
+        return {"reason": f"which has {len(parts)} parts for {stages} pipeline stage{'s' if stages > 1 else ''}"}
+    if isinstance(layers, int) and sum(parts) != layers:
+        return {"reason": f"whose sum is {sum(parts)}, and the model has {layers} layers"}
+    return None
+
+
 # -- GPUs and cores
 
 _CORES = r"\d+(-\d+)?(,\d+(-\d+)?)*"

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.models.architecture import Architecture
 
-_PUBLISHED = re.compile(r"qwen/qwen3[^/]*-fp8|stepfun-ai/step-3\.5-flash-fp8")
+_PUBLISHED = re.compile(r"qwen/qwen3[^/]*-fp8|stepfun-ai/step-3\.5-flash-fp8|redhatai/[^/]*-fp8-block")
 """Names under which a publisher has FP8 in blocks alone."""
 _PUBLISHERS = ("qwen", "deepseek-ai", "minimaxai", "stepfun-ai")
 _GROUPED = {
@@ -43,7 +43,10 @@ _IN_CHANNELS = ("zai-org/glm-4.", "redhatai/")
 """Publishers of FP8 with a scale for each channel."""
 _GROUPS_OF_128 = ("redhatai/", "neuralmagic/")
 """Publishers of compressed-tensors in 4 bits with the usual groups."""
-_METHODS = ("fp8", "deepseek_v4_fp8")
+_METHODS = {"fp8": "fp8", "deepseek_v4_fp8": "fp8", "compressed-tensors": "compressed-tensors"}
+"""Methods that hold FP8 in blocks -> the value of --quantization that asks for no other one."""
+_COMPRESSED_SINCE = {"vllm": "0.11.0", "sglang": "0.5.7"}
+"""The first release of each engine that checks blocks in compressed-tensors/schemes/compressed_tensors_w8a8_fp8.py."""
 _WITH_EXPERTS = ("moe-a2a-backend", "enable-ep-moe", "enable-deepep-moe", "moe-dp-size", "moe-data-parallel-size")
 
 
@@ -67,8 +70,12 @@ def blocks_by_name(config: Config) -> dict[str, str] | None:
 def in_blocks(config: Config) -> dict[str, str] | None:
     """A checkpoint in FP8 blocks, by its config.json or its name."""
     model = _stored(config) or _of_hub(config) or _of_folder(config)
-    found = model is not None and any(one.scheme == "fp8-block" for one in model.quantization.formats)
-    return {} if found and config.operand("quantization").value in (None, "fp8") else None
+    if model is None or all(one.scheme != "fp8-block" for one in model.quantization.formats):
+        return None
+    if not _takes_blocks(config, model):
+        return None
+    given = config.operand("quantization").value
+    return {} if given is None or given == _METHODS.get(model.quantization.method, "fp8") else None
 
 
 def fp8_in_triton(config: Config) -> dict[str, str] | None:
@@ -270,8 +277,10 @@ def _in_blocks(name: str) -> Architecture | None:
 def _across(config: Config, model: Architecture) -> dict[str, str] | None:
     """The part of a model whose shards are not whole blocks; None if each is one, or if how it is cut is not known."""
     kinds = [one for one in model.quantization.formats if one.scheme == "fp8-block"]
-    given = config.operand("quantization")
-    if model.quantization.method not in _METHODS or not kinds or (given.present is not False and given.value != "fp8"):
+    given, method = config.operand("quantization"), model.quantization.method
+    if method not in _METHODS or not kinds or not _takes_blocks(config, model):
+        return None
+    if given.present is not False and given.value != _METHODS[method]:
         return None
     size = whole(config, ENGINES[config.launch.engine].tensor_parallel_operand)
     if size is None or size < 2:
@@ -293,6 +302,13 @@ def _across(config: Config, model: Architecture) -> dict[str, str] | None:
                 found["advice"] += f", or add {whole_experts}, which leaves experts whole"
             return found
     return None
+
+
+def _takes_blocks(config: Config, model: Architecture) -> bool:
+    """Whether the release reads blocks in the format of the checkpoint, rather than failing for another reason."""
+    if model.quantization.method != "compressed-tensors":
+        return True
+    return config.at_least(_COMPRESSED_SINCE[config.launch.engine]) is True
 
 
 def _has(config: Config) -> bool:
