@@ -201,9 +201,33 @@ def _profiled(settings: VllmSettings, model: Architecture) -> Part:
     runs.append((kept + stays + sampler_gib(settings, model), sampler))
     if settings.images and model.vision is not None:
         runs.append((encoder_gib(settings, model), "the encoder of the largest images"))
+    if compiles_embedding(settings, model):
+        runs.append((compiling_gib(settings, model), "compiling for the first time, which copies the embedding"))
     largest = max(runs, key=lambda run: run[0].mid)
     gib = Interval(max(run.low for run, _ in runs), largest[0].mid, max(run.high for run, _ in runs))
     return Part("activations", gib, largest[1])
+
+
+def compiles_embedding(settings: VllmSettings, model: Architecture) -> bool:
+    """Whether the graph that torch.compile gets in the profiled run looks tokens up in the embedding.
+
+    Models with an encoder look them up beforehand (GPUModelRunner._preprocess in vllm/v1/worker/gpu_model_runner.py).
+    """
+    encodes = model.vision is not None or model.architecture.endswith("ForConditionalGeneration")
+    return settings.rules.since("0.11.1") and settings.compiled and (settings.text_only or not encodes)
+
+
+def compiling_gib(settings: VllmSettings, model: Architecture) -> Interval:
+    """GiB that a start without a compile cache holds at most while it compiles, nothing for one with a cache.
+
+    From 0.11.1 vLLM lets Inductor measure combined kernels (benchmark_combo_kernel in vllm/config/compilation.py), which fills
+    a tensor of its size for every argument (get_args in codegen_kernel_benchmark, torch/_inductor/codegen/
+    triton_combo_kernel.py): the embedding, and hidden states. This happens in the profiled run, and its peak counts as
+    activations (vLLM issues 54122 and 54383, open pull requests 54209 and 54479). Results are kept on disk: a restart finds them.
+    """
+    embedding = model.vocab * model.hidden * 2 / settings.tensor
+    states = 2 * settings.batched * model.hidden * 2
+    return Interval(0.0, embedding + states, embedding + 2 * states).scaled(1 / GIB)
 
 
 def layers_gib(settings: VllmSettings, model: Architecture) -> Interval:
@@ -285,8 +309,7 @@ def sampler_gib(settings: VllmSettings, model: Architecture) -> Interval:
     0.17.0 for fewer than 8 sequences. Where it is not known the interval spans both. Since 0.17.0 vLLM's own sampler is one of
     those that the profiled run calls: by default to 0.20.2, from 0.21.0 with one seeded request, which FlashInfer's cannot take
     (GPUModelRunner._dummy_sampler_run). The second model runner keeps counts of tokens, and samples from its dummy requests
-    without any processing of logits (vllm/v1/worker/gpu/sample/sampler.py). On RTX Blackwell three published starts of 0.21.0
-    and later took as much as sorting takes, and no source says why.
+    without any processing of logits (vllm/v1/worker/gpu/sample/sampler.py).
     """
     rules = settings.rules
     rows = min(settings.sequences, settings.batched)
@@ -301,8 +324,6 @@ def sampler_gib(settings: VllmSettings, model: Architecture) -> Interval:
     given = settings.config.operand("env.VLLM_USE_FLASHINFER_SAMPLER").value
     if rules.since("0.21.0") or (rules.since("0.17.0") and given != "1"):
         likely, most = draws, draws * (1 + fitted.SAMPLER_SPREAD)
-        if (settings.gpu.capability or 0.0) >= 12 and not settings.gpu.unified:
-            likely, most = sorts if rules.since("0.21.0") else draws, sorts * (1 + fitted.SAMPLER_SPREAD)
         return Interval(counts.low if second is None else least, likely, max(most, counts.high if second is None else 0.0))
     if given == "1":
         return Interval.around(masks, fitted.SAMPLER_SPREAD)

@@ -160,6 +160,7 @@ class VllmSettings:
         method, draft: how tokens are drafted, and the name of the draft model.
         drafts: tokens drafted per step, 0 without speculation.
         graphs: CUDA graphs are captured, or may be (`perhaps_eager`: it is not known whether --enforce-eager is given).
+        compiled: the model is compiled by torch.compile.
         captured: the largest captured batch in tokens.
         cached: prefix caching is on.
         text_only, images: the encoder of images is not loaded; it is profiled.
@@ -318,6 +319,9 @@ class VllmSettings:
         eager = requested.value is True or config.operand("compilation-config.cudagraph_mode").value == "NONE"
         level = config.operand("optimization-level").value
         self.graphs = not eager and level not in (0, "0")
+        modes = [config.operand(name).value for name in ("compilation-config.mode", "compilation-config.level")]
+        uncompiled = any(value in (0, "0", "NONE") for value in modes)
+        self.compiled = requested.value is not True and level not in (0, "0") and not uncompiled
         given = self._positive("max-cudagraph-capture-size")
         inner = config.operand("compilation-config.max_cudagraph_capture_size").value
         given = inner if given is None and isinstance(inner, int) else given
