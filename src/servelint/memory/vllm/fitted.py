@@ -33,9 +33,11 @@ SORTED_GATHERED = 5.0
 MASKED_BYTES, DRAWN_BYTES = 10.0, 14.0
 """Bytes per logit of the samplers that do not sort, not fitted but counted: logits in two dtypes and probabilities
 (FlashInfer's), and the random numbers that vLLM's own sampler divides them by."""
-COUNTED_BYTES = Interval(5.0, 8.0, 18.0)
-"""The same of the second model runner: counts of tokens, and logits in one dtype or in two; at most probabilities and
-log-probabilities too."""
+PICKED_BYTES = Interval(2.0, 2.0, 6.0)
+COUNTS_BYTES = 4.125
+WARMED_BYTES = Interval(10.0, 14.0, 18.0)
+"""The same of the second model runner, counted too: the logits that it draws from in the profiled run, at most in 32 bits as
+well; its counts of tokens; and what it needs when it warms up: logits in two dtypes, the masked ones, and probabilities."""
 SAMPLER_SPREAD = 0.15
 
 VISION_BYTES = Interval(14.0, 25.0, 46.0)

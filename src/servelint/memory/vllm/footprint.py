@@ -95,6 +95,9 @@ def parts_inside(settings: VllmSettings, model: Architecture) -> list[Part]:
     if model.low_rank is not None or (model.indexer is not None and any(one.mla is not None for one in model.attention)):
         origin = "the buffer in which sparse attention gathers keys, and its indexer"
         found.append(Part("workspaces", workspaces_gib(settings, model), origin))
+    if settings.second_runner and settings.rules.since("0.27.0"):
+        origin = f"tokens counted for {settings.sequences:,} sequences"
+        found.append(Part("token counts", Interval.exact(counts_gib(settings, model)), origin))
     if settings.adapters:
         origin = f"room for {settings.adapters} of rank {settings.rank} in every linear layer"
         found.append(Part("lora adapters", adapters_gib(settings, model), origin))
@@ -143,14 +146,40 @@ def adapters_gib(settings: VllmSettings, model: Architecture) -> Interval:
     return Interval(0.8, 1.0, 1.3).scaled(each * settings.adapters * settings.rank * 2 / GIB)
 
 
-def parts_outside(settings: VllmSettings) -> list[Part]:
-    """What is taken of the GPU beside the memory fraction."""
+def counts_gib(settings: VllmSettings, model: Architecture) -> float:
+    """GiB in which the second model runner counts the tokens of every sequence, after the weights are loaded.
+
+    Source: PenaltiesState in vllm/v1/worker/gpu/sample/penalties.py. From 0.27.0 the memory before the profiled run counts as
+    a whole (total_consumed in vllm/utils/mem_utils.py), before only the weights.
+    """
+    return settings.sequences * model.vocab * fitted.COUNTS_BYTES / GIB
+
+
+def warmed_gib(settings: VllmSettings, model: Architecture, profiled: Interval) -> Interval:
+    """GiB that the second model runner's sampler needs when it warms up, beyond what the profiled run held.
+
+    The warm-up asks for every kind of sampling (warmup_kernels in vllm/v1/worker/gpu/warmup.py), the profiled run for none.
+    """
+    rows = min(settings.sequences, settings.batched // (3 + settings.drafts))
+    needed = fitted.WARMED_BYTES.scaled(rows * model.vocab / GIB)
+    if not settings.rules.since("0.27.0"):
+        needed = needed + Interval.exact(counts_gib(settings, model))
+    return Interval(needed.low - profiled.high, needed.mid - profiled.mid, needed.high - profiled.low).map(lambda gib: max(gib, 0.0))
+
+
+def parts_outside(settings: VllmSettings, model: Architecture, profiled: Interval) -> list[Part]:
+    """What is taken of the GPU beside the memory fraction, where the profiled run held some GiB."""
     found = []
     if not settings.rules.context_inside:
         found.append(Part("cuda context", fitted.CONTEXT, "fitted: the driver's own", inside=False))
     if settings.graphs and not settings.graphs_counted:
         origin = "fitted: captured after the KV cache is allocated"
         found.append(Part("cuda graphs", _captured(settings), origin, inside=False))
+    if settings.second_runner:
+        warmed = warmed_gib(settings, model, profiled)
+        if warmed.high > 0:
+            origin = f"the sampler for {settings.sequences:,} sequences, when it warms up"
+            found.append(Part("sampler", warmed, origin, inside=False))
     return found
 
 
@@ -308,8 +337,8 @@ def sampler_gib(settings: VllmSettings, model: Architecture) -> Interval:
     VLLM_USE_FLASHINFER_SAMPLER; without it up to 0.11.0 not where FlashInfer is installed, from 0.11.1 to 0.16.0 always, from
     0.17.0 for fewer than 8 sequences. Where it is not known the interval spans both. Since 0.17.0 vLLM's own sampler is one of
     those that the profiled run calls: by default to 0.20.2, from 0.21.0 with one seeded request, which FlashInfer's cannot take
-    (GPUModelRunner._dummy_sampler_run). The second model runner keeps counts of tokens, and samples from its dummy requests
-    without any processing of logits (vllm/v1/worker/gpu/sample/sampler.py).
+    (GPUModelRunner._dummy_sampler_run). The second model runner samples from its dummy requests without any processing of
+    logits (vllm/v1/worker/gpu/sample/sampler.py).
     """
     rules = settings.rules
     rows = min(settings.sequences, settings.batched)
@@ -317,14 +346,14 @@ def sampler_gib(settings: VllmSettings, model: Architecture) -> Interval:
     logits = rows * model.vocab / GIB
     sorts, masks, draws = (logits * each for each in (fitted.SORTED_BYTES + gathered, fitted.MASKED_BYTES, fitted.DRAWN_BYTES))
     least = masks * (1 - fitted.SAMPLER_SPREAD)
-    counts = fitted.COUNTED_BYTES.scaled(logits)
+    picks = fitted.PICKED_BYTES.scaled(logits)
     second = settings.second_runner
     if second:
-        return counts
+        return picks
     given = settings.config.operand("env.VLLM_USE_FLASHINFER_SAMPLER").value
     if rules.since("0.21.0") or (rules.since("0.17.0") and given != "1"):
         likely, most = draws, draws * (1 + fitted.SAMPLER_SPREAD)
-        return Interval(counts.low if second is None else least, likely, max(most, counts.high if second is None else 0.0))
+        return Interval(picks.low if second is None else least, likely, most)
     if given == "1":
         return Interval.around(masks, fitted.SAMPLER_SPREAD)
     if rules.since("0.11.1") or given == "0":

@@ -34,7 +34,7 @@ _LEFT_TO_V0 = (
 """Options some of whose values choose the V0 engine before 0.10.0."""
 _SECOND_RUNNER_MIXTURES = ("DeepseekV2ForCausalLM", "GraniteMoeForCausalLM", "Qwen2MoeForCausalLM")
 _SECOND_RUNNER = ("Qwen3ForCausalLM", "LlamaForCausalLM", "MistralForCausalLM", *_SECOND_RUNNER_MIXTURES)
-"""Architectures that the second model runner serves from 0.24.0, and those with experts that it still serves in 0.26.0."""
+"""Architectures that the second model runner serves from 0.24.0, and those with experts that it still serves from 0.25.0."""
 _FIRST_RUNNER = ("ngram", "ngram_gpu", "suffix", "medusa", "mlp_speculator", "custom_class")
 """Methods of drafting for which the first model runner stays."""
 _BACKENDS = ("attention-backend", "attention-config.backend", "env.VLLM_ATTENTION_BACKEND")
@@ -201,6 +201,8 @@ class VllmSettings:
         if self.adapters and model is not None and (model.experts is not None or model.states):
             self.missing.append("the memory of adapters in layers with experts or states")
         self.second_runner = self._second_runner(model)
+        if self.second_runner and not self.rules.since("0.27.0"):
+            self.images = False
         self.in_flight = 2 if self.rules.in_flight and self.pipeline == 1 and self._asynchronous() else self.pipeline
 
     def _size(self, name: str) -> int:
@@ -334,7 +336,8 @@ class VllmSettings:
     def _images(self, model: Architecture | None) -> None:
         """Source: GPUModelRunner.profile_run in vllm/v1/worker/gpu_model_runner.py.
 
-        No encoder is profiled with --language-model-only, --skip-mm-profiling, or limits of 0 for all that it takes.
+        No encoder is profiled with --language-model-only, --skip-mm-profiling, or limits of 0 for all that it takes, and by the
+        second model runner before 0.27.0 (vllm/v1/worker/gpu/model_runner.py).
         """
         vision = model is not None and model.vision is not None
         limits = [self.config.operand(f"limit-mm-per-prompt.{kind}").value for kind in ("image", "video")]
@@ -344,8 +347,8 @@ class VllmSettings:
     def _second_runner(self, model: Architecture | None) -> bool | None:
         """Source: VllmConfig.use_v2_model_runner in vllm/config/vllm.py, 0.22.0 to 0.33.0.
 
-        It came for unquantized Qwen3, then for some architectures (0.24.0), for those without experts or states (0.26.0), and
-        for all (0.29.0), except with drafts that it does not know.
+        It came for unquantized Qwen3, then for Llama and Mistral too (0.23.0), for some architectures (0.24.0), for those
+        without experts or states (0.25.0), and for all (0.29.0), except with drafts that it does not know.
         """
         rules = self.rules
         given = self.config.operand("env.VLLM_USE_V2_MODEL_RUNNER")
@@ -357,12 +360,14 @@ class VllmSettings:
             return not self.drafts or self.method not in _FIRST_RUNNER
         if model is None:
             return None
-        if rules.since("0.26.0"):
+        if rules.since("0.25.0"):
             chosen = model.architecture in _SECOND_RUNNER_MIXTURES or not (model.experts or model.states)
-        elif rules.since("0.24.0"):
+            return None if chosen and self.drafts else chosen
+        if rules.since("0.24.0"):
             chosen = model.architecture in _SECOND_RUNNER
         else:
-            chosen = model.architecture == "Qwen3ForCausalLM" and model.quantization.scheme == "none"
+            first = _SECOND_RUNNER[: 3 if rules.since("0.23.0") else 1]
+            chosen = model.architecture in first and model.quantization.scheme == "none"
         unsure = self.drafts or self.pipeline > 1 or model.vision is not None or self.config.operand("enable-lora").value
         return None if chosen and unsure else chosen
 

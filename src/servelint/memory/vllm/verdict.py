@@ -47,7 +47,8 @@ def divide(plan: MemoryPlan, settings: VllmSettings, model: Architecture, weight
         origin = f"what is left of {settings.fraction:g} of {total:.2f} GiB"
     plan.kv_gib = kv
     plan.parts.append(Part("kv cache", kv.map(lambda gib: max(gib, 0.0)), origin))
-    plan.parts += parts_outside(settings)
+    profiled = next(part.gib for part in plan.parts if part.name == "activations")
+    plan.parts += parts_outside(settings, model, profiled)
 
 
 def fill(plan: MemoryPlan, settings: VllmSettings, cache: KvCache) -> None:
