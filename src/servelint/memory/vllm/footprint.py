@@ -21,6 +21,8 @@ _QWEN_PATCHES = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5"
 _DEEPSTACK = ("qwen3_vl", "qwen3_omni_moe")
 _LONGEST_VIDEO = 12288
 """Tokens of the longest video of Qwen3-VL's processor, whose longest_edge is 25,165,824 pixels."""
+COMPILING = "compiling for the first time"
+"""How the origin of a peak begins that a start with a compile cache does not have."""
 _SHARING = ("eagle", "eagle3", "dflash", "dspark")
 """Drafts that use the model's embedding and head (SpecDecodeBaseProposer.load_model in vllm/v1/spec_decode)."""
 
@@ -231,7 +233,8 @@ def _profiled(settings: VllmSettings, model: Architecture) -> Part:
     if settings.images and model.vision is not None:
         runs.append((encoder_gib(settings, model), "the encoder of the largest images"))
     if compiles_embedding(settings, model):
-        runs.append((compiling_gib(settings, model), "compiling for the first time, which copies the embedding"))
+        origin = f"{COMPILING} a batch of {settings.batched:,} tokens, with a copy of the embedding"
+        runs.append((compiling_gib(settings, model), origin))
     largest = max(runs, key=lambda run: run[0].mid)
     gib = Interval(max(run.low for run, _ in runs), largest[0].mid, max(run.high for run, _ in runs))
     return Part("activations", gib, largest[1])

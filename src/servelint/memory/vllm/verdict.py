@@ -11,7 +11,7 @@ import math
 from servelint.memory.plan import FITS, GIB, NEAR_GIB, OOM_RISK, REFUSED, TIGHT, Interval, MemoryPlan, Part, near
 from servelint.memory.vllm import fitted
 from servelint.memory.vllm.cache import STATE, KvCache
-from servelint.memory.vllm.footprint import parts_inside, parts_outside
+from servelint.memory.vllm.footprint import COMPILING, parts_inside, parts_outside
 from servelint.memory.vllm.settings import ReleaseRules, VllmSettings
 
 TYPE_CHECKING = False
@@ -300,7 +300,13 @@ def _not_free(free: float, total: float, fraction: float) -> str:
 
 
 def add_notes(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: KvCache, known_draft: bool) -> None:
-    """Add notes on padding, on drafts, on what the printed size means, and on ranks that hold the same."""
+    """Add notes on padding, on drafts, on what the printed size means, on ranks that hold the same, and on a second start."""
+    peak = plan.part("activations")
+    if peak is not None and peak.origin.startswith(COMPILING) and settings.kv_bytes is None:
+        plan.notes.append(
+            f"the first start compiles the model and counts that as activations: one that finds vLLM's compile cache has up to "
+            f"{peak.gib.mid - peak.gib.low:.1f} GiB more for the KV cache"
+        )
     if settings.method == "mtp" and settings.drafts and any(kind.kind == STATE for kind in cache.kinds):
         _drafted(plan, settings, model, cache)
     elif cache.padding:
