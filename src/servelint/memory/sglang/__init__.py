@@ -145,6 +145,7 @@ def _cache(config: Config, found: MemoryPlan, given: Inputs) -> None:
     ranks = cache.Ranks(given.attention_ranks, settings.decode_context, settings.pp)
     scaled = cache.sparse(model) and cache.scaled_rows((prefill, decode), model, given.gpu)
     given.cells = cache.cells(release, model, form, ranks, scaled_rows=scaled)
+    given.scales = cache.uncounted_scales(release, model, form, scaled, given.gpu, settings.pp)
     given.page = cache.page_size(release, settings, model, backend)
     given.draft_cells = cache.draft_cells(release, settings, model, given.draft, given.cells, form)
     if given.share is not None and not settings.radix and settings.requests is not None and release.since("0.5.14"):
@@ -226,6 +227,9 @@ def _report(found: MemoryPlan, given: Inputs, pools: Pools) -> None:
         found.max_concurrency = min(concurrency, float(pools.requests)) if pools.requests else concurrency
     size = found.kv_gib if found.kv_gib is not None else Interval.exact(pools.kv_gib)
     found.parts.append(Part("kv cache", size.map(lambda gib: max(gib, 0.0)), f"{tokens} tokens of {token:.0f} bytes"))
+    if given.scales:
+        origin = f"{given.scales} bytes a token that this release allocates and does not count"
+        found.parts.append(Part("scales of fp8 rows", Interval.exact(tokens * given.scales / GIB), origin, inside=False))
     if pools.draft_gib:
         origin = f"{sum(given.draft_cells or (0, 0))} bytes a token, "
         origin += "counted with the target's" if given.counted else "taken from the rest of the GPU"
