@@ -102,7 +102,7 @@ class TestParts:
         plan = planned(f"Qwen/Qwen3-8B --max-num-seqs 16 {options}", release)
         part = plan.part("activations")
         assert part is not None
-        assert ("compiling" in part.origin) is copied
+        assert ("embedding" in part.origin) is copied
         assert (part.gib.mid > 151_936 * 4_096 * 2 / GIB) is copied
         assert any("compile cache" in note for note in plan.notes) is copied
 
@@ -116,7 +116,7 @@ class TestParts:
         for options, copied in (("", False), ("--language-model-only", True)):
             part = planned(f"google/gemma-4-E4B-it --max-num-seqs 8 {options}", "0.31.0").part("activations")
             assert part is not None
-            assert ("compiling" in part.origin) is copied
+            assert ("embedding" in part.origin) is copied
 
     def test_room_for_adapters(self) -> None:
         """Qwen3-8B's 36 layers: 4096 to 4096, twice 1024, back, and three of 12288; four adapters of rank 64."""
@@ -160,6 +160,36 @@ class TestParts:
     def test_blocks_of_a_given_number(self) -> None:
         plan = planned("Qwen/Qwen3-8B --num-gpu-blocks-override 4000 --max-model-len 8000", "0.19.1")
         assert (plan.kv_tokens, plan.max_concurrency) == (64_000, 8.0)
+
+    @pytest.mark.parametrize(
+        ("options", "release", "batched"),
+        [
+            ("--max-model-len 1024", "0.6.4.post1", "2,048"),
+            ("--max-model-len 20000", "0.7.3", "20,000"),
+            ("--max-model-len 20000 --enable-chunked-prefill", "0.6.4.post1", "512"),
+            ("--max-model-len 20000 --enable-chunked-prefill", "0.7.0", "2,048"),
+            ("--max-model-len 65536", "0.7.3", "2,048"),
+            ("--max-model-len 65536 --enable-chunked-prefill false", "0.7.3", "65,536"),
+        ],
+    )
+    def test_the_v0_engine_profiles_whole_prompts(self, options: str, release: str, batched: str) -> None:
+        part = planned(f"meta-llama/Llama-3.1-8B-Instruct --max-num-seqs 2 {options}", release, "h100").part("activations")
+        assert part is not None
+        assert batched in part.origin
+
+    @pytest.mark.parametrize(("length", "cache"), [(20_000, 3.81), (29_000, 2.89)])
+    def test_the_v0_engine_on_one_rtx_3090(self, length: int, cache: float) -> None:
+        """https://github.com/vllm-project/vllm/issues/10517: the second was refused, with room for 23,648 tokens."""
+        plan = planned(f"meta-llama/Llama-3.1-8B-Instruct --max-model-len {length}", "0.6.4.post1", "rtx-3090")
+        assert kv(plan).mid == pytest.approx(cache, abs=0.05)
+        assert plan.verdict == ("fits" if length == 20_000 else "tight")
+        refused = planned("meta-llama/Llama-3.1-8B-Instruct --max-model-len 32000", "0.6.4.post1", "rtx-3090")
+        assert refused.verdict == "refused"
+        assert refused.refusal is not None
+        assert (
+            "max seq len (32000) is larger than the maximum number of tokens that can be stored in KV cache ("
+            in refused.refusal
+        )
 
 
 class TestDefaults:
@@ -330,7 +360,13 @@ class TestUnknown:
             ("", "0.19.1", "h100", "the model"),
             ("Qwen/Qwen3-8B", "0.19.1", "my-gpu", "the GPU"),
             ("Qwen/Qwen3-8B", "0.19.1", None, "the GPU"),
-            ("Qwen/Qwen3-8B", "0.7.3", "h100", "the arithmetic of releases before 0.8.0"),
+            ("meta-llama/Llama-3.1-8B-Instruct", "0.6.3", "h100", "the arithmetic of releases before 0.6.4"),
+            (
+                "mistralai/Mixtral-8x7B-Instruct-v0.1",
+                "0.7.3",
+                "h100",
+                "the arithmetic of releases before 0.8.0 for such a launch",
+            ),
             ("Qwen/Qwen3-8B --num-scheduler-steps 8", "0.8.5", "h100", "the arithmetic of the V0 engine"),
             ("Qwen/Qwen3-8B", "0.8.5", "t4", "the arithmetic of the V0 engine"),
             ("Qwen/Qwen2.5-VL-3B-Instruct", "0.8.5", "h100", "the memory of image encoders before 0.10.0"),

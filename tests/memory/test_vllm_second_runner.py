@@ -49,7 +49,10 @@ def test_it_counts_the_tokens_of_every_sequence() -> None:
 
 
 def test_images_are_not_profiled_before_0_27_0() -> None:
-    parts = [planned("google/gemma-3-4b-it --max-num-seqs 1", release, "l40s").part("activations") for release in ("0.26.0", "0.27.0")]
+    parts = [
+        planned("google/gemma-3-4b-it --max-num-seqs 1", release, "l40s").part("activations")
+        for release in ("0.26.0", "0.27.0")
+    ]
     before, after = (part.gib.mid for part in parts if part is not None)
     assert before < after
 

@@ -21,8 +21,8 @@ _QWEN_PATCHES = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5"
 _DEEPSTACK = ("qwen3_vl", "qwen3_omni_moe")
 _LONGEST_VIDEO = 12288
 """Tokens of the longest video of Qwen3-VL's processor, whose longest_edge is 25,165,824 pixels."""
-COMPILING = "compiling for the first time"
-"""How the origin of a peak begins that a start with a compile cache does not have."""
+COMPILING = "compiled for the first time with a copy of the embedding"
+"""How the origin of a peak ends that a start with a compile cache does not have."""
 _SHARING = ("eagle", "eagle3", "dflash", "dspark")
 """Drafts that use the model's embedding and head (SpecDecodeBaseProposer.load_model in vllm/v1/spec_decode)."""
 
@@ -88,10 +88,10 @@ def _weigh(settings: VllmSettings, model: Architecture, mtp: bool) -> Weights | 
 
 def parts_inside(settings: VllmSettings, model: Architecture) -> list[Part]:
     """What is taken within the memory fraction beside weights and KV cache."""
-    base = fitted.BASE
+    base = fitted.ZEROTH if settings.rules.zeroth else fitted.BASE
     if settings.tensor > 1 or settings.data > 1:
         base = base + fitted.TENSOR
-    if settings.rules.context_inside:
+    if settings.rules.context_inside and not settings.rules.zeroth:
         base = base + fitted.CONTEXT
     found = [_profiled(settings, model), Part("buffers", base, "fitted: memory that PyTorch does not count")]
     if model.low_rank is not None or (model.indexer is not None and any(one.mla is not None for one in model.attention)):
@@ -166,7 +166,9 @@ def warmed_gib(settings: VllmSettings, model: Architecture, profiled: Interval) 
     needed = fitted.WARMED_BYTES.scaled(rows * model.vocab / GIB)
     if not settings.rules.since("0.27.0"):
         needed = needed + Interval.exact(counts_gib(settings, model))
-    return Interval(needed.low - profiled.high, needed.mid - profiled.mid, needed.high - profiled.low).map(lambda gib: max(gib, 0.0))
+    return Interval(needed.low - profiled.high, needed.mid - profiled.mid, needed.high - profiled.low).map(
+        lambda gib: max(gib, 0.0)
+    )
 
 
 def parts_outside(settings: VllmSettings, model: Architecture, profiled: Interval) -> list[Part]:
@@ -179,7 +181,7 @@ def parts_outside(settings: VllmSettings, model: Architecture, profiled: Interva
         found.append(Part("cuda graphs", _captured(settings), origin, inside=False))
     if settings.second_runner:
         warmed = warmed_gib(settings, model, profiled)
-        if warmed.high > 0:
+        if warmed.mid > 0:
             origin = f"the sampler for {settings.sequences:,} sequences, when it warms up"
             found.append(Part("sampler", warmed, origin, inside=False))
     return found
@@ -233,8 +235,7 @@ def _profiled(settings: VllmSettings, model: Architecture) -> Part:
     if settings.images and model.vision is not None:
         runs.append((encoder_gib(settings, model), "the encoder of the largest images"))
     if compiles_embedding(settings, model):
-        origin = f"{COMPILING} a batch of {settings.batched:,} tokens, with a copy of the embedding"
-        runs.append((compiling_gib(settings, model), origin))
+        runs.append((compiling_gib(settings, model), f"a batch of {settings.batched:,} tokens, {COMPILING}"))
     largest = max(runs, key=lambda run: run[0].mid)
     gib = Interval(max(run.low for run, _ in runs), largest[0].mid, max(run.high for run, _ in runs))
     return Part("activations", gib, largest[1])
@@ -255,7 +256,7 @@ def compiling_gib(settings: VllmSettings, model: Architecture) -> Interval:
     From 0.11.1 vLLM lets Inductor measure combined kernels (benchmark_combo_kernel in vllm/config/compilation.py), which fills
     a tensor of its size for every argument (get_args in codegen_kernel_benchmark, torch/_inductor/codegen/
     triton_combo_kernel.py): the embedding, and hidden states. This happens in the profiled run, and its peak counts as
-    activations (vLLM issues 54122 and 54383, open pull requests 54209 and 54479). Results are kept on disk: a restart finds them.
+    activations (vLLM issues 54122 and 54383, open pull requests 54209 and 54479). Results stay on disk for a restart.
     """
     embedding = model.vocab * model.hidden * 2 / settings.tensor
     states = 2 * settings.batched * model.hidden * 2
@@ -269,6 +270,9 @@ def layers_gib(settings: VllmSettings, model: Architecture) -> Interval:
     """
     inner = float(model.dense if model.experts is None or "dense" in model.feeds else model.experts.shared)
     mixing = max((2 * one.key_heads * one.key_dim + 2 * one.value_heads * one.value_dim for one in model.states), default=0)
+    if settings.rules.zeroth:
+        each = fitted.FORWARD_EAGER * (model.hidden + inner / settings.tensor)
+        return Interval.around(settings.batched * each / GIB, fitted.SAMPLER_SPREAD)
     streams = model.low_rank.streams if model.low_rank is not None else 1
     each = fitted.FORWARD_HIDDEN * streams * model.hidden + fitted.FORWARD_INNER * max(inner, mixing) / settings.tensor
     return Interval.around(settings.batched * each / GIB, fitted.FORWARD_SPREAD)

@@ -59,6 +59,7 @@ class ReleaseRules(Release):
             size.
         context_inside: CUDA's context counts within the fraction, and nothing has to be free at the start: before 0.9.1
             (determine_available_memory in vllm/v1/worker/gpu_worker.py).
+        zeroth: the V0 engine serves, which profiles whole prompts without torch.compile: before 0.8.0.
         need: what is compared with the memory before a start: "layers", the sum over all layers (to 0.13.0); "first", the
             blocks of the first group alone (0.14.0 to 0.18.1); "groups", the blocks of all groups (from 0.19.0).
         null_block: one block is held back from that comparison: from 0.29.0.
@@ -92,6 +93,7 @@ class ReleaseRules(Release):
         self.need = "groups" if self.since("0.19.0") else "first" if self.since("0.14.0") else "layers"
         self.null_block = self.since("0.29.0")
         self.context_inside = not self.since("0.9.1")
+        self.zeroth = not self.since("0.8.0")
         self.in_flight = self.since("0.26.0")
         self.state = "mode" if self.since("0.15.0") else "length" if self.since("0.11.1") else "one"
         self.all_mode = self.since("0.11.1") and not self.since("0.32.0")
@@ -277,6 +279,10 @@ class VllmSettings:
         most = rules.since("0.28.0") and gpu.gib is not None and gpu.gib >= 160
         batched = self._positive("max-num-batched-tokens")
         sequences = self._positive("max-num-seqs")
+        if rules.zeroth:
+            self.batched = batched if batched is not None else self._unchunked()
+            self.sequences = sequences if sequences is not None else 256
+            return
         twice = 2 if self._words("performance-mode", "") == "throughput" else 1
         many = large or most or not rules.since("0.8.4")
         requested = sequences if sequences is not None else (1024 if many else 256) * twice
@@ -287,6 +293,16 @@ class VllmSettings:
             default = min(default, requested * self.length)
         self.batched = batched if batched is not None else default
         self.sequences = sequences if sequences is not None else min(requested, self.batched)
+
+    def _unchunked(self) -> int:
+        """Tokens of a batch of the V0 engine, by default whole prompts up to 32,768 tokens.
+
+        Source: SchedulerConfig in vllm/config.py and create_engine_config in vllm/engine/arg_utils.py, 0.6.4 to 0.7.3.
+        """
+        chunked, length = self.config.operand("enable-chunked-prefill"), self.length or 0
+        if (chunked.present and chunked.value is not False) or (chunked.present is False and length > 32768):
+            return 2048 if self.rules.since("0.7.0") else 512
+        return max(length, 2048)
 
     def _speculation(self) -> None:
         config = self.config
@@ -331,7 +347,7 @@ class VllmSettings:
         listed = config.setting("cudagraph-capture-sizes")
         sizes = [int(word.text.flat) for word in listed.values if is_whole(word.text.flat)] if listed is not None else []
         self.captured = max(sizes) if sizes else given if given is not None else min(self.sequences * width * 2, 512)
-        self.captured = min(self.captured, self.batched)
+        self.captured = min(self.captured, self.batched, 256 if self.rules.zeroth else self.batched)
 
     def _images(self, model: Architecture | None) -> None:
         """Source: GPUModelRunner.profile_run in vllm/v1/worker/gpu_model_runner.py.
@@ -402,6 +418,15 @@ class VllmSettings:
         new = self.gpu.vendor == "nvidia" and (self.gpu.capability or 0.0) >= 8.0
         others = all(config.operand(name).present is False for name in _LEFT_TO_V0)
         return plain and new and others and (known.present is False or known.value == "1")
+
+    def plain(self, model: Architecture) -> bool:
+        """Whether the launch is of the kind whose memory is known before 0.8.0: dense attention to all tokens, no drafts."""
+        known = self.config.operand("env.VLLM_USE_V1")
+        first = known.present is not False and known.value != "0"
+        full = all(layer.kind == "full" and layer.mla is None for layer in model.attention)
+        dense = model.experts is None and not model.states and model.vision is None and full
+        others = self.drafts or self.adapters or self.pipeline > 1 or self.offload
+        return dense and not first and not others and self.gpu.vendor == "nvidia" and self.kv_dtype == "auto"
 
     @property
     def full_graphs(self) -> bool | None:

@@ -191,6 +191,12 @@ def _refusal(settings: VllmSettings, cache: KvCache, kv: Interval) -> str:
     if kv.mid <= 0 or settings.length is None:
         return _no_memory(settings.rules)
     available = int(kv.mid * GIB)
+    if settings.rules.zeroth:
+        return (
+            f"The model's max seq len ({settings.length}) is larger than the maximum number of tokens that can be stored in KV "
+            f"cache ({cache.tokens(cache.number_of_blocks(available), settings.length)}). Try increasing "
+            "`gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine."
+        )
     longest = cache.longest(available, settings.length)
     return _too_long(settings.rules, settings.length, cache.need(settings.length), available, longest)
 
@@ -302,7 +308,7 @@ def _not_free(free: float, total: float, fraction: float) -> str:
 def add_notes(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: KvCache, known_draft: bool) -> None:
     """Add notes on padding, on drafts, on what the printed size means, on ranks that hold the same, and on a second start."""
     peak = plan.part("activations")
-    if peak is not None and peak.origin.startswith(COMPILING) and settings.kv_bytes is None:
+    if peak is not None and peak.origin.endswith(COMPILING) and settings.kv_bytes is None:
         plan.notes.append(
             f"the first start compiles the model and counts that as activations: one that finds vLLM's compile cache has up to "
             f"{peak.gib.mid - peak.gib.low:.1f} GiB more for the KV cache"
