@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import servelint
 from servelint.engines.releases import known_releases
-from servelint.memory.plan import FITS, OOM_RISK, REFUSED, TIGHT, UNKNOWN, Interval, MemoryPlan
+from servelint.memory.plan import FITS, GIB, OOM_RISK, REFUSED, TIGHT, UNKNOWN, Interval, MemoryPlan
 
 RELEASES = known_releases("sglang")
 QUICK = settings(max_examples=60, deadline=None)
@@ -277,3 +277,28 @@ class TestAdapters:
         plan = planned(f"{self.LLAMA} --lora-paths a=/adapters/a", gpu="h100")
         assert plan.verdict == UNKNOWN
         assert plan.missing == ["the room for LoRA adapters"]
+
+
+@pytest.mark.parametrize(
+    ("release", "gpu", "options", "uncounted"),
+    [
+        ("0.5.3.post3", "h200", "", False),
+        ("0.5.8.post1", "h200", "", True),
+        ("0.5.16", "h200", "", True),
+        ("0.5.17", "h200", "", False),
+        ("0.5.10", "mi355x", "", True),
+        ("0.5.11", "mi355x", "", False),
+        ("0.5.8.post1", "b200", "--nsa-decode-backend trtllm", True),
+        ("0.5.11", "b200", "--nsa-decode-backend trtllm", False),
+    ],
+)
+def test_scales_of_fp8_rows_are_not_counted(release: str, gpu: str, options: str, uncounted: bool) -> None:
+    """A log of GLM-5-FP8 on eight MI355X: 186.77 GiB for 3,262,823 tokens that count with 55,224 bytes each."""
+    command = f"--model-path deepseek-ai/DeepSeek-V3.2 --tp 8 --kv-cache-dtype fp8_e4m3 {options}"
+    plan = planned(command, release, gpu=gpu, gpus=8)
+    part = plan.part("scales of fp8 rows")
+    assert (part is not None) is uncounted
+    if part is not None:
+        assert plan.kv_tokens is not None
+        assert part.gib.mid == pytest.approx(plan.kv_tokens * 61 * 80 / GIB)
+        assert not part.inside

@@ -78,13 +78,45 @@ class TestParts:
         """VLLM_FUSED_MOE_CHUNK_SIZE in vllm/envs.py."""
 
         def buffers(tokens: int) -> float:
-            command = f"Qwen/Qwen3-30B-A3B --max-num-seqs 8 --max-num-batched-tokens {tokens}"
+            command = f"Qwen/Qwen3-30B-A3B --max-num-seqs 8 --enforce-eager --max-num-batched-tokens {tokens}"
             part = planned(command, release).part("activations")
             assert part is not None
             assert "experts" in part.origin
             return part.gib.mid
 
         assert buffers(cut) - buffers(cut // 2) > 3 * (buffers(2 * cut) - buffers(cut)) / 2
+
+    @pytest.mark.parametrize(
+        ("options", "release", "copied"),
+        [
+            ("", "0.11.0", False),
+            ("", "0.11.1", True),
+            ("", "0.33.0", True),
+            ("--enforce-eager", "0.33.0", False),
+            ("-O0", "0.33.0", False),
+            ("--compilation-config.mode NONE", "0.33.0", False),
+        ],
+    )
+    def test_the_first_start_compiles_with_a_copy_of_the_embedding(self, options: str, release: str, copied: bool) -> None:
+        """Qwen3-8B has 151,936 tokens of 4,096: 1.16 GiB (vLLM issue 54383)."""
+        plan = planned(f"Qwen/Qwen3-8B --max-num-seqs 16 {options}", release)
+        part = plan.part("activations")
+        assert part is not None
+        assert ("embedding" in part.origin) is copied
+        assert (part.gib.mid > 151_936 * 4_096 * 2 / GIB) is copied
+        assert any("compile cache" in note for note in plan.notes) is copied
+
+    def test_ranks_share_the_copy_of_the_embedding(self) -> None:
+        one, two = (planned(f"Qwen/Qwen3-8B --max-num-seqs 16 {more}", "0.19.1") for more in ("", "--tensor-parallel-size 2"))
+        parts = [plan.part("activations") for plan in (one, two)]
+        whole, half = (part.gib.mid for part in parts if part is not None)
+        assert whole - half == pytest.approx(151_936 * 4_096 * 2 / GIB / 2, rel=0.01)
+
+    def test_where_images_are_encoded_the_embedding_is_not_compiled(self) -> None:
+        for options, copied in (("", False), ("--language-model-only", True)):
+            part = planned(f"google/gemma-4-E4B-it --max-num-seqs 8 {options}", "0.31.0").part("activations")
+            assert part is not None
+            assert ("embedding" in part.origin) is copied
 
     def test_room_for_adapters(self) -> None:
         """Qwen3-8B's 36 layers: 4096 to 4096, twice 1024, back, and three of 12288; four adapters of rank 64."""
@@ -128,6 +160,36 @@ class TestParts:
     def test_blocks_of_a_given_number(self) -> None:
         plan = planned("Qwen/Qwen3-8B --num-gpu-blocks-override 4000 --max-model-len 8000", "0.19.1")
         assert (plan.kv_tokens, plan.max_concurrency) == (64_000, 8.0)
+
+    @pytest.mark.parametrize(
+        ("options", "release", "batched"),
+        [
+            ("--max-model-len 1024", "0.6.4.post1", "2,048"),
+            ("--max-model-len 20000", "0.7.3", "20,000"),
+            ("--max-model-len 20000 --enable-chunked-prefill", "0.6.4.post1", "512"),
+            ("--max-model-len 20000 --enable-chunked-prefill", "0.7.0", "2,048"),
+            ("--max-model-len 65536", "0.7.3", "2,048"),
+            ("--max-model-len 65536 --enable-chunked-prefill false", "0.7.3", "65,536"),
+        ],
+    )
+    def test_the_v0_engine_profiles_whole_prompts(self, options: str, release: str, batched: str) -> None:
+        part = planned(f"meta-llama/Llama-3.1-8B-Instruct --max-num-seqs 2 {options}", release, "h100").part("activations")
+        assert part is not None
+        assert batched in part.origin
+
+    @pytest.mark.parametrize(("length", "cache"), [(20_000, 3.81), (29_000, 2.89)])
+    def test_the_v0_engine_on_one_rtx_3090(self, length: int, cache: float) -> None:
+        """https://github.com/vllm-project/vllm/issues/10517: the second was refused, with room for 23,648 tokens."""
+        plan = planned(f"meta-llama/Llama-3.1-8B-Instruct --max-model-len {length}", "0.6.4.post1", "rtx-3090")
+        assert kv(plan).mid == pytest.approx(cache, abs=0.05)
+        assert plan.verdict == ("fits" if length == 20_000 else "tight")
+        refused = planned("meta-llama/Llama-3.1-8B-Instruct --max-model-len 32000", "0.6.4.post1", "rtx-3090")
+        assert refused.verdict == "refused"
+        assert refused.refusal is not None
+        assert (
+            "max seq len (32000) is larger than the maximum number of tokens that can be stored in KV cache ("
+            in refused.refusal
+        )
 
 
 class TestDefaults:
@@ -177,7 +239,7 @@ class TestVerdicts:
         assert f"the estimated maximum model length is {plan.largest_context}." in plan.refusal
 
     def test_near_the_bound_nobody_can_tell(self) -> None:
-        plan = planned("Qwen/Qwen3-8B --max-model-len 40960", "0.19.1", "rtx-4090")
+        plan = planned("Qwen/Qwen3-8B --max-model-len 32768", "0.19.1", "rtx-4090")
         assert plan.need_gib is not None
         assert abs(kv(plan).mid - plan.need_gib) < 1.0
         assert plan.verdict == "tight"
@@ -298,7 +360,13 @@ class TestUnknown:
             ("", "0.19.1", "h100", "the model"),
             ("Qwen/Qwen3-8B", "0.19.1", "my-gpu", "the GPU"),
             ("Qwen/Qwen3-8B", "0.19.1", None, "the GPU"),
-            ("Qwen/Qwen3-8B", "0.7.3", "h100", "the arithmetic of releases before 0.8.0"),
+            ("meta-llama/Llama-3.1-8B-Instruct", "0.6.3", "h100", "the arithmetic of releases before 0.6.4"),
+            (
+                "mistralai/Mixtral-8x7B-Instruct-v0.1",
+                "0.7.3",
+                "h100",
+                "the arithmetic of releases before 0.8.0 for such a launch",
+            ),
             ("Qwen/Qwen3-8B --num-scheduler-steps 8", "0.8.5", "h100", "the arithmetic of the V0 engine"),
             ("Qwen/Qwen3-8B", "0.8.5", "t4", "the arithmetic of the V0 engine"),
             ("Qwen/Qwen2.5-VL-3B-Instruct", "0.8.5", "h100", "the memory of image encoders before 0.10.0"),

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 CHANGES = (
     "0.4.0", "0.4.0.post1", "0.4.3", "0.4.3.post3", "0.4.4", "0.4.4.post1", "0.4.4.post4", "0.4.5", "0.4.5.post3",
-    "0.4.6.post2", "0.4.7", "0.4.7.post1", "0.4.9.post3", "0.5.2", "0.5.3rc2", "0.5.3.post1", "0.5.3.post2", "0.5.4.post1",
-    "0.5.5.post1", "0.5.6", "0.5.7", "0.5.8", "0.5.9", "0.5.10rc0", "0.5.10", "0.5.11", "0.5.12", "0.5.13", "0.5.14", "0.5.15",
-    "0.5.16", "0.5.17", "0.5.18", "0.5.19", "0.5.20", "0.5.21", "0.5.22", "0.5.23",
+    "0.4.6.post2", "0.4.7", "0.4.7.post1", "0.4.9.post3", "0.5.2", "0.5.3rc2", "0.5.3.post1", "0.5.3.post2", "0.5.4",
+    "0.5.4.post1", "0.5.5.post1", "0.5.6", "0.5.7", "0.5.8", "0.5.9", "0.5.10rc0", "0.5.10", "0.5.11", "0.5.12", "0.5.13",
+    "0.5.14", "0.5.15", "0.5.16", "0.5.17", "0.5.18", "0.5.19", "0.5.20", "0.5.21", "0.5.22", "0.5.23",
 )  # fmt: skip
 """Releases that changed the memory arithmetic or the engine's facts."""
 
@@ -145,6 +145,7 @@ def _cache(config: Config, found: MemoryPlan, given: Inputs) -> None:
     ranks = cache.Ranks(given.attention_ranks, settings.decode_context, settings.pp)
     scaled = cache.sparse(model) and cache.scaled_rows((prefill, decode), model, given.gpu)
     given.cells = cache.cells(release, model, form, ranks, scaled_rows=scaled)
+    given.scales = cache.uncounted_scales(release, model, form, scaled, given.gpu, settings.pp)
     given.page = cache.page_size(release, settings, model, backend)
     given.draft_cells = cache.draft_cells(release, settings, model, given.draft, given.cells, form)
     if given.share is not None and not settings.radix and settings.requests is not None and release.since("0.5.14"):
@@ -226,6 +227,9 @@ def _report(found: MemoryPlan, given: Inputs, pools: Pools) -> None:
         found.max_concurrency = min(concurrency, float(pools.requests)) if pools.requests else concurrency
     size = found.kv_gib if found.kv_gib is not None else Interval.exact(pools.kv_gib)
     found.parts.append(Part("kv cache", size.map(lambda gib: max(gib, 0.0)), f"{tokens} tokens of {token:.0f} bytes"))
+    if given.scales:
+        origin = f"{given.scales} bytes a token that this release allocates and does not count"
+        found.parts.append(Part("scales of fp8 rows", Interval.exact(tokens * given.scales / GIB), origin, inside=False))
     if pools.draft_gib:
         origin = f"{sum(given.draft_cells or (0, 0))} bytes a token, "
         origin += "counted with the target's" if given.counted else "taken from the rest of the GPU"

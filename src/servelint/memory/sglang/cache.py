@@ -10,7 +10,7 @@ from servelint.memory.sglang.settings import BLOCKS, SglangSettings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.hardware import Gpu
-    from servelint.models.architecture import Architecture, Attention
+    from servelint.models.architecture import Architecture, Attention, Mla
 
 FP8, FP4, MXFP8, PLAIN = "fp8", "fp4", "mxfp8", "plain"
 _FORMATS = {
@@ -121,7 +121,7 @@ def _token(
     if kind.mla is not None:
         wide = kind.mla.cached
         if scaled_rows and form == FP8 and release.since("0.5.17"):
-            wide = kind.mla.kv_lora_rank + kind.mla.kv_lora_rank // _INDEX_BLOCK * 4 + kind.mla.rope_dim * 2
+            wide = _scaled_row(kind.mla)
         size = wide * layers * element
         return size // 2 + kind.mla.cached // 16 * layers * element if form == FP4 else size
     heads = max(1, kind.kv_heads // max(1, ranks.attention // ranks.decode_context))
@@ -197,6 +197,26 @@ def scaled_rows(config_backends: tuple[str | None, str | None], model: Architect
     capability = (gpu.capability if gpu is not None else None) or 0.0
     glm = model.architecture == "GlmMoeDsaForCausalLM" and capability >= 12
     return config_backends != (None, None) or capability < 10 or glm
+
+
+def uncounted_scales(release: Release, model: Architecture, form: str, scaled: bool, gpu: Gpu | None, pipeline: int) -> int:
+    """Bytes of a token that fp8 rows of sparse attention take and the release does not count when it sizes the pool.
+
+    From 0.5.4 to 0.5.16 a row is counted with 576 bytes and allocated with 656 (DeepSeek V3.2). Before 0.5.9 that holds for
+    every backend (NSATokenToKVPool in srt/mem_cache/memory_pool.py; get_cell_size_per_token), on AMD before 0.5.11.
+    """
+    if form != FP8 or not sparse(model) or not release.since("0.5.4") or release.since("0.5.17"):
+        return 0
+    amd = gpu is not None and gpu.vendor != "nvidia"
+    if release.since("0.5.11" if amd else "0.5.9") and not scaled:
+        return 0
+    kinds = [kind for kind in model.attention if kind.mla is not None]
+    return sum((_scaled_row(kind.mla) - kind.mla.cached) * _per_stage(kind.layers, pipeline) for kind in kinds if kind.mla)
+
+
+def _scaled_row(mla: Mla) -> int:
+    """Bytes of a row of latent elements in eight bits with their scales, and of rotary ones in sixteen."""
+    return mla.kv_lora_rank + mla.kv_lora_rank // _INDEX_BLOCK * 4 + mla.rope_dim * 2
 
 
 def page_size(release: Release, settings: SglangSettings, model: Architecture, backend: str | None) -> int:

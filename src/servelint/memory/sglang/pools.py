@@ -350,6 +350,7 @@ class Inputs:
         draft: the draft model where there is a separate one that is known.
         loaded: the weights.
         cells: bytes of a token in the KV cache.
+        scales: bytes of a token that are allocated beside what the release counts.
         draft_cells: bytes of a token in the KV cache of the draft, in full and in sliding layers.
         defaults: the settings that depend on the GPU.
         free: GiB free on one GPU before loading.
@@ -368,6 +369,7 @@ class Inputs:
     draft: Architecture | None = None
     loaded: Loaded | None = None
     cells: Cells | None = None
+    scales: int = 0
     draft_cells: tuple[int, int] | None = None
     defaults: Defaults | None = None
     free: Interval | None = None

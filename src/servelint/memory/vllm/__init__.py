@@ -1,4 +1,4 @@
-"""vLLM's memory plan, for releases 0.8.0 to 0.33.0; before 0.10.0 where the V1 engine serves."""
+"""vLLM's memory plan, for releases 0.6.4 to 0.33.0; before 0.8.0 of plain models, to 0.9.2 where the V1 engine serves."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from servelint.memory.vllm.settings import VllmSettings
 from servelint.memory.vllm.verdict import add_notes, divide, fill, judge, judge_without_cache
 from servelint.models import folder
 
-_FIRST, _ALONE = "0.8.0", "0.10.0"
-"""Earlier releases, and the V0 engine, have another arithmetic. From the second on the V1 engine serves what is planned."""
-EARLY = (_FIRST, "0.8.4", "0.8.5", "0.9.0", "0.9.1")
+_OLDEST, _FIRST, _ALONE = "0.6.4", "0.8.0", "0.10.0"
+"""Before the second release the V0 engine serves all, and from there on it has another arithmetic, as have releases before the
+first. From the third on the V1 engine serves what is planned."""
+EARLY = (_OLDEST, "0.7.0", _FIRST, "0.8.4", "0.8.5", "0.9.0", "0.9.1")
 """Releases that changed the arithmetic before 0.10.0. They are planned where they are pinned: a launch of today names no V0."""
 CHANGES = (
     _ALONE, "0.10.2", "0.11.0", "0.11.1", "0.12.0", "0.13.0", "0.14.0", "0.15.0", "0.17.0", "0.18.0", "0.19.0", "0.20.0",
-    "0.20.1", "0.21.0", "0.22.0", "0.23.0", "0.24.0", "0.26.0", "0.27.0", "0.28.0", "0.29.0", "0.32.0", "0.33.0",
+    "0.20.1", "0.21.0", "0.22.0", "0.23.0", "0.24.0", "0.25.0", "0.26.0", "0.27.0", "0.28.0", "0.29.0", "0.32.0", "0.33.0",
 )  # fmt: skip
 """Releases that changed the memory arithmetic or the engine's facts."""
 
@@ -42,10 +43,14 @@ def plan(config: Config) -> MemoryPlan:
     if model is None:
         found.missing.append(f"the architecture of {name}" if name else "the model")
         return found
-    if config.at_least(_FIRST) is not True:
-        found.missing.append(f"the arithmetic of releases before {_FIRST}")
+    if config.at_least(_OLDEST) is not True:
+        found.missing.append(f"the arithmetic of releases before {_OLDEST}")
         return found
-    if config.at_least(_ALONE) is not True and not settings.first_engine(model):
+    early = config.at_least(_FIRST) is not True
+    if early and not settings.plain(model):
+        found.missing.append(f"the arithmetic of releases before {_FIRST} for such a launch")
+        return found
+    if not early and config.at_least(_ALONE) is not True and not settings.first_engine(model):
         found.missing.append("the arithmetic of the V0 engine")
         return found
     since = config.since

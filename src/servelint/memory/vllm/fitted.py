@@ -13,6 +13,9 @@ from servelint.memory.plan import Interval
 BASE = Interval(0.1, 0.22, 0.6)
 """GiB that torch does not account for, and small buffers. Fitted on Qwen2-7B on one A100: 0.55 GiB in all."""
 
+ZEROTH = Interval(0.2, 0.35, 0.9)
+"""The same with CUDA's context in the V0 engine: 0.34 and 0.35 GiB of Llama-3.1-8B on an RTX 3090 (vLLM issue 10517)."""
+
 TENSOR = Interval(0.03, 0.15, 1.2)
 """GiB more with tensor parallelism: NCCL and its buffers, most of all across nodes. Fitted on Qwen2-7B on two A100s: 0.67 GiB
 in all on one node, 1.5 GiB across two."""
@@ -20,6 +23,9 @@ in all on one node, 1.5 GiB across two."""
 FORWARD_HIDDEN, FORWARD_INNER = 12.0, 6.0
 """Bytes of activations per token for each element of the hidden size, and for each of the widest layer's inner size on a GPU.
 Fitted on Qwen3.6-27B in NVFP4 on an RTX 5090 (1.6 GiB in all for 8,192 tokens), and on Qwen3-Next."""
+FORWARD_EAGER = 6.0
+"""The same of both in the V0 engine, whose layers are not compiled: the residual stream, its norm and the output, the outputs
+of the first matrix and their product, in 16 bits each. Counted: 20,000 and 29,000 tokens of Llama-3.1-8B differ by 0.92 GiB."""
 FORWARD_EXPERTS = 8.0
 """Bytes per token for each element of the hidden size that are held while experts run: the residual stream, the input and
 the output of the experts, and what the router makes. Counted, not fitted."""
@@ -33,9 +39,11 @@ SORTED_GATHERED = 5.0
 MASKED_BYTES, DRAWN_BYTES = 10.0, 14.0
 """Bytes per logit of the samplers that do not sort, not fitted but counted: logits in two dtypes and probabilities
 (FlashInfer's), and the random numbers that vLLM's own sampler divides them by."""
-COUNTED_BYTES = Interval(5.0, 8.0, 18.0)
-"""The same of the second model runner: counts of tokens, and logits in one dtype or in two; at most probabilities and
-log-probabilities too."""
+PICKED_BYTES = Interval(2.0, 2.0, 6.0)
+COUNTS_BYTES = 4.125
+WARMED_BYTES = Interval(10.0, 14.0, 18.0)
+"""The same of the second model runner, counted too: the logits that it draws from in the profiled run, at most in 32 bits as
+well; its counts of tokens; and what it needs when it warms up: logits in two dtypes, the masked ones, and probabilities."""
 SAMPLER_SPREAD = 0.15
 
 VISION_BYTES = Interval(14.0, 25.0, 46.0)

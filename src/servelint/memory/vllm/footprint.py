@@ -21,6 +21,8 @@ _QWEN_PATCHES = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5"
 _DEEPSTACK = ("qwen3_vl", "qwen3_omni_moe")
 _LONGEST_VIDEO = 12288
 """Tokens of the longest video of Qwen3-VL's processor, whose longest_edge is 25,165,824 pixels."""
+COMPILING = "compiled for the first time with a copy of the embedding"
+"""How the origin of a peak ends that a start with a compile cache does not have."""
 _SHARING = ("eagle", "eagle3", "dflash", "dspark")
 """Drafts that use the model's embedding and head (SpecDecodeBaseProposer.load_model in vllm/v1/spec_decode)."""
 
@@ -86,15 +88,18 @@ def _weigh(settings: VllmSettings, model: Architecture, mtp: bool) -> Weights | 
 
 def parts_inside(settings: VllmSettings, model: Architecture) -> list[Part]:
     """What is taken within the memory fraction beside weights and KV cache."""
-    base = fitted.BASE
+    base = fitted.ZEROTH if settings.rules.zeroth else fitted.BASE
     if settings.tensor > 1 or settings.data > 1:
         base = base + fitted.TENSOR
-    if settings.rules.context_inside:
+    if settings.rules.context_inside and not settings.rules.zeroth:
         base = base + fitted.CONTEXT
     found = [_profiled(settings, model), Part("buffers", base, "fitted: memory that PyTorch does not count")]
     if model.low_rank is not None or (model.indexer is not None and any(one.mla is not None for one in model.attention)):
         origin = "the buffer in which sparse attention gathers keys, and its indexer"
         found.append(Part("workspaces", workspaces_gib(settings, model), origin))
+    if settings.second_runner and settings.rules.since("0.27.0"):
+        origin = f"tokens counted for {settings.sequences:,} sequences"
+        found.append(Part("token counts", Interval.exact(counts_gib(settings, model)), origin))
     if settings.adapters:
         origin = f"room for {settings.adapters} of rank {settings.rank} in every linear layer"
         found.append(Part("lora adapters", adapters_gib(settings, model), origin))
@@ -143,14 +148,42 @@ def adapters_gib(settings: VllmSettings, model: Architecture) -> Interval:
     return Interval(0.8, 1.0, 1.3).scaled(each * settings.adapters * settings.rank * 2 / GIB)
 
 
-def parts_outside(settings: VllmSettings) -> list[Part]:
-    """What is taken of the GPU beside the memory fraction."""
+def counts_gib(settings: VllmSettings, model: Architecture) -> float:
+    """GiB in which the second model runner counts the tokens of every sequence, after the weights are loaded.
+
+    Source: PenaltiesState in vllm/v1/worker/gpu/sample/penalties.py. From 0.27.0 the memory before the profiled run counts as
+    a whole (total_consumed in vllm/utils/mem_utils.py), before only the weights.
+    """
+    return settings.sequences * model.vocab * fitted.COUNTS_BYTES / GIB
+
+
+def warmed_gib(settings: VllmSettings, model: Architecture, profiled: Interval) -> Interval:
+    """GiB that the second model runner's sampler needs when it warms up, beyond what the profiled run held.
+
+    The warm-up asks for every kind of sampling (warmup_kernels in vllm/v1/worker/gpu/warmup.py), the profiled run for none.
+    """
+    rows = min(settings.sequences, settings.batched // (3 + settings.drafts))
+    needed = fitted.WARMED_BYTES.scaled(rows * model.vocab / GIB)
+    if not settings.rules.since("0.27.0"):
+        needed = needed + Interval.exact(counts_gib(settings, model))
+    return Interval(needed.low - profiled.high, needed.mid - profiled.mid, needed.high - profiled.low).map(
+        lambda gib: max(gib, 0.0)
+    )
+
+
+def parts_outside(settings: VllmSettings, model: Architecture, profiled: Interval) -> list[Part]:
+    """What is taken of the GPU beside the memory fraction, where the profiled run held some GiB."""
     found = []
     if not settings.rules.context_inside:
         found.append(Part("cuda context", fitted.CONTEXT, "fitted: the driver's own", inside=False))
     if settings.graphs and not settings.graphs_counted:
         origin = "fitted: captured after the KV cache is allocated"
         found.append(Part("cuda graphs", _captured(settings), origin, inside=False))
+    if settings.second_runner:
+        warmed = warmed_gib(settings, model, profiled)
+        if warmed.mid > 0:
+            origin = f"the sampler for {settings.sequences:,} sequences, when it warms up"
+            found.append(Part("sampler", warmed, origin, inside=False))
     return found
 
 
@@ -201,9 +234,33 @@ def _profiled(settings: VllmSettings, model: Architecture) -> Part:
     runs.append((kept + stays + sampler_gib(settings, model), sampler))
     if settings.images and model.vision is not None:
         runs.append((encoder_gib(settings, model), "the encoder of the largest images"))
+    if compiles_embedding(settings, model):
+        runs.append((compiling_gib(settings, model), f"a batch of {settings.batched:,} tokens, {COMPILING}"))
     largest = max(runs, key=lambda run: run[0].mid)
     gib = Interval(max(run.low for run, _ in runs), largest[0].mid, max(run.high for run, _ in runs))
     return Part("activations", gib, largest[1])
+
+
+def compiles_embedding(settings: VllmSettings, model: Architecture) -> bool:
+    """Whether the graph that torch.compile gets in the profiled run looks tokens up in the embedding.
+
+    Models with an encoder look them up beforehand (GPUModelRunner._preprocess in vllm/v1/worker/gpu_model_runner.py).
+    """
+    encodes = model.vision is not None or model.architecture.endswith("ForConditionalGeneration")
+    return settings.rules.since("0.11.1") and settings.compiled and (settings.text_only or not encodes)
+
+
+def compiling_gib(settings: VllmSettings, model: Architecture) -> Interval:
+    """GiB that a start without a compile cache holds at most while it compiles, nothing for one with a cache.
+
+    From 0.11.1 vLLM lets Inductor measure combined kernels (benchmark_combo_kernel in vllm/config/compilation.py), which fills
+    a tensor of its size for every argument (get_args in codegen_kernel_benchmark, torch/_inductor/codegen/
+    triton_combo_kernel.py): the embedding, and hidden states. This happens in the profiled run, and its peak counts as
+    activations (vLLM issues 54122 and 54383, open pull requests 54209 and 54479). Results stay on disk for a restart.
+    """
+    embedding = model.vocab * model.hidden * 2 / settings.tensor
+    states = 2 * settings.batched * model.hidden * 2
+    return Interval(0.0, embedding + states, embedding + 2 * states).scaled(1 / GIB)
 
 
 def layers_gib(settings: VllmSettings, model: Architecture) -> Interval:
@@ -213,6 +270,9 @@ def layers_gib(settings: VllmSettings, model: Architecture) -> Interval:
     """
     inner = float(model.dense if model.experts is None or "dense" in model.feeds else model.experts.shared)
     mixing = max((2 * one.key_heads * one.key_dim + 2 * one.value_heads * one.value_dim for one in model.states), default=0)
+    if settings.rules.zeroth:
+        each = fitted.FORWARD_EAGER * (model.hidden + inner / settings.tensor)
+        return Interval.around(settings.batched * each / GIB, fitted.SAMPLER_SPREAD)
     streams = model.low_rank.streams if model.low_rank is not None else 1
     each = fitted.FORWARD_HIDDEN * streams * model.hidden + fitted.FORWARD_INNER * max(inner, mixing) / settings.tensor
     return Interval.around(settings.batched * each / GIB, fitted.FORWARD_SPREAD)
@@ -284,9 +344,8 @@ def sampler_gib(settings: VllmSettings, model: Architecture) -> Interval:
     VLLM_USE_FLASHINFER_SAMPLER; without it up to 0.11.0 not where FlashInfer is installed, from 0.11.1 to 0.16.0 always, from
     0.17.0 for fewer than 8 sequences. Where it is not known the interval spans both. Since 0.17.0 vLLM's own sampler is one of
     those that the profiled run calls: by default to 0.20.2, from 0.21.0 with one seeded request, which FlashInfer's cannot take
-    (GPUModelRunner._dummy_sampler_run). The second model runner keeps counts of tokens, and samples from its dummy requests
-    without any processing of logits (vllm/v1/worker/gpu/sample/sampler.py). On RTX Blackwell three published starts of 0.21.0
-    and later took as much as sorting takes, and no source says why.
+    (GPUModelRunner._dummy_sampler_run). The second model runner samples from its dummy requests without any processing of
+    logits (vllm/v1/worker/gpu/sample/sampler.py).
     """
     rules = settings.rules
     rows = min(settings.sequences, settings.batched)
@@ -294,16 +353,14 @@ def sampler_gib(settings: VllmSettings, model: Architecture) -> Interval:
     logits = rows * model.vocab / GIB
     sorts, masks, draws = (logits * each for each in (fitted.SORTED_BYTES + gathered, fitted.MASKED_BYTES, fitted.DRAWN_BYTES))
     least = masks * (1 - fitted.SAMPLER_SPREAD)
-    counts = fitted.COUNTED_BYTES.scaled(logits)
+    picks = fitted.PICKED_BYTES.scaled(logits)
     second = settings.second_runner
     if second:
-        return counts
+        return picks
     given = settings.config.operand("env.VLLM_USE_FLASHINFER_SAMPLER").value
     if rules.since("0.21.0") or (rules.since("0.17.0") and given != "1"):
         likely, most = draws, draws * (1 + fitted.SAMPLER_SPREAD)
-        if (settings.gpu.capability or 0.0) >= 12 and not settings.gpu.unified:
-            likely, most = sorts if rules.since("0.21.0") else draws, sorts * (1 + fitted.SAMPLER_SPREAD)
-        return Interval(counts.low if second is None else least, likely, max(most, counts.high if second is None else 0.0))
+        return Interval(picks.low if second is None else least, likely, most)
     if given == "1":
         return Interval.around(masks, fitted.SAMPLER_SPREAD)
     if rules.since("0.11.1") or given == "0":

@@ -34,7 +34,7 @@ _LEFT_TO_V0 = (
 """Options some of whose values choose the V0 engine before 0.10.0."""
 _SECOND_RUNNER_MIXTURES = ("DeepseekV2ForCausalLM", "GraniteMoeForCausalLM", "Qwen2MoeForCausalLM")
 _SECOND_RUNNER = ("Qwen3ForCausalLM", "LlamaForCausalLM", "MistralForCausalLM", *_SECOND_RUNNER_MIXTURES)
-"""Architectures that the second model runner serves from 0.24.0, and those with experts that it still serves in 0.26.0."""
+"""Architectures that the second model runner serves from 0.24.0, and those with experts that it still serves from 0.25.0."""
 _FIRST_RUNNER = ("ngram", "ngram_gpu", "suffix", "medusa", "mlp_speculator", "custom_class")
 """Methods of drafting for which the first model runner stays."""
 _BACKENDS = ("attention-backend", "attention-config.backend", "env.VLLM_ATTENTION_BACKEND")
@@ -59,6 +59,7 @@ class ReleaseRules(Release):
             size.
         context_inside: CUDA's context counts within the fraction, and nothing has to be free at the start: before 0.9.1
             (determine_available_memory in vllm/v1/worker/gpu_worker.py).
+        zeroth: the V0 engine serves, which profiles whole prompts without torch.compile: before 0.8.0.
         need: what is compared with the memory before a start: "layers", the sum over all layers (to 0.13.0); "first", the
             blocks of the first group alone (0.14.0 to 0.18.1); "groups", the blocks of all groups (from 0.19.0).
         null_block: one block is held back from that comparison: from 0.29.0.
@@ -92,6 +93,7 @@ class ReleaseRules(Release):
         self.need = "groups" if self.since("0.19.0") else "first" if self.since("0.14.0") else "layers"
         self.null_block = self.since("0.29.0")
         self.context_inside = not self.since("0.9.1")
+        self.zeroth = not self.since("0.8.0")
         self.in_flight = self.since("0.26.0")
         self.state = "mode" if self.since("0.15.0") else "length" if self.since("0.11.1") else "one"
         self.all_mode = self.since("0.11.1") and not self.since("0.32.0")
@@ -160,6 +162,7 @@ class VllmSettings:
         method, draft: how tokens are drafted, and the name of the draft model.
         drafts: tokens drafted per step, 0 without speculation.
         graphs: CUDA graphs are captured, or may be (`perhaps_eager`: it is not known whether --enforce-eager is given).
+        compiled: the model is compiled by torch.compile.
         captured: the largest captured batch in tokens.
         cached: prefix caching is on.
         text_only, images: the encoder of images is not loaded; it is profiled.
@@ -200,6 +203,8 @@ class VllmSettings:
         if self.adapters and model is not None and (model.experts is not None or model.states):
             self.missing.append("the memory of adapters in layers with experts or states")
         self.second_runner = self._second_runner(model)
+        if self.second_runner and not self.rules.since("0.27.0"):
+            self.images = False
         self.in_flight = 2 if self.rules.in_flight and self.pipeline == 1 and self._asynchronous() else self.pipeline
 
     def _size(self, name: str) -> int:
@@ -274,6 +279,10 @@ class VllmSettings:
         most = rules.since("0.28.0") and gpu.gib is not None and gpu.gib >= 160
         batched = self._positive("max-num-batched-tokens")
         sequences = self._positive("max-num-seqs")
+        if rules.zeroth:
+            self.batched = batched if batched is not None else self._unchunked()
+            self.sequences = sequences if sequences is not None else 256
+            return
         twice = 2 if self._words("performance-mode", "") == "throughput" else 1
         many = large or most or not rules.since("0.8.4")
         requested = sequences if sequences is not None else (1024 if many else 256) * twice
@@ -284,6 +293,16 @@ class VllmSettings:
             default = min(default, requested * self.length)
         self.batched = batched if batched is not None else default
         self.sequences = sequences if sequences is not None else min(requested, self.batched)
+
+    def _unchunked(self) -> int:
+        """Tokens of a batch of the V0 engine, by default whole prompts up to 32,768 tokens.
+
+        Source: SchedulerConfig in vllm/config.py and create_engine_config in vllm/engine/arg_utils.py, 0.6.4 to 0.7.3.
+        """
+        chunked, length = self.config.operand("enable-chunked-prefill"), self.length or 0
+        if (chunked.present and chunked.value is not False) or (chunked.present is False and length > 32768):
+            return 2048 if self.rules.since("0.7.0") else 512
+        return max(length, 2048)
 
     def _speculation(self) -> None:
         config = self.config
@@ -318,6 +337,9 @@ class VllmSettings:
         eager = requested.value is True or config.operand("compilation-config.cudagraph_mode").value == "NONE"
         level = config.operand("optimization-level").value
         self.graphs = not eager and level not in (0, "0")
+        modes = [config.operand(name).value for name in ("compilation-config.mode", "compilation-config.level")]
+        uncompiled = any(value in (0, "0", "NONE") for value in modes)
+        self.compiled = requested.value is not True and level not in (0, "0") and not uncompiled
         given = self._positive("max-cudagraph-capture-size")
         inner = config.operand("compilation-config.max_cudagraph_capture_size").value
         given = inner if given is None and isinstance(inner, int) else given
@@ -325,12 +347,13 @@ class VllmSettings:
         listed = config.setting("cudagraph-capture-sizes")
         sizes = [int(word.text.flat) for word in listed.values if is_whole(word.text.flat)] if listed is not None else []
         self.captured = max(sizes) if sizes else given if given is not None else min(self.sequences * width * 2, 512)
-        self.captured = min(self.captured, self.batched)
+        self.captured = min(self.captured, self.batched, 256 if self.rules.zeroth else self.batched)
 
     def _images(self, model: Architecture | None) -> None:
         """Source: GPUModelRunner.profile_run in vllm/v1/worker/gpu_model_runner.py.
 
-        No encoder is profiled with --language-model-only, --skip-mm-profiling, or limits of 0 for all that it takes.
+        No encoder is profiled with --language-model-only, --skip-mm-profiling, or limits of 0 for all that it takes, and by the
+        second model runner before 0.27.0 (vllm/v1/worker/gpu/model_runner.py).
         """
         vision = model is not None and model.vision is not None
         limits = [self.config.operand(f"limit-mm-per-prompt.{kind}").value for kind in ("image", "video")]
@@ -340,8 +363,8 @@ class VllmSettings:
     def _second_runner(self, model: Architecture | None) -> bool | None:
         """Source: VllmConfig.use_v2_model_runner in vllm/config/vllm.py, 0.22.0 to 0.33.0.
 
-        It came for unquantized Qwen3, then for some architectures (0.24.0), for those without experts or states (0.26.0), and
-        for all (0.29.0), except with drafts that it does not know.
+        It came for unquantized Qwen3, then for Llama and Mistral too (0.23.0), for some architectures (0.24.0), for those
+        without experts or states (0.25.0), and for all (0.29.0), except with drafts that it does not know.
         """
         rules = self.rules
         given = self.config.operand("env.VLLM_USE_V2_MODEL_RUNNER")
@@ -353,12 +376,14 @@ class VllmSettings:
             return not self.drafts or self.method not in _FIRST_RUNNER
         if model is None:
             return None
-        if rules.since("0.26.0"):
+        if rules.since("0.25.0"):
             chosen = model.architecture in _SECOND_RUNNER_MIXTURES or not (model.experts or model.states)
-        elif rules.since("0.24.0"):
+            return None if chosen and self.drafts else chosen
+        if rules.since("0.24.0"):
             chosen = model.architecture in _SECOND_RUNNER
         else:
-            chosen = model.architecture == "Qwen3ForCausalLM" and model.quantization.scheme == "none"
+            first = _SECOND_RUNNER[: 3 if rules.since("0.23.0") else 1]
+            chosen = model.architecture in first and model.quantization.scheme == "none"
         unsure = self.drafts or self.pipeline > 1 or model.vision is not None or self.config.operand("enable-lora").value
         return None if chosen and unsure else chosen
 
@@ -393,6 +418,15 @@ class VllmSettings:
         new = self.gpu.vendor == "nvidia" and (self.gpu.capability or 0.0) >= 8.0
         others = all(config.operand(name).present is False for name in _LEFT_TO_V0)
         return plain and new and others and (known.present is False or known.value == "1")
+
+    def plain(self, model: Architecture) -> bool:
+        """Whether the launch is of the kind whose memory is known before 0.8.0: dense attention to all tokens, no drafts."""
+        known = self.config.operand("env.VLLM_USE_V1")
+        first = known.present is not False and known.value != "0"
+        full = all(layer.kind == "full" and layer.mla is None for layer in model.attention)
+        dense = model.experts is None and not model.states and model.vision is None and full
+        others = self.drafts or self.adapters or self.pipeline > 1 or self.offload
+        return dense and not first and not others and self.gpu.vendor == "nvidia" and self.kv_dtype == "auto"
 
     @property
     def full_graphs(self) -> bool | None:

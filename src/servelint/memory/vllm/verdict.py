@@ -11,7 +11,7 @@ import math
 from servelint.memory.plan import FITS, GIB, NEAR_GIB, OOM_RISK, REFUSED, TIGHT, Interval, MemoryPlan, Part, near
 from servelint.memory.vllm import fitted
 from servelint.memory.vllm.cache import STATE, KvCache
-from servelint.memory.vllm.footprint import parts_inside, parts_outside
+from servelint.memory.vllm.footprint import COMPILING, parts_inside, parts_outside
 from servelint.memory.vllm.settings import ReleaseRules, VllmSettings
 
 TYPE_CHECKING = False
@@ -47,7 +47,8 @@ def divide(plan: MemoryPlan, settings: VllmSettings, model: Architecture, weight
         origin = f"what is left of {settings.fraction:g} of {total:.2f} GiB"
     plan.kv_gib = kv
     plan.parts.append(Part("kv cache", kv.map(lambda gib: max(gib, 0.0)), origin))
-    plan.parts += parts_outside(settings)
+    profiled = next(part.gib for part in plan.parts if part.name == "activations")
+    plan.parts += parts_outside(settings, model, profiled)
 
 
 def fill(plan: MemoryPlan, settings: VllmSettings, cache: KvCache) -> None:
@@ -190,6 +191,12 @@ def _refusal(settings: VllmSettings, cache: KvCache, kv: Interval) -> str:
     if kv.mid <= 0 or settings.length is None:
         return _no_memory(settings.rules)
     available = int(kv.mid * GIB)
+    if settings.rules.zeroth:
+        return (
+            f"The model's max seq len ({settings.length}) is larger than the maximum number of tokens that can be stored in KV "
+            f"cache ({cache.tokens(cache.number_of_blocks(available), settings.length)}). Try increasing "
+            "`gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine."
+        )
     longest = cache.longest(available, settings.length)
     return _too_long(settings.rules, settings.length, cache.need(settings.length), available, longest)
 
@@ -299,7 +306,13 @@ def _not_free(free: float, total: float, fraction: float) -> str:
 
 
 def add_notes(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: KvCache, known_draft: bool) -> None:
-    """Add notes on padding, on drafts, on what the printed size means, and on ranks that hold the same."""
+    """Add notes on padding, on drafts, on what the printed size means, on ranks that hold the same, and on a second start."""
+    peak = plan.part("activations")
+    if peak is not None and peak.origin.endswith(COMPILING) and settings.kv_bytes is None:
+        plan.notes.append(
+            f"the first start compiles the model and counts that as activations: one that finds vLLM's compile cache has up to "
+            f"{peak.gib.mid - peak.gib.low:.1f} GiB more for the KV cache"
+        )
     if settings.method == "mtp" and settings.drafts and any(kind.kind == STATE for kind in cache.kinds):
         _drafted(plan, settings, model, cache)
     elif cache.padding:
