@@ -91,18 +91,21 @@ class Alternatives:
 
         for _, launch in self.first:
             launch.later = None
-        steps = bounds.STEPS_OF_WORLDS.most
+        around = current()
+        steps = around.steps if around is not None else bounds.STEPS_OF_WORLDS.most
 
         def run(world: World) -> bool:
             nonlocal steps
-            world.steps = steps
+            # the plain run finds launches that the first walk has missed: what other scripts have used does not cost them
+            at_least = 0 if world.forced else bounds.STEPS_SOURCED.most
+            world.steps = given = max(steps, at_least)
             walk(world)
-            steps = world.steps
-            return steps > 0
+            whole = world.steps > 0
+            steps = max(0, steps - (given - world.steps))
+            return whole
 
         missed = wanted
-        around = current()
-        most = min(bounds.WORLDS.most, around.walks if around is not None else bounds.WORLDS_OF_FILE.most)
+        most = min(bounds.WORLDS.most, max(1, around.walks) if around is not None else bounds.WORLDS_OF_FILE.most)
         try:
             with Run(path, _PIECES_AT_MOST):  # what these runs reach, the first walk has reported
                 missed = explore(self.decisions, wanted, run, most, plain)
@@ -110,6 +113,7 @@ class Alternatives:
             self._runs.pop()
         if around is not None:
             around.walks -= len(self._runs)
+            around.steps = steps
         missed = {key for key in missed if not self.decisions[key].assumed}
         for site, keys in self._wanted.items():
             self._settle(site, plain, not missed.isdisjoint(keys))
