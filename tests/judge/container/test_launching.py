@@ -63,6 +63,7 @@ class TestNotStarted:
             (dockerfile(f'CMD ["{SERVE}"]'), "Dockerfile", f'"{SERVE}"'),
             (dockerfile(f'ENTRYPOINT ["sh", "-c", {LISTED}]'), "Dockerfile", '"python3"'),
             (dockerfile(f"CMD [{LISTED.replace(chr(34), chr(39))}]"), "Dockerfile", f"[{LISTED.replace(chr(34), chr(39))}]"),
+            ("FROM vllm/vllm-openai:v0.20.0\nCMD --model m\n", "Dockerfile", "--model m"),
             (pod(f"command: [cd, /app, '&&', {LISTED}]"), "pod.yaml", "cd"),
             (pod(f'command: ["{SERVE}"]'), "pod.yaml", f'"{SERVE}"'),
             (pod(f"command: [bash, -c]\nargs: [{LISTED}]"), "pod.yaml", '"python3"'),

@@ -127,7 +127,7 @@ def _of_object(file: File, one: Object, images: Overrides | None) -> list[Launch
 
 
 def _user_data(file: File, one: Object) -> list[Launch]:
-    """The launches of what a machine that an object describes runs at its first boot: a script, or cloud-init's configuration."""
+    """The launches of a machine's first boot, as an object describes it: a script, or cloud-init's configuration."""
     from servelint.readers import embedded
 
     found: list[Launch] = []
