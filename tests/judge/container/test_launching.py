@@ -63,7 +63,6 @@ class TestNotStarted:
             (dockerfile(f'CMD ["{SERVE}"]'), "Dockerfile", f'"{SERVE}"'),
             (dockerfile(f'ENTRYPOINT ["sh", "-c", {LISTED}]'), "Dockerfile", '"python3"'),
             (dockerfile(f"CMD [{LISTED.replace(chr(34), chr(39))}]"), "Dockerfile", f"[{LISTED.replace(chr(34), chr(39))}]"),
-            ("FROM vllm/vllm-openai:v0.20.0\nCMD --model m\n", "Dockerfile", "--model m"),
             (pod(f"command: [cd, /app, '&&', {LISTED}]"), "pod.yaml", "cd"),
             (pod(f'command: ["{SERVE}"]'), "pod.yaml", f'"{SERVE}"'),
             (pod(f"command: [bash, -c]\nargs: [{LISTED}]"), "pod.yaml", '"python3"'),
@@ -79,6 +78,14 @@ class TestNotStarted:
         assert (finding.rule, finding.severity) == ("container/not-started", "error")
         assert finding.span.text == place
         assert "SGLang is not started" in finding.message
+
+    def test_options_that_a_shell_is_given(self) -> None:
+        (finding,) = findings("FROM vllm/vllm-openai:v0.20.0\nCMD --model m\n", "Dockerfile")
+        assert (finding.rule, finding.severity, finding.span.text) == ("container/not-started", "error", "--model m")
+        assert finding.message == (
+            "CMD is not a list: the image's entrypoint is given /bin/sh -c '--model m', and vLLM is not started"
+        )
+        assert finding.advice == 'write a list: CMD ["--option", "value"]'
 
     @pytest.mark.parametrize(
         ("text", "name"),
