@@ -138,7 +138,6 @@ class TestBadFiles:
             ("blank.yml", b"\n \n"),
             ("comment.yml", b"# vllm\n"),
             ("list.yml", b"- vllm\n"),
-            ("binary.sh", b"#!/bin/sh\nvllm serve m\n\0\0\0"),
             ("empty.sh", b""),
             ("empty.json", b"{} vllm"),
             ("text.json", b"vllm"),
@@ -150,6 +149,38 @@ class TestBadFiles:
         report = check(["."])
         assert report.errors == []
         assert findings(report) == [(RANGE, "zgood.sh", 1)]
+
+    @pytest.mark.parametrize(
+        ("name", "content", "message"),
+        [
+            ("binary.sh", b"#!/bin/sh\nvllm serve m\n\0\0\0", "not read: it contains zero bytes"),
+            (
+                "wide.yml",
+                "image: vllm/vllm-openai\n".encode("utf-16-le"),
+                "not read: it contains zero bytes",
+            ),
+        ],
+    )
+    def test_bytes_that_are_no_text_are_a_note_in_a_folder(
+        self, name: str, content: bytes, message: str, workspace: Workspace
+    ) -> None:
+        workspace.file(name, content)
+        workspace.file("zgood.sh", WRONG)
+        report = check(["."])
+        assert report.errors == []
+        assert [(one.path, one.message.partition(",")[0]) for one in report.notes] == [(name, message)]
+        report = check([name, "zgood.sh"])
+        assert [(one.path, one.message.partition(",")[0]) for one in report.errors] == [(name, message)]
+        assert findings(report) == [(RANGE, "zgood.sh", 1)]
+
+    def test_a_task_definition_that_is_not_json(self, workspace: Workspace) -> None:
+        text = '{"containerDefinitions": [{"image": "vllm/vllm-openai:v0.33.0", "command": ["--model", "m",}]}'
+        workspace.file("task.json", text)
+        workspace.file("results.json", '{"engine": "vllm/vllm-openai:v0.33.0", "tokens": [1,}')
+        report = check(["."])
+        assert [(one.path, one.line, one.message.partition(":")[0]) for one in report.errors] == [
+            ("task.json", 1, "not valid JSON")
+        ]
 
     def test_launches_before_a_break_are_judged(self, workspace: Workspace) -> None:
         service = (

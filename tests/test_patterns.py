@@ -52,6 +52,7 @@ MADE = {
     "readers/containers.py": "in the records of engines, which are looked at",
     "readers/cluster_list.py": "made from the records of engines and formats, escaped",
     "readers/discover.py": "made from the records of engines, escaped",
+    "readers/argv_json.py": "made from the records of engines, escaped",
     "judge/checks/llamacpp.py": "constants of the module, in a table",
     "judge/checks/modelfile.py": "constants of the module, in a table",
     "judge/extent.py": "constants of the module, in a table",

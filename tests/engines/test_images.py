@@ -426,6 +426,7 @@ def test_an_image_of_google_names_the_series(name: str, engine: str | None, rele
         ("nvcr.io/nim/nvidia/sglang-model-free-nim:2.1.6", "sglang", "0.5.22"),
         ("nvcr.io/nim/nvidia/model-free-nim:2.1.6", None, None),
         ("registry.example/nim/nvidia/vllm-model-free-nim:2.1.6", "vllm", None),
+        ("nvcr.io/nvidia/vllm:25.12-py3", "vllm", "0.11.1"),
         ("nvcr.io/nvidia/vllm:26.01-py3", "vllm", "0.11.1"),
         ("nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.3.0-dev.1", "vllm", "0.22.0"),
         ("nvcr.io/nvidia/ai-dynamo/sglang-runtime:1.3.0-dev.1", "sglang", "0.5.12.post1"),

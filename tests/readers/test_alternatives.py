@@ -277,3 +277,41 @@ def test_a_placeholder_is_one_in_each_alternative(placeholder: str) -> None:
     )
     assert len(launch.alternatives) == 1
     assert [one.argv[2].value for one in (launch, *launch.alternatives)] == [None, None]
+
+
+CHECKED = """
+    #!/bin/bash
+    check() {
+      local missing=()
+      if [ ! -f /opt/model ]; then missing+=(model); fi
+      if %s; then missing+=(template); fi
+      if [ ${#missing[@]} -gt 0 ]; then echo "missing: ${missing[*]}" >&2; exit 1; fi
+    }
+    build() {
+      local c="vllm serve m"
+      if [ "$EAGER" = 1 ]; then c="$c --enforce-eager"; fi
+      echo "$c"
+    }
+    main() {
+      check
+      local cmd=$(build)
+      $cmd
+    }
+    main "$@"
+"""
+
+
+@pytest.mark.parametrize("test", ["false", '[ -z "$TEMPLATE" ]', "! command -v jq >/dev/null"])
+def test_a_script_that_gives_up_for_what_it_has_noted_before(test: str) -> None:
+    (launch,) = launches_in(CHECKED % test, "run.sh")
+    assert argv(launch)[0] == "m"
+
+
+def test_scripts_that_use_up_the_steps_of_a_file_lose_no_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = CHECKED.replace("%s", "false").replace("      check\n", "")
+    assert [argv(one) for one in launches_in(text, "run.sh")] == [["m"]]
+    monkeypatch.setattr("servelint.core.run.STEPS_OF_WALKS", 0)
+    monkeypatch.setattr("servelint.core.run.WALKS", 0)
+    (launch,) = launches_in(text, "run.sh")
+    assert argv(launch)[0] == "m"
+    assert launch.argv[-1].many  # what the branch adds is not known

@@ -134,6 +134,24 @@ class TestCommand:
         assert (launch.started, [one.kind for one in launch.mishaps]) == (False, ["not-json"])
         assert argv(launch)[-2:] == ["--port", "8080"]
 
+    @pytest.mark.parametrize("image", ["vllm/vllm-openai:v0.20.0", "ghcr.io/ggml-org/llama.cpp:server-cuda-b5583"])
+    def test_options_that_are_not_a_list_start_nothing(self, image: str) -> None:
+        (launch,) = launches_in(f"FROM {image}\nENV A=1\nCMD --model m \\\n  --port 8080\n", "Dockerfile")
+        assert (launch.started, [one.kind for one in launch.mishaps]) == (False, ["shell-form"])
+        assert argv(launch) == ["--model", "m", "--port", "8080"]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            'FROM vllm/vllm-openai:v0.20.0\nCMD ["--model", "m"]\n',
+            "FROM vllm/vllm-openai:v0.20.0\nENTRYPOINT vllm serve m\n",
+            "FROM vllm/vllm-openai:v0.20.0\nENTRYPOINT []\nCMD vllm serve m\n",
+        ],
+    )
+    def test_what_a_shell_or_the_entrypoint_starts(self, text: str) -> None:
+        (launch,) = launches_in(text, "Dockerfile")
+        assert (launch.started, launch.mishaps) == (True, [])
+
     def test_brackets_of_a_shell_are_not_a_list(self) -> None:
         found = launches_in('FROM vllm/vllm-openai:v0.33.0\nENTRYPOINT [ -f /m ] && exec vllm serve "m"\n', "Dockerfile")
         assert all(not launch.mishaps for launch in found)

@@ -157,6 +157,10 @@ class TestValues:
         launch = justfile("serve +args:\n  vllm serve m {{args}}\n")
         assert launch.argv[1].many
 
+    def test_one_that_is_never_closed(self) -> None:
+        launch = justfile("serve:\n  vllm serve {{ m\n")
+        assert [word.text.known for word in launch.argv] == [False]
+
     def test_two_braces(self) -> None:
         launch = justfile('serve:\n  vllm serve m --x \'{{{{"a":{"b":1}}\'\n')
         assert launch.argv[2].value == '{{"a":{"b":1}}'

@@ -8,7 +8,7 @@ docs/limits.md lists them.
 from __future__ import annotations
 
 from servelint.core.problem import Problem
-from servelint.core.run import WALKS, current
+from servelint.core.run import STEPS_OF_WALKS, WALKS, current
 from servelint.core.text import TracedText
 
 TYPE_CHECKING = False
@@ -102,8 +102,8 @@ STEPS_OF_OTHERS = Bound(
     20_000, "steps", "not followed further: the scripts that this file runs take more than {most} steps together"
 )
 STEPS_SOURCED = Bound(6_000, "steps", "")
-STEPS_OF_WORLDS = Bound(30_000, "steps", "")
-"""All runs together that decide a script's conditions one way or the other."""
+STEPS_OF_WORLDS = Bound(STEPS_OF_WALKS, "steps", "")
+"""All runs together that decide the conditions of a file's scripts one way or the other."""
 WORLDS = Bound(20, "ways to decide the conditions of a script", "")
 WORLDS_OF_FILE = Bound(WALKS, "ways to decide the conditions of all scripts in one file", "")
 ALTERNATIVES = Bound(12, "alternatives of one launch", "")

@@ -328,6 +328,7 @@ class Mishap:
             "no-assignment": a variable is assigned where a shell or a program takes no assignment.
             "block-closed": a parenthesis in a command of a batch file ends the block around it, and the script with it.
             "not-json": a list of words is not JSON, and is given to a shell as it stands.
+            "shell-form": options of the engine are not a list, and are given to its entrypoint as a script of a shell.
         "dropped": the end of a command string never reaches the container.
             "expanded-early": a variable in a script is replaced when the script is written.
             "not-run": a script is written that nothing runs.

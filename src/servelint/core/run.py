@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 WALKS = 300
 """Walks over the scripts of one file beside the first over each (bounds.WORLDS_OF_FILE)."""
+STEPS_OF_WALKS = 30_000
+"""Steps of those walks together (bounds.STEPS_OF_WORLDS)."""
 
 
 class TooMuchWork(Exception):
@@ -46,10 +48,11 @@ class Run:
 
     Attributes:
         walks: How often scripts may be walked again to decide their conditions another way.
+        steps: How many steps those walks may take.
         unjudged: Images whose containers are not judged, each with a sentence.
     """
 
-    __slots__ = ("_meter", "_path", "_reached", "_token", "unjudged", "walks")
+    __slots__ = ("_meter", "_path", "_reached", "_token", "steps", "unjudged", "walks")
 
     def __init__(self, path: str, pieces: float | None = None) -> None:
         self._path = path
@@ -57,6 +60,7 @@ class Run:
         self._reached: dict[tuple[str, str], Problem] = {}
         self._token: Token[Run | None] | None = None
         self.walks = WALKS
+        self.steps = STEPS_OF_WALKS
         self.unjudged: list[tuple[TracedText, str]] = []
 
     def __enter__(self) -> Run:  # noqa: PYI034 - Self is in typing from Python 3.11 on

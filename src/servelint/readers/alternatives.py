@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from servelint.core.source import Span
     from servelint.syntax.shell.branches import Decision, World
     from servelint.syntax.shell.evaluate import Invocation
     from servelint.syntax.shell.state import Key
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     Note = Callable[[Invocation, list[Launch]], None]
 
 _DEVICES = re.compile(r"(?:CUDA|HIP|ROCR)_VISIBLE_DEVICES$")
+_ENDS_AT_MOST = 20
+"""Further runs in which a script that gives up in its plain run is to get to a launch."""
 _PIECES_AT_MOST = 60_000
 """Pieces of text that all runs over one script which look for alternatives may make."""
 
@@ -91,28 +94,59 @@ class Alternatives:
 
         for _, launch in self.first:
             launch.later = None
-        steps = bounds.STEPS_OF_WORLDS.most
+        around = current()
+        steps = around.steps if around is not None else bounds.STEPS_OF_WORLDS.most
 
         def run(world: World) -> bool:
             nonlocal steps
-            world.steps = steps
+            # the plain run finds launches that the first walk has missed: what other scripts have used does not cost them
+            at_least = 0 if world.forced else bounds.STEPS_SOURCED.most
+            world.steps = given = max(steps, at_least)
             walk(world)
-            steps = world.steps
-            return steps > 0
+            whole = world.steps > 0
+            steps = max(0, steps - (given - world.steps))
+            return whole
 
         missed = wanted
-        around = current()
-        most = min(bounds.WORLDS.most, around.walks if around is not None else bounds.WORLDS_OF_FILE.most)
+        most = min(bounds.WORLDS.most, max(1, around.walks) if around is not None else bounds.WORLDS_OF_FILE.most)
         try:
             with Run(path, _PIECES_AT_MOST):  # what these runs reach, the first walk has reported
                 missed = explore(self.decisions, wanted, run, most, plain)
+                if plain and not any(found for _, found in self._runs):
+                    start = self._without_its_end(run)
+                    missed = explore(self.decisions, wanted, run, most, plain, start) if start else missed
         except TooMuchWork:
             self._runs.pop()
         if around is not None:
             around.walks -= len(self._runs)
+            around.steps = steps
         missed = {key for key in missed if not self.decisions[key].assumed}
         for site, keys in self._wanted.items():
             self._settle(site, plain, not missed.isdisjoint(keys))
+
+    def _without_its_end(self, run: Callable[[World], bool]) -> dict[Key, bool]:
+        """The decisions with which the plain run gets to a launch; empty if none are found.
+
+        A script that notes what is missing in one branch, and gives up for it in a later one, ends in a plain run.
+        """
+        from servelint.syntax.shell.branches import World
+
+        trace = self._runs[0][0].trace if self._runs else {}
+        forced: dict[Key, bool] = {}
+        waiting = _other_ways(trace, forced)
+        for _ in range(_ENDS_AT_MOST):
+            if not waiting:
+                break
+            world = World({**forced, **waiting.pop(0)}, self.decisions, set(trace))
+            whole = run(world)
+            if self._runs.pop()[1]:
+                return world.forced
+            if not whole:
+                break
+            if len(world.trace) > len(trace):  # it gets further: what else ends it there?
+                forced, trace = world.forced, world.trace
+                waiting = _other_ways(trace, forced)
+        return {}
 
     def _settle(self, site: Site, plain: bool, missed: bool) -> None:
         """Replace by the launches of one command those of the first walk."""
@@ -161,6 +195,13 @@ class Alternatives:
     def launches(self) -> list[Launch]:
         """The launches, the first of each place first."""
         return [launch for _, launch in self.first]
+
+
+def _other_ways(trace: dict[Key, tuple[bool, Span | None]], forced: dict[Key, bool]) -> list[dict[Key, bool]]:
+    """What to decide another way than a run did: all branches that it took, then each condition alone, the last first."""
+    taken = {key: False for key, (way, _) in trace.items() if way and key not in forced}
+    alone = [{key: not trace[key][0]} for key in reversed(trace) if key not in forced]
+    return [taken, *alone] if len(taken) > 1 else alone
 
 
 def _site(ran: Invocation) -> Site:

@@ -14,6 +14,7 @@ from servelint.core.problem import Problem
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
 from servelint.engines import entry, images
+from servelint.engines.registry import ENGINES, derived
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches, script_launches
 from servelint.readers.containers import in_container
@@ -77,13 +78,20 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch] | Problem:
     return _Recipe(source).found(node)
 
 
+@derived
+def _image_of_engine() -> re.Pattern[str]:
+    """A key of a container with an image of an engine's own."""
+    names = {re.escape(one.repository) for engine in ENGINES.values() for one in engine.images if not one.registry}
+    return re.compile(rf'"image"\s*:\s*"[^"\n]*(?:{"|".join(sorted(names))})')
+
+
 def _problem(source: Source, fault: json_nodes.JsonFault) -> Problem | list[Launch]:
     """What is wrong with a text that is one JSON value by its start; nothing for a template, or a value a line."""
     other = fault.message == json_nodes.MORE or source.path.endswith(".json5")
     if (
         other
         or not source.text.lstrip().startswith(("{", "["))
-        or not entry.may_start(source.text)
+        or not (entry.may_start(source.text) or _image_of_engine().search(source.text))
         or _HOLE.search(source.text)
     ):
         return []

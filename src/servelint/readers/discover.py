@@ -124,8 +124,11 @@ def _regular(entry: os.DirEntry[str]) -> bool:
         return False  # a link that leads nowhere, or in a circle
 
 
+ZERO_BYTES = "not read: it contains zero bytes, as a binary file does, or UTF-16 without a byte order mark; save it as UTF-8"
+
+
 def read_file(path: str) -> Source | Problem | None:
-    """A file's text; None if it is binary or mentions no engine, a problem if it does and cannot be read."""
+    """A file's text; None if it mentions no engine, a problem if it does and cannot be read."""
     try:
         most = bound(path).most
         with os.fdopen(safe_open.descriptor(path), "rb") as file:
@@ -144,10 +147,12 @@ def read_file(path: str) -> Source | Problem | None:
 
 
 def decode(path: str, data: bytes) -> Source | Problem | None:
-    """The text of a file's bytes (UTF-8, or UTF-16 with a byte order mark); None if it mentions no engine or is binary."""
+    """The text of a file's bytes (UTF-8, or UTF-16 with a byte order mark); None if it mentions no engine."""
     wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    plain = data.decode("utf-16", errors="replace").encode("utf-8", "replace") if wide else data
-    return decode_text(path, data) if mentions_engine(plain) and is_worth_reading(path, plain) else None
+    plain = data.decode("utf-16", errors="replace").encode("utf-8", "replace") if wide else data.replace(b"\0", b"")
+    if not mentions_engine(plain) or not is_worth_reading(path, plain):
+        return None
+    return decode_text(path, data) or Problem(path, ZERO_BYTES, note="found")
 
 
 def bound(path: str, head: bytes = b"") -> bounds.Bound:

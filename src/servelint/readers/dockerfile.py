@@ -178,13 +178,20 @@ _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 
 
 def _not_json(command: Command | None, context: CommandContext, stage: Stage) -> list[Launch]:
-    """The launch that a list means which is not JSON, so that Docker hands its text to a shell.
+    """The launch that a command means which Docker hands to a shell, and the shell to the entrypoint of an engine's image.
 
-    It has single quotes, or a comma is missing or too many.
+    It is a list that is not JSON, with single quotes, or with a comma that is missing or too many; or it is not a list.
     """
     if command is None or command.exec or command.site is None:
         return []
     start = command.site.text.find("[")
+    options = re.match(r"(?i)\s*(?:CMD\s+)?(?=--?[A-Za-z])", command.site.text)
+    engine = stage.origin.engine
+    if options is not None and engine is not None and stage.entrypoint is None and stage.origin.entrypoint:
+        # https://docs.docker.com/reference/dockerfile/#understand-how-cmd-and-entrypoint-interact
+        text = TracedText.at(command.site.source, command.site.start + options.end(), command.site.end)
+        meant = TracedText.join((TracedText.of(" ".join(ENGINES[engine].command) + " "), text))
+        return not_started("shell-form", Word(text, text.span()), meant, context, 0)
     if start == -1 or command.site.text[:start].strip().upper() not in ("", "CMD", "ENTRYPOINT"):
         return []
     text = TracedText.at(command.site.source, command.site.start + start, command.site.end)

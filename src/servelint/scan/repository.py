@@ -192,7 +192,8 @@ class _Scan:
             self.problems.append(content)
             return
         source = decode(path, content) if content is not None else None
-        if source is None or content is None:
+        binary = isinstance(source, Problem) and source.note == "found"
+        if source is None or content is None or binary:
             if tree.by_id:
                 self.cache.add_silent(self.stamps[path])
             return

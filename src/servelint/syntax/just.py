@@ -213,7 +213,7 @@ _SETTING = re.compile(r"set[ \t]+([a-z-]+)[ \t]*(?::=[ \t]*(.*))?$", re.MULTILIN
 _OTHER = re.compile(r"(?:alias|import\??|mod\??|unexport|set)[ \t]")
 _HEADER = re.compile(r"@?([A-Za-z_][\w-]*)", re.ASCII)
 _PARAMETER = re.compile(r"[ \t]*([*+]?)(\$?)([A-Za-z_][\w-]*)", re.ASCII)
-_HOLE = re.compile(r"\{\{\{\{|\{\{(.*?)\}\}", re.DOTALL)
+_HOLE = re.compile(r"\{\{\{\{|\{\{(.*?)\}\}|\{\{.*", re.DOTALL)
 _INTERPRETER = re.compile(r"#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh(?:\s|$)")
 _EXPRESSION_AT_MOST = 20_000
 
@@ -421,8 +421,10 @@ class Justfile:
 
         def value(match: re.Match[str]) -> TracedText:
             span = whole.span(*match.span())
-            if match.group(1) is None:
+            if match.group() == "{{{{":
                 return TracedText.of("{{", span)
+            if match.group(1) is None:
+                return TracedText((unknown(match.group(), span),))  # never closed
             expression = Expression(self.source, start + match.start(1), start + match.end(1), known, self.environment.get)
             try:
                 found = expression.read()

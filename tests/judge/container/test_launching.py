@@ -79,6 +79,14 @@ class TestNotStarted:
         assert finding.span.text == place
         assert "SGLang is not started" in finding.message
 
+    def test_options_that_a_shell_is_given(self) -> None:
+        (finding,) = findings("FROM vllm/vllm-openai:v0.20.0\nCMD --model m\n", "Dockerfile")
+        assert (finding.rule, finding.severity, finding.span.text) == ("container/not-started", "error", "--model m")
+        assert finding.message == (
+            "CMD is not a list: the image's entrypoint is given /bin/sh -c '--model m', and vLLM is not started"
+        )
+        assert finding.advice == 'write a list: CMD ["--option", "value"]'
+
     @pytest.mark.parametrize(
         ("text", "name"),
         [

@@ -51,6 +51,25 @@ def test_one_of_another_engine_in_a_script_may_be_for_that_one() -> None:
     assert kinds_in("export SGLANG_ENABLE_SPEC_V2=1\nvllm serve m", "run.sh", vllm="0.27.1") == []
 
 
+@pytest.mark.parametrize(
+    ("engine", "command", "name", "release", "option"),
+    [
+        ("vllm", "m", "VLLM_HOST", "0.33.0", "--host"),
+        ("vllm", "m", "VLLM_HOST", "0.8.5", "--host"),
+        ("sglang", "--model-path m", "SGLANG_HOST", "0.5.23", "--host"),
+    ],
+)
+def test_one_that_is_named_for_an_option(engine: str, command: str, name: str, release: str, option: str) -> None:
+    finding = only(engine, command, release, {name: "0.0.0.0"})
+    assert finding.rule == f"{engine}/unknown-env"
+    assert finding.advice == f"write {option} with its value"
+    assert finding.fix is None
+
+
+def test_one_that_is_named_for_an_option_of_the_command() -> None:
+    assert kinds("vllm", "m --host 0.0.0.0", "0.33.0", {"VLLM_HOST": "0.0.0.0"}) == []
+
+
 def test_one_that_is_no_more_than_close_to_another() -> None:
     text = "VLLM_USE_FLASHINFR_SAMPLER=1 vllm serve m"
     (finding,) = in_file(text, "run.sh", vllm="0.27.1")

@@ -561,3 +561,74 @@ def test_lines_that_a_program_fills_in(line: str) -> None:
     assert [word.shown for word in launch.argv] == ["--port", "8000", line.strip()]
     assert launch.argv[2].many
     assert not launch.argv[2].text.known
+
+
+class TestUserData:
+    """What a machine runs at its first boot."""
+
+    def test_a_script(self) -> None:
+        text = """
+            apiVersion: aws.example.io/v1
+            kind: XInstance
+            metadata: {name: box}
+            spec:
+              userData: |
+                #!/bin/bash
+                systemctl enable --now docker
+                docker run -d --gpus all vllm/vllm-openai:v0.20.0 --model m --max-model-len 8192
+        """
+        launch = launch_in(text, FILE)
+        assert (launch.name, launch.engine, launch.release.release) == ("XInstance/box.userData", "vllm", "0.20.0")
+        assert argv(launch) == ["--model", "m", "--max-model-len", "8192"]
+
+    def test_a_configuration_of_cloud_init(self) -> None:
+        text = """
+            apiVersion: kubevirt.io/v1
+            kind: VirtualMachine
+            metadata: {name: llm}
+            spec:
+              template:
+                spec:
+                  volumes:
+                  - name: init
+                    cloudInitNoCloud:
+                      userData: |
+                        #cloud-config
+                        runcmd:
+                        - docker run --gpus all vllm/vllm-openai:v0.20.0 --model m
+        """
+        launch = launch_in(text, FILE)
+        assert (launch.name, launch.release.release) == ("VirtualMachine/llm.userData", "0.20.0")
+        assert argv(launch) == ["--model", "m"]
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            "#!/bin/bash\n    docker pull vllm/vllm-openai:v0.20.0",
+            "#!/bin/bash\n    echo vllm serve m",
+            "a note: vllm serve m",
+        ],
+    )
+    def test_one_that_starts_nothing(self, data: str) -> None:
+        text = f"apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n  userData: |\n    {data}\n"
+        assert launches_in(text, FILE) == []
+
+    def test_one_that_aliases_itself(self) -> None:
+        text = "apiVersion: a.example.io/v1\nkind: X\nspec: &a\n  again: *a\n  userData: |\n    #!/bin/sh\n    vllm serve m\n"
+        assert [argv(one) for one in reading(text, FILE)[0].launches] == [["m"]]
+
+
+def test_a_program_in_a_config_map_that_no_container_runs() -> None:
+    text = """
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: programs}
+        data:
+          serve.py: |
+            import subprocess
+            subprocess.run(["vllm", "serve", "m", "--max-model-len", "4096"])
+          client.py: |
+            from vllm import SamplingParams
+    """
+    launch = launch_in(text, FILE)
+    assert (launch.name, argv(launch)) == ("ConfigMap/programs.serve.py", ["m", "--max-model-len", "4096"])

@@ -44,6 +44,10 @@ def not_started(launch: Launch) -> list[Violation]:
             message = f"{needs}: Docker passes {shown!r} to a shell unchanged, and {engine} is not started"
             advice = "write double quotes" if quotes else "write one comma between two words, and none after the last one"
             label = "not JSON"
+        elif mishap.kind == "shell-form":
+            message = f"CMD is not a list: the image's entrypoint is given /bin/sh -c {shown!r}, and {engine} is not started"
+            advice = 'write a list: CMD ["--option", "value"]'
+            label = "not a list"
         elif mishap.kind == "block-closed":
             message = f"cmd.exe ends the block at this parenthesis: what follows in it always runs, and {engine} is not started"
             advice = "write ^) in a command of a block"

@@ -88,6 +88,13 @@ def _is_own_image(view: ReleaseView) -> bool:
     return container is not None and container.image is not None and container.image.flat.startswith(own)
 
 
+def _option_of(view: ReleaseView, name: str) -> str | None:
+    """The option that a variable is named for: VLLM_HOST is meant as --host, and is not VLLM_HOST_IP written wrong."""
+    prefix = next((one for one in view.record.variables if name.startswith(one)), None)
+    option = "--" + name[len(prefix) :].lower().replace("_", "-") if prefix else ""
+    return option if option.strip("-") and view.find(option) is not None else None
+
+
 def _unread(view: ReleaseView, name: str, variable: Variable) -> Violation | None:
     place = name_span(variable)
     known = view.catalog.variables()
@@ -106,6 +113,12 @@ def _unread(view: ReleaseView, name: str, variable: Variable) -> Violation | Non
         for_others = view.record.shared_variables and not (verb and verb[0].site is None)
         if close is None or for_others or _is_passed_on(view, variable):
             return None  # a script beside the engine may read it, or this one does
+        option = _option_of(view, name)
+        if option is not None:
+            if setting_named(view, option) is not None:
+                return None  # the command passes what the variable is named for
+            message, advice = f"nothing in {view.release} reads {name}", f"write {option} with its value"
+            return Violation("unknown-env", place, message, advice, "not read", variable=name)
         there = close in view.config.launch.env
         instead = in_place_of(view, name)
         advice = f"delete it: {close} is set already" if there else f"did you mean {close}?"

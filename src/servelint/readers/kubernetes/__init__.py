@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 
 from servelint.core.launch import Launch, join
 from servelint.core.source import Source
+from servelint.engines import entry
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import script_launches
 from servelint.readers.context import CommandContext
@@ -63,6 +65,7 @@ _OPERATORS = (
 )
 """Function, group and kinds of the operators whose objects start an engine by more than their containers."""
 _NO_CONTAINERS = frozenset(("CustomResourceDefinition", "ConfigMap", "Secret"))
+_USER_DATA = re.compile(r"user[_-]?data", re.IGNORECASE)
 _SHEBANGS = ("#!/bin/sh", "#!/bin/bash", "#!/usr/bin/bash", "#!/usr/bin/env bash", "#!/usr/bin/env sh")
 
 
@@ -113,7 +116,7 @@ def _of_object(file: File, one: Object, images: Overrides | None) -> list[Launch
             return found
         from servelint.readers.kubernetes import platforms
 
-        return platforms.named_engine(file, one, images)
+        return platforms.named_engine(file, one, images) or _user_data(file, one)
     if file.neighbours is not None and one.kind != "Component" and not {"resources", "bases"}.isdisjoint(one.fields):
         from servelint.readers.kubernetes import overlays
 
@@ -123,8 +126,39 @@ def _of_object(file: File, one: Object, images: Overrides | None) -> list[Launch
     return pods.kustomization(file, one, images)
 
 
+def _user_data(file: File, one: Object) -> list[Launch]:
+    """The launches of a machine's first boot, as an object describes it: a script, or cloud-init's configuration."""
+    from servelint.readers import embedded
+
+    found: list[Launch] = []
+    waiting, seen = [one.node], set[int]()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue  # an alias
+        seen.add(id(node))
+        waiting += yaml.items(node) or []
+        for name, (_, value) in yaml.entries(node).items() if yaml.is_mapping(node) else ():
+            text = yaml.scalar(value)
+            if text is None:
+                waiting.append(value)
+            elif _USER_DATA.fullmatch(name) is not None and entry.mentions(text):
+                written = yaml.text(file.source, value)
+                if text.startswith(_SHEBANGS):
+                    found += script_launches(written, CommandContext(file.source, f"{one.label}.{name}"), None)
+                elif text.startswith("#cloud-config"):
+                    found += _named(embedded.of_written("user-data.yaml", written, file.source), f"{one.label}.{name}")
+    return found
+
+
+def _named(found: list[Launch], name: str) -> list[Launch]:
+    for launch in found:
+        launch.name = name
+    return found
+
+
 def _other_scripts(file: File, starts: list[int]) -> list[Launch]:
-    """The launches of scripts in ConfigMaps that no container of the file runs: one of another file may.
+    """The launches of scripts and programs in ConfigMaps that no container of the file runs: one of another file may.
 
     Args:
         file: The file.
@@ -134,9 +168,16 @@ def _other_scripts(file: File, starts: list[int]) -> list[Launch]:
     for one, data in file.scripts:
         for key, text in data.items():
             extent = text.extent()
-            if extent is None or not (key.endswith((".sh", ".bash")) or text.flat.startswith(_SHEBANGS)):
+            program = key.endswith(".py")
+            if extent is None or not (program or key.endswith((".sh", ".bash")) or text.flat.startswith(_SHEBANGS)):
                 continue
-            if bisect_left(starts, extent.start) == bisect_left(starts, extent.end):
+            if bisect_left(starts, extent.start) != bisect_left(starts, extent.end):
+                continue
+            if program:
+                from servelint.readers import embedded
+
+                found += _named(embedded.of_written(key, text, file.source), f"ConfigMap/{one.name}.{key}")
+            else:
                 found += script_launches(text, CommandContext(file.source, f"ConfigMap/{one.name}.{key}", open_env=True), None)
     return found
 

@@ -278,6 +278,7 @@ def explore(
     run: Callable[[World], bool],
     most: int,
     plain: bool,
+    start: dict[Key, bool] | None = None,
 ) -> set[Key]:
     """Run a script with its undecided conditions decided in different ways: first as a plain run does, then each the other way.
 
@@ -287,6 +288,7 @@ def explore(
         run: Runs the script in a world; False if it could not be run to its end.
         most: How many runs there may be.
         plain: Whether a plain run is made first; else the first walk was one.
+        start: The conditions that the plain run decides another way, none by default.
 
     Returns:
         The conditions that may have an outcome which no run has had.
@@ -314,7 +316,7 @@ def explore(
 
     runs = 0
     if plain:
-        queue.append({})
+        queue.append(start or {})
     else:
         trace = {key: one.main for key, one in known.items() if all(known[at].main == way for at, way in one.path)}
         covered.update(trace.items())
