@@ -817,6 +817,8 @@ def _typed(engine: str, text: TracedText, types: list[str]) -> Scalar | None:
         converted = value
     if isinstance(converted, int) and not _measured(converted):
         return None  # nothing can compute with it
+    if isinstance(converted, str) and value.lstrip().startswith('"'):
+        return value  # a string of JSON keeps its quotes, which tell it from an object
     return converted if isinstance(converted, (str, int, float)) and _measured(converted) else value
 
 

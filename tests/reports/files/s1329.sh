@@ -1,0 +1,2 @@
+python3 -m sglang.launch_server --model-path zai-org/GLM-4.5-Air-FP8 --disaggregation-mode prefill --tp-size 4 --mem-fraction-static 0.8 --kv-cache-dtype fp8_e4m3 --host 0.0.0.0 --attention-backend fa3 --port 30001 --chunked-prefill-size 65536 &
+python3 -m sglang.launch_server --model-path zai-org/GLM-4.5-Air-FP8 --disaggregation-mode decode --tp-size 4 --mem-fraction-static 0.8 --kv-cache-dtype fp8_e4m3 --host 0.0.0.0 --attention-backend fa3 --port 30011 --speculative-algo EAGLE --speculative-num-steps 2 --speculative-eagle-topk 1 --speculative-num-draft-tokens 3
