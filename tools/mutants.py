@@ -51,6 +51,7 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 _LEFT_ALONE = (ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal)
 """Nodes that are not changed: an f-string has no places of its parts before Python 3.12."""
 _ALSO = {
+    "autofix": ["tests/fixes/test_fixes_of_files.py", "tests/fixes/test_layouts.py"],
     "core.secrets": ["tests/filters/test_masking.py"],
     "engines.conversions": ["tests/engines", "tests/judge/parser"],
     "engines.launch_files": ["tests/engines/test_object_files.py"],
@@ -63,7 +64,9 @@ _ALSO = {
     "judge.parser.values": ["tests/judge/parser/test_misspelt.py"],
     "judge.releases": ["tests/judge/test_unknown_release.py"],
     "models.quantization": ["tests/models/test_weights.py"],
+    "readers.discover": ["tests/test_discover.py"],
     "readers.helm_chart": ["tests/readers/test_helm.py", "tests/readers/test_helm_values.py"],
+    "rule_examples": ["tests/rules/test_folder.py"],
     "rules.condition": ["tests/rules/test_compile.py", "tests/rules/test_options.py", "tests/rules/test_index.py"],
     "syntax.batch.words": ["tests/syntax/batch/test_evaluate.py"],
     "syntax.go_functions": ["tests/syntax/test_go_templates.py"],
@@ -228,12 +231,12 @@ def beside(module: str, root: Path = ROOT) -> list[str]:
     """
     parts = module.split(".")
     also = [path for path in _ALSO.get(module, ()) if (root / path).exists()]
-    for depth in range(len(parts) - 1, 0, -1):
+    for depth in range(len(parts) - 1, -1, -1):
         folder, name = root / "tests" / Path(*parts[:depth]), parts[depth]
         own = [*folder.glob(f"test_{name}*.py"), *(folder / name).glob("test_*.py")]
         if own or also:
             return [*sorted([str(path.relative_to(root)) for path in own]), *also]
-        if any(folder.glob("test_*.py")):
+        if depth and any(folder.glob("test_*.py")):
             return [str(folder.relative_to(root))]
     raise ValueError(f"no tests stand beside {module}; name them with --tests")
 
