@@ -11,7 +11,7 @@ import pytest
 from servelint.core import bounds
 from servelint.core.problem import Problem
 from servelint.core.source import Source
-from servelint.readers.discover import decode, files, read_file
+from servelint.readers.discover import decode, files, may_start, read_file
 from tests.launching import shown
 
 SCRIPT = b"vllm serve m\n"
@@ -94,6 +94,12 @@ class TestFolders:
     def test_files_that_may_start_an_engine(self, name: str) -> None:
         write(name)
         assert listed(".") == ([name], [])
+
+    @pytest.mark.parametrize(("text", "starts"), [("vllm serve m", True), ("text of vllm", False), ("", False)])
+    def test_whether_a_file_starts_an_engine(self, text: str, starts: bool, tmp_path: Path) -> None:
+        path = tmp_path / "run.sh"
+        path.write_text(text)
+        assert may_start(str(path)) is starts
 
     @pytest.mark.parametrize("name", ["main.rb", "notes.txt", "a.yml.orig", "envoy.rs", "model.safetensors", ".bashrc"])
     def test_files_of_another_kind(self, name: str) -> None:

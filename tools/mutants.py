@@ -64,6 +64,7 @@ _ALSO = {
     "judge.parser.values": ["tests/judge/parser/test_misspelt.py"],
     "judge.releases": ["tests/judge/test_unknown_release.py"],
     "models.quantization": ["tests/models/test_weights.py"],
+    "readers.commands": ["tests/readers/test_prepared.py"],
     "readers.discover": ["tests/test_discover.py"],
     "readers.helm_chart": ["tests/readers/test_helm.py", "tests/readers/test_helm_values.py"],
     "rule_examples": ["tests/rules/test_folder.py"],
