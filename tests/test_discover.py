@@ -157,6 +157,15 @@ class TestLinks:
         assert listed(".") == (["real/run.sh"], [])
         assert listed("link") == (["link/run.sh"], [])
 
+    def test_that_lead_out_of_the_project_are_noted_where_somebody_takes_notes(self) -> None:
+        write("other/run.sh", "own/.git/HEAD", "own/run.sh")
+        Path("own/link.sh").symlink_to("../other/run.sh")
+        problems: list[Problem] = []
+        notes: list[Problem] = []
+        assert list(files(["own"], problems, notes=notes)) == list(files(["own"], problems)) == ["own/run.sh"]
+        assert [one.path for one in notes] == ["own/link.sh"]
+        assert problems == []
+
     def test_in_a_circle(self) -> None:
         write("a/run.sh")
         Path("a/up").symlink_to("..")
