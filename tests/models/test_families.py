@@ -530,7 +530,20 @@ def test_a_name_with_other_separators(name: str, family: str | None) -> None:
 @pytest.mark.parametrize(
     "stage",
     [
-        *("model", "models", "weights", "checkpoint", "checkpoints", "target", "base", "hf", "merged", "final", "latest", "data"),
+        *(
+            "model",
+            "models",
+            "weights",
+            "checkpoint",
+            "checkpoints",
+            "target",
+            "base",
+            "hf",
+            "merged",
+            "final",
+            "latest",
+            "data",
+        ),
         *("mnt", "master", "original", "best", "last", "ckpt_7", "rev1", "step-10", "iteration3", "run2", "version_1", "iter9"),
     ],
 )

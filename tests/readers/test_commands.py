@@ -252,10 +252,10 @@ class TestNoImage:
 
     @pytest.mark.parametrize(
         "verb",
-        (
-            "attach build compose cp images inspect kill logs network port ps pull push rename restart rm rmi start stats stop "
-            "system tag top update volume wait"
-        ).split(),
+        [
+            *("attach", "build", "compose", "cp", "images", "inspect", "kill", "logs", "network", "port", "ps", "pull", "push"),
+            *("rename", "restart", "rm", "rmi", "start", "stats", "stop", "system", "tag", "top", "update", "volume", "wait"),
+        ],
     )
     def test_what_a_container_tool_does_beside_starting_one(self, verb: str) -> None:
         assert launches_in(f"docker {verb} --all\nvllm/vllm-openai:v0.19.1 --model m", "run.sh") == []
