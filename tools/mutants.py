@@ -206,7 +206,7 @@ def _own_changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
     ):
         yield node, "pass"
-    elif isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) != "None":
+    elif isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) not in ("None", "False"):
         yield node, "return None"
 
 

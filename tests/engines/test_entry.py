@@ -157,6 +157,7 @@ def test_a_program_that_a_substitution_looks_for(asked: str) -> None:
         ("tgi", "--model-name=/mnt/models/", "tgis"),
         ("tgi", "--model-id m --port 8080", ""),
         ("tgi", "--grpc-port 8033", "tgis"),
+        ("tgi", "--output-special-tokens", "tgis"),
         ("tgi", "--model-id m --grpc-port", ""),
         ("tgi", "--grpc-port 8033 --max-total-tokens=4096", ""),
         ("sglang", "--model-path m --dit-cpu-offload", "multimodal_gen"),

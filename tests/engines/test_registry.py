@@ -126,7 +126,7 @@ class TestRecords:
         repositories = [family.repository for family in engine.images]
         for name in (*names, *engine.distributions, *repositories):
             speaks = [word.decode() in name.lower() for word in engine.words]
-            assert any(speaks) or name in UNNAMED, name
+            assert any(speaks) or name in UNNAMED, f"{name} has none of {engine.words}: add one to `words`"
         assert all(any(stem in name.lower() for stem in engine.stems) for name in names)
 
     def test_the_usual_command_starts_it(self, engine: Engine) -> None:

@@ -134,7 +134,11 @@ def test_what_a_later_release_may_mend_is_a_warning() -> None:
     ("image", "command", "rule"),
     [
         (NEWER, '["--model","m","--speculative-config","{\\"xx\\": 1}"]', "vllm/unknown-json-key"),
-        (NEWER, '["--model","m","--speculative-config","{\\"num_speculative_tokens\\": \\"x\\"}"]', "vllm/invalid-json-value"),
+        (
+            NEWER,
+            '["--model","m","--speculative-config","{\\"method\\": \\"mtp\\", \\"num_speculative_tokens\\": \\"x\\"}"]',
+            "vllm/invalid-json-value",
+        ),
         (NEWER, '["--model","m","--ctx-size","4"]', "vllm/option-of-other-engine"),
         (NEWER, '["--model","m","--port","x"]', "vllm/invalid-value"),
         (NEWER, '["--model","m","--max-model-lenn","4"]', "vllm/unknown-option"),

@@ -80,6 +80,16 @@ def test_what_leaves_is_run(script: str) -> None:
     assert followed(f"{script}\nvllm after") == []
 
 
+@pytest.mark.parametrize(
+    "names", [("EXIT", "0"), ("INT", "SIGINT"), ("sigterm", "15"), ("2", "Int"), ("HUP", "1"), ("3", "SIGQUIT")]
+)
+def test_a_trap_is_taken_back_by_any_name_of_its_signal(names: tuple[str, str]) -> None:
+    assert followed(f"trap 'vllm a' {names[0]}") == ["vllm a"]
+    for one, other in (names, names[::-1]):
+        assert followed(f"trap 'vllm a' {one}; trap - {other}") == []
+        assert followed(f"trap 'vllm a' {one} USR1; trap - {other}") == ["vllm a"]
+
+
 def test_the_status_of_a_function_is_that_of_its_last_command() -> None:
     assert followed("f() { curl x; echo; }; f || vllm no; f && vllm yes") == ["vllm yes"]
     assert followed("f() { return 1; }; f && vllm no; f || vllm yes") == ["vllm yes"]
