@@ -50,11 +50,24 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 }
 _LEFT_ALONE = (ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal)
 """Nodes that are not changed: an f-string has no places of its parts before Python 3.12."""
+_RECORD = ["tests/engines/test_registry.py", "tests/engines/test_entry.py", "tests/engines/test_images.py"]
 _ALSO = {
     "autofix": ["tests/fixes/test_fixes_of_files.py", "tests/fixes/test_layouts.py"],
+    "cli.launches": ["tests/cli/test_problems.py"],
+    "cli.memory": ["tests/cli/test_problems.py"],
+    "cli.rules": ["tests/cli/test_problems.py"],
+    "cli.translate": ["tests/cli/test_problems.py"],
+    "cli.upgrade": ["tests/cli/test_problems.py"],
     "core.secrets": ["tests/filters/test_masking.py"],
     "engines.conversions": ["tests/engines", "tests/judge/parser"],
     "engines.launch_files": ["tests/engines/test_object_files.py"],
+    "engines.llamacpp": _RECORD,
+    "engines.lmdeploy": _RECORD,
+    "engines.ollama": _RECORD,
+    "engines.sglang": _RECORD,
+    "engines.tgi": _RECORD,
+    "engines.trtllm": _RECORD,
+    "engines.vllm": _RECORD,
     "fixes.make": ["tests/fixes/test_fixes.py", "tests/fixes/test_layouts.py", "tests/fixes/test_fixes_of_files.py"],
     "judge.judging": [
         "tests/judge/test_refused_by_the_newest.py",

@@ -138,6 +138,11 @@ class TestRecords:
         assert found is not None
         assert (found.engine, found.end) == (engine.id, len(engine.command))
 
+    def test_names_that_its_options_take_are_in_its_catalog(self, engine: Engine) -> None:
+        kinds = {*engine.looked_up_options.values(), *[kind for kind, _ in engine.value_kinds_of_options.values()]}
+        path = Path(engine.data) / f"{engine.id}.json"
+        assert not kinds or kinds <= set(json.loads(path.read_text(encoding="utf-8"))["names"])
+
     def test_parts_are_there(self, engine: Engine) -> None:
         for name, attribute in (("facts", "FACTS"), ("conversions", "CONVERSIONS")):
             module = engine.part(name)
