@@ -200,3 +200,11 @@ def test_a_run_takes_its_steps_from_those_of_its_world() -> None:
     world.steps = 1000
     evaluate(TracedText.at(Source("run.sh", script), 0, len(script)), lambda _: None, world=world)
     assert 0 < world.steps < 1000 - 3
+
+
+@pytest.mark.parametrize("braces", ["{" * 2_000 + ",", "{a,b}" * 20, "{1..99999}"])
+def test_words_with_too_many_braces_are_not_known(braces: str) -> None:
+    source = Source("run.sh", f"vllm {braces} c")
+    found: list[list[str | None]] = []
+    evaluate(TracedText.at(source, 0, len(source.text)), lambda ran: found.append([word.value for word in ran.words]))
+    assert found == [["vllm", None, "c"]]
