@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
 
 from servelint.core.source import Source
 from servelint.lsp.documents import Document, Positions, path_of
 from servelint.readers.registry import JSON, TEXT, YAML, recognise
-from tools.formats import declared, languages
+
+DECLARED = import_module("tools.formats").declared()
+LANGUAGES = import_module("tools.formats").languages(DECLARED)
 
 
 @pytest.mark.parametrize(
@@ -29,10 +33,10 @@ def test_what_is_no_file_goes_by_the_name_of_its_language() -> None:
     assert Document("file://[", "shellscript", 1, "").path == "untitled.sh"
 
 
-@pytest.mark.parametrize("language", languages(declared()))
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_text_of_a_language_without_a_file_is_read_as_that_language(language: str) -> None:
     name = Document("untitled:Untitled-1", language, 1, "").path
-    formats = [one for one in declared() if language in one.languages]
+    formats = [one for one in DECLARED if language in one.languages]
     if language in ("ini", "plaintext", "properties"):
         assert name == "untitled:Untitled-1"  # the text says which of several formats it is
     else:
