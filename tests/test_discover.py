@@ -11,7 +11,7 @@ import pytest
 from servelint.core import bounds
 from servelint.core.problem import Problem
 from servelint.core.source import Source
-from servelint.readers.discover import ZERO_BYTES, decode, files, read_file
+from servelint.readers.discover import ZERO_BYTES, decode, files, may_start, read_file
 from tests.launching import shown
 
 SCRIPT = b"vllm serve m\n"
@@ -95,6 +95,12 @@ class TestFolders:
         write(name)
         assert listed(".") == ([name], [])
 
+    @pytest.mark.parametrize(("text", "starts"), [("vllm serve m", True), ("text of vllm", False), ("", False)])
+    def test_whether_a_file_starts_an_engine(self, text: str, starts: bool, tmp_path: Path) -> None:
+        path = tmp_path / "run.sh"
+        path.write_text(text)
+        assert may_start(str(path)) is starts
+
     @pytest.mark.parametrize("name", ["main.rb", "notes.txt", "a.yml.orig", "envoy.rs", "model.safetensors", ".bashrc"])
     def test_files_of_another_kind(self, name: str) -> None:
         write(name)
@@ -150,6 +156,15 @@ class TestLinks:
         Path("link").symlink_to("real")
         assert listed(".") == (["real/run.sh"], [])
         assert listed("link") == (["link/run.sh"], [])
+
+    def test_that_lead_out_of_the_project_are_noted_where_somebody_takes_notes(self) -> None:
+        write("other/run.sh", "own/.git/HEAD", "own/run.sh")
+        Path("own/link.sh").symlink_to("../other/run.sh")
+        problems: list[Problem] = []
+        notes: list[Problem] = []
+        assert list(files(["own"], problems, notes=notes)) == list(files(["own"], problems)) == ["own/run.sh"]
+        assert [one.path for one in notes] == ["own/link.sh"]
+        assert problems == []
 
     def test_in_a_circle(self) -> None:
         write("a/run.sh")

@@ -50,10 +50,24 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 }
 _LEFT_ALONE = (ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal)
 """Nodes that are not changed: an f-string has no places of its parts before Python 3.12."""
+_RECORD = ["tests/engines/test_registry.py", "tests/engines/test_entry.py", "tests/engines/test_images.py"]
 _ALSO = {
+    "autofix": ["tests/fixes/test_fixes_of_files.py", "tests/fixes/test_layouts.py"],
+    "cli.launches": ["tests/cli/test_problems.py"],
+    "cli.memory": ["tests/cli/test_problems.py"],
+    "cli.rules": ["tests/cli/test_problems.py"],
+    "cli.translate": ["tests/cli/test_problems.py"],
+    "cli.upgrade": ["tests/cli/test_problems.py"],
     "core.secrets": ["tests/filters/test_masking.py"],
     "engines.conversions": ["tests/engines", "tests/judge/parser"],
     "engines.launch_files": ["tests/engines/test_object_files.py"],
+    "engines.llamacpp": _RECORD,
+    "engines.lmdeploy": _RECORD,
+    "engines.ollama": _RECORD,
+    "engines.sglang": _RECORD,
+    "engines.tgi": _RECORD,
+    "engines.trtllm": _RECORD,
+    "engines.vllm": _RECORD,
     "fixes.make": ["tests/fixes/test_fixes.py", "tests/fixes/test_layouts.py", "tests/fixes/test_fixes_of_files.py"],
     "judge.judging": [
         "tests/judge/test_refused_by_the_newest.py",
@@ -63,7 +77,10 @@ _ALSO = {
     "judge.parser.values": ["tests/judge/parser/test_misspelt.py"],
     "judge.releases": ["tests/judge/test_unknown_release.py"],
     "models.quantization": ["tests/models/test_weights.py"],
+    "readers.commands": ["tests/readers/test_prepared.py"],
+    "readers.discover": ["tests/test_discover.py"],
     "readers.helm_chart": ["tests/readers/test_helm.py", "tests/readers/test_helm_values.py"],
+    "rule_examples": ["tests/rules/test_folder.py"],
     "rules.condition": ["tests/rules/test_compile.py", "tests/rules/test_options.py", "tests/rules/test_index.py"],
     "syntax.batch.words": ["tests/syntax/batch/test_evaluate.py"],
     "syntax.go_functions": ["tests/syntax/test_go_templates.py"],
@@ -202,7 +219,7 @@ def _own_changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
     ):
         yield node, "pass"
-    elif isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) != "None":
+    elif isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) not in ("None", "False"):
         yield node, "return None"
 
 
@@ -228,12 +245,12 @@ def beside(module: str, root: Path = ROOT) -> list[str]:
     """
     parts = module.split(".")
     also = [path for path in _ALSO.get(module, ()) if (root / path).exists()]
-    for depth in range(len(parts) - 1, 0, -1):
+    for depth in range(len(parts) - 1, -1, -1):
         folder, name = root / "tests" / Path(*parts[:depth]), parts[depth]
         own = [*folder.glob(f"test_{name}*.py"), *(folder / name).glob("test_*.py")]
         if own or also:
             return [*sorted([str(path.relative_to(root)) for path in own]), *also]
-        if any(folder.glob("test_*.py")):
+        if depth and any(folder.glob("test_*.py")):
             return [str(folder.relative_to(root))]
     raise ValueError(f"no tests stand beside {module}; name them with --tests")
 

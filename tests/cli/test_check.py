@@ -439,3 +439,13 @@ class TestHowMuch:
     def test_a_wrong_option_is_told_in_one_line(self, workspace: Workspace) -> None:
         ran = workspace.run("check", "--profil=strict")
         assert (ran.status, ran.err) == (2, "servelint check: error: no such option: --profil; did you mean --profile?\n")
+
+
+def test_a_difference_is_printed_as_a_patch(workspace: Workspace) -> None:
+    workspace.file("run.sh", "vllm serve m --gpu_memory_utilisation 0.9\n")
+    ran = workspace.run("check", "run.sh", "--diff", "--unsafe-fixes", "--engine-version", "vllm=0.27.1")
+    assert ran.out.splitlines()[-2:] == [
+        "-vllm serve m --gpu_memory_utilisation 0.9",
+        "+vllm serve m --gpu-memory-utilization 0.9",
+    ]
+    assert (workspace.folder / "run.sh").read_text() == "vllm serve m --gpu_memory_utilisation 0.9\n"

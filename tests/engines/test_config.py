@@ -7,7 +7,7 @@ import gc
 import pytest
 
 from servelint.core.source import Span
-from servelint.engines.config import ABSENT, UNWRITTEN, Config, Operand, Reading, Scalar, configs
+from servelint.engines.config import ABSENT, UNWRITTEN, Config, Operand, Reading, Scalar, configs, given_object
 from tests.launching import launch_in, launches_in, marked_launch
 
 
@@ -486,3 +486,21 @@ def test_a_replaced_object_has_no_keys_of_options_beside_it() -> None:
     (found,) = config(f"vllm serve m {words}", "0.33.0").replaced()
     assert found.operand("speculative-config.model").present is False
     assert found.operand("port").value == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("", None),
+        ("--hf-overrides '{\"a\": 1}'", {"a": 1}),
+        ("--hf-overrides '[1]'", None),
+        ("--hf-overrides '{\"a\": '$X'}'", None),
+        ("--hf-overrides.a 1 --compilation-config.mode 3 --hf-overrides.b x", {"a": 1, "b": "x"}),
+        ("--hf-overrides.a.b 1 --hf-overrides.a.c true", {"a": {"b": 1, "c": True}}),
+        ("--hf-overrides.a 1 --hf-overrides.a.c x", None),
+        ("--hf-overrides.a $X --hf-overrides.b 1", None),
+        ("--hf-overrides.a+ 1", None),
+    ],
+)
+def test_an_object_by_its_text_or_by_its_keys(words: str, expected: object) -> None:
+    assert given_object(config(f"vllm serve m {words}", "0.33.0"), "hf-overrides") == expected

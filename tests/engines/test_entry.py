@@ -6,6 +6,7 @@ import pytest
 
 from servelint.core.launch import Word
 from servelint.core.text import TracedText, unknown
+from servelint.engines import entry
 from servelint.engines.entry import find, program, reader, since
 
 
@@ -157,6 +158,7 @@ def test_a_program_that_a_substitution_looks_for(asked: str) -> None:
         ("tgi", "--model-name=/mnt/models/", "tgis"),
         ("tgi", "--model-id m --port 8080", ""),
         ("tgi", "--grpc-port 8033", "tgis"),
+        ("tgi", "--output-special-tokens", "tgis"),
         ("tgi", "--model-id m --grpc-port", ""),
         ("tgi", "--grpc-port 8033 --max-total-tokens=4096", ""),
         ("sglang", "--model-path m --dit-cpu-offload", "multimodal_gen"),
@@ -167,6 +169,26 @@ def test_a_program_that_a_substitution_looks_for(asked: str) -> None:
 def test_the_program_that_an_option_chooses(engine: str, text: str, expected: str) -> None:
     assert reader(engine, "", words(text)) == expected
     assert reader(engine, "dynamo", words(text)) == "dynamo"
+
+
+@pytest.mark.parametrize(
+    ("text", "serves", "surely"),
+    [
+        ("--model_name=m", True, False),
+        ("--model_name=m --max-model-len 4", True, True),
+        ("--max-model-len 4", True, True),
+        ("", True, False),
+        ("--backend vllm", True, True),
+        ("--backend=huggingface", False, False),
+        ("--backend vllm --backend huggingface", False, False),
+        ("--task=text_embedding --max-model-len 4", False, False),
+        ("--task=text_generation", True, False),
+    ],
+)
+def test_whether_a_server_of_several_engines_starts_this_one(text: str, serves: bool, surely: bool) -> None:
+    assert entry.serves("vllm", "huggingfaceserver", words(text)) is serves
+    assert entry.serves("vllm", "huggingfaceserver", words(text), sure=True) is surely
+    assert entry.serves("vllm", "", words(text)) is True
 
 
 def test_an_image_of_the_makers_holds_no_fork() -> None:

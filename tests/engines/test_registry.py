@@ -126,7 +126,7 @@ class TestRecords:
         repositories = [family.repository for family in engine.images]
         for name in (*names, *engine.distributions, *repositories):
             speaks = [word.decode() in name.lower() for word in engine.words]
-            assert any(speaks) or name in UNNAMED, name
+            assert any(speaks) or name in UNNAMED, f"{name} has none of {engine.words}: add one to `words`"
         assert all(any(stem in name.lower() for stem in engine.stems) for name in names)
 
     def test_the_usual_command_starts_it(self, engine: Engine) -> None:
@@ -137,6 +137,11 @@ class TestRecords:
         found = entry.find([Word(TracedText.of(word)) for word in engine.command])
         assert found is not None
         assert (found.engine, found.end) == (engine.id, len(engine.command))
+
+    def test_names_that_its_options_take_are_in_its_catalog(self, engine: Engine) -> None:
+        kinds = {*engine.looked_up_options.values(), *[kind for kind, _ in engine.value_kinds_of_options.values()]}
+        path = Path(engine.data) / f"{engine.id}.json"
+        assert not kinds or kinds <= set(json.loads(path.read_text(encoding="utf-8"))["names"])
 
     def test_parts_are_there(self, engine: Engine) -> None:
         for name, attribute in (("facts", "FACTS"), ("conversions", "CONVERSIONS")):

@@ -61,7 +61,8 @@ def test_generated_releases_are_ordered_as_packaging_orders_them(one: str, other
 
 
 def test_stages_of_one_release_are_in_the_order_of_their_publication() -> None:
-    stages = ["1.0.dev1", "1.0a1.dev1", "1.0a1", "1.0b1", "1.0rc1", "1.0", "1.0.post1"]
+    stages = ["1.0.dev1", "1.0a1.dev0", "1.0a1.dev1", "1.0a1", "1.0b1", "1.0rc1.dev0", "1.0rc1", "1.0"]
+    stages += ["1.0.post.dev0", "1.0.post", "1.0.post1.dev0", "1.0.post1"]
     assert sorted(stages, key=sort_key) == stages
     assert len({release_key(one) for one in stages}) == len(stages)
 

@@ -255,3 +255,10 @@ def test_a_release_without_the_command(text: str | None) -> None:
         files["lmdeploy/cli/serve.py"] = text
     with pytest.raises(HarvestError, match=r"lmdeploy 0\.18\.0"):
         harvested(files)
+
+
+def test_architectures_that_are_not_listed_are_reported() -> None:
+    path = "lmdeploy/turbomind/supported_models.py"
+    found, unresolved = harvested({**FILES, path: ""})
+    assert found["names"]["turbomind-architectures"] == {}
+    assert [one for one in unresolved if one.startswith(path)] == [f"{path}: SUPPORTED_ARCHS is not known"]

@@ -71,7 +71,7 @@ MODERN = {
     """,
     "vllm/config/all.py": """
         import enum
-        from typing import Any, Literal
+        from typing import Any, Literal, Optional
         import torch
         from pydantic import Field, field_validator
         from vllm.config.speculative import SpeculativeMethod
@@ -101,7 +101,7 @@ MODERN = {
                 return Mode[value.upper()] if isinstance(value, str) else value
         @config
         class VllmConfig:
-            speculative_config: SpeculativeConfig | None = None
+            speculative_config: Optional["SpeculativeConfig"] = None
             compilation_config: CompilationConfig = Field(default_factory=CompilationConfig)
     """,
     "vllm/engine/arg_utils.py": """

@@ -15,6 +15,7 @@ from servelint.judge.judging import judge
 from tests.launching import launch_in
 
 OWN = "servelint/unknown-release"
+NEWER = "vllm/vllm-openai:v0.99.0"
 IMAGE = "services:\n  llm:\n    image: {image}\n    command: {command}\n"
 SHORT = "-m m"
 STARTS = {
@@ -127,6 +128,26 @@ def test_what_a_later_release_may_mend_is_a_warning() -> None:
     assert newer["vllm/gpu-memory-utilization-out-of-range", "1.5"] == SEVERITIES.index("warning")
     assert newer["vllm/unknown-option", "--max-model-lenn"] == SEVERITIES.index("warning")
     assert newer["vllm/removed-option", "--swap-space"] == SEVERITIES.index("error")
+
+
+@pytest.mark.parametrize(
+    ("image", "command", "rule"),
+    [
+        (NEWER, '["--model","m","--speculative-config","{\\"xx\\": 1}"]', "vllm/unknown-json-key"),
+        (
+            NEWER,
+            '["--model","m","--speculative-config","{\\"method\\": \\"mtp\\", \\"num_speculative_tokens\\": \\"x\\"}"]',
+            "vllm/invalid-json-value",
+        ),
+        (NEWER, '["--model","m","--ctx-size","4"]', "vllm/option-of-other-engine"),
+        (NEWER, '["--model","m","--port","x"]', "vllm/invalid-value"),
+        (NEWER, '["--model","m","--max-model-lenn","4"]', "vllm/unknown-option"),
+        (NEWER, '["m","n"]', "vllm/unexpected-argument"),
+        ("lmsysorg/sglang:v0.9.9", "python -m sglang.launch_server --port 1", "sglang/missing-argument"),
+    ],
+)
+def test_what_a_later_release_may_take(image: str, command: str, rule: str) -> None:
+    assert [one.severity for one in in_image(image, command) if one.rule == rule] == ["warning"]
 
 
 def test_a_fork_may_know_more() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +22,7 @@ from servelint.memory.sglang.pools import (
     state_bytes,
 )  # fmt: skip
 from servelint.models import architecture
-from servelint.models.architecture import Architecture
+from servelint.models.architecture import Architecture, StateLayers
 
 NEWEST = Release("0.5.23")
 RELEASES = known_releases("sglang")
@@ -177,6 +179,14 @@ class TestStates:
     def test_gpus_share_a_state(self) -> None:
         one, four = (state_bytes(model("Qwen/Qwen3.6-35B-A3B"), ranks, 1, ssm_dtype=None) for ranks in (1, 4))
         assert one == 4 * four
+
+    @pytest.mark.parametrize(("ranks", "groups"), [(1, 2), (2, 2), (4, 4), (8, 8)])
+    def test_groups_of_mamba_2_are_as_many_as_the_gpus_that_they_do_not_divide_among(self, ranks: int, groups: int) -> None:
+        """2 groups on 4 GPUs are 4: extra_groups_for_head_shards in srt/configs/mamba_utils.py."""
+        kind = StateLayers("mamba2", 3, 2, 64, 32, 16, 4)
+        made = replace(model("Qwen/Qwen3.6-27B"), states=(kind,))
+        conv = (32 * 16 + 2 * groups * 64) // ranks * 3 * 2
+        assert state_bytes(made, ranks, 1, ssm_dtype="float32") == 3 * (conv + 32 * 16 * 64 // ranks * 4)
 
     def test_states_of_tokens_that_are_verified(self) -> None:
         """64 slots of a model with 48 MiB of states: 48.75 GiB for 64 requests of 16 tokens without a radix cache."""

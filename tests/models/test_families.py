@@ -527,6 +527,32 @@ def test_a_name_with_other_separators(name: str, family: str | None) -> None:
     assert (found.name if found is not None else None) == family
 
 
+@pytest.mark.parametrize(
+    "stage",
+    [
+        *(
+            "model",
+            "models",
+            "weights",
+            "checkpoint",
+            "checkpoints",
+            "target",
+            "base",
+            "hf",
+            "merged",
+            "final",
+            "latest",
+            "data",
+        ),
+        *("mnt", "master", "original", "best", "last", "ckpt_7", "rev1", "step-10", "iteration3", "run2", "version_1", "iter9"),
+    ],
+)
+def test_a_folder_with_a_name_that_says_nothing(stage: str) -> None:
+    found = models.inferred(TracedText.of(f"/a/Qwen3-8B/{stage}"), None)
+    assert found is not None
+    assert (found.name, found.inferred) == ("qwen3", True)
+
+
 @pytest.mark.parametrize("stage", ["checkpoint-500", "v1", "main", "global_step_200", "2025.01", "epoch-3"])
 def test_a_folder_of_a_state_of_the_model(stage: str) -> None:
     found = models.inferred(TracedText.of(f"/models/Qwen3-8B/{stage}"), None)

@@ -250,6 +250,16 @@ class TestNoImage:
     def test_other_commands_behind_it(self, text: str) -> None:
         assert launches_in(text, "run.sh") == []
 
+    @pytest.mark.parametrize(
+        "verb",
+        [
+            *("attach", "build", "compose", "cp", "images", "inspect", "kill", "logs", "network", "port", "ps", "pull", "push"),
+            *("rename", "restart", "rm", "rmi", "start", "stats", "stop", "system", "tag", "top", "update", "volume", "wait"),
+        ],
+    )
+    def test_what_a_container_tool_does_beside_starting_one(self, verb: str) -> None:
+        assert launches_in(f"docker {verb} --all\nvllm/vllm-openai:v0.19.1 --model m", "run.sh") == []
+
     def test_the_launch_is_whole_again_with_the_next_one(self) -> None:
         found = launches_in("docker run --rm \\\n  # x\n  vllm/vllm-openai:v0.19.1 m\nvllm serve n\n", "run.sh")
         assert [argv(launch) for launch in found] == [["m"], ["n"]]

@@ -30,6 +30,8 @@ def words(text: str) -> list[Word]:
         ("-ditp8000:8000", [("-d", None), ("-i", None), ("-t", None), ("--publish", "8000:8000")]),
         ("-v a:b -w /x -h h", [("--volume", "a:b"), ("--workdir", "/x"), ("--hostname", "h")]),
         ("-u 0 -m 8g", [("--user", "0"), ("--memory", "8g")]),
+        ("-x a", [("-x", "a")]),
+        ("-dxa", [("-d", None), ("-x", "a")]),
         ("--init=true --tty=false", [("--init", "true"), ("--tty", "false")]),
         ("--privileged --read-only --pull always", [("--privileged", None), ("--read-only", None), ("--pull", "always")]),
         ("--ulimit memlock=-1 --device -x", [("--ulimit", "memlock=-1"), ("--device", "-x")]),

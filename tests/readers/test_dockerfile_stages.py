@@ -402,3 +402,20 @@ def test_what_an_image_sets_may_be_overridden() -> None:
 def test_a_release_from_a_build_argument() -> None:
     assert image("FROM python:3.12\nARG V=0.19.1\nRUN pip install vllm==${V}\n") == ("vllm", "0.19.1")
     assert image("FROM python:3.12\nENV V=0.19.1\nRUN pip install vllm==$V\n") == ("vllm", "0.19.1")
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("FROM a AS b", "b"),
+        ("FROM a as B", "b"),
+        ("FROM a AS", ""),
+        ("FROM a", ""),
+        ("FROM a b c", ""),
+        ("FROM --platform=x a AS b", "b"),
+    ],
+)
+def test_the_name_of_a_stage(line: str, name: str) -> None:
+    text = f"{line}\nRUN x\n"
+    (stage,) = stages(TracedText.at(Source("Dockerfile", text), 0, len(text)), None)
+    assert stage.name == name

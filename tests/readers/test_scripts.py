@@ -31,6 +31,25 @@ def marked_script(text: str) -> tuple[Launch, list[Span]]:
     return marked_launch(text, "run.sh")
 
 
+STARTERS = [
+    *(
+        ("", tool)
+        for tool in (
+            "docker run -d",
+            "podman create",
+            "/usr/bin/nerdctl run",
+            "docker container run",
+            "docker --context gpu run",
+        )
+    ),
+    *(
+        (before, "docker run -d")
+        for before in ("sudo ", "sudo -n -E ", "A=1 ", "env A=1 B= ", "$SUDO ", "${SUDO} ", "sudo A=1 ")
+    ),
+]
+"""Words in front of a container tool, and its words in front of an image."""
+
+
 class TestEntryPoints:
     @pytest.mark.parametrize(
         ("command", "engine", "words"),
@@ -266,6 +285,32 @@ class TestEnvironment:
     def test_a_sourced_script_may_export_more(self, sourced: str) -> None:
         assert script(f"{sourced}\nvllm serve m").open_env
         assert not script(f"vllm serve m\n{sourced}").open_env
+
+    @pytest.mark.parametrize(
+        "started",
+        [
+            *(f"{before}{tool} vllm/vllm-openai:v0.20.0 --model m" for before, tool in STARTERS),
+            "kubectl run a --image=vllm/vllm-openai:v0.20.0 -- --model m",
+            "oc run a --image=vllm/vllm-openai:v0.20.0 -- --model m",
+            "ssh host vllm serve --model m",
+            "sbatch --wrap 'vllm serve --model m'",
+            "gcloud run deploy x --image=vllm/vllm-openai:v0.20.0 --args=--model,m",
+            "az container create --image a --command-line 'vllm serve --model m'",
+            "sky launch 'vllm serve --model m'",
+            "vastai create instance 1 --image vllm/vllm-openai:v0.20.0 --args --model m",
+            "runpodctl create pod --imageName vllm/vllm-openai:v0.20.0 --args '--model m'",
+        ],
+    )
+    def test_what_starts_something_and_prints_its_id(self, started: str) -> None:
+        first, second = launches_in(f"ID=$({started})\nvllm serve n --served-model-name $ID\n", "run.sh")
+        assert argv(first) == ["--model", "m"]
+        assert [word.value for word in second.argv] == ["n", "--served-model-name", None]
+
+    @pytest.mark.parametrize(
+        "command", ["echo docker run vllm/vllm-openai:v0.20.0", "docker ps -q --filter run ", "docker compose run vllm"]
+    )
+    def test_what_starts_nothing_and_prints_something(self, command: str) -> None:
+        assert launches_in(f"ID=$({command})\n", "run.sh") == []
 
     def test_an_env_file_of_the_container_is_read(self, tmp_path: Path) -> None:
         (tmp_path / "llm.env").write_text("VLLM_USE_V1=1\n")

@@ -8,12 +8,13 @@ import pytest
 
 from servelint.core.problem import Problem
 from servelint.core.source import Source
+from servelint.engines import ENGINE_NAMES
 from servelint.files.toml_document import Document, parse
 from servelint.settings.layers import Layer, excluded
 from servelint.settings.reading import to_layer, unknown_rules
 
 FOLDER = "/repo"
-ENGINES = "vllm, sglang, llama.cpp, trtllm, lmdeploy, tgi, ollama"
+ENGINES = ", ".join(ENGINE_NAMES)
 
 
 def read(text: str, name: str = "servelint.toml", folder: str = FOLDER) -> tuple[Layer, list[Problem]]:

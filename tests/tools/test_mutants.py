@@ -79,7 +79,7 @@ def test_a_seed_repeats_a_sample() -> None:
 
 
 def test_tests_beside_a_module(tmp_path: Path) -> None:
-    for name in ("tests/a/test_b.py", "tests/a/test_b_more.py", "tests/a/test_c.py", "tests/a/d/test_e.py"):
+    for name in ("tests/a/test_b.py", "tests/a/test_b_more.py", "tests/a/test_c.py", "tests/a/d/test_e.py", "tests/test_g.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     assert tool.beside("a.b", tmp_path) == ["tests/a/test_b.py", "tests/a/test_b_more.py"]
@@ -87,6 +87,8 @@ def test_tests_beside_a_module(tmp_path: Path) -> None:
     assert tool.beside("a.other", tmp_path) == ["tests/a"]
     assert tool.beside("a.b.f", tmp_path) == ["tests/a/test_b.py", "tests/a/test_b_more.py"]
     assert tool.beside("a.z.f", tmp_path) == ["tests/a"]
+    assert tool.beside("g", tmp_path) == ["tests/test_g.py"]
+    assert tool.beside("a", tmp_path) == ["tests/a/test_b.py", "tests/a/test_b_more.py", "tests/a/test_c.py"]
     with pytest.raises(ValueError, match="no tests stand beside z"):
         tool.beside("z", tmp_path)
 

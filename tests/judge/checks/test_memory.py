@@ -155,6 +155,7 @@ def test_what_multi_token_prediction_costs_a_hybrid_model_is_told() -> None:
     said = run_check("memory.padding", config(command, "0.19.1", "gb10"))
     assert said is not None
     assert (said["more"], said["length"], said["gain"]) == ("10", "131072", "1.2x")
+    assert said.keys() == {"where", "more", "length", "requests", "plain", "gain"}
 
 
 def test_a_number_of_bytes_that_fits_is_named() -> None:

@@ -207,6 +207,12 @@ def test_numa_cpus(cpus: str, expected: dict[str, str] | None) -> None:
         ("expert_replicas", "--tp 8 --moe-dp-size 2 --ep 4", "", None),
         ("expert_replicas", "--tp 8 --moe-dp-size 2 --ep 1", "", None),
         ("expert_replicas", "--tp 8 --moe-dp-size 2 --ep 2 --moe-a2a-backend deepep", "", None),
+        ("expert_context", "--tp 8 --moe-dp-size 2 --attn-cp-size 4", "", {"width": "4"}),
+        ("expert_context", "--tp 8 --moe-dp-size 4 --attn-cp-size 4", "", None),
+        ("expert_context", "--tp 8 --moe-dp-size 1 --attn-cp-size 4", "", None),
+        ("expert_context", "--tp 8 --moe-dp-size $N --attn-cp-size 4", "", None),
+        ("expert_context", "--tp 8 --moe-dp-size 2 --attn-cp-size 4 --enable-prefill-cp", "", None),
+        ("expert_context", "--tp 8 --moe-dp-size 3 --attn-cp-size 4", "", None),  # expert_replicas says it
         ("other_modality", given("limit-mm-data-per-request", {"image": 1, "video": 2, "audio": 3}), "", None),
         ("other_modality", given("limit-mm-data-per-request", {"image": 1, "text": 2, "x": 1}), "", {"key": "text"}),
         ("other_modality", given("limit-mm-data-per-request", [1]), "", None),

@@ -130,6 +130,18 @@ class TestDstack:
         launch = dstack("python: '3.12'\ncommands: [pip install vllm==0.20.0, vllm serve m]\n")
         assert release(launch) == ("0.20.0", "pip")
 
+    @pytest.mark.parametrize(
+        "lines",
+        [
+            "init: [pip install vllm==0.20.0, vllm serve m]",
+            "init: [pip install vllm==0.20.0]\ncommands: [vllm serve m]",
+            "commands: [vllm serve m]\ninit: [pip install vllm==0.20.0]",
+        ],
+    )
+    def test_what_init_runs_comes_before_the_commands(self, lines: str) -> None:
+        launch = dstack(f"image: a\n{lines}\n")
+        assert (launch.release.release, argv(launch)) == ("0.20.0", ["m"])
+
     def test_an_entrypoint_takes_the_commands_for_words(self) -> None:
         launch = dstack("image: a\nentrypoint: vllm serve\ncommands: [m, --port, '8000']\n")
         assert argv(launch) == ["m", "--port", "8000"]

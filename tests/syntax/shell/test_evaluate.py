@@ -80,6 +80,16 @@ def test_what_leaves_is_run(script: str) -> None:
     assert followed(f"{script}\nvllm after") == []
 
 
+@pytest.mark.parametrize(
+    "names", [("EXIT", "0"), ("INT", "SIGINT"), ("sigterm", "15"), ("2", "Int"), ("HUP", "1"), ("3", "SIGQUIT")]
+)
+def test_a_trap_is_taken_back_by_any_name_of_its_signal(names: tuple[str, str]) -> None:
+    assert followed(f"trap 'vllm a' {names[0]}") == ["vllm a"]
+    for one, other in (names, names[::-1]):
+        assert followed(f"trap 'vllm a' {one}; trap - {other}") == []
+        assert followed(f"trap 'vllm a' {one} USR1; trap - {other}") == ["vllm a"]
+
+
 def test_the_status_of_a_function_is_that_of_its_last_command() -> None:
     assert followed("f() { curl x; echo; }; f || vllm no; f && vllm yes") == ["vllm yes"]
     assert followed("f() { return 1; }; f && vllm no; f || vllm yes") == ["vllm yes"]
@@ -190,3 +200,11 @@ def test_a_run_takes_its_steps_from_those_of_its_world() -> None:
     world.steps = 1000
     evaluate(TracedText.at(Source("run.sh", script), 0, len(script)), lambda _: None, world=world)
     assert 0 < world.steps < 1000 - 3
+
+
+@pytest.mark.parametrize("braces", ["{" * 2_000 + ",", "{a,b}" * 20, "{1..99999}"])
+def test_words_with_too_many_braces_are_not_known(braces: str) -> None:
+    source = Source("run.sh", f"vllm {braces} c")
+    found: list[list[str | None]] = []
+    evaluate(TracedText.at(source, 0, len(source.text)), lambda ran: found.append([word.value for word in ran.words]))
+    assert found == [["vllm", None, "c"]]

@@ -160,8 +160,6 @@ class JsonOptions:
     def _annotation(self, field: Field) -> Any:
         """A field's type; a class named in quotes is looked up where the field stands."""
         found = self.program.annotation(field)
-        if isinstance(found, External) and found.name.startswith("typing.ForwardRef."):
-            return field.module.resolve(found.name.rpartition(".")[2])
         if isinstance(found, Generic):
             args = tuple(
                 field.module.resolve(arg.name.rpartition(".")[2])

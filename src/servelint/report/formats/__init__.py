@@ -7,8 +7,8 @@ A module NAME.py, or a package, in this folder is the format NAME. It has
   `report.errors`, the files that could not be read (servelint.core.problem),
 - `HAS_EXTENT = False` if it has no place for how far the report judged; the command line then prints that on standard error.
 
-A text that comes from a file goes through `servelint.report.clean.clean`, which masks secrets and escapes what steers a
-terminal or a CI log. A path for another program goes through `servelint.report.places.relative`. Columns are those of
+Every text of the report, also a rule's id, goes through `servelint.report.clean.clean`, which masks secrets and escapes what
+steers a terminal or a CI log. A path for another program goes through `servelint.report.places.relative`. Columns are those of
 `Source.position`, in characters from 1; `places.position` counts other units.
 
 No code lists the formats: `servelint.core.settings.FORMATS` is read from this folder. The schema of the settings,

@@ -163,14 +163,23 @@ def _eval(shell: Evaluator, words: list[Word]) -> Status:
     return status
 
 
+_SIGNALS = {"0": "EXIT", "1": "HUP", "2": "INT", "3": "QUIT", "15": "TERM"}
+
+
+def _signal(word: Word) -> str:
+    """The name of a signal without SIG, also of one that is given by its number."""
+    name = word.shown.upper().removeprefix("SIG")
+    return _SIGNALS.get(name, name)
+
+
 def _trap(shell: Evaluator, words: list[Word]) -> Status:
     """`trap COMMAND SIGNAL...`: the command is run when the script ends, `-` takes it back."""
     given = words[2:] if words[1:] and words[1].value == "--" else words[1:]
     if len(given) > 1 and not given[0].shown.startswith("-") and given[0].shown:
-        shell.traps.update({signal.shown.upper().removeprefix("SIG"): given[0] for signal in given[1:]})
+        shell.traps.update({_signal(signal): given[0] for signal in given[1:]})
     elif len(given) > 1:
         for signal in given[1:]:
-            shell.traps.pop(signal.shown.upper().removeprefix("SIG"), None)
+            shell.traps.pop(_signal(signal), None)
     return SUCCESS
 
 

@@ -346,8 +346,9 @@ def _simple(shell: Evaluator, start: int, here: TracedText | None) -> tuple[Stat
 
 
 _STARTING = re.compile(
-    r"\s*(?:sudo\s+(?:-\S+\s+)*)?(?:\S*/)?(?:(?:docker|podman|nerdctl)\s+(?:\w+\s+)?(?:run|create)|vastai\s+create|runpodctl\s+create"
-    r"|kubectl\s+run|oc\s+run|gcloud|az\s+container|koyeb|lep|ssh|sbatch|sky\s+launch)\s"
+    r"\s*(?:(?:sudo|env|\$\{?\w+\}?|\w+=\S*)\s+(?:-\S+\s+)*)*(?:[^\s=]*/)?"
+    r"(?:(?:docker|podman|nerdctl)\s+(?:-\S+\s+)*(?:\w+\s+)?(?:run|create)"
+    r"|vastai\s+create|runpodctl\s+create|kubectl\s+run|oc\s+run|gcloud|az\s+container|koyeb|lep|ssh|sbatch|sky\s+launch)\s"
 )
 """What starts something elsewhere, or beside the script, and prints its id: `ID=$(docker run -d ...)`."""
 
