@@ -109,7 +109,9 @@ def _of_a_release(rule: str) -> bool:
 
 def _under(launch: Launch, release: str) -> Launch:
     moved = copy(launch)
-    moved.release = ReleaseClaim(release, "settings")
+    # another tag of the image, or another version to install, brings what belongs to that release beside it
+    kept = launch.release.how in ("image", "pip") and launch.release.release is not None
+    moved.release = ReleaseClaim(release, launch.release.how if kept else "settings")
     moved.others = [_under(one, release) for one in launch.others]
     return moved
 

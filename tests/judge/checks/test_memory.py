@@ -102,7 +102,7 @@ def test_a_fraction_that_leaves_graphs_their_room_is_named() -> None:
         "where": "rtx-5090",
         "left": "0.31",
         "need": "0.40",
-        "remedy": "--gpu-memory-utilization 0.95 leaves room, and 13.8 GiB for the KV cache",
+        "remedy": "--gpu-memory-utilization 0.95 leaves room, and 13.1 GiB for the KV cache",
     }
 
 

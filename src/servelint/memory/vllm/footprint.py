@@ -242,12 +242,14 @@ def _profiled(settings: VllmSettings, model: Architecture) -> Part:
 
 
 def compiles_embedding(settings: VllmSettings, model: Architecture) -> bool:
-    """Whether the graph that torch.compile gets in the profiled run looks tokens up in the embedding.
+    """Whether the graph that torch.compile gets in the profiled run looks tokens up in the embedding, and that run counts.
 
-    Models with an encoder look them up beforehand (GPUModelRunner._preprocess in vllm/v1/worker/gpu_model_runner.py).
+    Models with an encoder look them up beforehand (GPUModelRunner._preprocess in vllm/v1/worker/gpu_model_runner.py). A KV
+    cache whose size is given is allocated after the run, when the copy is freed.
     """
     encodes = model.vision is not None or model.architecture.endswith("ForConditionalGeneration")
-    return settings.rules.since("0.11.1") and settings.compiled and (settings.text_only or not encodes)
+    counts = settings.kv_bytes is None and settings.rules.since("0.11.1") and settings.compiled
+    return counts and (settings.text_only or not encodes)
 
 
 def compiling_gib(settings: VllmSettings, model: Architecture) -> Interval:
