@@ -23,6 +23,7 @@ from tests.rules.test_rules import ALL, asked
 pytestmark = pytest.mark.book
 
 CAUSES = {
+    ("vllm/bfloat16-checkpoint-before-ampere", "vllm/memory-does-not-start"): "the kind of the GPU; its size",
     ("vllm/bfloat16-checkpoint-before-ampere", "vllm/weights-do-not-fit"): "the kind of the GPU; its size",
     ("vllm/experts-without-marlin", "vllm/memory-does-not-start"): "the kind of the GPU; its size",
     ("vllm/experts-without-marlin", "vllm/weights-do-not-fit"): "the kind of the GPU; its size",
