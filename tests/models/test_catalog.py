@@ -53,6 +53,7 @@ def test_a_name_says_how_fp8_is_scaled(name: str, scheme: str, method: str) -> N
         ("cpatonn/Qwen3-30B-A3B-Instruct-2507-AWQ-4bit", "compressed-tensors", Format("int4", 4, 32), False),
         ("cyankiwi/Qwen3.6-35B-A3B-AWQ-4bit", "compressed-tensors", Format("int4", 4, 32, True), True),
         ("cyankiwi/Qwen3.6-27B-AWQ-INT4", "compressed-tensors", Format("int4", 4, 32), False),
+        ("cyankiwi/Qwen3.6-27B-AWQ-BF16-INT4", "compressed-tensors", Format("int4", 4, 32, True), True),
         ("QuantTrio/Qwen3.6-35B-A3B-AWQ", "awq", Format("int4", 4, 128, True), False),
         ("Qwen/Qwen3-8B-AWQ", "awq", Format("int4", 4, 128, True), False),
     ],

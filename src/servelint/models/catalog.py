@@ -48,7 +48,8 @@ _LLM_COMPRESSOR = ("cyankiwi/", "cpatonn/")
 """Publishers whose AWQ is llm-compressor's: 4 bits without zero points, a scale for 32 weights.
 
 Sources: vllm-project/vllm-omni#3714 (the log of cyankiwi/Qwen3-Omni-30B-A3B-Instruct-AWQ-4bit: group_size=32, num_bits=4), and
-cyankiwi/Qwen3-Coder-30B-A3B-Instruct-AWQ-4bit, whose files have 18.1 GB.
+cyankiwi/Qwen3-Coder-30B-A3B-Instruct-AWQ-4bit, whose files have 18.1 GB. Qwen3.6-27B-AWQ-BF16-INT4 has zero points (27 GB:
+noonghunna/club-3090 scripts/lib/profiles/models/qwen3.6-27b.yml).
 """
 _EXPERTS_ALONE = ("*self_attn*", "*linear_attn*", "*shared_experts*")
 """What these leave in 16 bits of Qwen3.5's and Qwen3.6's experts: modules_to_not_convert of
@@ -211,7 +212,8 @@ def lookup(name: str) -> Architecture | None:
     own = name.lower().rpartition("/")[0] == found.name.lower().rpartition("/")[0]
     quantization, sure = _customary(found, quantization, own=own)
     if quantization.scheme == "int4" and found.states and "bf16" in _WORD.split(name.lower()):
-        quantization = replace(quantization, ignored=(*quantization.ignored, "*linear_attn*"))  # cyankiwi's AWQ-BF16-INT4
+        main = replace(quantization.formats[-1], zeros=True)
+        quantization = replace(quantization, formats=(main,), ignored=(*quantization.ignored, "*linear_attn*"))  # cyankiwi's AWQ-BF16-INT4
     if quantization.method == "compressed-tensors" and found.model_type == "qwen3_5_moe_text" and _llm_compressor(name):
         main = replace(quantization.formats[-1], zeros=True)
         quantization = replace(quantization, formats=(main,), ignored=_EXPERTS_ALONE)
