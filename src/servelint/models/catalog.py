@@ -212,8 +212,8 @@ def lookup(name: str) -> Architecture | None:
     own = name.lower().rpartition("/")[0] == found.name.lower().rpartition("/")[0]
     quantization, sure = _customary(found, quantization, own=own)
     if quantization.scheme == "int4" and found.states and "bf16" in _WORD.split(name.lower()):
-        main = replace(quantization.formats[-1], zeros=True)
-        quantization = replace(quantization, formats=(main,), ignored=(*quantization.ignored, "*linear_attn*"))  # cyankiwi's AWQ-BF16-INT4
+        main = replace(quantization.formats[-1], zeros=True)  # cyankiwi's AWQ-BF16-INT4
+        quantization = replace(quantization, formats=(main,), ignored=(*quantization.ignored, "*linear_attn*"))
     if quantization.method == "compressed-tensors" and found.model_type == "qwen3_5_moe_text" and _llm_compressor(name):
         main = replace(quantization.formats[-1], zeros=True)
         quantization = replace(quantization, formats=(main,), ignored=_EXPERTS_ALONE)
