@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _LAYER = re.compile(r"(.*?\blayers\.)(\d+)(\..*|\*.*|$)")
 _EXPERT = re.compile(r"\.experts\.\d+\.")
+_SAYS_NO = ("tie_word_embeddings",)
+"""Keys that say something where they are false, because some model types have them true by default."""
 _LISTS = ("ignore", "modules_to_not_convert", "exclude_modules", "ignored_layers", "llm_int8_skip_modules", "targets")
 
 
@@ -54,7 +56,7 @@ class _Read(dict[str, "Any"]):
         """What was asked for, without what says nothing."""
         found = {}
         for key, value in super().items():
-            if key in self.asked and value is not None and value != [] and value is not False:
+            if key in self.asked and value is not None and value != [] and (value is not False or key in _SAYS_NO):
                 found[key] = value.kept() if isinstance(value, _Read) else value
         return found
 

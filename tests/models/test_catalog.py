@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from servelint.models import catalog
+from servelint.models.architecture import Format
 
 
 @pytest.mark.parametrize(
@@ -43,3 +44,22 @@ def test_a_name_says_how_fp8_is_scaled(name: str, scheme: str, method: str) -> N
     found = catalog.lookup(name)
     assert found is not None
     assert (found.quantization.scheme, found.quantization.method) == (scheme, method)
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "kind", "left"),
+    [
+        ("cyankiwi/Qwen3-8B-AWQ-4bit", "compressed-tensors", Format("int4", 4, 32), False),
+        ("cpatonn/Qwen3-30B-A3B-Instruct-2507-AWQ-4bit", "compressed-tensors", Format("int4", 4, 32), False),
+        ("cyankiwi/Qwen3.6-35B-A3B-AWQ-4bit", "compressed-tensors", Format("int4", 4, 32, True), True),
+        ("cyankiwi/Qwen3.6-27B-AWQ-INT4", "compressed-tensors", Format("int4", 4, 32), False),
+        ("cyankiwi/Qwen3.6-27B-AWQ-BF16-INT4", "compressed-tensors", Format("int4", 4, 32, True), True),
+        ("QuantTrio/Qwen3.6-35B-A3B-AWQ", "awq", Format("int4", 4, 128, True), False),
+        ("Qwen/Qwen3-8B-AWQ", "awq", Format("int4", 4, 128, True), False),
+    ],
+)
+def test_a_publisher_of_awq_has_groups_of_its_own(name: str, method: str, kind: Format, left: bool) -> None:
+    found = catalog.lookup(name)
+    assert found is not None
+    assert (found.quantization.method, found.quantization.formats[-1]) == (method, kind)
+    assert ("*linear_attn*" in found.quantization.ignored) is left

@@ -62,6 +62,7 @@ def sizes(found: Weights) -> dict[str, int]:
         ("Qwen/Qwen3.8-27B", {}, 51.1),
         ("nvidia/GLM-5.1-NVFP4", {"tensor": 8}, 55.67),
         ("nvidia/Qwen3.6-27B-NVFP4", {"mtp": True}, 20.57),
+        ("cyankiwi/Qwen3.5-35B-A3B-AWQ-4bit", {}, 22.84),
     ],
 )
 def test_what_engines_logged(name: str, how: dict[str, Any], logged: float) -> None:
@@ -72,7 +73,11 @@ def test_what_engines_logged(name: str, how: dict[str, Any], logged: float) -> N
 
 @pytest.mark.parametrize(
     ("name", "gigabytes"),
-    [("nvidia/NVIDIA-Nemotron-3-Ultra-550B-A55B-BF16", 1121), ("nvidia/NVIDIA-Nemotron-3-Ultra-550B-A55B-NVFP4", 352.3)],
+    [
+        ("nvidia/NVIDIA-Nemotron-3-Ultra-550B-A55B-BF16", 1121),
+        ("nvidia/NVIDIA-Nemotron-3-Ultra-550B-A55B-NVFP4", 352.3),
+        ("Qwen/Qwen3.8-2.4T-A95B", 4892),
+    ],
 )
 def test_what_publishers_say_that_files_weigh(name: str, gigabytes: float) -> None:
     assert weighed(name, mtp=True).bytes / 1e9 == pytest.approx(gigabytes, rel=0.002)
@@ -95,6 +100,32 @@ def test_what_files_weigh(name: str, gib: float) -> None:
     found = weighed(name, mtp=True)
     beside = sum(size for part, size in sizes(found).items() if part in ("allocator", "absorbed", "rotary table"))
     assert (found.bytes - beside) / (1 << 30) == pytest.approx(gib, rel=0.013)
+
+
+@pytest.mark.parametrize(
+    ("name", "drafts", "gib"),
+    [
+        ("XiaomiMiMo/MiMo-V2.5-Pro", False, 960.2),
+        ("deepseek-ai/DeepSeek-OCR", False, 6.214),
+        ("rednote-hilab/dots.ocr", False, 5.661),
+        ("google/gemma-4-E2B-it-qat-w4a16-ct", False, 7.745),
+        ("google/gemma-4-31B-it-qat-w4a16-ct", False, 21.7),
+        ("RedHatAI/Qwen3.5-122B-A10B-NVFP4", True, 71.23),
+        ("cyankiwi/Qwen3-Coder-30B-A3B-Instruct-AWQ-4bit", False, 16.86),
+        ("cyankiwi/Qwen3.6-35B-A3B-AWQ-4bit", False, 22.63),
+        ("cyankiwi/Qwen3.5-122B-A10B-AWQ-4bit", False, 74.5),
+    ],
+)
+def test_what_published_files_weigh(name: str, drafts: bool, gib: float) -> None:
+    """The sizes of files that model pages, indices and headers state, with or without multi-token prediction."""
+    found = weighed(name, mtp=drafts)
+    beside = sum(size for part, size in sizes(found).items() if part in ("allocator", "absorbed", "rotary table"))
+    assert (found.bytes - beside) / (1 << 30) == pytest.approx(gib, rel=0.01)
+
+
+def test_a_head_beside_the_embedding_in_quantized_weights_of_a_tied_model() -> None:
+    quantized, plain = weighed("google/gemma-4-E2B-it-qat-w4a16-ct"), weighed("google/gemma-4-E2B-it")
+    assert (quantized.head, plain.head) == (262144 * 1536 * 2, 0)
 
 
 @pytest.mark.parametrize(("name", "sure"), [("nvidia/Qwen3.6-27B-NVFP4", True), ("acme/Qwen3.6-27B-NVFP4", False)])

@@ -44,6 +44,16 @@ compressed-tensors: on a GPU without FP8 vLLM repacks such weights for Marlin, a
 _CHANNELS = "zai-org/glm-4."
 _SCALES = frozenset({"block", "dynamic"})
 """What llm-compressor's recipes write behind FP8: a scale for each block of 128 by 128, or for each channel."""
+_LLM_COMPRESSOR = ("cyankiwi/", "cpatonn/")
+"""Publishers whose AWQ is llm-compressor's: 4 bits without zero points, a scale for 32 weights.
+
+Sources: vllm-project/vllm-omni#3714 (the log of cyankiwi/Qwen3-Omni-30B-A3B-Instruct-AWQ-4bit: group_size=32, num_bits=4), and
+cyankiwi/Qwen3-Coder-30B-A3B-Instruct-AWQ-4bit, whose files have 18.1 GB. Qwen3.6-27B-AWQ-BF16-INT4 has zero points (27 GB:
+noonghunna/club-3090 scripts/lib/profiles/models/qwen3.6-27b.yml).
+"""
+_EXPERTS_ALONE = ("*self_attn*", "*linear_attn*", "*shared_experts*")
+"""What these leave in 16 bits of Qwen3.5's and Qwen3.6's experts: modules_to_not_convert of
+cyankiwi/Qwen3.6-35B-A3B-AWQ-4bit, whose files have 24.3 GB."""
 _FORMATS = {
     "awq": ("awq", Format("int4", 4, 128, True)),
     "gptq": ("gptq", Format("int4", 4, 128, True)),
@@ -202,7 +212,11 @@ def lookup(name: str) -> Architecture | None:
     own = name.lower().rpartition("/")[0] == found.name.lower().rpartition("/")[0]
     quantization, sure = _customary(found, quantization, own=own)
     if quantization.scheme == "int4" and found.states and "bf16" in _WORD.split(name.lower()):
-        quantization = replace(quantization, ignored=(*quantization.ignored, "*linear_attn*"))  # cyankiwi's AWQ-BF16-INT4
+        main = replace(quantization.formats[-1], zeros=True)  # cyankiwi's AWQ-BF16-INT4
+        quantization = replace(quantization, formats=(main,), ignored=(*quantization.ignored, "*linear_attn*"))
+    if quantization.method == "compressed-tensors" and found.model_type == "qwen3_5_moe_text" and _llm_compressor(name):
+        main = replace(quantization.formats[-1], zeros=True)
+        quantization = replace(quantization, formats=(main,), ignored=_EXPERTS_ALONE)
     source = f"{quantization.gguf or quantization.scheme}: by {'its own publisher' if sure else 'the name'}"
     return replace(found, name=name, quantization=quantization, checkpoint=None, sources=(*found.sources, source))
 
@@ -279,6 +293,10 @@ def _resolve_joined(name: str) -> tuple[str, Quantization | None] | None:
     return resolve(known + (".gguf" if name.lower().endswith(".gguf") else ""), _by_last_part()) if known is not None else None
 
 
+def _llm_compressor(name: str) -> bool:
+    return name.lower().startswith(_LLM_COMPRESSOR)
+
+
 def _plain(word: str) -> bool:
     return word in _MORE or table().plain(word)
 
@@ -294,6 +312,8 @@ def _format_in_name(rest: str, words: list[str], name: str) -> Quantization | No
     if found is None or not rest:
         return None
     method, main = _FORMATS[found]
+    if found == "awq" and _llm_compressor(name):
+        method, main = "compressed-tensors", Format("int4", 4, 32)
     eight = any(word in words for word in ("int8", "8bit", "8bits", "w8a16", "w8a8"))
     if found in ("gptq", "awq", "int4", "bitsandbytes") and eight:
         main = Format("int8", 8, main.group)
