@@ -450,6 +450,8 @@ class Engine:
     """Prefixes of its own variables."""
     variables_closed: bool = False
     """Whether only this engine reads variables with these prefixes, so that an unknown one is a mistake."""
+    closed_variables: tuple[str, ...] = ()
+    """The prefixes of variables that only this engine reads, where that does not hold for all of `variables`."""
     shared_variables: bool = False
     """Whether clients and scripts beside it use names with these prefixes: an unknown one is a mistake only where the image or
     the unit of its developers starts it."""

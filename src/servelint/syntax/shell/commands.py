@@ -352,7 +352,7 @@ _STARTS = re.compile(
     r"|vastai\s+create|runpodctl\s+create|kubectl\s+run|oc\s+run|gcloud|az\s+container|koyeb|lep|ssh|sbatch|sky\s+launch)\s"
     r"|(?<![&<>|\\])&(?![&>\d])"
 )
-"""What goes on after the substitution that starts it, which prints an id: `ID=$(docker run -d ...)`, `PID=$(serve & echo $!)`."""
+"""What outlives the substitution that starts it and prints an id: `ID=$(docker run -d ...)`, `PID=$(serve & echo $!)`."""
 
 
 def output(shell: Evaluator, command: TracedText, whole: TracedText) -> TracedText:
