@@ -324,6 +324,7 @@ class Mishap:
         kind: "shell-arguments": a shell runs its first argument alone, and the engine is started in the others.
             "no-shell": words that only a shell understands are started as a program.
             "no-program": options of the engine are started as a program, as the image has no entrypoint.
+            "no-server": a client of the engine is started where no server can answer it.
             "one-word": a whole command line is taken for the name of a program.
             "quoted-command": the same in a script, where quotes keep it together.
             "no-assignment": a variable is assigned where a shell or a program takes no assignment.

@@ -362,6 +362,8 @@ class Engine:
     """The usual command, as words."""
     starts: tuple[Start, ...]
     """All ways to start it."""
+    client_commands: tuple[str, ...] = ()
+    """Commands of the same program that send requests to a server, and start none."""
     installer_release: str = ""
     """The variable from which its installer takes the release."""
     unit: str = ""

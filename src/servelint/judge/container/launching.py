@@ -56,6 +56,11 @@ def not_started(launch: Launch) -> list[Violation]:
             message = f"{shown!r} is started as a program, because the image has no entrypoint: {engine} is not started"
             advice = f"write {' '.join(ENGINES[launch.engine].command)} in front of it"
             label = "no program"
+        elif mishap.kind == "no-server":
+            message = f"{shown} only sends requests to a server, and this container starts none: the command fails at once"
+            address = ENGINES[launch.engine].address_variable
+            advice = f"write {ENGINES[launch.engine].command[-1]}, or set {address} to the address of a running server"
+            label = "needs a server"
         elif mishap.kind == "no-shell":
             message = f"{shown!r} is started as a program, because no shell reads this command: {engine} is not started"
             advice = 'run it through a shell: ["sh", "-c", "..."]'
