@@ -47,6 +47,8 @@ def not_started(launch: Launch) -> list[Violation]:
         elif mishap.kind == "shell-form":
             message = f"CMD is not a list: the image's entrypoint is given /bin/sh -c {shown!r}, and {engine} is not started"
             advice = 'write a list: CMD ["--option", "value"]'
+            if not mishap.shown.startswith("-"):
+                advice = f"write ENTRYPOINT [] before it, or {advice.removeprefix('write ')} of the options alone"
             label = "not a list"
         elif mishap.kind == "block-closed":
             message = f"cmd.exe ends the block at this parenthesis: what follows in it always runs, and {engine} is not started"
