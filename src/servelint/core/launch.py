@@ -325,6 +325,7 @@ class Mishap:
             "no-shell": words that only a shell understands are started as a program.
             "no-program": options of the engine are started as a program, as the image has no entrypoint.
             "no-server": a client of the engine is started where no server can answer it.
+            "named-twice": the entrypoint is given its own name for a command.
             "one-word": a whole command line is taken for the name of a program.
             "quoted-command": the same in a script, where quotes keep it together.
             "no-assignment": a variable is assigned where a shell or a program takes no assignment.

@@ -63,6 +63,10 @@ def not_started(launch: Launch) -> list[Violation]:
             address = ENGINES[launch.engine].address_variable
             advice = f"write {ENGINES[launch.engine].command[-1]}, or set {address} to the address of a running server"
             label = "needs a server"
+        elif mishap.kind == "named-twice":
+            message = f"the image's entrypoint takes {shown!r} for a command of its own, and {engine} is not started"
+            advice = f"delete it: the entrypoint is {ENGINES[launch.engine].command[0]} already"
+            label = "not a command of it"
         elif mishap.kind == "no-shell":
             message = f"{shown!r} is started as a program, because no shell reads this command: {engine} is not started"
             advice = 'run it through a shell: ["sh", "-c", "..."]'
