@@ -144,9 +144,9 @@ def _unread(view: ReleaseView, name: str, variable: Variable) -> Violation | Non
             if setting_named(view, named[0]) is not None:
                 return None  # the command passes what the variable is named for
             if sets is None:
-                text = variable.value.value if variable.value is not None else None
+                given = variable.value.value if variable.value is not None else None
                 advice = f"write {named[0]} with its value" if named[1].takes_value else f"write {named[0]}"
-                if not named[1].takes_value and view.record.flag_values.get(text or "") is False:
+                if not named[1].takes_value and view.record.flag_values.get(given or "") is False:
                     advice = "delete it"
                 message = f"nothing in {view.release} reads {name}"
                 return Violation("unknown-env", place, message, advice, "not read", variable=name)
