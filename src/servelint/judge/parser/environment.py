@@ -182,11 +182,11 @@ def _unread(view: ReleaseView, name: str, variable: Variable) -> Violation | Non
         text = f"delete it: {instead.option} replaces it, and does not accept this value"
     elif instead is not None and instead.option is not None and variable.value is not None and variable.value.known:
         text = f"write {instead.option} {masked_value(instead.option, variable.value.flat)}"
-    new = _renamed(view, name, runs, life) if instead is None else None
-    if new is not None:
-        there = new in view.config.launch.env
-        text = f"delete it: {new} is set already" if there else f"write {new}"
-    gone = life.before is not None and life.after is None and (instead is None or instead.delete) and new is None
+    current = _renamed(view, name, runs, life) if instead is None else None
+    if current is not None:
+        there = current in view.config.launch.env
+        text = f"delete it: {current} is set already" if there else f"write {current}"
+    gone = life.before is not None and life.after is None and (instead is None or instead.delete) and current is None
     return Violation(
         "removed-env" if life.before is not None else "env-not-yet",
         place,
