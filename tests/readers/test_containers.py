@@ -214,11 +214,51 @@ def test_commands_of_clouds_that_start_no_engine(command: str) -> None:
         f"ID=$(sudo podman run -d {IMAGE} --model m/m 2>/dev/null | head -c 12)",
         f'OUT=$(runpodctl create pod --imageName {IMAGE} --args "--model m/m")\necho "$OUT"',
         f"if ! ID=$(docker container run -d {IMAGE} --model m/m); then exit 1; fi",
+        f"ID=$(cd deploy && docker run -d {IMAGE} --model m/m)",
+        f"ID=$(set -e; docker run -d {IMAGE} --model m/m)",
+        f"ID=$(\n  echo starting >&2\n  docker run -d {IMAGE} --model m/m\n)",
+        f'start() {{\n  local id\n  id=$(docker run -d {IMAGE} --model "$1")\n  echo "$id"\n}}\nID=$(start m/m)',
+        f'SHORT=$(echo "$(docker run -d {IMAGE} --model m/m)" | cut -c1-12)',
+        f"ID=$(A=$(set -e; docker run -d {IMAGE} --model m/m); echo $A)",
     ],
 )
 def test_a_container_whose_id_is_kept(script: str) -> None:
     launch = launch_in(script, "run.sh")
     assert argv(launch) == ["--model", "m/m"]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "PID=$(vllm serve m & echo $!)",
+        'PID="$(cd /srv; nohup vllm serve m >log 2>&1 & echo $!)"',
+        "PID=`vllm serve m & echo $!`",
+        "PID=$(bash -c 'vllm serve m & echo $!')",
+        "read PID < <(vllm serve m & echo $!)",
+        'echo "$(if true; then vllm serve m & fi; echo $!)"',
+        'pids+=("$(vllm serve m & echo $!)")',
+    ],
+)
+def test_a_process_whose_id_is_kept(script: str) -> None:
+    assert argv(launch_in(script, "run.sh")) == ["m"]
+
+
+def test_a_substitution_that_leaves_the_script_ends_only_itself() -> None:
+    assert argv(launch_in("PID=$(sleep 9 & echo $!; exit 1)\nvllm serve m", "run.sh")) == ["m"]
+    assert argv(launch_in("M=$(A=b & echo m)\nvllm serve m --seed $A", "run.sh"))[:2] == ["m", "--seed"]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "OUT=$(curl -s 'http://vllm/x?a=1&b=2')",
+        "OUT=$(sleep 1 & echo vllm serve m)",
+        f"OUT=$(cd x && docker pull {IMAGE} && docker inspect {IMAGE})",
+        f"OUT=$(exit 0; docker run -d {IMAGE} --model m/m)",
+    ],
+)
+def test_substitutions_that_start_no_engine(script: str) -> None:
+    assert launches_in(script, "run.sh") == []
 
 
 def test_what_is_only_asked_of_a_container_tool() -> None:

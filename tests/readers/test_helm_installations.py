@@ -214,3 +214,51 @@ def test_a_service_of_the_chart_s_own_values(repository: Path, name: str) -> Non
     )
     (launch,) = launches(chart, 'args: "--max-model-len 8192 --enforce-eager"\n', "values.yaml")
     assert argv(launch)[-3:] == ["--max-model-len", "8192", "--enforce-eager"]
+
+
+PARENT = "apiVersion: v2\nname: platform\nversion: 0.1.0\n"
+
+
+class TestAChartInsideAnother:
+    @pytest.mark.parametrize(
+        ("chart", "values", "expected"),
+        [
+            (PARENT, "llm:\n  tag: v0.10.0\n  model: {name: m/parent}\n", ("0.10.0", ["--model=m/parent"])),
+            (PARENT, "llm:\n  model: {name: m/parent}\n", ("0.9.0", ["--model=m/parent"])),
+            (PARENT, "other:\n  tag: v0.10.0\n", ("0.9.0", ["--model=m/own"])),
+            (
+                PARENT + "dependencies:\n  - {name: llm, alias: chat, version: 0.1.0}\n",
+                "llm: {tag: v0.11.0}\nchat:\n  tag: v0.10.0\n",
+                ("0.10.0", ["--model=m/own"]),
+            ),
+            (
+                PARENT
+                + "dependencies:\n  - {name: llm, alias: a, version: 0.1.0}\n  - {name: llm, alias: b, version: 0.1.0}\n",
+                "a: {tag: v0.10.0}\nb: {tag: v0.11.0}\n",
+                ("0.9.0", ["--model=m/own"]),
+            ),
+            ("apiVersion: v2\nname: platform\n", None, ("0.9.0", ["--model=m/own"])),
+            (None, "llm:\n  tag: v0.10.0\n", ("0.9.0", ["--model=m/own"])),
+        ],
+    )
+    def test_the_values_of_its_parent(
+        self, chart: str | None, values: str | None, expected: tuple[str, list[str]], repository: Path
+    ) -> None:
+        if chart is not None:
+            (repository / "Chart.yaml").write_text(chart)
+        if values is not None:
+            (repository / "values.yaml").write_text(values)
+        (launch,) = launches(repository / "charts" / "llm" / "templates", TEMPLATE, "templates/deployment.yaml")
+        assert (release(launch)[0], argv(launch)) == expected
+
+    def test_values_that_only_the_parent_has(self, repository: Path) -> None:
+        (repository / "charts" / "llm" / "values.yaml").unlink()
+        (repository / "Chart.yaml").write_text(PARENT)
+        (repository / "values.yaml").write_text("llm:\n  tag: v0.10.0\n  model: {name: m/parent}\n")
+        (launch,) = launches(repository / "charts" / "llm" / "templates", TEMPLATE, "templates/deployment.yaml")
+        assert argv(launch) == ["--model=m/parent"]
+        (repository / "values.yaml").write_text(
+            "llm:\n  tag: v0.10.0\n  model: {name: m/parent, trust: true}\nglobal: {a: b}\n"
+        )
+        (launch,) = launches(repository / "charts" / "llm" / "templates", TEMPLATE, "templates/deployment.yaml")
+        assert argv(launch) == ["--model=m/parent", "--trust-remote-code"]

@@ -528,3 +528,44 @@ class TestDropInsOfAnEngine:
 
     def test_a_unit_starts_what_it_says(self) -> None:
         assert launches_in("[Service]\nEnvironment=OLLAMA_HOST=0.0.0.0\n", "ollama.service") == []
+
+
+START = '#!/bin/bash\nexec vllm serve "$MODEL" "$@"\n'
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("/opt/llm/scripts/start.sh --port 1", [["m/m", "--port", "1"]]),
+        ("%h/llm/scripts/start.sh", [["m/m"]]),
+        ("/bin/bash /opt/llm/scripts/start.sh --port 1", [["m/m", "--port", "1"]]),
+        ("/usr/bin/env A=b /opt/llm/scripts/start.sh", [["m/m"]]),
+        ("-/srv/start.sh --port 1", []),
+        ("/opt/llm/other/start.sh", []),
+        ("/opt/llm/scripts/stop.sh", []),
+        ("start.sh", []),
+    ],
+)
+def test_a_script_of_the_repository(line: str, expected: list[list[str]], tmp_path: Path) -> None:
+    units_, scripts = tmp_path / "deploy" / "systemd", tmp_path / "scripts"
+    units_.mkdir(parents=True)
+    scripts.mkdir()
+    (scripts / "start.sh").write_text(START)
+    found = launches_in(f"[Service]\nEnvironment=MODEL=m/m\nExecStart={line}\n", "llm.service", folder=units_)
+    assert [argv(launch) for launch in found] == expected
+
+
+def test_scripts_of_one_name(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder / "units").mkdir(parents=True)
+    text = "[Service]\nEnvironment=MODEL=m/m\nExecStart=/opt/start.sh\n"
+    (tmp_path / "a" / "start.sh").write_text(START)
+    assert [argv(one) for one in launches_in(text, "llm.service", folder=tmp_path / "a" / "units")] == [["m/m"]]
+    assert launches_in(text, "llm.service", folder=tmp_path / "b" / "units") == []
+    (tmp_path / "start.sh").write_text(START.replace("serve", "serve --port 1"))
+    assert launches_in(text, "llm.service", folder=tmp_path / "a" / "units") == []
+
+
+def test_a_script_that_reads_nothing_of_the_unit_is_judged_where_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "start.sh").write_text("exec vllm serve m\n")
+    assert launches_in("[Service]\nExecStart=/opt/start.sh\n", "llm.service", folder=tmp_path) == []

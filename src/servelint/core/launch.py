@@ -208,7 +208,8 @@ class Container:
 
     Attributes:
         image: The image as written.
-        settings: ipc, shm_size, runtime and privileged as written; gpu_request and gpu_limit of a pod's container.
+        settings: ipc, shm_size, runtime and privileged as written; gpu_request and gpu_limit of a pod's container. `build` is
+            the image that a build takes the engine from, no text if that is not known.
         gpus: How many GPUs are reserved; None for all of them, or if that is not known.
         reserved: Whether any GPU is reserved; None if that is not known.
         open: Whether more settings may be given where it is run (an image that a Dockerfile builds).
@@ -323,6 +324,8 @@ class Mishap:
         kind: "shell-arguments": a shell runs its first argument alone, and the engine is started in the others.
             "no-shell": words that only a shell understands are started as a program.
             "no-program": options of the engine are started as a program, as the image has no entrypoint.
+            "no-server": a client of the engine is started where no server can answer it.
+            "named-twice": the entrypoint is given its own name for a command.
             "one-word": a whole command line is taken for the name of a program.
             "quoted-command": the same in a script, where quotes keep it together.
             "no-assignment": a variable is assigned where a shell or a program takes no assignment.

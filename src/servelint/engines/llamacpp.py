@@ -72,6 +72,7 @@ class LlamaCpp(Engine):
 
     looked_up_options = {"cache-type-k": "kv-cache-dtypes", "cache-type-v": "kv-cache-dtypes"}  # kv_cache_type_from_str
     variables = ("LLAMA_", "GGML_")
+    closed_variables = ("LLAMA_ARG_",)  # common/arg.cpp: each is named by set_env of an option
     option_variables = True
     flag_values = {  # common/arg.cpp: is_truthy and is_falsey
         **dict.fromkeys(("on", "enabled", "true", "1"), True),

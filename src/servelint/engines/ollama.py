@@ -22,6 +22,9 @@ class Ollama(Engine):
 
     launchers = {"modelfile": Launcher("https://github.com/ollama/ollama/blob/v0.32.15/docs/modelfile.mdx")}
 
+    # cmd/cmd.go: checkServerHeartbeat; cmd/start_default.go starts no server on Linux; the same in v0.1.40
+    client_commands = ("run", "show", "pull", "push", "list", "ls", "ps", "cp", "rm", "stop")
+
     installer_release = "OLLAMA_VERSION"
     unit = "ollama.service"
 

@@ -362,6 +362,8 @@ class Engine:
     """The usual command, as words."""
     starts: tuple[Start, ...]
     """All ways to start it."""
+    client_commands: tuple[str, ...] = ()
+    """Commands of the same program that send requests to a server, and start none."""
     installer_release: str = ""
     """The variable from which its installer takes the release."""
     unit: str = ""
@@ -450,6 +452,8 @@ class Engine:
     """Prefixes of its own variables."""
     variables_closed: bool = False
     """Whether only this engine reads variables with these prefixes, so that an unknown one is a mistake."""
+    closed_variables: tuple[str, ...] = ()
+    """The prefixes of variables that only this engine reads, where that does not hold for all of `variables`."""
     shared_variables: bool = False
     """Whether clients and scripts beside it use names with these prefixes: an unknown one is a mistake only where the image or
     the unit of its developers starts it."""

@@ -332,8 +332,8 @@ def _names_engine(source: Source, neighbours: Neighbours) -> bool:
 
     if any(word in source.text.lower().encode() for word in _words()):
         return True
-    beside = helm.values_beside(source, neighbours)
-    return beside is None or mentions_engine(beside.text.encode())
+    given = helm.values_above(source, neighbours)
+    return not given or any(mentions_engine(one.text.encode()) for one in given)
 
 
 def _json(source: Source, neighbours: Neighbours) -> Reading:

@@ -280,6 +280,8 @@ class _Reading:
         unsure = part or "privileged" in self.service.fields or "NVIDIA_VISIBLE_DEVICES" in env
         if reserved is False and not unsure:
             unsure = _gpus_added_elsewhere(self.service.parts[0][0])
+        if self.built is not None:
+            settings["build"] = self.built.engine_image
         return Container(image, settings, gpus, reserved or (None if unsure else reserved), part)
 
     def container_runtime(self) -> Runtime:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from servelint.core import bounds
 from servelint.core.launch import Launch, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import HOLE, TracedText, unknown
+from servelint.core.text import EMPTY, HOLE, TracedText, unknown
 from servelint.engines import entry, images
 from servelint.files.siblings import Neighbours
 from servelint.readers import commands, runtime
@@ -263,6 +263,15 @@ class Built:
     def claims(self) -> dict[str, ReleaseClaim]:
         """Engine -> what is known of its release."""
         return self.stage.claims if self.stage is not None else self.image.claims
+
+    @property
+    def engine_image(self) -> TracedText:
+        """The image of FROM that brings the engine; no text if none does, or a release is installed over it."""
+        stage = self.stage
+        if stage is None or stage.origin.engine is None or stage.origin.engine != self.image.engine:
+            return EMPTY
+        claim = self.claims.get(stage.origin.engine)
+        return stage.reference if claim is None or claim.release is None else EMPTY
 
     @property
     def env(self) -> dict[str, Variable]:

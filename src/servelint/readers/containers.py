@@ -449,7 +449,7 @@ def in_container(
         context: What surrounds the command.
         depth: How many scripts and containers it is inside of.
     """
-    found = _in_container(entrypoint, command, image, context, depth)
+    found = _of_client(entrypoint, command, image, context) or _in_container(entrypoint, command, image, context, depth)
     run = current()
     named = context.container.image if context.container is not None else None
     if run is not None and named is not None and not found:
@@ -593,8 +593,36 @@ def _without_program(command: list[Word], image: images.Image, context: CommandC
     span = command[0].site if command else None
     if image.engine is None or span is None or not re.match(r"--[a-z]", command[0].text.flat):
         return []
-    launch = context.launch(image.engine, command, site_of(command, context))
-    launch.mishaps = [Mishap("no-program", span, command[0].text.shown)]
+    return _refused(Mishap("no-program", span, command[0].text.shown), image.engine, command, context)
+
+
+def _of_client(
+    entrypoint: list[Word] | None, command: list[Word], image: images.Image, context: CommandContext
+) -> list[Launch]:
+    """The launch that is meant by a command which the engine's program refuses.
+
+    That is one of its client (`ollama run`) where no server can answer it, or the program's own name behind the entrypoint.
+    """
+    words = [*([Word(TracedText.of(one)) for one in image.entrypoint or ()] if entrypoint is None else entrypoint), *command]
+    program = entry.program(words[0]) if len(words) > 1 else None
+    record = next((one for one in ENGINES.values() if one.client_commands and one.command[0] == program), None)
+    span = words[1].site if record is not None else None
+    if record is None or span is None:
+        return []
+    if entrypoint is None and entry.program(words[1]) == program:
+        return _refused(Mishap("named-twice", span, words[1].text.shown), record.id, words[1:], context)
+    if words[1].value not in record.client_commands or context.open_env or record.address_variable in context.env:
+        return []
+    context.note_runtime(direct=True, starts=True)
+    container = context.container
+    if container is None or container.open or container.runtime is None or not container.runtime.private:
+        return []  # a server may listen in another container
+    return _refused(Mishap("no-server", span, f"{program} {words[1].text.flat}"), record.id, words[1:], context)
+
+
+def _refused(mishap: Mishap, engine: str, command: list[Word], context: CommandContext) -> list[Launch]:
+    launch = context.launch(engine, command, site_of(command, context))
+    launch.mishaps = [mishap]
     launch.fragment, launch.started = True, False
     return [launch]
 

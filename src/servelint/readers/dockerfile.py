@@ -185,13 +185,16 @@ def _not_json(command: Command | None, context: CommandContext, stage: Stage) ->
     if command is None or command.exec or command.site is None:
         return []
     start = command.site.text.find("[")
-    options = re.match(r"(?i)\s*(?:CMD\s+)?(?=--?[A-Za-z])", command.site.text)
     engine = stage.origin.engine
-    if options is not None and engine is not None and stage.entrypoint is None and stage.origin.entrypoint:
+    if engine is not None and stage.entrypoint is None and stage.origin.entrypoint:
         # https://docs.docker.com/reference/dockerfile/#understand-how-cmd-and-entrypoint-interact
-        text = TracedText.at(command.site.source, command.site.start + options.end(), command.site.end)
-        meant = TracedText.join((TracedText.of(" ".join(ENGINES[engine].command) + " "), text))
-        return not_started("shell-form", Word(text, text.span()), meant, context, 0)
+        keyword = re.match(r"(?i)\s*(?:CMD\s+)?", command.site.text)
+        text = TracedText.at(command.site.source, command.site.start + (keyword.end() if keyword else 0), command.site.end)
+        options = re.match(r"--?[A-Za-z]", text.flat) is not None
+        meant = TracedText.join((TracedText.of(" ".join(ENGINES[engine].command) + " "), text)) if options else text
+        found = not_started("shell-form", Word(text, text.span()), meant, context, 0) if text.flat[:1] != "[" else []
+        if found or options:
+            return found
     if start == -1 or command.site.text[:start].strip().upper() not in ("", "CMD", "ENTRYPOINT"):
         return []
     text = TracedText.at(command.site.source, command.site.start + start, command.site.end)

@@ -518,6 +518,13 @@ def values_beside(source: Source, neighbours: Neighbours) -> Source | None:
     return neighbours.read(above + "values.yaml") if above else None
 
 
+def values_above(source: Source, neighbours: Neighbours) -> list[Source]:
+    """The own values of a template's chart, and those of the chart whose folder `charts` holds it."""
+    above = _chart_above(source)
+    places = (above, f"{above}../../") if above and neighbours.read(f"{above}../../Chart.yaml") is not None else (above,)
+    return [one for place in places if above and (one := neighbours.read(place + "values.yaml")) is not None]
+
+
 def _chart_above(source: Source) -> str:
     """The path of the chart's folder from a template's; empty for another file."""
     folders = source.path.replace("\\", "/").split("/")[:-1]
@@ -608,8 +615,9 @@ def _rendered(
         shown: Whether to write what a condition around everything keeps out.
     """
     beside = neighbours.read(chart + "values.yaml")
-    own = _own_file(neighbours, chart) if beside is not None or given else None
+    own = _own_file(neighbours, chart)
     documents = yaml.documents(beside)[0] if beside is not None and own is not None else []
+    given = given or ([above] if own is not None and (above := _of_parent(neighbours, chart, own)) else [])
     if own is None or not (documents or given):
         return None
     from servelint.syntax import go_functions, go_templates
@@ -632,6 +640,24 @@ def _rendered(
     return go_templates.Renderer(values, {key[:1].upper() + key[1:]: value for key, value in named.items()}, helpers).render(
         read, shown=shown
     )
+
+
+def _of_parent(neighbours: Neighbours, chart: str, own: tuple[Source, Node]) -> dict[str, Any]:
+    """What the values of a parent chart give a chart in its folder `charts`: those under its name or alias, and `global`."""
+    name = string(yaml.entries(own[1]), "name")
+    parent = _own_file(neighbours, f"{chart}../../") if name else None
+    inside = neighbours.read(f"{chart}../../charts/{name}/Chart.yaml") if parent is not None else None
+    if parent is None or inside is None or inside.text != own[0].text:
+        return {}
+    declared = [yaml.entries(item) for item in listed(yaml.entries(parent[1]), "dependencies")]
+    keys = [string(one, "alias") or name for one in declared if string(one, "name") == name] or [name]
+    found: dict[str, Any] = {}
+    for values in _data(neighbours.read(f"{chart}../../values.yaml")) if len(keys) == 1 else []:
+        section = values.get(keys[0])
+        found = dict(section) if isinstance(section, dict) else {}
+        if isinstance(values.get("global"), dict):
+            found["global"] = values["global"]
+    return found
 
 
 def _over(base: Any, more: Any) -> Any:

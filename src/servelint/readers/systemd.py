@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Launch, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.source import Source
-from servelint.core.text import TracedText, unknown
+from servelint.core.text import HOLE, TracedText, unknown
 from servelint.engines.registry import ENGINES, Engine
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs
@@ -27,6 +27,7 @@ FORMAT = Format(
     languages=("ini", "properties"),
 )
 
+_FOLDERS_AT_MOST = 4
 _PREFIX = re.compile(r"[-@:+!|]*")
 _PLAIN_NAME = re.compile(r"\.(?:service|container|conf)$", re.IGNORECASE)
 
@@ -100,9 +101,33 @@ class Service:
         name = path.rpartition("/")[2]
         return env_file(self.neighbours)(name) if name and "*" not in name else None
 
+    def script(self, path: TracedText) -> OpenedFile | None:
+        """A shell script that the unit names by where it is installed, if one file of the repository ends like that path.
+
+        The folders of the unit and above are looked in: `/opt/llm/scripts/start.sh` is `scripts/start.sh` of one of them.
+        """
+        parts = path.flat.split("/")
+        if HOLE in path.flat or "/" not in path.flat or not parts[-1].endswith((".sh", ".bash")):
+            return None
+        for length in range(min(len(parts), _FOLDERS_AT_MOST), 0, -1):
+            tail = "/".join(parts[-length:]).lstrip("/")
+            found = {
+                one.path: (name, one)
+                for up in range(_FOLDERS_AT_MOST)
+                if (one := self.neighbours.read(name := "../" * up + tail))
+            }
+            if len(found) == 1:
+                ((name, one),) = found.values()
+                return OpenedFile(TracedText.at(one, 0, len(one.text)), name, False, self.neighbours.read)
+            if found:
+                return None
+        return None
+
     def context(self, claims: dict[str, ReleaseClaim]) -> CommandContext:
         """The context of the commands of the unit."""
-        return CommandContext(self.source, env=self.env, claims=claims, env_file=self.env_file, open_env=self.open_env)
+        context = CommandContext(self.source, env=self.env, claims=claims, env_file=self.env_file, open_env=self.open_env)
+        context.open, context.given = self.script, frozenset(self.env)
+        return context
 
     def launches(self) -> list[Launch]:
         """The launches of `ExecStart`, with the releases that `ExecStartPre` installs."""
@@ -143,7 +168,8 @@ class Service:
         marks = prefix.group() if prefix is not None else ""
         first = Word(given[0].text.cut(len(marks)), given[0].site, given[0].many)
         rest = given[2:] if "@" in marks else given[1:]  # `@` puts another name for the program next
-        all_words = [units.specified(word) for word in (first, *rest)]
+        scripted = self.script(first.text) is not None  # found by the end of its path, whatever `%h` is
+        all_words = [first if scripted else units.specified(first), *(units.specified(word) for word in rest)]
         return all_words if ":" in marks else units.expanded(all_words, self.lookup)
 
 

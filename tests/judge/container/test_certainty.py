@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from servelint.core.settings import Settings
+from servelint.lint import check
 from tests.reporting import findings_in
 
 STRICT = Settings(profile="strict")
@@ -108,3 +111,33 @@ def test_a_method_that_does_not_exist_is_refused(name: str) -> None:
         f"vllm serve Qwen/Qwen3-8B --quantization {name}\n", settings=Settings(engine_versions={"vllm": "0.33.0"})
     )
     assert [one.severity for one in found] == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("dockerfile", "expected"),
+    [
+        ("FROM vllm/vllm-openai:latest\n", [("latest", "write vllm/vllm-openai:v")]),
+        (
+            "ARG TAG=latest\nFROM vllm/vllm-openai:$TAG AS base\nFROM base\nRUN pip install x\n",
+            [("latest", "write vllm/vllm-openai:v")],
+        ),
+        ("FROM vllm/vllm-openai\n", [("vllm/vllm-openai", "write vllm/vllm-openai:v")]),
+        ("FROM vllm/vllm-openai:v0.20.1\n", []),
+        ("FROM vllm/vllm-openai:latest\nRUN pip install vllm==0.20.1\n", []),
+        ("FROM python:latest\nRUN pip install vllm\n", []),
+        (None, []),
+    ],
+)
+def test_the_dockerfile_of_a_built_image_pins_the_engine(
+    dockerfile: str | None, expected: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if dockerfile is not None:
+        (tmp_path / "Dockerfile").write_text(dockerfile)
+    text = "services:\n  llm:\n    build: .\n    image: vllm/vllm-openai:latest\n    command: vllm serve m\n"
+    (tmp_path / "compose.yml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    found = [one for one in check(["compose.yml"], STRICT).findings if one.rule == "container/unpinned-image"]
+    assert [one.span.source.path for one in found] == ["Dockerfile"] * len(expected)
+    for one, (span, advice) in zip(found, expected, strict=True):
+        assert one.span.text == span
+        assert one.advice.startswith(advice)

@@ -230,3 +230,34 @@ def test_a_fix_passes_on_only_a_value_that_the_option_takes(value: str, written:
     """)
     removed = (f"VLLM_ATTENTION_BACKEND={value}, ", "")
     assert edits(finding) == ([("", written), removed] if written is not None else [removed])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "release", "advice"),
+    [
+        ("LLAMA_ARG_PARALLEL", "4", "b11434", "did you mean LLAMA_ARG_N_PARALLEL?"),
+        ("LLAMA_ARG_NP", "4", "b3889", "did you mean LLAMA_ARG_N_PARALLEL?"),
+        ("LLAMA_ARG_CTX_SIZ", "4", "b11434", "did you mean LLAMA_ARG_CTX_SIZE?"),
+        ("LLAMA_ARG_BATCH_SIZE", "4", "b11434", "did you mean LLAMA_ARG_BATCH?"),
+        ("LLAMA_ARG_TEMP", "1", "b11434", "did you mean LLAMA_ARG_TEMPERATURE?"),
+        ("LLAMA_ARG_TEMP", "1", "b10878", "write --temp with its value"),
+        ("LLAMA_ARG_NO_WARMUP", "1", "b11434", "write --no-warmup"),
+        ("LLAMA_ARG_NO_WARMUP", "0", "b11434", "delete it"),
+    ],
+)
+def test_one_of_llama_cpp_named_for_an_option(name: str, value: str, release: str, advice: str) -> None:
+    finding = only("llama.cpp", "-m m.gguf", release, {name: value})
+    assert (finding.rule, finding.advice) == ("llamacpp/unknown-env", advice)
+
+
+def test_one_of_llama_cpp_that_has_another_name_now() -> None:
+    finding = only("llama.cpp", "-m m.gguf", "b9093", {"LLAMA_ARG_MODEL_DRAFT": "d.gguf"})
+    assert (finding.rule, finding.advice) == ("llamacpp/removed-env", "write LLAMA_ARG_SPEC_DRAFT_MODEL")
+    assert kinds("llama.cpp", "-m m.gguf", "b8390", {"LLAMA_ARG_MODEL_DRAFT": "d.gguf"}) == []
+    assert kinds("llama.cpp", "-m m.gguf", "b9000", {"LLAMA_ARG_MODEL_DRAFT": "d.gguf"}) == []  # between harvested builds
+
+
+@pytest.mark.parametrize("release", ["b3889", "b7347", "b7698", "b10867"])
+@pytest.mark.parametrize("value", ["0", "1", "on", "off", "true"])
+def test_the_words_of_a_switch_of_llama_cpp(release: str, value: str) -> None:
+    assert kinds("llama.cpp", "-m m.gguf", release, {"LLAMA_ARG_NO_MMAP": value, "LLAMA_ARG_MLOCK": value}) == []

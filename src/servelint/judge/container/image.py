@@ -24,16 +24,18 @@ _LOCAL = r"localhost/|[^/]+$"
 
 def violations(config: Config, options: Options) -> list[Violation]:
     """The violations in the name of the image. `options` are those of each violation's rule."""
+    container = config.launch.container
+    built = container.settings.get("build") if container is not None else None
+    if built is not None:
+        return _unpinned(config, built, options)  # the image's own name is only the label of what is built
     image = config.launch.image
-    if image is None or not image.flat or (config.launch.container is not None and "build" in config.launch.container.settings):
-        return []
-    return _needs_variable(image) or _unpinned(config, image, options)
+    return [] if image is None else _needs_variable(image) or _unpinned(config, image, options)
 
 
 def _unpinned(config: Config, image: TracedText, options: Options) -> list[Violation]:
     """An image without a tag, or with a tag that moves to other images."""
     flat = image.value
-    if flat is None or "@" in flat or flat.endswith((".sif", ".sqsh", ".img")):
+    if not flat or "@" in flat or flat.endswith((".sif", ".sqsh", ".img")):
         return []
     name, colon, tag = flat.rpartition(":")
     if not colon or "/" in tag:

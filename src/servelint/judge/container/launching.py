@@ -47,6 +47,8 @@ def not_started(launch: Launch) -> list[Violation]:
         elif mishap.kind == "shell-form":
             message = f"CMD is not a list: the image's entrypoint is given /bin/sh -c {shown!r}, and {engine} is not started"
             advice = 'write a list: CMD ["--option", "value"]'
+            if not mishap.shown.startswith("-"):
+                advice = f"write ENTRYPOINT [] before it, or {advice.removeprefix('write ')} of the options alone"
             label = "not a list"
         elif mishap.kind == "block-closed":
             message = f"cmd.exe ends the block at this parenthesis: what follows in it always runs, and {engine} is not started"
@@ -56,6 +58,15 @@ def not_started(launch: Launch) -> list[Violation]:
             message = f"{shown!r} is started as a program, because the image has no entrypoint: {engine} is not started"
             advice = f"write {' '.join(ENGINES[launch.engine].command)} in front of it"
             label = "no program"
+        elif mishap.kind == "no-server":
+            message = f"{shown} only sends requests to a server, and this container starts none: the command fails at once"
+            address = ENGINES[launch.engine].address_variable
+            advice = f"write {ENGINES[launch.engine].command[-1]}, or set {address} to the address of a running server"
+            label = "needs a server"
+        elif mishap.kind == "named-twice":
+            message = f"the image's entrypoint takes {shown!r} for a command of its own, and {engine} is not started"
+            advice = f"delete it: the entrypoint is {ENGINES[launch.engine].command[0]} already"
+            label = "not a command of it"
         elif mishap.kind == "no-shell":
             message = f"{shown!r} is started as a program, because no shell reads this command: {engine} is not started"
             advice = 'run it through a shell: ["sh", "-c", "..."]'

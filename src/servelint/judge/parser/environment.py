@@ -21,14 +21,19 @@ from servelint.judge.parser.violation import Violation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
+
+    from servelint.engines.catalog import Option
+    from servelint.judge.parser.view import Life
 
 
 @derived
 def _prefixes(engine: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The prefixes of an engine's own variables, and those of the other engines."""
     closed = [one for one in ENGINES.values() if one.variables_closed]
-    own = tuple([prefix for one in closed if one.id == engine for prefix in one.variables])
+    record = ENGINES[engine]
+    own = record.variables if record.variables_closed else record.closed_variables
     return own, tuple([prefix for one in closed if one.id != engine for prefix in one.variables])
 
 
@@ -88,11 +93,29 @@ def _is_own_image(view: ReleaseView) -> bool:
     return container is not None and container.image is not None and container.image.flat.startswith(own)
 
 
-def _option_of(view: ReleaseView, name: str) -> str | None:
+def _option_of(view: ReleaseView, name: str) -> tuple[str, Option] | None:
     """The option that a variable is named for: VLLM_HOST is meant as --host, and is not VLLM_HOST_IP written wrong."""
-    prefix = next((one for one in view.record.variables if name.startswith(one)), None)
-    option = "--" + name[len(prefix) :].lower().replace("_", "-") if prefix else ""
-    return option if option.strip("-") and view.find(option) is not None else None
+    record = view.record
+    prefix = next((one for one in (*record.closed_variables, *record.variables) if name.startswith(one)), "")
+    spelling = name[len(prefix) :].lower().replace("_", "-") if prefix else ""
+    for dashes in ("--", "-") if record.option_variables else ("--",):
+        option = view.find(dashes + spelling) if spelling.strip("-") else None
+        if option is not None:
+            return dashes + spelling, option
+    return None
+
+
+def _variable_of(view: ReleaseView, name: str, option: str) -> str | None:
+    """The variable that sets an option, in place of another one: LLAMA_ARG_N_PARALLEL for LLAMA_ARG_PARALLEL."""
+    if not view.record.option_variables:
+        return None
+    negates, known = view.record.negating_variables, view.catalog.variables()
+    negated = bool(negates) and name.startswith(negates)
+    for one in _variables_read(view.catalog, view.index):
+        run = view.run_of(known[one])
+        if run is not None and run[2].get("option") == option and (bool(negates) and one.startswith(negates)) is negated:
+            return one
+    return None
 
 
 def _unread(view: ReleaseView, name: str, variable: Variable) -> Violation | None:
@@ -107,18 +130,26 @@ def _unread(view: ReleaseView, name: str, variable: Variable) -> Violation | Non
         if view.has_now(renamed) and view.has_now(known.get(new + name[len(old) :])):
             return None  # read under the new name, although the release has nothing of the old one itself
     if runs is None:
+        named = _option_of(view, name)
+        sets = _variable_of(view, name, named[1].name) if named is not None else None
         # what no variable of any release is like, no release's is
-        close = similar(name, known) and similar(name, _variables_read(view.catalog, view.index))
+        close = sets or (similar(name, known) and similar(name, _variables_read(view.catalog, view.index)))
+        if named is not None and view.record.option_variables:
+            close = close or named[0]
         verb = view.config.launch.verb
         for_others = view.record.shared_variables and not (verb and verb[0].site is None)
         if close is None or for_others or _is_passed_on(view, variable):
             return None  # a script beside the engine may read it, or this one does
-        option = _option_of(view, name)
-        if option is not None:
-            if setting_named(view, option) is not None:
+        if named is not None:
+            if setting_named(view, named[0]) is not None:
                 return None  # the command passes what the variable is named for
-            message, advice = f"nothing in {view.release} reads {name}", f"write {option} with its value"
-            return Violation("unknown-env", place, message, advice, "not read", variable=name)
+            if sets is None:
+                given = variable.value.value if variable.value is not None else None
+                advice = f"write {named[0]} with its value" if named[1].takes_value else f"write {named[0]}"
+                if not named[1].takes_value and view.record.flag_values.get(given or "") is False:
+                    advice = "delete it"
+                message = f"nothing in {view.release} reads {name}"
+                return Violation("unknown-env", place, message, advice, "not read", variable=name)
         there = close in view.config.launch.env
         instead = in_place_of(view, name)
         advice = f"delete it: {close} is set already" if there else f"did you mean {close}?"
@@ -151,7 +182,11 @@ def _unread(view: ReleaseView, name: str, variable: Variable) -> Violation | Non
         text = f"delete it: {instead.option} replaces it, and does not accept this value"
     elif instead is not None and instead.option is not None and variable.value is not None and variable.value.known:
         text = f"write {instead.option} {masked_value(instead.option, variable.value.flat)}"
-    gone = life.before is not None and life.after is None and (instead is None or instead.delete)
+    current = _renamed(view, name, runs, life) if instead is None else None
+    if current is not None:
+        there = current in view.config.launch.env
+        text = f"delete it: {current} is set already" if there else f"write {current}"
+    gone = life.before is not None and life.after is None and (instead is None or instead.delete) and current is None
     return Violation(
         "removed-env" if life.before is not None else "env-not-yet",
         place,
@@ -163,6 +198,13 @@ def _unread(view: ReleaseView, name: str, variable: Variable) -> Violation | Non
         title=f"delete {name}" if gone or instead is None else text,
         safe=gone,
     )
+
+
+def _renamed(view: ReleaseView, name: str, runs: Sequence[Sequence[Any]], life: Life) -> str | None:
+    """The variable that now sets the option which a removed one has set; None if none does, or an earlier one did as well."""
+    body = next((run[2] for run in runs if run[1] == life.before), None)
+    option = view.find("--" + body["option"]) if body is not None and "option" in body else None
+    return _variable_of(view, name, option.name) if option is not None and life.after is None else None
 
 
 def _is_passed_on(view: ReleaseView, variable: Variable) -> bool:
@@ -213,7 +255,7 @@ _NOT_READ_AS_TRUE = frozenset(("on", "t", "enable", "enabled"))
 
 def value_violations(view: ReleaseView) -> list[Violation]:
     """The violations in the values of variables, for releases whose way of reading them the catalog has."""
-    if view.record.option_variables or view.record.numbers_converted:
+    if view.record.option_variables:
         return _values_of_options(view)
     since = view.record.values_read_since
     if not since or not view.at_least(since):
@@ -274,9 +316,9 @@ def _values_of_options(view: ReleaseView) -> list[Violation]:
         text = variable.value
         if option is None or text is None or not text.known or not arguments.complete or option.name in arguments.settings:
             continue
+        if not option.takes_value and view.record.numbers_converted:
+            continue  # is_truthy in common/arg.cpp reads more words for a switch; builds before it ignore what they do not know
         choices = option.choices if option.takes_value else ["true", "false"]
-        if choices is not None and not view.record.option_variables:
-            continue  # such an engine reads more words of a variable than of the option
         advice, label = "", ""
         if choices is not None and text.flat not in choices:
             lowered = text.flat.strip().lower()

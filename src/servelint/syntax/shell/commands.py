@@ -345,12 +345,14 @@ def _simple(shell: Evaluator, start: int, here: TracedText | None) -> tuple[Stat
     return (UNSURE, None) if found.words else (SUCCESS, found.end)
 
 
-_STARTING = re.compile(
-    r"\s*(?:(?:sudo|env|\$\{?\w+\}?|\w+=\S*)\s+(?:-\S+\s+)*)*(?:[^\s=]*/)?"
+_STARTS = re.compile(
+    r"(?:^|[;&|({'\"\n]|\b(?:then|do|else)\s)\s*"
+    r"(?:(?:sudo|env|nohup|exec|command|time|timeout|if|!|\$\{?\w+\}?|\w+=\S*)\s+(?:(?:-\S+|\d+[smh]?)\s+)*)*(?:[^\s=]*/)?"
     r"(?:(?:docker|podman|nerdctl)\s+(?:-\S+\s+)*(?:\w+\s+)?(?:run|create)"
     r"|vastai\s+create|runpodctl\s+create|kubectl\s+run|oc\s+run|gcloud|az\s+container|koyeb|lep|ssh|sbatch|sky\s+launch)\s"
+    r"|(?<![&<>|\\])&(?![&>\d])"
 )
-"""What starts something elsewhere, or beside the script, and prints its id: `ID=$(docker run -d ...)`."""
+"""What outlives the substitution that starts it and prints an id: `ID=$(docker run -d ...)`, `PID=$(serve & echo $!)`."""
 
 
 def output(shell: Evaluator, command: TracedText, whole: TracedText) -> TracedText:
@@ -359,23 +361,28 @@ def output(shell: Evaluator, command: TracedText, whole: TracedText) -> TracedTe
     functions = _FUNCTIONS.fullmatch(command.flat)
     if functions is not None and all(name in shell.state.functions for name in functions[1].split()):
         return _definitions(shell, functions[1].split())
-    if _STARTING.match(command.flat) is not None:
-        _captured(shell, command)  # it prints an id, and what it starts goes on
+    if _starts_known(command, shell):
+        return _captured(shell, command) or nothing
+    found = _plain(shell, command) if _PLAIN_OUTPUT.match(command.flat) is not None else None
+    if found is None:
+        if _STARTS.search(command.flat) is not None:
+            _captured(shell, command)
         return nothing
-    if _PLAIN_OUTPUT.match(command.flat) is None:
-        return _captured(shell, command) or nothing if _starts_known(command, shell) else nothing
+    found = found.cut(0, len(found.flat.rstrip("\n")))
+    return own(whole.shown, whole.span()) if is_own(found) and len(found.pieces) == 1 else found
+
+
+def _plain(shell: Evaluator, command: TracedText) -> TracedText | None:
+    """What a substitution of one plain statement prints; None if that is not known."""
     script = Script(command)
     statements = [child for child in script.root.children if child.is_named and child.type != "comment"]
     if len(statements) != 1 or (script.root.has_error and command.flat.lstrip()[:1] != "<"):
-        return nothing
+        return None
     outer = shell.script, shell.state
     shell.script, shell.state = script, shell.state.copy()
     found = _output(shell, statements[0])
     shell.script, shell.state = outer
-    if found is None:
-        return nothing
-    found = found.cut(0, len(found.flat.rstrip("\n")))
-    return own(whole.shown, whole.span()) if is_own(found) and len(found.pieces) == 1 else found
+    return found
 
 
 _FUNCTIONS = re.compile(r"\s*(?:declare|typeset)\s+-f\s+([\w:.-]+(?:\s+[\w:.-]+)*)\s*")
@@ -399,12 +406,11 @@ def _starts_known(command: TracedText, shell: Evaluator) -> bool:
 
 def _captured(shell: Evaluator, command: TracedText) -> TracedText | None:
     """What the statements of a substitution print; None if that depends on a condition that is not decided."""
-    if shell.printed is not None:
-        return None  # one inside another
     outer, reads, before = (shell.script, shell.state, shell.on_path), shell.reads, set(shell.decisions)
-    shell.script, shell.state, shell.printed = Script(command), shell.state.copy(), []
+    around, shell.printed = shell.printed, []
+    shell.script, shell.state = Script(command), shell.state.copy()
     shell.visit(shell.script.root)
-    printed, shell.printed = shell.printed, None
+    printed, shell.printed = shell.printed, around
     shell.script, shell.state, shell.on_path = outer
     undecided = frozenset(shell.decisions) - before
     shell.reads |= reads | undecided
