@@ -205,7 +205,7 @@ spec:
 
 
 class TestJson:
-    SPEC = '{"method": "mtp", "num_speculative_tokens": 2, "deep": {"key": true}, "none": null}'
+    SPEC = '{"method": "mtp", "num_speculative_tokens": 2, "deep": {"key": true}, "open": {"key": "\'$X\'"}, "none": null}'
     TEXT = f"vllm serve m --speculative-config '{SPEC}'"
 
     @pytest.mark.parametrize(
@@ -214,7 +214,8 @@ class TestJson:
             ("speculative-config.method", (True, "mtp")),
             ("speculative-config.num_speculative_tokens", (True, 2)),
             ("speculative-config.deep.key", (True, True)),
-            ("speculative-config.deep", (True, None)),
+            ("speculative-config.deep", (True, '{"key": true}')),
+            ("speculative-config.open", (True, None)),
             ("speculative-config.none", (False, None)),
             ("speculative-config.model", (False, None)),
             ("speculative-config.deep.other", (False, None)),

@@ -632,6 +632,8 @@ class Config:
             return Operand(None, site=site)
         if node.kind == json.WORD and node.value is None:
             return Operand(False, site=site)
+        if node.kind in (json.OBJECT, json.ARRAY):
+            return Operand(True, node.text.flat if node.text.known else None, node.text, site)
         value = node.value if node.value is None or _measured(node.value) else node.text.flat
         return Operand(True, value, node.content if node.kind == json.STRING else node.text, site)
 

@@ -243,7 +243,9 @@ def test_sglang(check: str, words: str, release: str, expected: dict[str, str] |
         ({"rope_scaling": {"factor": 2}}, "0.5.9", None),
         ({"rope_scaling": "yarn"}, "0.5.9", "gives rope_scaling a value that is not an object"),
         ({"rope_scaling": 2}, "0.5.9", "gives rope_scaling a value that is not an object"),
-        ({"rope_scaling": "yarn"}, "0.5.10", None),
+        ({"rope_scaling": "yarn"}, "0.5.10", "gives rope_scaling a value that is not an object"),
+        ({"rope_parameters": 1.5}, "0.5.10", "gives rope_parameters a value that is not an object"),
+        ({"rope_parameters": 1.5}, "0.5.9", None),
         ({"rope_scaling": None}, "0.5.9", None),
     ],
 )

@@ -107,18 +107,26 @@ def layers_read_as_one(config: Config) -> dict[str, str] | None:
 
 
 def unknown_architecture(config: Config) -> dict[str, str] | None:
-    """An architecture that --hf-overrides asks for, which no release lists and which has no form of Transformers' class names.
+    """What --hf-overrides asks for that is not a list of architectures, or one that no release lists.
 
-    Source: _raise_for_unsupported in vllm/model_executor/models/registry.py (vllm-0.33.0 line 1221).
+    A name in the form of Transformers' classes is left alone. A single name was taken through 0.13.
+
+    Source: ModelArchitectureConfig in vllm/config/model_arch.py (vllm-0.14.0 line 19), inspect_model_cls and
+    _raise_for_unsupported in vllm/model_executor/models/registry.py (vllm-0.11.0 line 735, vllm-0.33.0 line 1221).
     """
     found = given_object(config, "hf-overrides")
-    asked = found.get("architectures") if found is not None else None
-    image = config.launch.image
-    if not isinstance(asked, list) or len(asked) != 1 or not isinstance(asked[0], str):
+    if found is None or "architectures" not in found:
         return None
-    if config.catalog is None or asked[0] in config.catalog.names("architectures") or re.search(_TRANSFORMERS_CLASS, asked[0]):
+    asked, image = found["architectures"], config.launch.image
+    names = asked if isinstance(asked, list) else [asked] if isinstance(asked, str) and asked else []
+    listed = isinstance(asked, list) or (bool(names) and config.at_least("0.14.0") is not True)
+    if not listed or not names or not all(isinstance(one, str) for one in names):
+        return {"reason": "reads a list of class names from architectures"} if config.at_least("0.11.0") is True else None
+    if len(names) != 1 or config.catalog is None or names[0] in config.catalog.names("architectures"):
         return None
-    return {"architecture": asked[0]} if image is None or not images.identify(image).house else None
+    if re.search(_TRANSFORMERS_CLASS, names[0]) or (image is not None and images.identify(image).house):
+        return None
+    return {"reason": f"has no architecture {names[0]}"}
 
 
 def fp8_latent_cache(config: Config) -> dict[str, str] | None:

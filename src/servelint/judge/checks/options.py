@@ -431,8 +431,9 @@ def override_shape(config: Config) -> dict[str, str] | None:
         if key == "max_position_embeddings" and flat and value.kind in (OBJECT, ARRAY):
             return {"reason": "gives max_position_embeddings a value that is not a number"}
         single = value.kind in (STRING, NUMBER, WORD) and value.value
-        if key == "rope_scaling" and flat and single and config.at_least("0.5.10") is False:
-            return {"reason": "gives rope_scaling a value that is not an object"}
+        read = key == "rope_scaling" or (key == "rope_parameters" and config.at_least("0.5.10") is True)
+        if read and flat and single:
+            return {"reason": f"gives {key} a value that is not an object"}
     return None
 
 
