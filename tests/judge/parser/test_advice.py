@@ -163,8 +163,10 @@ def mistyped(engine: str) -> Iterator[tuple[str, str]]:
                 for at in (first, index):
                     yield catalog.releases[at], f"{COMMANDS[engine]} {name} {shlex.quote(misspelt(parser))}"
         for number, (name, lives) in enumerate(sorted(catalog.variables().items())):
-            if number % EVERY == 0 and any(run[0] <= index <= run[1] for run in lives):
-                yield release, f"export {misspelt(name)}=1\n{COMMANDS[engine]}"
+            for body in [run[2] for run in lives if run[0] <= index <= run[1]][: number % EVERY == 0]:
+                option = table.find("--" + body["option"]) if "option" in body else None
+                value = option.choices[0] if option is not None and option.choices else 1
+                yield release, f"export {misspelt(name)}={value}\n{COMMANDS[engine]}"
 
 
 def _json_value(body: dict[str, Any]) -> object:
