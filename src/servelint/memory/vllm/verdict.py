@@ -308,7 +308,7 @@ def _not_free(free: float, total: float, fraction: float) -> str:
 def add_notes(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: KvCache, known_draft: bool) -> None:
     """Add notes on padding, on drafts, on what the printed size means, on ranks that hold the same, and on a second start."""
     peak = plan.part("activations")
-    if peak is not None and peak.origin.endswith(COMPILING) and settings.kv_bytes is None:
+    if peak is not None and peak.origin.endswith(COMPILING):
         plan.notes.append(
             f"the first start compiles the model and counts that as activations: one that finds vLLM's compile cache has up to "
             f"{peak.gib.mid - peak.gib.low:.1f} GiB more for the KV cache"
