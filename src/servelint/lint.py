@@ -134,7 +134,7 @@ def _lighten(report: Report, shared: dict[tuple[str, ...], Undecided]) -> Report
     for launch in {id(one): one for one in [*report.launches, *_of_findings(report)]}.values():
         launch.argv, launch.verb, launch.env, launch.secrets, launch.others = [], (), {}, (), []
         launch.later = launch.open = launch.container = launch.nodes = None
-        launch.beside = ()
+        launch.beside = launch.meanwhile = ()
         launch.models = {}
         if launch.judged is not None and launch.judged.undecided is not None:
             every = launch.judged.undecided

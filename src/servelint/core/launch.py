@@ -409,6 +409,8 @@ class Launch(_Cached):
         cut: Words that look like the command's but never reach the engine: the line before them is not continued.
         nodes: What runs it together with other launches; None if nothing does.
         beside: The other launches of its file that may prefill for it or decode after it.
+        meanwhile: The launches before it that run while it does and may take its port: in its pod, of its compose project, in
+            the background of its script.
         others: The alternatives that are known.
         later: Finds the alternatives when they are asked for; None if they are known.
         branches: Those outcomes, of an alternative.
@@ -416,8 +418,8 @@ class Launch(_Cached):
 
     __slots__ = (
         "argv", "beside", "branches", "container", "cut", "elsewhere", "engine", "env", "folder", "fragment", "gpu",
-        "gpu_count", "gpu_site", "judged", "later", "launcher", "likely", "mishaps", "models", "name", "nodes", "open",
-        "open_env", "others", "owner", "release", "secrets", "site", "source", "started", "unsure", "verb",
+        "gpu_count", "gpu_site", "judged", "later", "launcher", "likely", "meanwhile", "mishaps", "models", "name", "nodes",
+        "open", "open_env", "others", "owner", "release", "secrets", "site", "source", "started", "unsure", "verb",
     )  # fmt: skip
 
     def __init__(
@@ -464,6 +466,7 @@ class Launch(_Cached):
         self.cut: Span | None = None
         self.nodes: Nodes | None = None
         self.beside: tuple[Launch, ...] = ()
+        self.meanwhile: tuple[Launch, ...] = ()
         self.others: list[Launch] = []
         self.later: Callable[[], None] | None = None
         self.branches: tuple[Branch, ...] = ()

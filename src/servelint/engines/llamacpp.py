@@ -81,6 +81,7 @@ class LlamaCpp(Engine):
     negating_variables = "LLAMA_ARG_NO_"
     argument_variables = ("LLAMA_CPP", "LLAMACPP", "LLAMA_SERVER", "LLAMASERVER")
 
+    shares_port = ("b3889", "b8390")  # cpp-httplib, until --reuse-port came
     port = 8080  # common/common.h
     port_variables = ("LLAMA_ARG_PORT",)
     host_variables = ("LLAMA_ARG_HOST",)

@@ -475,6 +475,8 @@ class Engine:
     """Words in the names of variables that hold its arguments: `VLLM`, as in `VLLM_ARGS`."""
     device_variables: tuple[str, ...] = ()
     """Prefixes of variables that select another device than an NVIDIA GPU."""
+    shares_port: tuple[str, str] = ("", "")
+    """The first and the last known release whose server binds a port on which another process listens (SO_REUSEPORT)."""
     values_read_since: str = ""
     """The first release of which it is known how values are read, "" if it is not known."""
     value_kind: str = "type"

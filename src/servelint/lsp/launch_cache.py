@@ -23,7 +23,7 @@ from servelint.judge.judging import judge
 
 _UNUSED_AT_MOST = 16
 """Texts for which an entry is kept that none of them uses: what is typed is often deleted again."""
-_NOT_COMPARED = ("beside", "files", "later", "nodes", "open", "source")
+_NOT_COMPARED = ("beside", "files", "later", "meanwhile", "nodes", "open", "source")
 """Fields that open files, which a key opens itself, that find what no finding needs, and the
 file of a launch, which is that of its places."""
 _HERE = object()
@@ -60,6 +60,7 @@ class LaunchKey:
             self._add([launch.nodes.kind, launch.nodes.size, launch.nodes.site, launch.nodes.gpus])
             self._add([[other is launch or other, count] for other, count in launch.nodes.parts])
         self._add(launch.beside)
+        self._add(launch.meanwhile)
         for path in files:
             self._values.append(path)
             self._add(launch.open(TracedText.of(path)) if launch.open is not None else None)

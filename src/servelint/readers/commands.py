@@ -10,7 +10,7 @@ from servelint.core.launch import Container, Launch, Mishap, Nodes, ReleaseClaim
 from servelint.core.source import Span
 from servelint.core.text import HOLE, TracedText, unknown
 from servelint.engines import entry
-from servelint.readers import containers
+from servelint.readers import containers, together
 from servelint.readers.context import CommandContext, site_of, span_of
 from servelint.syntax.placeholders import in_command
 from servelint.syntax.shell.words import split
@@ -599,6 +599,7 @@ def script_launches(
     parsed: list[Script] = []
     texts: dict[tuple[Span | None, str], tuple[str, TracedText]] = {}
     ready: list[dict[str, ReleaseClaim]] = []
+    running: list[tuple[Launch, Invocation]] = []
 
     def wrote(path: TracedText, text: TracedText) -> None:
         if len(texts) < bounds.WRITTEN.most:
@@ -623,6 +624,8 @@ def script_launches(
         for launch in new:
             launch.likely = ran.likely
             launch.cut = launch.cut or cut
+        if len(new) == 1 and around is context:
+            together.add(running, new[0], ran)
         return new
 
     def walk(around: CommandContext, world: World | None, steps: Budget | None) -> list[TracedText]:

@@ -17,7 +17,7 @@ from servelint.core.text import HOLE, TracedText, unknown
 from servelint.engines import entry
 from servelint.engines.products import product
 from servelint.files.siblings import Neighbours
-from servelint.readers import runtime
+from servelint.readers import runtime, together
 from servelint.readers.commands import SHELLS, not_started, without_shell_text
 from servelint.readers.compose_file import RESET, File, Service, add_variables, number
 from servelint.readers.containers import identified, in_container
@@ -92,13 +92,18 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
         services, files = compose_project.services(file, other, over=name in _OVERRIDES)
     file.spent[0] = 0
     found: list[Launch] = []
+    at_once: list[Launch] = []
     for one in services:
         if file.spent[0] > enough:
             bounds.VALUES.reached(yaml.span(source, one.key))
             break
         if len(found) > bounds.LAUNCHES.most:
             break  # the reading says so
-        found += _Reading(source, one, files).launches()
+        started = _Reading(source, one, files).launches()
+        if len(started) == 1 and not any(one.layers(*key) for key in _MAY_NOT_RUN):
+            at_once += started
+        found += started
+    together.join(at_once)
     join(found)
     return found
 
@@ -315,6 +320,8 @@ def _count(file: File, device: Entries) -> int | None:
     return number(file, device, "count")
 
 
+_MAY_NOT_RUN = (("profiles",), ("scale",), ("deploy", "replicas"))
+"""Keys with which a service may not be started with the others."""
 _ALONE = ("bridge", "default", "none")
 
 

@@ -27,6 +27,14 @@ def _between_nodes(config: Config) -> list[Violation]:
     return nodes.violations(config)
 
 
+def _between_servers(config: Config) -> list[Violation]:
+    if not config.launch.meanwhile or config.launch.launcher:
+        return []
+    from servelint.judge.container import ports
+
+    return ports.violations(config)
+
+
 def violations(config: Config, options: Options) -> list[Violation]:
     """The violations around a launch.
 
@@ -40,6 +48,7 @@ def violations(config: Config, options: Options) -> list[Violation]:
         *variables.violations(config, options),
         *launching.violations(config),
         *_between_nodes(config),
+        *_between_servers(config),
     ]
     container = config.launch.container
     # another program around the engine listens where it likes

@@ -11,7 +11,7 @@ from servelint.core.source import Source, Span
 from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
 from servelint.engines.images import of_house_name, of_names
-from servelint.readers import embedded
+from servelint.readers import embedded, together
 from servelint.readers.commands import SHELLS, script_launches
 from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
@@ -109,7 +109,15 @@ def of_object(file: File, one: Object, images: Overrides | None) -> list[Launch]
     found: list[Launch] = []
     parts: list[tuple[Pod, list[Launch]]] = []
     for pod in pods(file, one, images):
-        own = [launch for name, fields in pod.containers() for launch in of_container(pod, name, fields)]
+        own: list[Launch] = []
+        containers: dict[str, list[Launch]] = {}
+        for name, fields in pod.containers():
+            started = of_container(pod, name, fields)
+            containers.setdefault(name, []).extend(started)
+            own += started
+        # one container after the other is none of them; what a script starts may be one after the other as well
+        side_by_side = [each for name, each in containers.items() if name.startswith(f"{pod.path}.containers.")]
+        together.join([each[0] for each in side_by_side if len(each) == 1])
         parts.append((pod, own))
         found += own
     if found:

@@ -96,11 +96,12 @@ class Invocation:
         env_depends: Those that its variables depend on, by name.
         path: The undecided conditions that decide whether the script gets there, each with its outcome.
         calls: Where the functions around it are called.
+        background: Whether the script goes on while it runs.
     """
 
     __slots__ = (
-        "calls", "depends", "env", "env_depends", "files", "folder", "installed", "likely", "lost", "open_env", "path", "place",
-        "site", "sourced", "stdin", "words",
+        "background", "calls", "depends", "env", "env_depends", "files", "folder", "installed", "likely", "lost",
+        "open_env", "path", "place", "site", "sourced", "stdin", "words",
     )  # fmt: skip
 
     def __init__(
@@ -108,6 +109,7 @@ class Invocation:
     ) -> None:
         state = shell.state
         self.words = words
+        self.background = shell.behind > 0
         self.env = env
         self.site = site
         self.place = shell.evaluated or site
@@ -281,6 +283,7 @@ class Evaluator:
         self.called: set[str] = set()
         self.local_names: set[str] | None = None
         self.on_path = True
+        self.behind = 0
         self.loops = 0
         self.last = SUCCESS
         self.left_early = False
@@ -337,7 +340,9 @@ class Evaluator:
         status = SUCCESS
         for node in nodes:
             if node.background:
+                self.behind += 1
                 flow.apart(self, partial(self.visit, node))
+                self.behind -= 1
                 status = SUCCESS
             else:
                 status = self.visit(node)
