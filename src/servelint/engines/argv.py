@@ -112,6 +112,7 @@ class Arguments:
     Attributes:
         settings: canonical name -> the last setting of the option, which is the one that counts.
         every: all settings in the order of the argv.
+        of_launcher: the options of the program that starts the engine, by their name.
         positionals: the words that are neither options nor values of one.
         possible: names of options that an unknown word may be.
         complete: False if an unknown word may be any option.
@@ -119,11 +120,12 @@ class Arguments:
         takes_model: whether the server uses a positional model; None if that is not known.
     """
 
-    __slots__ = ("complete", "every", "faults", "positionals", "possible", "settings", "takes_model")
+    __slots__ = ("complete", "every", "faults", "of_launcher", "positionals", "possible", "settings", "takes_model")
 
     def __init__(self) -> None:
         self.settings: dict[str, Setting] = {}
         self.every: list[Setting] = []
+        self.of_launcher: dict[str, Setting] = {}
         self.positionals: list[Word] = []
         self.possible: set[str] = set()
         self.complete = True
@@ -141,7 +143,7 @@ class Arguments:
         new = Arguments()
         new.every = list(made.values())
         new.settings = {name: made[id(setting)] for name, setting in self.settings.items()}
-        new.possible = set(self.possible)
+        new.possible, new.of_launcher = set(self.possible), self.of_launcher
         new.positionals, new.complete, new.takes_model = self.positionals, self.complete, self.takes_model
         new.faults = [fault if fault.setting is None else fault.about(made[id(fault.setting)]) for fault in self.faults]
         return new
@@ -339,6 +341,19 @@ class _Parser:
                 found = self._declared(spelling) or self._declared(spelling.partition(".")[0])
                 self.result.possible |= {found.name if found is not None else spelling.lstrip("-")}
 
+    def _of_launcher(self, at: int, name: str, switch: bool) -> int:
+        """An option of the program that starts the engine."""
+        word = self.argv[at]
+        given = Setting(name, None, word, "--" + name, True if switch else None)
+        self.result.of_launcher[name] = given
+        end = word.text.flat.find("=") + 1
+        if end:
+            given.give(word.text.cut(end), word)
+        elif not switch and at + 1 < len(self.argv) and not self.is_option(self.argv[at + 1]):
+            given.give(self.argv[at + 1].text, self.argv[at + 1])
+            return at + 2
+        return at + 1
+
     def _option(self, at: int) -> int:
         word = self.argv[at]
         flat = word.text.flat
@@ -356,8 +371,7 @@ class _Parser:
             if self.exact and spelling[2:] not in self.launcher.declared:
                 plain = ""
             if plain in self.launcher.own:
-                alone = "=" in flat or plain in self.launcher.switches or at + 1 == len(self.argv)
-                return at + 1 if alone or self.is_option(self.argv[at + 1]) else at + 2
+                return self._of_launcher(at, plain, plain in self.launcher.switches)
             if plain in self.launcher.same:
                 spelling = "--" + self.launcher.same[plain]
             lacking = plain in self.launcher.lacks

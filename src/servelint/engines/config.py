@@ -2,7 +2,8 @@
 
 Operand names: an option's canonical name (`kv-cache-dtype`), a key of a JSON option (`speculative-config.method`), `env.NAME`,
 `model.<fact>`, `draft.<fact>` (of the draft model), `gpu.<fact>`, `effective.<fact>` (what the engine makes of the settings),
-`container.<setting>`, `prefill.<operand>` (of the launch that prefills for this one). servelint.engines.operands lists them.
+`container.<setting>`, `prefill.<operand>` (of the launch that prefills for this one), `launcher.<option>` (of the program that
+starts the engine). servelint.engines.operands lists them.
 
 This is what rules, checks, memory plans and the editor ask about a launch. From a launch to an answer:
 
@@ -772,6 +773,12 @@ class Config:
         model = self.reading.model
         return model.shown if model is not None else None
 
+    def _of_launcher(self, name: str) -> Operand:
+        given = self.reading.arguments.of_launcher.get(name)
+        if given is None:
+            return UNWRITTEN if self.launch.launcher else ABSENT
+        return self._of(given)
+
     def _of_prefill(self, name: str) -> Operand:
         """An operand of the launches that prefill for this one; UNKNOWN where they differ, or where there is none."""
         found = [one.operand(name) for one in self.prefills]
@@ -797,6 +804,7 @@ _KINDS: dict[str, Callable[[Config, str], Operand]] = {
     "effective": Config._effective,
     "container": Config._container,
     "prefill": Config._of_prefill,
+    "launcher": Config._of_launcher,
 }
 """The first part of an operand's name -> what answers for the rest of it."""
 

@@ -59,9 +59,16 @@ def _written(engines: tuple[str, ...]) -> list[Described]:
         Described("env.NAME", "text", "an environment variable of the launch", engines),
         Described("model", *_MODEL, engines),
         Described(
+            "launcher.OPTION", "any", "an option of the program that starts the engine, such as Dynamo's worker", _with_launchers()
+        ),
+        Described(
             "prefill.OPTION", "any", "any operand of the launch in the same file that prefills for this one", _with_roles()
         ),
     ]
+
+
+def _with_launchers() -> tuple[str, ...]:
+    return tuple(name for name, engine in ENGINES.items() if any(one.own for one in engine.launchers.values()))
 
 
 def _with_roles() -> tuple[str, ...]:
@@ -73,6 +80,9 @@ def fault(engine: str, name: str) -> str | None:
     head, dot, rest = name.partition(".")
     if head == "prefill" and dot and engine in _with_roles():
         return fault(engine, rest)
+    if head == "launcher" and dot:
+        own = {option for one in ENGINES[engine].launchers.values() for option in one.own}
+        return None if rest in own else f"no program that starts {ENGINE_NAMES[engine]} has an option {rest!r}"
     if head == "effective" and dot:
         if rest in facts_of(engine):
             return None

@@ -197,7 +197,7 @@ def _needed(amount: Any) -> list[list[str]]:
         return [need for parts in amount.values() for part in parts for need in _needed(part)]
     name = amount["operand"]
     head, dot, _ = name.partition(".")
-    if head in ("effective", "container", "draft", "prefill") or name in ("model", "model.repository"):
+    if head in ("effective", "container", "draft", "launcher", "prefill") or name in ("model", "model.repository"):
         return []
     return [[head + "." if dot and head in ("model", "gpu") else name]]
 
