@@ -71,7 +71,7 @@ _TITLES = {
 
 def main(folder: str) -> None:
     """Write the pages into a folder, and remove those of rules that are gone; the page of the operands stands beside it."""
-    with open(os.path.join(folder, "..", OPERANDS), "w", encoding="utf-8", newline="\n") as file:
+    with open(os.path.join(os.path.dirname(os.path.abspath(folder)), OPERANDS), "w", encoding="utf-8", newline="\n") as file:
         file.write(operands())
     wanted = pages()
     for base, _, names in os.walk(folder):

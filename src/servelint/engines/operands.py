@@ -59,7 +59,10 @@ def _written(engines: tuple[str, ...]) -> list[Described]:
         Described("env.NAME", "text", "an environment variable of the launch", engines),
         Described("model", *_MODEL, engines),
         Described(
-            "launcher.OPTION", "any", "an option of the program that starts the engine, such as Dynamo's worker", _with_launchers()
+            "launcher.OPTION",
+            "any",
+            "an option of the program that starts the engine, such as Dynamo's worker",
+            _with_launchers(),
         ),
         Described(
             "prefill.OPTION", "any", "any operand of the launch in the same file that prefills for this one", _with_roles()
