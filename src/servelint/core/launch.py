@@ -174,10 +174,11 @@ class Runtime:
         restart: The restart policy as written.
         declared: Whether the ports are only declared (a pod), not published on a host.
         direct: Whether the container's program is the engine, not a script that may start other programs as well.
+        script: Whether a script in the container starts the engine, which may make or download files before.
         called: The ports in the addresses by which other containers of its network call it.
     """
 
-    __slots__ = ("called", "declared", "direct", "mounts", "network", "ports", "private", "probes", "restart")
+    __slots__ = ("called", "declared", "direct", "mounts", "network", "ports", "private", "probes", "restart", "script")
 
     def __init__(
         self,
@@ -201,6 +202,7 @@ class Runtime:
         self.restart = restart
         self.declared = declared
         self.direct = direct
+        self.script = False
 
 
 class Container:

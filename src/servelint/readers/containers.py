@@ -497,7 +497,8 @@ def _in_container(
     words = [*(entrypoint or []), *command]
     found = [] if repeated else commands.launches(words, context, depth)
     direct = not found or (len(found) == 1 and (found[0].verb[:1] == tuple(words[:1]) or _alone(words, found[0], context)))
-    context.note_runtime(direct=direct, starts=bool(found) or image.engine is not None)
+    script = bool(found) and found[0].verb[:1] not in ((), tuple(words[:1]))
+    context.note_runtime(direct=direct, starts=bool(found) or image.engine is not None, script=script)
     if found or entrypoint is not None:
         return found or commands.without_shell(words, context, depth) or by_a_script(entrypoint or [], command, image, context)
     if image.entrypoint == ():

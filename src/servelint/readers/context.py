@@ -121,12 +121,13 @@ class CommandContext:
         launch.open = self.open
         return launch
 
-    def note_runtime(self, *, direct: bool, starts: bool) -> None:
+    def note_runtime(self, *, direct: bool, starts: bool, script: bool = False) -> None:
         """Note how the container is run.
 
         Args:
             direct: Whether its command is the engine's.
             starts: Whether it may start an engine.
+            script: Whether a script in it starts the engine.
         """
         container = self.container
         if container is None:
@@ -134,7 +135,7 @@ class CommandContext:
         if self.runtime is not None and starts:
             container.runtime = self.runtime()
         if container.runtime is not None:
-            container.runtime.direct = direct
+            container.runtime.direct, container.runtime.script = direct, script
 
 
 def site_of(words: list[Word], context: CommandContext) -> Span:

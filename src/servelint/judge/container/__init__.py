@@ -53,7 +53,8 @@ def violations(config: Config, options: Options) -> list[Violation]:
     container = config.launch.container
     # another program around the engine listens where it likes
     if container is not None and container.runtime is not None and not config.launch.launcher:
-        from servelint.judge.container import network, storage
+        from servelint.judge.container import model_files, network, storage
 
-        found += [*storage.violations(config, container), *network.violations(config, container.runtime, options)]
+        found += [*storage.violations(config, container), *model_files.violations(config, container.runtime)]
+        found += network.violations(config, container.runtime, options)
     return found

@@ -1,4 +1,4 @@
-"""What a runtime gives a container: shared memory for several ranks, volumes that keep models, a restart policy."""
+"""What a runtime gives a container: shared memory for several ranks, a restart policy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from servelint.core.finding import Related
 from servelint.core.launch import Container, Runtime
 from servelint.core.source import Span
 from servelint.core.text import TracedText
-from servelint.engines import ENGINE_NAMES, ENGINES, images
+from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.config import Config
 from servelint.judge.container.gpus import ranks_here
 from servelint.judge.parser.violation import Violation
@@ -21,11 +21,11 @@ _SHM = "/dev/shm"  # noqa: S108 - compared with
 
 
 def violations(config: Config, container: Container) -> list[Violation]:
-    """The violations in the shared memory, the volumes and the restart policy of a container."""
+    """The violations in the shared memory and the restart policy of a container."""
     runtime = container.runtime
     if runtime is None:
         return []
-    return [*_shared_memory(config, container, runtime), *_cache(config, runtime), *_restarts(runtime)]
+    return [*_shared_memory(config, container, runtime), *_restarts(runtime)]
 
 
 def _shared_memory(config: Config, container: Container, runtime: Runtime) -> list[Violation]:
@@ -78,33 +78,7 @@ def _bytes(size: TracedText) -> float | None:
     return float(match.group(1)) * _UNITS[match.group(2).lower()] if match is not None else None
 
 
-_HUB = r"[A-Za-z0-9][\w.-]*/[\w.-]+"
-_NO_MODELS = r"/(?:dev|etc|tmp|run|var/run|var/log|sys|proc)(?:/.*)?|.*[^/]\.[A-Za-z]\w{0,5}"
-_OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
 _FOR_EVER = ("always", "unless-stopped")
-
-
-def _cache(config: Config, runtime: Runtime) -> list[Violation]:
-    """A model of the hub in a container without a volume for it."""
-    launch = config.launch
-    model = config.operand("model")
-    for name in ("model-path", ENGINES[launch.engine].model_option):
-        model = model if model.present is not False or not name else config.operand(name)
-    engine = ENGINES[launch.engine]
-    cache = engine.model_cache
-    pulls = engine.pulls_models  # and is started without a model
-    if not cache or runtime.mounts is None or not (pulls or isinstance(model.value, str)):
-        return []
-    if launch.image is None or images.identify(launch.image).house or not (pulls or re.fullmatch(_HUB, str(model.value))):
-        return []
-    if any(path.value is None or not re.fullmatch(_NO_MODELS, path.value) for path in runtime.mounts):
-        return []
-    if any(name in launch.env for name in _OFFLINE) or config.operand("download-dir").present is not False:
-        return []
-    what, again = ("the models that it pulls", "them") if pulls else (model.value, "it")
-    message = f"no volume keeps {what}: every new container downloads {again} again"
-    advice = f"mount a volume at {cache}"
-    return [Violation("no-model-cache", model.span, message, advice, "downloaded at every start")]
 
 
 def _restarts(runtime: Runtime) -> list[Violation]:
