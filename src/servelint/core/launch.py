@@ -326,6 +326,8 @@ class Mishap:
         kind: "shell-arguments": a shell runs its first argument alone, and the engine is started in the others.
             "no-shell": words that only a shell understands are started as a program.
             "no-program": options of the engine are started as a program, as the image has no entrypoint.
+            "replaced": the same, as they stand where the entrypoint is replaced.
+            "not-a-string": a number or a boolean stands where Kubernetes takes only strings.
             "no-server": a client of the engine is started where no server can answer it.
             "named-twice": the entrypoint is given its own name for a command.
             "one-word": a whole command line is taken for the name of a program.

@@ -500,7 +500,8 @@ def _in_container(
     script = bool(found) and found[0].verb[:1] not in ((), tuple(words[:1]))
     context.note_runtime(direct=direct, starts=bool(found) or image.engine is not None, script=script)
     if found or entrypoint is not None:
-        return found or commands.without_shell(words, context, depth) or by_a_script(entrypoint or [], command, image, context)
+        found = found or commands.without_shell(words, context, depth) or by_a_script(entrypoint or [], command, image, context)
+        return found or _without_program(words, image, context, "replaced")
     if image.entrypoint == ():
         return commands.without_shell(words, context, depth) or _without_program(command, image, context)
     if image.engine is None or not (_implied(image, command) or _configured(image, command, context)):
@@ -589,12 +590,14 @@ def _of_variables(wrapper: Wrapper, context: CommandContext) -> list[Word]:
     return words
 
 
-def _without_program(command: list[Word], image: images.Image, context: CommandContext) -> list[Launch]:
-    """The launch that a container would make whose image has no entrypoint, if its command named the program."""
+def _without_program(
+    command: list[Word], image: images.Image, context: CommandContext, kind: str = "no-program"
+) -> list[Launch]:
+    """The launch that a container without its image's entrypoint would make, if its command named the program."""
     span = command[0].site if command else None
     if image.engine is None or span is None or not re.match(r"--[a-z]", command[0].text.flat):
         return []
-    return _refused(Mishap("no-program", span, command[0].text.shown), image.engine, command, context)
+    return _refused(Mishap(kind, span, command[0].text.shown), image.engine, command, context)
 
 
 def _of_client(

@@ -8,6 +8,7 @@ from servelint.core.launch import Launch
 from servelint.core.text import TracedText
 from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.config import Config
+from servelint.fixes.change import written_at
 from servelint.judge.parser.violation import Violation
 
 _REFERENCE = r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))"
@@ -58,6 +59,10 @@ def not_started(launch: Launch) -> list[Violation]:
             message = f"{shown!r} is started as a program, because the image has no entrypoint: {engine} is not started"
             advice = f"write {' '.join(ENGINES[launch.engine].command)} in front of it"
             label = "no program"
+        elif mishap.kind == "replaced":
+            message = f"{shown!r} is started as a program, because it replaces the image's entrypoint: {engine} is not started"
+            advice = "write args instead of command" if ".containers." in launch.name else "write command instead of entrypoint"
+            label = "no program"
         elif mishap.kind == "no-server":
             message = f"{shown} only sends requests to a server, and this container starts none: the command fails at once"
             address = ENGINES[launch.engine].address_variable
@@ -89,6 +94,13 @@ def violations(config: Config) -> list[Violation]:
             message = f"compose splits this command without a shell, and drops {shown!r}"
             advice = "delete it, or run the command through a shell: a list with sh, -c and the script"
             found.append(Violation("dropped-words", mishap.span, message, advice, f"never reaches {engine}"))
+        elif mishap.kind == "not-a-string":
+            kind = "a boolean" if mishap.shown[:1].isalpha() else "a number"
+            message = f"{shown} is {kind} in YAML, and Kubernetes takes only strings here: it refuses the object"
+            change = written_at(mishap.span, f'"{mishap.shown}"')
+            found.append(
+                Violation("not-a-string", mishap.span, message, f'write "{shown}"', f"{kind}, not a string", change=change)
+            )
         elif mishap.kind == "expanded-early":
             message = f"{shown} is replaced when the script is written, before the script sets it"
             advice = "quote the delimiter: <<'EOF'"

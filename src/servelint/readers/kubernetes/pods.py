@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from servelint.core.launch import Container, Launch, Variable, Word
+from servelint.core.launch import Container, Launch, Mishap, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
@@ -30,7 +30,7 @@ from servelint.readers.kubernetes.objects import (
     section,
     string,
 )
-from servelint.syntax import yaml
+from servelint.syntax import yaml, yaml_values
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
 
@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     pass
 
 _LISTS = ("containers", "initContainers")
+_STRICT = frozenset(
+    ("Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob", "JobSet", "LeaderWorkerSet")
+)
+"""Kinds whose containers the API server checks."""
 _SINGLE = ("container", "mainContainer", "runner")
 _ROUTERS = (".router", ".routerConfig")
 """Where OME has runners that only hand requests on."""
@@ -242,9 +246,24 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
         found = _script(pod.file.source, fields, given, context)
         if not found and not pod.complete:
             found = _named(pod, name, string(fields, "name") or "", fields)
+    if found and pod.path.partition("/")[0] in _STRICT:
+        found[0].mishaps = [*found[0].mishaps, *_not_strings(pod.file.source, fields)]
     for launch in found:
         environment.show_injected(launch, given)
         launch.likely = launch.likely or by_rank  # some of a group's pods take each branch
+    return found
+
+
+def _not_strings(source: Source, fields: Entries) -> list[Mishap]:
+    """Words of the command and values of variables that are numbers or booleans, where Kubernetes takes only strings."""
+    nodes = [item for key in ("command", "args") if key in fields for item in yaml.items(fields[key][1]) or []]
+    nodes += [one["value"][1] for one in map(entries, listed(fields, "env")) if "value" in one]
+    found: list[Mishap] = []
+    for node in nodes:
+        if yaml.is_scalar(node) and yaml.tag(node) == yaml.PLAIN and yaml.text(source, node).known:
+            known = yaml_values.plain(node.value, yaml_values.KUBERNETES)
+            if isinstance(known, (bool, int, float)):
+                found.append(Mishap("not-a-string", yaml.span(source, node), node.value))
     return found
 
 
