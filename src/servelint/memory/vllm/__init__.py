@@ -132,7 +132,7 @@ def aligned_block(config: Config) -> tuple[int, int] | None:
 
 
 def outgrown_state(config: Config) -> tuple[int, int] | None:
-    """Bytes of a page, and of a state with drafts that it should hold and does not. None where it does, or if that is unknown."""
+    """Bytes of a page, and of a state with drafts that does not fit it. None where it fits, or if that is unknown."""
     model = folder.model_of(config.launch, config.text("model"))
     settings = VllmSettings(config, model)
     if model is None or not model.states or settings.missing:
