@@ -98,6 +98,8 @@ def test_inside_json(value: str) -> None:
         '{"a": {"b": 1}}',
         "[1, 2]",
         '["a"]',
+        '{"a": [null]}',
+        '{"a": [true], "b": [false]}',
         "100%",
         "a@b",
         "there",

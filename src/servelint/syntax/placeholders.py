@@ -54,7 +54,7 @@ _WORDED = (
     r"|(?<![A-Za-z0-9_])(?:YOUR[A-Z]{2,}|(?:REPLACE|INSERT|PLACEHOLDER)_\w+|(?:[A-Z0-9]+_)*PLACEHOLDER)(?![A-Za-z0-9_])"
 )
 _CROSSED = r"(?<![A-Za-z0-9_])(?:x{3,}|X{2,}|\d\.X+|[vV]?[XY]\.[XYZ]\.[XYZ])(?![A-Za-z0-9_])"
-_IN_JSON = r"(?<=[:\[,])[ ]*(?:\[[A-Za-z][\w -]*\]|\{[A-Za-z]\w*\}|_{2,}|\?{2,}|N)(?=[ ]*[,}\]])"
+_IN_JSON = r"(?<=[:\[,])[ ]*(?:\[(?!(?:null|true|false)\])[A-Za-z][\w -]*\]|\{[A-Za-z]\w*\}|_{2,}|\?{2,}|N)(?=[ ]*[,}\]])"
 _WHOLE = r"\$\([A-Za-z_]\w*\)|\[[^\W\d][^\[\]\n\"':{}]{0,80}\]|_{2,}|\?{2,}|N|<[^<>\n]{1,80}>"
 _WHOLE_BEGINS = ("$(", "[", "_", "?", "N", "<")
 _OF_A_TOKENIZER = (

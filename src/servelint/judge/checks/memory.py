@@ -406,6 +406,17 @@ def _block_above_batch(config: Config) -> dict[str, str] | None:
     return {"block": str(found[0]), "batched": str(found[1])}
 
 
+def state_outgrown(config: Config) -> dict[str, str] | None:
+    """A state with drafts that is larger than the page that the release plans for it without them."""
+    arguments = config.reading.arguments
+    if not arguments.complete or arguments.possible:
+        return None
+    from servelint.memory.vllm import outgrown_state
+
+    found = outgrown_state(config)
+    return {"page": f"{found[0]:,}", "state": f"{found[1]:,}"} if found is not None else None
+
+
 # -- launches that may run out of memory
 
 _SHARES_FOR_GRAPHS = ("0.95", "0.92", "0.90", "0.85")

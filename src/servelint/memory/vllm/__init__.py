@@ -5,7 +5,7 @@ from __future__ import annotations
 from servelint.engines import ENGINES
 from servelint.engines.config import Config
 from servelint.memory.plan import GIB, MemoryPlan
-from servelint.memory.vllm.cache import STATE, NoCache, Unsupported
+from servelint.memory.vllm.cache import STATE, NoCache, StateOutgrown, Unsupported
 from servelint.memory.vllm.footprint import weights_of
 from servelint.memory.vllm.layers import cache_of, known_dtype, mode
 from servelint.memory.vllm.settings import VllmSettings
@@ -129,6 +129,22 @@ def aligned_block(config: Config) -> tuple[int, int] | None:
         return None
     blocks = [one.block for one in cache.kinds if one.kind != STATE]
     return (max(blocks), settings.batched) if blocks else None
+
+
+def outgrown_state(config: Config) -> tuple[int, int] | None:
+    """Bytes of a page, and of a state with drafts that does not fit it. None where it fits, or if that is unknown."""
+    model = folder.model_of(config.launch, config.text("model"))
+    settings = VllmSettings(config, model)
+    if model is None or not model.states or settings.missing:
+        return None
+    draft = folder.model_of(config.launch, settings.draft) if settings.draft is not None and settings.method != "mtp" else None
+    try:
+        cache_of(settings, model, draft)
+    except StateOutgrown as found:
+        return found.page, found.state
+    except (NoCache, Unsupported, ValueError):
+        return None
+    return None
 
 
 def _hidden(config: Config, settings: VllmSettings) -> list[str]:

@@ -37,6 +37,18 @@ class NoCache(Exception):
     """The model keeps no KV cache: it embeds or ranks."""
 
 
+class StateOutgrown(ValueError):
+    """A state with drafts is larger than the page that the release plans without them.
+
+    Attributes:
+        page, state: bytes of both.
+    """
+
+    def __init__(self, page: int, state: int) -> None:
+        super().__init__("this release plans the pages of states without the drafts, and a state does not fit one")
+        self.page, self.state = page, state
+
+
 def cdiv(number: int, by: int) -> int:
     """The quotient rounded up."""
     return -(-number // by)

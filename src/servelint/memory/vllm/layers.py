@@ -13,6 +13,7 @@ from servelint.memory.vllm.cache import (
     KvCache,
     Layers,
     NoCache,
+    StateOutgrown,
     Unsupported,
     cdiv,
     compressed_cache,
@@ -41,6 +42,9 @@ _GDN_CHECKPOINTS = 64
 _STATE_DTYPES = ("Qwen3_5", "Qwen3_6", "Qwen3_8", "Qwen4")
 """Architectures whose config gives the dtype of the recurrent state (vllm/model_executor/models/config.py,
 Qwen3_5ForConditionalGenerationConfig)."""
+_PLANNED_WITHOUT_DRAFTS = ("FalconH1", "GraniteMoeHybrid", "Zamba2", "Bamba")
+"""Architectures whose get_mamba_state_shape_from_config leaves the drafts out before 0.32.0, while the layers of the model
+(MambaMixer2.get_state_shape) count them."""
 _CONNECTORS_ASKED = "0.22.0"
 _ALL_MODE = ("mamba1", "mamba2")
 """Layers whose models have SupportsMambaPrefixCaching, so that prefix caching keeps a state for every block."""
@@ -87,15 +91,18 @@ def known_dtype(dtype: str) -> bool:
     return dtype in _BYTES or dtype in _TURBOQUANT or dtype == "nvfp4" or dtype.startswith(("fp8", "int8"))
 
 
-def state_bytes(state: StateLayers, model: Architecture, settings: VllmSettings) -> int:
+def state_bytes(state: StateLayers, model: Architecture, settings: VllmSettings, drafting: bool = True) -> int:
     """Bytes of the state of one layer and request on one GPU. Draft tokens lengthen the part of the convolution.
+
+    `drafting` false leaves the draft tokens out.
 
     Source: MambaStateShapeCalculator and MambaStateDtypeCalculator in vllm/model_executor/layers/mamba/mamba_utils.py.
     """
     tensor, rules = settings.tensor, settings.rules
     conv_element = _element(_named(settings, "mamba-cache-dtype") or model.dtype)
     ssm_element = _element(_ssm_dtype(state, model, settings))
-    drafts = settings.drafts if state.kind == "gdn" or (state.kind == "mamba2" and rules.mamba2_drafts) else 0
+    widened = drafting and (state.kind == "gdn" or (state.kind == "mamba2" and rules.mamba2_drafts))
+    drafts = settings.drafts if widened else 0
     rows = state.conv_kernel - 1 + drafts if state.conv_kernel else 0
     if state.kind == "kda":
         key, value = state.key_heads * state.key_dim, state.value_heads * state.value_dim
@@ -305,6 +312,10 @@ def _states(settings: VllmSettings, model: Architecture, kinds: list[Layers]) ->
     vllm/model_executor/models/config.py). A block of attention is the least multiple of 16 tokens whose page holds a state, and
     the page of the state is padded to it. With a state for every block (the mode "all") it is a multiple of the kernel's chunk
     too.
+
+    Raises:
+        StateOutgrown: the release refuses the drafts.
+        Unsupported: there are more GPUs than heads of the state.
     """
     if not model.states:
         return []
@@ -313,6 +324,9 @@ def _states(settings: VllmSettings, model: Architecture, kinds: list[Layers]) ->
     state_page = max(sizes)
     if not state_page:
         raise Unsupported("a state that is divided among more GPUs than it has heads")
+    planned = state_page
+    if model.architecture.startswith(_PLANNED_WITHOUT_DRAFTS) and not rules.since("0.32.0"):
+        planned = max(state_bytes(state, model, settings, drafting=False) for state in model.states)
     attention = [one for one in kinds if one.kind != STATE]
     kept = mode(settings, model)
     if not attention:
@@ -333,14 +347,16 @@ def _states(settings: VllmSettings, model: Architecture, kinds: list[Layers]) ->
         named = settings.config.operand("mamba-block-size").value
         chunk = _CHUNK_NEMOTRON if model.architecture.startswith("Nemotron") else _CHUNK
         step = lcm(named if isinstance(named, int) and named > 0 else chunk, step)
-        block = step * cdiv(cdiv(state_page, token), step)
+        block = step * cdiv(cdiv(planned, token), step)
     else:
-        block = step * cdiv(state_page, step * token)
+        block = step * cdiv(planned, step * token)
     block = max(block, settings.block or 0)
     for one in attention:
         one.page = one.page // one.block * block
         one.block = block
     page = max(one.page for one in attention)
+    if page < state_page:
+        raise StateOutgrown(page, state_page)
     found = []
     for state in model.states:
         rank = _on_rank(settings, model, state.kind, state.layers)
