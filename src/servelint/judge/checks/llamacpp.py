@@ -102,6 +102,21 @@ def other_vocabulary(config: Config) -> dict[str, str] | None:
     return {"own": str(found[0].vocab), "other": str(found[1].vocab), "draft": str(names[1])}
 
 
+def heads_across_blocks(config: Config) -> dict[str, str] | None:
+    """The size of the heads of a model that are no whole number of the blocks of 32 values of a quantized cache.
+
+    Source: llama_init_from_model in llama.cpp b9093 and b11434 src/llama-context.cpp. Latent attention keeps other heads.
+    """
+    model = config.text("hf-repo") or config.text("model")
+    found = lookup(model) if model else None
+    for layers in found.attention if found is not None else ():
+        sizes = {"cache-type-k": layers.head_dim, "cache-type-v": layers.value_dim}
+        for option, size in sizes.items() if layers.mla is None else ():
+            if size % 32 and config.text(option) not in (None, "f32", "f16", "bf16"):
+                return {"option": f"--{option}", "type": str(config.text(option)), "size": str(size)}
+    return None
+
+
 # -- the file of --models-preset
 
 
