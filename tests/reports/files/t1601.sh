@@ -7,5 +7,4 @@ kv_cache_dtype: fp8
 cuda_graph_config:
   padding_enabled: true
 EOF
-docker run --gpus all nvcr.io/nvidia/ai-dynamo/tensorrtllm-runtime:0.6.1 \
-  python3 -m dynamo.trtllm --model-path Qwen/Qwen3-32B --served-model-name Qwen/Qwen3-32B --extra-engine-args agg.yaml
+python3 -m dynamo.trtllm --model-path Qwen/Qwen3-32B --served-model-name Qwen/Qwen3-32B --extra-engine-args agg.yaml
