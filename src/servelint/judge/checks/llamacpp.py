@@ -103,7 +103,7 @@ def other_vocabulary(config: Config) -> dict[str, str] | None:
 
 
 def heads_across_blocks(config: Config) -> dict[str, str] | None:
-    """The size of the heads of a model that are no whole number of the blocks of 32 values of a quantized cache.
+    """The size of the heads of a model that the blocks of 32 values of a quantized cache do not divide.
 
     Source: llama_init_from_model in llama.cpp b9093 and b11434 src/llama-context.cpp. Latent attention keeps other heads.
     """

@@ -230,7 +230,7 @@ def _is_for_engine(view: ReleaseView, name: str, variable: Variable, *, alone: b
     alone: whether nothing but the engine runs where it is set.
     """
     launch, place = view.config.launch, name_span(variable)
-    if place is None or place.source is not launch.source or len(re.findall(rf"\b{name}\b", launch.source.text)) > 1:
+    if place is None or place.source is not launch.source or launch.source.text.count(name) > 1:
         return False  # another program of the file may read it
     if name.startswith(view.record.closed_variables):
         return True
