@@ -316,7 +316,7 @@ _FILE = "cat > a.yaml <<EOF\n{}\nEOF\n{}\n"
         (
             "1.1.0rc5",
             "warning",
-            "padding_enabled of {}.cuda_graph_config is a key of neither TensorRT-LLM 1.0.0 nor 1.1.0, and {release} is between them",
+            "padding_enabled of {}.cuda_graph_config is a key of neither {engine} 1.0.0 nor 1.1.0, and {at} is between them",
         ),
     ],
 )
@@ -324,7 +324,7 @@ def test_a_key_of_the_file_of_tensorrt_llm(command: str, release: str, severity:
     text = _FILE.format("cuda_graph_config:\n  padding_enabled: true\nkv_cache_config:\n  dtype: fp8", command)
     (finding,) = [one for one in in_file(text, "run.sh", trtllm=release) if one.rule == "trtllm/unknown-json-key"]
     assert (finding.severity, finding.span.text) == (severity, "padding_enabled")
-    assert finding.message == says.format("--extra_llm_api_options", release="TensorRT-LLM " + release)
+    assert finding.message == says.format("--extra_llm_api_options", engine="TensorRT-LLM", at="TensorRT-LLM " + release)
 
 
 @pytest.mark.parametrize("release", ["0.20.0", "1.0.0rc6", "1.3.0rc29"])
