@@ -32,10 +32,11 @@ def violations(view: ReleaseView) -> list[Violation]:
     """The violations in the values of options, under a release that the catalog has."""
     every = view.config.reading.arguments.every
     parts = [((number, one.option), one) for number, one in enumerate(every) if one.option is not None]
+    files = view.record.object_files is not None  # of some releases the keys are not known
     objects = [
         (key, one)
         for key, one in parts
-        if one.option is not None and (one.option.json or view.catalog.runs_of_object(one.option.name))
+        if one.option is not None and (one.option.json or (files and view.catalog.runs_of_object(one.option.name)))
     ]
     return view.each(parts, _of_value) + view.each(objects, _of_object)
 
