@@ -312,6 +312,7 @@ _FILE = "cat > a.yaml <<EOF\n{}\nEOF\n{}\n"
     ("release", "severity", "says"),
     [
         ("1.1.0", "error", "TensorRT-LLM 1.1.0 has no key padding_enabled in {}.cuda_graph_config, and refuses it"),
+        ("1.1.0rc2", "error", "TensorRT-LLM 1.1.0rc2 has no key padding_enabled in {}.cuda_graph_config, and refuses it"),
         # its package has no classes: what the releases about it refuse alike
         (
             "1.1.0rc5",
