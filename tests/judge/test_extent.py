@@ -310,7 +310,11 @@ def test_what_a_build_of_another_publisher_may_take(image: str, words: str, show
         ("nvcr.io/nvidia/ai-dynamo/tensorrtllm-runtime:0.6.0", "python -m dynamo.trtllm --model-path m --house=1", ["--house"]),
         ("ghcr.io/huggingface/text-generation-inference:3.3.5-llamacpp", "--model-id m --n-gpu-layers 9 --numa numactl", []),
         ("ghcr.io/huggingface/text-generation-inference:3.3.5-llamacpp", "--model-id m --house 9", ["--house"]),
-        ("ghcr.io/huggingface/text-generation-inference:3.3.5-trtllm", "--model-id /data --tokenizer-name m", []),
+        (
+            "ghcr.io/huggingface/text-generation-inference:3.3.5-trtllm",
+            "--model-id /data --tokenizer-name m --executor-worker /usr/local/tgi/bin/executorWorker",
+            [],
+        ),
     ],
 )
 def test_what_the_program_that_starts_the_engine_may_take(image: str, words: str, shown: list[str]) -> None:

@@ -67,8 +67,9 @@ def _each(rule: dict[str, Any], kind: str) -> Iterator[tuple[dict[str, Any], str
 
 
 def asked(example: dict[str, Any]) -> Settings:
-    """The settings of an example. A Modelfile has no place for a release: that of the example is in the settings."""
-    versions = {"ollama": example["version"]} if example.get("file") == "Modelfile" and "version" in example else None
+    """The settings of an example. Some files have no place for a release: that of the example is in the settings."""
+    engine = {"Modelfile": "ollama", "models.ini": "llama.cpp", "router.sh": "llama.cpp"}.get(example.get("file", ""))
+    versions = {engine: example["version"]} if engine is not None and "version" in example else None
     return Settings(profile="audit", gpu=example.get("gpu"), gpu_count=example.get("gpus"), engine_versions=versions)
 
 

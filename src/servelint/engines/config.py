@@ -238,7 +238,12 @@ class Readings:
         self._launch = launch
         self._catalog = catalog
         self._argv, self._fault = with_file(launch)
-        self._signatures = Signatures(catalog, [word.text.flat for word in self._argv]) if catalog is not None else None
+        words = [word.text.flat for word in self._argv]
+        launcher = ENGINES[launch.engine].launchers.get(launch.launcher)
+        if launcher is not None:  # the engine's options that its own ones set
+            plain = [word.partition("=")[0].lstrip("-").replace("_", "-") for word in words if word.startswith("-")]
+            words += ["--" + launcher.same[one] for one in plain if one in launcher.same]
+        self._signatures = Signatures(catalog, words) if catalog is not None else None
         self._known: dict[object, Reading] = {}
         self._alike: dict[object, Reading] = {}
         known_first = bool(self._argv) and self._argv[0].text.known and not self._argv[0].text.flat.startswith("-")

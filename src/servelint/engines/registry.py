@@ -45,6 +45,7 @@ class Launcher:
         ignores: whether it passes over what it does not know (argparse's `parse_known_args`), with which no underscore stands
             for a dash: its own options are given as they are declared.
         declared: its own options as they are given here.
+        required: those of them without which it does not start.
     """
 
     __slots__ = (
@@ -56,6 +57,7 @@ class Launcher:
         "marks",
         "others",
         "own",
+        "required",
         "same",
         "source",
         "switches",
@@ -76,8 +78,10 @@ class Launcher:
         fork: bool = False,
         verb: str = "",
         ignores: bool = False,
+        required: tuple[str, ...] = (),
     ) -> None:
         self.marks = frozenset(marks)
+        self.required = required
         self.lacks = frozenset(lacks)
         self.fork = fork
         self.verb = verb

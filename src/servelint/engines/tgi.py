@@ -76,6 +76,7 @@ class TGI(Engine):
             own=("executor-worker", "tokenizer-name", "auth-token", "max-image-fetch-size"),
             marks=("executor-worker", "tokenizer-name"),
             lacks=(*_OF_PYTHON_SHARDS, "disable-grammar-support", "max-batch-size"),
+            required=("tokenizer-name", "executor-worker"),
         ),
     }
 

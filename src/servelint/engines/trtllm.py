@@ -33,7 +33,7 @@ class TensorRTLLM(Engine):
         "dynamo": Launcher(
             "https://docs.nvidia.com/dynamo/backends/trt-llm",
             own=("endpoint", "namespace", "served-model-name", "disaggregation-mode", "modality", "migration-limit"),
-            same={"model-path": "model", "extra-engine-args": "config"},
+            same={"model-path": "model", "extra-engine-args": "extra_llm_api_options"},
         ),
     }
 

@@ -7,8 +7,6 @@ that take no value are on or off. What the router sets itself (address, key, nam
 
 from __future__ import annotations
 
-import re
-
 from servelint.core.launch import Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
@@ -17,6 +15,7 @@ from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
 from servelint.readers.deployed import give_release
 from servelint.readers.registry import Format
+from servelint.syntax import ini
 
 FORMAT = Format(
     "models-preset",
@@ -24,13 +23,12 @@ FORMAT = Format(
     title="Presets of llama-server",
     about="the models of a file for `--models-preset`",
     shape=r"(?m)^\[[^\]\n]+\][^\n]*\n(?:(?:[^\[\n][^\n]*)?\n)*?"
-    r"[ \t]*(?:LLAMA_ARG_\w+|n-gpu-layers|ngl|ctx-size|hf-repo|cache-type-k|load-on-startup)[ \t]*=",
-    words=("n-gpu-layers", "ctx-size", "hf-repo", "llama_arg_", "load-on-startup"),
+    r"[ \t]*(?:LLAMA_ARG_\w+|n-gpu-layers|ngl|ctx-size|hf-repo|cache-type-[kv]|load-on-startup|spec-type|n-cpu-moe)[ \t]*=",
+    words=("n-gpu-layers", "ctx-size", "hf-repo", "llama_arg_", "load-on-startup", "cache-type-v", "spec-type", "n-cpu-moe"),
     languages=("ini",),
 )
 
 _ENGINE = next(engine.id for engine in ENGINES.values() if "llama" in engine.stems)
-_LINE = re.compile(r"\[(?P<section>[^\]\n]+)\]|(?P<key>[A-Za-z_][\w.-]*)[ \t]*=(?P<value>[^;#\n]*)")
 _SHARED = "*"
 _OWN = frozenset(("version", "load-on-startup", "stop-timeout", "dedup-cache-models"))
 _ROUTERS = frozenset(("host", "port", "api-key", "api-key-file", "alias", "a", "ssl-key-file", "ssl-cert-file"))
@@ -41,19 +39,11 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     """A launch for each model."""
     sections: dict[str, dict[str, tuple[TracedText, TracedText]]] = {}
     sites: dict[str, Span] = {}
-    keys = sections.setdefault("", {})
-    name = ""
-    for line, start in enumerate(source.line_starts, start=1):
-        match = _LINE.match(source.line_text(line).rstrip("\r"))
-        if match is None:
-            continue
-        site = Span(source, start, start + match.end())
-        if match.group("section") is not None:
-            name = match.group("section").strip(" \t")
-            keys = sections[name] = {}
+    for name, site, key, value in ini.lines(source):
+        if key is None or value is None:
+            sections[name] = {}
         else:
-            value = TracedText.at(source, start + match.start("value"), start + match.end("value")).strip()
-            keys[match.group("key")] = (TracedText.at(source, start + match.start("key"), start + match.end("key")), value)
+            sections.setdefault(name, {})[key.flat] = (key, value)
         sites[name] = Span(source, sites[name].start, site.end) if name in sites else site
     shared = sections.pop(_SHARED, {})
     found = [

@@ -98,6 +98,32 @@ def test_nothing_is_said_of_what_may_be_read(release: str | None, env: dict[str,
     assert kinds("vllm", "m", release, env) == []
 
 
+_OLLAMA = "services:\n  a:\n    image: ollama/ollama:0.24.0\n    environment:\n      - OLLAMA_NOVEL_THING=1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "filename", "expected"),
+    [
+        ("LLAMA_ARG_NOVEL_THING=1 llama-server -m a.gguf", "run.sh", ["unknown-env"]),
+        ("docker run -e LLAMA_ARG_NOVEL_THING=1 ghcr.io/ggml-org/llama.cpp:server-b11434 -m a.gguf", "run.sh", ["unknown-env"]),
+        ("docker run -e OLLAMA_NOVEL_THING=1 ollama/ollama:0.24.0", "run.sh", ["unknown-env"]),
+        (_OLLAMA, "compose.yml", ["unknown-env"]),
+        # each of these may be for something else
+        ("LLAMA_NOVEL_THING=1 llama-server -m a.gguf", "run.sh", []),
+        ("export LLAMA_ARG_NOVEL_THING=1\n./check $LLAMA_ARG_NOVEL_THING\nllama-server -m a.gguf", "run.sh", []),
+        ("docker run -e LLAMA_ARG_NOVEL_THING=1 mine/llama.cpp:server-b11434 -m a.gguf", "run.sh", []),
+        ("docker run -e OLLAMA_NOVEL_THING=1 mine/ollama:0.24.0", "run.sh", []),
+        ("docker run -e OLLAMA_NOVEL_THING=1 ollama/ollama", "run.sh", []),  # the newest release may be newer
+        ("OLLAMA_NOVEL_THING=1 ollama serve", "run.sh", []),
+        (_OLLAMA + "    healthcheck:\n      test: ollama show $$OLLAMA_NOVEL_THING\n", "compose.yml", []),
+        ("x-both: &both {a: b}\n" + _OLLAMA + "    labels: *both\n", "compose.yml", []),
+    ],
+)
+def test_one_that_is_like_none_of_the_engine(text: str, filename: str, expected: list[str]) -> None:
+    found = in_file(text, filename, **({"llama.cpp": "b11434"} if "llama-server" in text else {}))
+    assert [one.rule.partition("/")[2] for one in found if "env" in one.rule] == expected
+
+
 def test_the_name_counts_and_not_the_value() -> None:
     assert kinds_in("VLLM_USE_V1=$X vllm serve m", "run.sh", vllm="0.27.1") == ["removed-env"]
 

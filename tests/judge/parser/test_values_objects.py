@@ -299,3 +299,37 @@ def test_a_name_that_is_empty() -> None:
     )
     assert finding.advice == "write a value, or delete --served-model-name"
     assert kinds("vllm", "m --served-model-name ''", "0.11.0") == []
+
+
+_FILE = "cat > a.yaml <<EOF\n{}\nEOF\n{}\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["trtllm-serve m --extra_llm_api_options a.yaml", "python3 -m dynamo.trtllm --model m --extra-engine-args a.yaml"],
+)
+@pytest.mark.parametrize(
+    ("release", "severity", "says"),
+    [
+        ("1.1.0", "error", "TensorRT-LLM 1.1.0 has no key padding_enabled in {}.cuda_graph_config, and refuses it"),
+        ("1.1.0rc2", "error", "TensorRT-LLM 1.1.0rc2 has no key padding_enabled in {}.cuda_graph_config, and refuses it"),
+        # its package has no classes: what the releases about it refuse alike
+        (
+            "1.1.0rc5",
+            "warning",
+            "padding_enabled of {}.cuda_graph_config is a key of neither {engine} 1.0.0 nor 1.1.0, and {at} is between them",
+        ),
+    ],
+)
+def test_a_key_of_the_file_of_tensorrt_llm(command: str, release: str, severity: str, says: str) -> None:
+    text = _FILE.format("cuda_graph_config:\n  padding_enabled: true\nkv_cache_config:\n  dtype: fp8", command)
+    (finding,) = [one for one in in_file(text, "run.sh", trtllm=release) if one.rule == "trtllm/unknown-json-key"]
+    assert (finding.severity, finding.span.text) == (severity, "padding_enabled")
+    assert finding.message == says.format("--extra_llm_api_options", engine="TensorRT-LLM", at="TensorRT-LLM " + release)
+
+
+@pytest.mark.parametrize("release", ["0.20.0", "1.0.0rc6", "1.3.0rc29"])
+def test_a_key_that_one_of_the_releases_about_it_may_have(release: str) -> None:
+    text = _FILE.format("kv_cache_dtype: fp8\nanything: 1", "trtllm-serve m --extra_llm_api_options a.yaml")
+    names = [one.span.text for one in in_file(text, "run.sh", trtllm=release) if one.rule == "trtllm/unknown-json-key"]
+    assert names == (["anything"] if release == "1.0.0rc6" else [])

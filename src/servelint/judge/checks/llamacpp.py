@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
+from servelint.core.source import Source
+from servelint.core.text import TracedText
 from servelint.engines.config import Config
 from servelint.models.catalog import lookup
+from servelint.syntax import ini
 
 _PUBLISHERS = "Qwen|meta-llama|google|mistralai|deepseek-ai|openai|microsoft|unsloth|bartowski|ggml-org|TheBloke|zai-org"
 _MODEL_FILES = (
@@ -97,3 +100,84 @@ def other_vocabulary(config: Config) -> dict[str, str] | None:
     if found[0] is None or found[1] is None or abs(found[0].vocab - found[1].vocab) <= 128:
         return None
     return {"own": str(found[0].vocab), "other": str(found[1].vocab), "draft": str(names[1])}
+
+
+def heads_across_blocks(config: Config) -> dict[str, str] | None:
+    """The size of the heads of a model that the blocks of 32 values of a quantized cache do not divide.
+
+    Source: llama_init_from_model in llama.cpp b9093 and b11434 src/llama-context.cpp. Latent attention keeps other heads.
+    """
+    model = config.text("hf-repo") or config.text("model")
+    found = lookup(model) if model else None
+    for layers in found.attention if found is not None else ():
+        sizes = {"cache-type-k": layers.head_dim, "cache-type-v": layers.value_dim}
+        for option, size in sizes.items() if layers.mla is None else ():
+            if size % 32 and config.text(option) not in (None, "f32", "f16", "bf16"):
+                return {"option": f"--{option}", "type": str(config.text(option)), "size": str(size)}
+    return None
+
+
+# -- the file of --models-preset
+
+
+_ON = ("on", "enabled", "true", "1")
+_MODEL_KEYS = re.compile(
+    r"m|model|mu|model-url|hf|hfr|hf-repo|dr|docker-repo|LLAMA_ARG_(?:MODEL|MODEL_URL|HF_REPO|DOCKER_REPO)|.*-default"
+)
+_REWRITTEN = re.compile(r"(?P<repository>.+:)(?P<tag>[^:]*[-.](?P<last>\w+))", re.ASCII)
+_QUANTIZATIONS = re.compile(r"(?:i?q\d\w*|t?q\d\w*|bf16|fp?(?:8|16|32)|mxfp4\w*|nvfp4\w*|nl|x{0,2}[sml])", re.IGNORECASE)
+
+
+def _sections(config: Config) -> dict[str, dict[str, str]] | None:
+    """The sections of the file that --models-preset names, with those of `[*]` in each; None if the file is not known."""
+    name, opener = config.text("models-preset"), config.launch.open
+    opened = opener(TracedText.of(name)) if name and opener is not None else None
+    if opened is None or not opened.text.known:
+        return None
+    found: dict[str, dict[str, str]] = {}
+    for section, _, key, value in ini.lines(Source("", opened.text.flat)):
+        if key is not None and value is not None:
+            found.setdefault(section, {})[key.flat] = value.flat
+        else:
+            found[section] = {}
+    shared = found.pop("*", {})
+    found.pop("", None)
+    return {section: {**shared, **keys} for section, keys in found.items() if section != "default"}
+
+
+def section_without_model(config: Config) -> dict[str, str] | None:
+    """A section that names no model, where none of the cache or of a folder can have its name.
+
+    Source: server_models::load_models in llama.cpp b9093 and b11434 tools/server/server-models.cpp.
+    """
+    if config.operand("models-dir").present is not False:
+        return None
+    for section, keys in (_sections(config) or {}).items():
+        if "/" not in section and not any(_MODEL_KEYS.fullmatch(key) for key in keys):
+            return {"section": section}
+    return None
+
+
+def loaded_on_startup(config: Config) -> dict[str, str] | None:
+    """The number of models that a preset loads on startup, if it is above what --models-max allows (0 allows none there).
+
+    Source: server_models::load_models in llama.cpp b9093 and b11434 tools/server/server-models.cpp.
+    """
+    most, sections = config.operand("models-max"), _sections(config)
+    limit = most.value if most.present else 4 if most.present is False else None  # common/common.h: models_max
+    if sections is None or not isinstance(limit, (int, str)) or not re.fullmatch(r"\d+", str(limit)):
+        return None
+    count = sum(keys.get("load-on-startup", "").lower() in _ON for keys in sections.values())
+    return {"count": str(count), "limit": str(limit)} if count > int(limit) else None
+
+
+def rewritten_section(config: Config) -> dict[str, str] | None:
+    """The name that a section of a preset gets, of whose tag only what stands behind a dash or a dot remains.
+
+    Source: canonical_tag in llama.cpp b9843 and b11434 common/preset.cpp.
+    """
+    name = config.launch.name
+    match = _REWRITTEN.fullmatch(name)
+    if match is None or _QUANTIZATIONS.fullmatch(match.group("last")) or f"[{name}]" not in config.launch.source.text:
+        return None
+    return {"section": name, "renamed": match.group("repository") + match.group("last").upper()}

@@ -7,6 +7,7 @@ import re
 from itertools import pairwise
 
 from servelint.core.numbers import is_whole
+from servelint.engines import ENGINES
 from servelint.engines.config import Config, given_object
 from servelint.engines.sglang.facts import CONTEXT_PARALLEL
 from servelint.engines.vllm.facts import refused_number
@@ -501,6 +502,24 @@ def media_limit(config: Config) -> dict[str, str] | None:
         if not isinstance(value, (int, dict)) and not whole_text and not (isinstance(value, float) and value.is_integer()):
             return {"key": key, "value": str(value) or "an empty text"}
     return None
+
+
+# -- TGI
+
+
+def launcher_lacks(config: Config) -> dict[str, str] | None:
+    """The options that the program which is started needs beside the engine's, and that neither a word nor a variable gives."""
+    launch = config.launch
+    launcher = ENGINES[launch.engine].launchers.get(launch.launcher)
+    if launcher is None or not launcher.required or launch.open_env or any(not word.text.known for word in launch.argv):
+        return None
+    given = {word.text.flat.partition("=")[0] for word in launch.argv}
+    missing = [
+        f"--{name}"
+        for name in launcher.required
+        if f"--{name}" not in given and name.upper().replace("-", "_") not in launch.env
+    ]
+    return {"missing": " and ".join(missing)} if missing else None
 
 
 # -- llama.cpp

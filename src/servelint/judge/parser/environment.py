@@ -138,6 +138,16 @@ def _unread(view: ReleaseView, name: str, variable: Variable) -> Violation | Non
             close = close or named[0]
         verb = view.config.launch.verb
         for_others = view.record.shared_variables and not (verb and verb[0].site is None)
+        if close is None and not _is_passed_on(view, variable) and _is_for_engine(view, name, variable, alone=not for_others):
+            message = f"nothing in {view.release} reads {name}"
+            delete = Change(unset=name)
+            return Violation(
+                *("unknown-env", place, message, "delete it", "not read"),
+                variable=name,
+                change=delete,
+                title=f"delete {name}",
+                new=True,
+            )
         if close is None or for_others or _is_passed_on(view, variable):
             return None  # a script beside the engine may read it, or this one does
         if named is not None:
@@ -212,6 +222,20 @@ def _is_passed_on(view: ReleaseView, variable: Variable) -> bool:
     span = variable.value.span() if variable.value is not None else None
     words = view.config.launch.argv if span is not None else []
     return any(span in (piece.span, piece.origin) for word in words for piece in word.text.pieces)
+
+
+def _is_for_engine(view: ReleaseView, name: str, variable: Variable, *, alone: bool) -> bool:
+    """Whether a variable that is like none of the engine's can be for nothing but the engine.
+
+    alone: whether nothing but the engine runs where it is set.
+    """
+    launch, place = view.config.launch, name_span(variable)
+    if place is None or place.source is not launch.source or launch.source.text.count(name) > 1:
+        return False  # another program of the file may read it
+    if name.startswith(view.record.closed_variables):
+        return True
+    shared = re.search(r":\s*\*\w", launch.source.text) is not None  # services may share it by an alias
+    return view.record.shared_variables and alone and not shared and _is_own_image(view)
 
 
 def _as_option(view: ReleaseView, instead: Replacement | None, variable: Variable) -> Change | None:

@@ -32,7 +32,12 @@ def violations(view: ReleaseView) -> list[Violation]:
     """The violations in the values of options, under a release that the catalog has."""
     every = view.config.reading.arguments.every
     parts = [((number, one.option), one) for number, one in enumerate(every) if one.option is not None]
-    objects = [(key, one) for key, one in parts if one.option is not None and one.option.json]
+    files = view.record.object_files is not None  # of some releases the keys are not known
+    objects = [
+        (key, one)
+        for key, one in parts
+        if one.option is not None and (one.option.json or (files and view.catalog.runs_of_object(one.option.name)))
+    ]
     return view.each(parts, _of_value) + view.each(objects, _of_object)
 
 
@@ -310,6 +315,8 @@ def _of_object(view: ReleaseView, setting: Setting) -> list[Violation]:
     arguments, replaced = view.config.reading.arguments, view.config.reading.by_keys
     option = setting.option
     keys = view.keys(option.json) if option is not None and option.json else None
+    if option is not None and not option.json:
+        return _of_neighbours(view, setting, option)
     if option is None or keys is None:
         return []
     if "." in setting.name:
@@ -332,6 +339,41 @@ def _of_object(view: ReleaseView, setting: Setting) -> list[Violation]:
         message = f"{setting.spelling} is {_SHAPES.get(node.kind, _SINGLE)} here; {view.release} takes an object"
         return [Violation("invalid-json-value", node.text.span(), message, "write an object", "not an object")]
     return _object(view, setting.spelling, option.json, keys, node) if node is not None and node.kind == OBJECT else []
+
+
+def _of_neighbours(view: ReleaseView, setting: Setting, option: Option) -> list[Violation]:
+    """Keys that neither the release before nor the one after has, where those of the release itself are not known."""
+    runs = view.catalog.runs_of_object(option.name)
+    view.run_of(runs)
+    before = max((run[1] for run in runs if run[1] < view.index), default=None)
+    after = min((run[0] for run in runs if run[0] > view.index), default=None)
+    node = (
+        view.config.reading.parsed(setting.name)
+        if view.config.reading.arguments.settings.get(setting.name) is setting
+        else None
+    )
+    if before is None or after is None or node is None or node.kind != OBJECT:
+        return []
+    about = (before, after)
+    names = " nor ".join(view.catalog.releases[one] for one in about)
+    found: list[Violation] = []
+
+    def judge(spelling: str, known: list[tuple[str, Keys | None]], node: JsonNode) -> None:
+        for key, (written, value) in node.members.items():
+            bodies = [keys.get(key) if keys is not None else None for _, keys in known]
+            if bodies == [None, None] and all(keys is not None and keys.extra == "reject" for _, keys in known):
+                message = f"{key} of {spelling} is a key of neither {view.name} {names}, and {view.release} is between them"
+                advice = "correct its name, or delete it"
+                found.append(Violation("unknown-json-key", written.content.span(), message, advice, "no such key").as_warning())
+            if value.kind == OBJECT:
+                inner = [
+                    (f"{name}.{key}", view.catalog.inner(f"{name}.{key}", body, index) if body is not None else None)
+                    for (name, _), body, index in zip(known, bodies, about, strict=True)
+                ]
+                judge(f"{spelling}.{key}", inner, value)
+
+    judge(setting.spelling, [(option.name, view.catalog.keys(option.name, one)) for one in about], node)
+    return found
 
 
 def _of_level(view: ReleaseView, setting: Setting) -> list[Violation]:
