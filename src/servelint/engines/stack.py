@@ -1,0 +1,244 @@
+"""What runs beside an engine: the packages of its image or wheel, its CUDA, and the GPUs that it is built for.
+
+engines/data/stack.json has them by release; `servelint engines stack` reads them from what the projects publish. A launch has
+
+- what the image of the engine's makers holds;
+- what pip installs where a file installs the engine into nothing: the newest that the metadata allow;
+- what the metadata allow, and what the engine runs with, where the launch does not say how the engine is installed;
+- what the file installs itself, if that is one release; nothing is known of other installations, and of others' images.
+
+An answer is a release ("5.15.0"), or bounds (">=4.56.0,<5"): `{range: ">=5"}` of a rule holds if it holds for all in them.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from servelint.core.data import load_data
+from servelint.core.launch import Launch
+from servelint.engines import images
+from servelint.engines.registry import ENGINES
+from servelint.engines.releases import LEAST, ReleaseKey, release_key, sort_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+PACKAGES = (
+    "compressed-tensors",
+    "flashinfer",
+    "flashinfer-cubin",
+    "mistral-common",
+    "sgl-kernel",
+    "torch",
+    "transformers",
+    "xformers",
+)
+FACTS = {
+    **{name: ("text", f"the release of {name} beside the engine, or its bounds") for name in PACKAGES},
+    "cuda": ("text", "the CUDA of the image, or of PyTorch as pip installs it"),
+    "capabilities": ("text", "the compute capabilities that the published builds of the release have kernels for"),
+    "gpu-kernels": ("bool", "whether these builds, and PyTorch beside them, have kernels for the GPU"),
+}
+"""operand `stack.<name>` -> its type and its meaning"""
+
+_INSTALL = r"(?m)\binstall[ \t]+(?P<words>[^\n;&|#]*)"
+_CONTINUED = r"\\[ \t]*\n"
+_COMMENT = r"(?m)^[ \t]*#.*$"
+_CHOSEN_ELSEWHERE = r"\s(?:-[rc]|--requirement|--constraint|--override)\b|(?i:\block\b|UV_EXCLUDE_NEWER|exclude-newer)"
+"""What may choose other releases than the newest."""
+_OTHER_TORCH = r"torch-backend|index-url|UV_TORCH_BACKEND|find-links|wheels\.vllm\.ai"
+_BARE_IMAGE = r"(?m)^FROM\s+(?:--\S+\s+)?(?:\S*/)?(?:python|ubuntu|debian|cuda|pytorch)(?::(?!\S*(?:3\.[89]\b|20\.04|focal|buster|bullseye))\S*)?(?:\s|$)"
+"""Images that have none of the packages, or PyTorch alone, and a Python that the newest are made for."""
+_VARIANT = r"[-_]cu(?:da)?-?(\d\d)\.?(\d)?(?=$|[-_.])"
+_OTHER_DEVICE = r"rocm|cpu|xpu|npu|musa|mi\d{3}|xeon|tpu|neuron|gaudi"
+_ARM = (8.7, 11.0, 12.1)
+"""Capabilities of GPUs that only ARM machines have: Orin, Thor, GB10."""
+_BEFORE_BLACKWELL, _FROM_TURING = ">=12.8", ">=13"
+
+
+def ask(launch: Launch, key: ReleaseKey | None, name: str, gpu: tuple[object, object] = (None, None)) -> str | bool | None:
+    """A fact of a launch under a release; None if it is not known.
+
+    Args:
+        launch: the launch.
+        key: the release.
+        name: a name of FACTS.
+        gpu: the compute capability of its GPU, and its name.
+    """
+    place = _Place(launch, key)
+    if name == "cuda":
+        return place.cuda()
+    if name == "capabilities":
+        return place.value("capabilities") or None
+    if name == "gpu-kernels":
+        capability, gpu_name = gpu
+        return place.runs(capability, str(gpu_name)) if isinstance(capability, float) else None
+    return place.package(name)
+
+
+def bounds_of(text: str) -> tuple[ReleaseKey, ReleaseKey | None, bool]:
+    """The least release of an answer, the bound above (None: none), and whether the bound is itself in."""
+    low, high, included = LEAST, None, True
+    for operator, release in re.findall(r"(==|>=|<=|<|>|^)\s*([\w.]+)", text):
+        found = sort_key(release)
+        if operator in ("==", ""):
+            return found, found, True
+        if operator.startswith(">"):
+            low = found
+        else:
+            high, included = found if operator == "<=" else sort_key(f"{release}.dev0"), operator == "<="
+    return low, high, included
+
+
+def allows(bounds: str, release: str) -> bool:
+    """Whether bounds allow a release."""
+    key = sort_key(release)
+    low, high, included = bounds_of(bounds)
+    return key >= low and (high is None or key < high or (included and key == high))
+
+
+def is_older(answer: str, release: str) -> bool:
+    """Whether an answer is certainly older than a release; its patch number does not count."""
+    bound = sort_key(".".join(release.split(".")[:2]) + ".dev0")
+    _, high, included = bounds_of(answer)
+    return high is not None and (high < bound or (high == bound and not included))
+
+
+def installed(text: str) -> tuple[object, ...]:
+    """What of a file outside of its launches decides what runs beside them: equal for files that install alike."""
+    how = (_BARE_IMAGE, _CHOSEN_ELSEWHERE, _OTHER_TORCH)
+    return (*[installs(text, _NAMES.get(name, name)) for name in PACKAGES], *[re.search(one, text) is not None for one in how])
+
+
+def installs(text: str, package: str) -> str | None:
+    """What a file installs of a package: a release, "" for one that is not known; None if it installs none."""
+    if package not in text.lower().replace("_", "-"):
+        return None
+    joined = re.sub(_CONTINUED, " ", re.sub(_COMMENT, "", text))
+    name = re.escape(package).replace(r"\-", "[-_]")
+    if re.search(rf"(?is)install\b.*(?<![\w/]){name}\b", joined) is None:
+        return None
+    written = [
+        word[1]
+        for line in re.finditer(_INSTALL, joined)
+        for word in re.finditer(rf"(?i)(?<![\w/.-]){name}(?:\[[\w,-]*\])?(?![\w-])([^\s\"']*)", line["words"])
+    ]
+    exact = re.fullmatch(r"==(\d[\w.]*)", written[0]) if len(written) == 1 else None
+    several = len(re.findall(r"(?m)^\s*(?:FROM\s|(?:- )?image:)", joined)) > 1
+    mentions = len(re.findall(rf"(?i)(?<![\w/.-]){name}(?![\w-])", joined))
+    return exact[1] if exact is not None and not several and mentions == 1 else ""
+
+
+class _Place:
+    """Where a launch has the engine from."""
+
+    __slots__ = ("engine", "fresh", "image", "key", "launch", "official", "text")
+
+    def __init__(self, launch: Launch, key: ReleaseKey | None) -> None:
+        self.launch = launch
+        self.engine = launch.engine
+        self.key = key
+        self.text = launch.source.text
+        self.image = images.identify(launch.image) if launch.image is not None else None
+        claim = launch.release
+        self.official = self.image is not None and self.image.engine == self.engine and not self.image.house
+        self.fresh = claim.how == "pip" and re.search(_BARE_IMAGE, self.text) is not None
+
+    @property
+    def known(self) -> bool:
+        """Whether the launch has what the project publishes, or may have."""
+        tag = self.launch.image.flat.lower() if self.launch.image is not None else ""
+        return (self.image is None or self.official or self.fresh) and re.search(_OTHER_DEVICE, tag) is None
+
+    def value(self, name: str) -> str:
+        """What the table has of the release, by hand or as it was read; "" for nothing."""
+        return (_at(self.engine, name, self.key, "by hand") or _at(self.engine, name, self.key)) if self.key is not None else ""
+
+    def package(self, name: str) -> str | None:
+        """The release of a package, or its bounds."""
+        asked = self.value(name)
+        installed = installs(self.text, _NAMES.get(name, name))
+        if installed is not None:
+            return installed or None
+        if not self.known or not asked:
+            return None
+        if asked.startswith("=="):
+            return asked[2:]
+        if self.official:
+            held = self.value(f"{name} of the image")
+            return _between(held) if held else asked
+        newest = _table()["newest"].get(name)
+        if self.fresh and newest and re.search(_CHOSEN_ELSEWHERE, self.text) is None:
+            low, high, _ = bounds_of(asked)
+            if allows(asked, newest):
+                return f">={newest}" if high is None else f">={newest},{_upper(asked)}"
+        return ",".join([part for part in (asked, self.value(f"{name} that it runs with")) if part])
+
+    def cuda(self) -> str | None:
+        """The CUDA of the image by its tag or by the release, or that of PyTorch as pip installs it."""
+        tag = self.launch.image.flat if self.launch.image is not None else ""
+        variant = re.search(_VARIANT, tag.rpartition(":")[2] if ":" in tag else "")
+        if self.official and not self.known:
+            return None
+        if self.official and variant is not None:
+            return ".".join([part for part in variant.groups() if part])
+        if self.official:
+            return self.value("cuda of the image") or None
+        torch = self.package("torch")
+        if not self.fresh or torch is None or re.search(_OTHER_TORCH, self.text) is not None:
+            return None
+        found: str | None = _table()["cuda of torch"].get(torch)
+        return found
+
+    def runs(self, capability: float, gpu: str) -> bool | None:
+        """Whether the builds have kernels for a GPU. A kernel runs on later GPUs of the same first number."""
+        if not self.known:
+            return None
+        arm = capability in _ARM or gpu.startswith(("gh", "gb"))
+        listed = (self.value("capabilities of ARM") if arm else "") or self.value("capabilities")
+        if listed and not any(int(one) == int(capability) and one <= capability for one in map(float, listed.split())):
+            return False
+        cuda = self.cuda()
+        if cuda is None:
+            return True if listed else None
+        if (capability >= 10 and not allows(_BEFORE_BLACKWELL, cuda)) or (capability < 7.5 and allows(_FROM_TURING, cuda)):
+            return False
+        torch = self.package("torch")
+        without = _table()["by hand"]["torch without Volta"]
+        if capability < 7.5 and torch is not None and any(allows(one, torch) and allows(by, cuda) for one, by in without):
+            return False
+        return True if listed else None
+
+
+_NAMES = {"flashinfer": "flashinfer-python"}
+
+
+@lru_cache(maxsize=1)
+def _table() -> dict[str, Any]:
+    data: dict[str, Any] = load_data("engines/data/stack.json")
+    return data
+
+
+@lru_cache(maxsize=64)
+def _keys(engine: str, name: str, part: str) -> list[tuple[ReleaseKey, str]]:
+    rows = (_table()["by hand"] if part else _table()).get(engine, {}).get(name, [])
+    return [(sort_key(release), value) for release, value in rows]
+
+
+def _at(engine: str, name: str, key: ReleaseKey, part: str = "") -> str:
+    found = ""
+    for since, value in _keys(engine, name, part):
+        if key >= since:
+            found = value
+    return found
+
+
+def _between(held: str) -> str:
+    low, to, high = held.partition(" to ")
+    return f">={low},<={high}" if to else low
+
+
+def _upper(bounds: str) -> str:
+    return next(part for part in bounds.split(",") if part.startswith("<"))
