@@ -2,7 +2,8 @@
 
 Operand names: an option's canonical name (`kv-cache-dtype`), a key of a JSON option (`speculative-config.method`), `env.NAME`,
 `model.<fact>`, `draft.<fact>` (of the draft model), `gpu.<fact>`, `effective.<fact>` (what the engine makes of the settings),
-`container.<setting>`, `stack.<fact>` (what runs beside the engine), `prefill.<operand>` (of the launch that prefills for this one). servelint.engines.operands lists them.
+`container.<setting>`, `stack.<fact>` (what runs beside the engine), `prefill.<operand>` (of the launch that prefills for this
+one). servelint.engines.operands lists them.
 
 This is what rules, checks, memory plans and the editor ask about a launch. From a launch to an answer:
 

@@ -19,7 +19,7 @@ from servelint.core.data import load_data
 from servelint.core.launch import Launch
 from servelint.engines import images
 from servelint.engines.registry import ENGINES
-from servelint.engines.releases import LEAST, ReleaseKey, release_key, sort_key
+from servelint.engines.releases import LEAST, ReleaseKey, sort_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ _COMMENT = r"(?m)^[ \t]*#.*$"
 _CHOSEN_ELSEWHERE = r"\s(?:-[rc]|--requirement|--constraint|--override)\b|(?i:\block\b|UV_EXCLUDE_NEWER|exclude-newer)"
 """What may choose other releases than the newest."""
 _OTHER_TORCH = r"torch-backend|index-url|UV_TORCH_BACKEND|find-links|wheels\.vllm\.ai"
-_BARE_IMAGE = r"(?m)^FROM\s+(?:--\S+\s+)?(?:\S*/)?(?:python|ubuntu|debian|cuda|pytorch)(?::(?!\S*(?:3\.[89]\b|20\.04|focal|buster|bullseye))\S*)?(?:\s|$)"
+_OLD = r"3\.[89]\b|20\.04|focal|buster|bullseye"
+_BARE_IMAGE = rf"(?m)^FROM\s+(?:--\S+\s+)?(?:\S*/)?(?:python|ubuntu|debian|cuda|pytorch)(?::(?!\S*(?:{_OLD}))\S*)?(?:\s|$)"
 """Images that have none of the packages, or PyTorch alone, and a Python that the newest are made for."""
 _VARIANT = r"[-_]cu(?:da)?-?(\d\d)\.?(\d)?(?=$|[-_.])"
 _OTHER_DEVICE = r"rocm|cpu|xpu|npu|musa|mi\d{3}|xeon|tpu|neuron|gaudi"
@@ -112,23 +113,46 @@ def installed(text: str) -> tuple[object, ...]:
     return (*[installs(text, _NAMES.get(name, name)) for name in PACKAGES], *[re.search(one, text) is not None for one in how])
 
 
-def installs(text: str, package: str) -> str | None:
-    """What a file installs of a package: a release, "" for one that is not known; None if it installs none."""
+def installs(text: str, package: str, engine: str = "") -> tuple[str, bool] | None:
+    """What a file installs of a package; None if it installs none.
+
+    Args:
+        text: the file.
+        package: the package as pip knows it.
+        engine: the package of the engine.
+
+    Returns:
+        A release, UPGRADED for the newest, "" for one that is not known; and whether the engine is installed with it or after
+        it, so that what the engine requires holds as well.
+    """
     if package not in text.lower().replace("_", "-"):
         return None
     joined = re.sub(_CONTINUED, " ", re.sub(_COMMENT, "", text))
-    name = re.escape(package).replace(r"\-", "[-_]")
-    if re.search(rf"(?is)install\b.*(?<![\w/]){name}\b", joined) is None:
+    anywhere = _named(package, _IN_NAME)
+    if re.search(rf"(?is)install\b.*{anywhere}", joined) is None:
         return None
-    written = [
-        word[1]
-        for line in re.finditer(_INSTALL, joined)
-        for word in re.finditer(rf"(?i)(?<![\w/.-]){name}(?:\[[\w,-]*\])?(?![\w-])([^\s\"']*)", line["words"])
-    ]
-    exact = re.fullmatch(r"==(\d[\w.]*)", written[0]) if len(written) == 1 else None
+    lines = list(re.finditer(_INSTALL, joined))
+    found = [(line, word[1]) for line in lines for word in re.finditer(rf"{_named(package)}([^\s\"']*)", line["words"])]
     several = len(re.findall(r"(?m)^\s*(?:FROM\s|(?:- )?image:)", joined)) > 1
-    mentions = len(re.findall(rf"(?i)(?<![\w/.-]){name}(?![\w-])", joined))
-    return exact[1] if exact is not None and not several and mentions == 1 else ""
+    if len(found) != 1 or several or len(re.findall(_named(package), joined)) != 1:
+        return "", False
+    line, bounds = found[0]
+    later = bool(engine) and any(re.search(_named(engine), one["words"]) for one in lines[lines.index(line) :])
+    exact = re.fullmatch(r"==(\d[\w.]*)", bounds)
+    if exact is not None:
+        return exact[1], later
+    upgrades = re.search(r"(?:^|\s)(?:-U|--upgrade)(?:\s|$)", line["words"]) is not None
+    return UPGRADED if upgrades and re.fullmatch(r"(?:>=[\d.]+)?", bounds) else "", later
+
+
+UPGRADED = "newest"
+_IN_NAME = r"[\w-]"
+
+
+def _named(package: str, inside: str = r"[\w/.-]") -> str:
+    """A package among the words of an installation. `inside`: what may not stand before it."""
+    spelled = re.escape(package).replace(r"\-", "[-_]")
+    return rf"(?i:(?<!{inside}){spelled}(?:\[[\w,-]*\])?(?![\w-]))"
 
 
 class _Place:
@@ -158,10 +182,13 @@ class _Place:
 
     def package(self, name: str) -> str | None:
         """The release of a package, or its bounds."""
-        asked = self.value(name)
-        installed = installs(self.text, _NAMES.get(name, name))
-        if installed is not None:
-            return installed or None
+        asked, newest = self.value(name), _table()["newest"].get(name, "")
+        found = installs(self.text, _NAMES.get(name, name), ENGINES[self.engine].distributions[0])
+        if found is not None:
+            release = newest if found[0] == UPGRADED else found[0]
+            if not release or (found[1] and asked and not allows(asked, release)):
+                return None
+            return f">={release}" if found[0] == UPGRADED else release
         if not self.known or not asked:
             return None
         if asked.startswith("=="):
@@ -169,9 +196,8 @@ class _Place:
         if self.official:
             held = self.value(f"{name} of the image")
             return _between(held) if held else asked
-        newest = _table()["newest"].get(name)
         if self.fresh and newest and re.search(_CHOSEN_ELSEWHERE, self.text) is None:
-            low, high, _ = bounds_of(asked)
+            high = bounds_of(asked)[1]
             if allows(asked, newest):
                 return f">={newest}" if high is None else f">={newest},{_upper(asked)}"
         return ",".join([part for part in (asked, self.value(f"{name} that it runs with")) if part])

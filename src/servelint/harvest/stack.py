@@ -38,6 +38,7 @@ DOCKERFILE, PIPELINE, CMAKE, METADATA = "docker/Dockerfile", ".buildkite/release
 _WANTED = {DOCKERFILE: DOCKERFILE, "Dockerfile": DOCKERFILE, PIPELINE: PIPELINE, CMAKE: CMAKE}
 _SPELLED = {"flashinfer-python": "flashinfer", "sglang-kernel": "sgl-kernel"}
 """Names of packages on the index -> that of the operand."""
+_ON_INDEX = {name: spelled for spelled, name in _SPELLED.items()}
 _EXTRAS = {"vllm": [""], "sglang": ["", "srt", "runtime-common"]}
 """The extras that the project's own installation asks for."""
 _BEFORE, _AFTER = datetime.timedelta(days=2), datetime.timedelta(days=5)
@@ -71,8 +72,7 @@ def table(known: dict[str, Any]) -> dict[str, Any]:
         built[engine] = {name: _runs({release: one.get(name, "") for release, one in rows.items()}) for name in sorted(names)}
         pinned |= {value.removeprefix("==") for _, value in built[engine].get("torch", ()) if value.startswith("==")}
     built["cuda of torch"] = {release: found for release in sorted(pinned, key=Version) if (found := _cuda_of_torch(release))}
-    ours = _uploads("transformers", python=True)
-    built["newest"] = {"transformers": max((one for one in ours if not Version(one).is_prerelease), key=Version)}
+    built["newest"] = {name: found for name in PACKAGES if (found := _newest(_uploads(_ON_INDEX.get(name, name), python=True)))}
     return built
 
 
@@ -152,13 +152,9 @@ def opened(engine: str, release: str) -> dict[str, str]:
 def _read(project: str, release: str, *, whole: bool) -> dict[str, bytes]:
     """The metadata of a wheel, and of the source archive (`whole`) what builds the images."""
     mine = [file for file in _files(project) if release_key(file.release) == release_key(release)]
-    wheels = [
-        file
-        for file in index.ranked(mine)
-        if file.kind == "wheel" and "linux" in file.tags + "linux" * file.tags.endswith("any")
-    ]
+    wheels = [file for file in index.ranked(mine) if file.kind == "wheel" and re.search(r"linux|-any$", file.tags)]
     found: dict[str, bytes] = {}
-    for wheel in sorted(wheels, key=lambda one: ("x86_64" not in one.tags) and not one.tags.endswith("any"))[:1]:
+    for wheel in sorted(wheels, key=lambda one: "aarch64" in one.tags)[:1]:
         with index.RemoteFile(wheel.url) as remote, zipfile.ZipFile(remote) as archive:
             name = next(one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
             found[METADATA] = archive.read(name)
@@ -187,17 +183,17 @@ def _uploads(project: str, *, python: bool) -> Dates:
     """Release -> when it was uploaded. `python`: only those for the earliest Python that is asked for."""
     first: Dates = {}
     for file in _files(project):
-        if not file.uploaded or file.yanked or (python and not SpecifierSet(file.python).contains(_EARLIEST_PYTHON)):
+        if not file.uploaded or (python and (file.yanked or not SpecifierSet(file.python).contains(_EARLIEST_PYTHON))):
             continue
         came = datetime.datetime.fromisoformat(file.uploaded[:19])
         first[file.release] = min(first.get(file.release, came), came)
     return first
 
 
-def _newest(dates: Dates, asked: str, day: datetime.datetime) -> str | None:
-    """The newest release of a day that bounds take."""
+def _newest(dates: Dates, asked: str = "", day: datetime.datetime | None = None) -> str | None:
+    """The newest final release that bounds take, of a day or at all."""
     bounds = SpecifierSet(asked)
-    taken = [one for one, came in dates.items() if came <= day and bounds.contains(one, prereleases=False)]
+    taken = [one for one, came in dates.items() if (day is None or came <= day) and bounds.contains(one, prereleases=False)]
     return max(taken, key=Version, default=None)
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from servelint.core.numbers import is_whole
 from servelint.engines.config import Config, given_object
 from servelint.engines.sglang.facts import CONTEXT_PARALLEL
+from servelint.engines.stack import allows
 from servelint.engines.vllm.facts import refused_number
 from servelint.judge.checks import after, whole
 from servelint.judge.parser.view import listed, misspelt
@@ -117,6 +118,20 @@ def prefills_elsewhere(config: Config) -> dict[str, str] | None:
     others = {one.launch.release.release for one in config.prefills}
     other = others.pop() if len(others) == 1 else None
     return {"other": other} if own is not None and other is not None and own != other else None
+
+
+# -- packages beside the engine
+
+
+def flashinfer_packages(config: Config) -> dict[str, str] | None:
+    """Two packages of FlashInfer that certainly are of different releases.
+
+    Source: _check_version of flashinfer/__init__.py compares the whole versions when it is imported.
+    """
+    python, cubin = config.text("stack.flashinfer"), config.text("stack.flashinfer-cubin")
+    if python is None or cubin is None or allows(cubin, python) or allows(python, cubin):
+        return None
+    return {"python": python, "cubin": cubin} if python[0].isdigit() else None
 
 
 # -- CUDA graphs
