@@ -110,9 +110,10 @@ def is_older(answer: str, release: str) -> bool:
 def installed(text: str) -> tuple[object, ...]:
     """What of a file outside of its launches decides what runs beside them: equal for files that install alike."""
     how = (_BARE_IMAGE, _CHOSEN_ELSEWHERE, _OTHER_TORCH)
-    return (*[installs(text, _NAMES.get(name, name)) for name in PACKAGES], *[re.search(one, text) is not None for one in how])
+    return (*[installs(text, _NAMES.get(name, name)) for name in PACKAGES], *[_says(one, text) for one in how])
 
 
+@lru_cache(maxsize=64)
 def installs(text: str, package: str, engine: str = "") -> tuple[str, bool] | None:
     """What a file installs of a package; None if it installs none.
 
@@ -155,6 +156,11 @@ def _named(package: str, inside: str = r"[\w/.-]") -> str:
     return rf"(?i:(?<!{inside}){spelled}(?:\[[\w,-]*\])?(?![\w-]))"
 
 
+@lru_cache(maxsize=16)
+def _says(pattern: str, text: str) -> bool:
+    return re.search(pattern, text) is not None
+
+
 class _Place:
     """Where a launch has the engine from."""
 
@@ -168,7 +174,7 @@ class _Place:
         self.image = images.identify(launch.image) if launch.image is not None else None
         claim = launch.release
         self.official = self.image is not None and self.image.engine == self.engine and not self.image.house
-        self.fresh = claim.how == "pip" and re.search(_BARE_IMAGE, self.text) is not None
+        self.fresh = claim.how == "pip" and _says(_BARE_IMAGE, self.text)
 
     @property
     def known(self) -> bool:
@@ -196,11 +202,12 @@ class _Place:
         if self.official:
             held = self.value(f"{name} of the image")
             return _between(held) if held else asked
-        if self.fresh and newest and re.search(_CHOSEN_ELSEWHERE, self.text) is None:
+        if self.fresh and newest and not _says(_CHOSEN_ELSEWHERE, self.text):
             high = bounds_of(asked)[1]
             if allows(asked, newest):
                 return f">={newest}" if high is None else f">={newest},{_upper(asked)}"
-        return ",".join([part for part in (asked, self.value(f"{name} that it runs with")) if part])
+        works = self.value(f"{name} that it runs with")
+        return asked if not works or works in asked.split(",") else f"{asked},{works}"
 
     def cuda(self) -> str | None:
         """The CUDA of the image by its tag or by the release, or that of PyTorch as pip installs it."""
@@ -213,7 +220,7 @@ class _Place:
         if self.official:
             return self.value("cuda of the image") or None
         torch = self.package("torch")
-        if not self.fresh or torch is None or re.search(_OTHER_TORCH, self.text) is not None:
+        if not self.fresh or torch is None or _says(_OTHER_TORCH, self.text):
             return None
         found: str | None = _table()["cuda of torch"].get(torch)
         return found
