@@ -37,6 +37,7 @@ PACKAGES = (
 )
 FACTS = {
     **{name: ("text", f"the release of {name} beside the engine, or its bounds") for name in PACKAGES},
+    "pip": ("bool", "whether the file of the launch installs packages"),
     "cuda": ("text", "the CUDA of the image, or of PyTorch as pip installs it"),
     "capabilities": ("text", "the compute capabilities that the published builds of the release have kernels for"),
     "gpu-kernels": ("bool", "whether these builds, and PyTorch beside them, have kernels for the GPU"),
@@ -69,6 +70,8 @@ def ask(launch: Launch, key: ReleaseKey | None, name: str, gpu: tuple[object, ob
         gpu: the compute capability of its GPU, and its name.
     """
     place = _Place(launch, key)
+    if name == "pip":
+        return _says(_INSTALL, place.text)
     if name == "cuda":
         return place.cuda()
     if name == "capabilities":

@@ -71,7 +71,7 @@ def table(known: dict[str, Any]) -> dict[str, Any]:
         names = list(dict.fromkeys([name for one in rows.values() for name in one]))
         built[engine] = {name: _runs({release: one.get(name, "") for release, one in rows.items()}) for name in sorted(names)}
         pinned |= {value.removeprefix("==") for _, value in built[engine].get("torch", ()) if value.startswith("==")}
-    built["cuda of torch"] = {release: found for release in sorted(pinned, key=Version) if (found := _cuda_of_torch(release))}
+    built["cuda of torch"] = {one: cuda for one in sorted(pinned, key=Version) if (cuda := _cuda_of_torch(one))}
     built["newest"] = {name: found for name in PACKAGES if (found := _newest(_uploads(_ON_INDEX.get(name, name), python=True)))}
     return built
 
@@ -99,8 +99,8 @@ def requirements(metadata: str, engine: str) -> dict[str, str]:
             one = Requirement(line)
         except InvalidRequirement:
             continue
-        name = canonicalize_name(one.name)
-        name = _SPELLED.get(name, name)
+        spelled = canonicalize_name(one.name)
+        name = _SPELLED.get(spelled, str(spelled))
         asked = one.marker is None or any(one.marker.evaluate({**environment, "extra": extra}) for extra in _EXTRAS[engine])
         if name in PACKAGES and asked:
             found.setdefault(name, ",".join(sorted(map(str, one.specifier))))
