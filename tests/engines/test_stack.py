@@ -57,6 +57,16 @@ class TestPackages:
         [
             ("python:3.12", ["pip install vllm==0.11.0"], "0.11.0", ">=5.20.2"),
             ("python:3.12", ["pip install vllm==0.11.1"], "0.11.1", "<5,>=4.56.0"),
+            (
+                "python:3.12",
+                ["apt-get install -y git curl", "pip install -U pip", "pip install vllm==0.11.0"],
+                "0.11.0",
+                ">=5.20.2",
+            ),
+            ("python:3.12", ["pip install vllm==0.11.0 huggingface_hub[cli]"], "0.11.0", ">=5.20.2"),
+            ("python:3.12", ["pip install vllm==0.11.0 'huggingface_hub<1'"], "0.11.0", ">=4.55.2,<5"),
+            ("python:3.12", ["pip install vllm==0.11.0", "pip install sentence-transformers"], "0.11.0", ">=4.55.2,<5"),
+            ("python:3.12", ["uv sync --frozen", "pip install vllm==0.11.0"], "0.11.0", ">=4.55.2,<5"),
             ("python:3.9", ["pip install vllm==0.11.0"], "0.11.0", ">=4.55.2,<5"),
             ("python:3.12", ["pip install vllm==0.11.0 -c constraints.txt"], "0.11.0", ">=4.55.2,<5"),
             ("rocm/pytorch:latest", ["pip install vllm==0.11.0"], "0.11.0", ">=5.20.2"),

@@ -44,11 +44,19 @@ FACTS = {
 }
 """operand `stack.<name>` -> its type and its meaning"""
 
-_INSTALL = r"(?m)\binstall[ \t]+(?P<words>[^\n;&|#]*)"
+_INSTALL = r"\b(?:pip[\d.]*|uv)[ \t][^\n;&|#]*?\binstall[ \t]+(?P<words>[^\n;&|#]*)"
 _CONTINUED = r"\\[ \t]*\n"
 _COMMENT = r"(?m)^[ \t]*#.*$"
-_CHOSEN_ELSEWHERE = r"\s(?:-[rc]|--requirement|--constraint|--override)\b|(?i:\block\b|UV_EXCLUDE_NEWER|exclude-newer)"
+_CHOSEN_ELSEWHERE = (
+    r"\s(?:-[rc]|--requirement|--constraint|--override)\b"
+    r"|(?i:\block\b|UV_EXCLUDE_NEWER|exclude-newer|uv sync|poetry|pipenv|conda|mamba)"
+)
 """What may choose other releases than the newest."""
+_WITHOUT_BOUNDS = frozenset((
+    "pip", "uv", "setuptools", "wheel", "packaging", "ninja", "numpy", "ray", "fastapi", "uvicorn", "pydantic", "requests",
+    "openai", "boto3", "hf-transfer", "hf-xet", "runpod", "prometheus-client", "bitsandbytes", "triton",
+))  # fmt: skip
+"""Packages that leave Transformers alone; another one may require an older release of it."""
 _OTHER_TORCH = r"torch-backend|index-url|UV_TORCH_BACKEND|find-links|wheels\.vllm\.ai"
 _OLD = r"3\.[89]\b|20\.04|focal|buster|bullseye"
 _BARE_IMAGE = rf"(?m)^FROM\s+(?:--\S+\s+)?(?:\S*/)?(?:python|ubuntu|debian|cuda|pytorch)(?::(?!\S*(?:{_OLD}))\S*)?(?:\s|$)"
@@ -113,7 +121,8 @@ def is_older(answer: str, release: str) -> bool:
 def installed(text: str) -> tuple[object, ...]:
     """What of a file outside of its launches decides what runs beside them: equal for files that install alike."""
     how = (_BARE_IMAGE, _CHOSEN_ELSEWHERE, _OTHER_TORCH)
-    return (*[installs(text, _NAMES.get(name, name)) for name in PACKAGES], *[_says(one, text) for one in how])
+    words = [line["words"] for line in re.finditer(_INSTALL, text)]
+    return (*words, *[installs(text, _NAMES.get(name, name)) for name in PACKAGES], *[_says(one, text) for one in how])
 
 
 @lru_cache(maxsize=64)
@@ -157,6 +166,18 @@ def _named(package: str, inside: str = r"[\w/.-]") -> str:
     """A package among the words of an installation. `inside`: what may not stand before it."""
     spelled = re.escape(package).replace(r"\-", "[-_]")
     return rf"(?i:(?<!{inside}){spelled}(?:\[[\w,-]*\])?(?![\w-]))"
+
+
+@lru_cache(maxsize=16)
+def _installs_alone(text: str, engine: str) -> bool:
+    """Whether pip installs the engine, and beside it only what has no bounds for its packages."""
+    joined = re.sub(_CONTINUED, " ", re.sub(_COMMENT, "", text))
+    words = [word.strip("\"'") for line in re.finditer(_INSTALL, joined) for word in line["words"].split()]
+    named = [match for word in words if (match := re.fullmatch(r"([A-Za-z][\w.-]*)(?:\[[\w,-]*\])?(.*)", word)) is not None]
+    known = {*_WITHOUT_BOUNDS, *PACKAGES, *_NAMES.values(), ENGINES[engine].distributions[0]}
+    return "$" not in "".join(words) and all(
+        (name := one[1].lower().replace("_", "-")) in known or (name == "huggingface-hub" and not one[2]) for one in named
+    )
 
 
 @lru_cache(maxsize=16)
@@ -205,7 +226,8 @@ class _Place:
         if self.official:
             held = self.value(f"{name} of the image")
             return _between(held) if held else asked
-        if self.fresh and newest and not _says(_CHOSEN_ELSEWHERE, self.text):
+        alone = not _says(_CHOSEN_ELSEWHERE, self.text) and _installs_alone(self.text, self.engine)
+        if self.fresh and newest and alone:
             high = bounds_of(asked)[1]
             if allows(asked, newest):
                 return f">={newest}" if high is None else f">={newest},{_upper(asked)}"
