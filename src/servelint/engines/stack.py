@@ -90,6 +90,11 @@ def ask(launch: Launch, key: ReleaseKey | None, name: str, gpu: tuple[object, ob
     return place.package(name)
 
 
+def required(engine: str, key: ReleaseKey | None, name: str) -> str:
+    """The bounds that the metadata of a release have for a package; "" for none."""
+    return _at(engine, name, key) if key is not None else ""
+
+
 def bounds_of(text: str) -> tuple[ReleaseKey, ReleaseKey | None, bool]:
     """The least release of an answer, the bound above (None: none), and whether the bound is itself in."""
     low, high, included = LEAST, None, True
