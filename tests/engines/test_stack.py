@@ -45,6 +45,11 @@ class TestPackages:
     def test_of_an_installation_that_is_not_shown(self, release: str, allowed: str) -> None:
         assert asked(BARE, release, "transformers") == allowed
 
+    def test_of_a_release_that_the_table_does_not_have(self) -> None:
+        assert asked(IMAGE.format("0.99.0"), "0.99.0", "transformers") is None
+        assert asked(BARE, "0.99.0", "torch") is None
+        assert asked(BARE, "0.99.0", "gpu-kernels", gpu="p100") is False  # what a release has dropped, no later one has
+
     def test_a_pin_holds_everywhere(self) -> None:
         command = "python -m sglang.launch_server --model-path Qwen/Qwen3-8B"
         assert asked(command, "0.5.9", "transformers") == "4.57.1"

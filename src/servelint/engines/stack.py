@@ -20,6 +20,7 @@ from servelint.core.launch import Launch
 from servelint.engines import images
 from servelint.engines.registry import ENGINES
 from servelint.engines.releases import LEAST, ReleaseKey, sort_key
+from servelint.engines.releases import newest as newest_release
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -217,7 +218,8 @@ class _Place:
 
     def package(self, name: str) -> str | None:
         """The release of a package, or its bounds."""
-        asked, newest = self.value(name), _table()["newest"].get(name, "")
+        later = self.key is not None and self.key > sort_key(newest_release(self.engine) or "")
+        asked, newest = "" if later else self.value(name), _table()["newest"].get(name, "")
         found = installs(self.text, _NAMES.get(name, name), ENGINES[self.engine].distributions[0])
         if found is not None:
             release = newest if found[0] == UPGRADED else found[0]
