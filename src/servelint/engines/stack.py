@@ -127,7 +127,7 @@ def is_older(answer: str, release: str) -> bool:
 def installed(text: str) -> tuple[object, ...]:
     """What of a file outside of its launches decides what runs beside them: equal for files that install alike."""
     how = (_BARE_IMAGE, _CHOSEN_ELSEWHERE, _OTHER_TORCH)
-    words = [line["words"] for line in re.finditer(_INSTALL, text)]
+    words = [line["words"] for line in re.finditer(_INSTALL, _commands(text))]
     return (*words, *[installs(text, _NAMES.get(name, name)) for name in PACKAGES], *[_says(one, text) for one in how])
 
 
@@ -146,7 +146,7 @@ def installs(text: str, package: str, engine: str = "") -> tuple[str, bool] | No
     """
     if package not in text.lower().replace("_", "-"):
         return None
-    joined = re.sub(_CONTINUED, " ", re.sub(_COMMENT, "", text))
+    joined = _commands(text)
     anywhere = _named(package, _IN_NAME)
     if re.search(rf"(?is)install\b.*{anywhere}", joined) is None:
         return None
@@ -164,6 +164,11 @@ def installs(text: str, package: str, engine: str = "") -> tuple[str, bool] | No
     return UPGRADED if upgrades and re.fullmatch(r"(?:>=[\d.]+)?", bounds) else "", later
 
 
+def _commands(text: str) -> str:
+    """A file without its comments, each command on one line."""
+    return re.sub(_CONTINUED, " ", re.sub(_COMMENT, "", text))
+
+
 UPGRADED = "newest"
 _IN_NAME = r"[\w-]"
 
@@ -177,13 +182,20 @@ def _named(package: str, inside: str = r"[\w/.-]") -> str:
 @lru_cache(maxsize=16)
 def _installs_alone(text: str, engine: str) -> bool:
     """Whether pip installs the engine, and beside it only what has no bounds for its packages."""
-    joined = re.sub(_CONTINUED, " ", re.sub(_COMMENT, "", text))
+    joined = _commands(text)
     words = [word.strip("\"'") for line in re.finditer(_INSTALL, joined) for word in line["words"].split()]
     named = [match for word in words if (match := re.fullmatch(r"([A-Za-z][\w.-]*)(?:\[[\w,-]*\])?(.*)", word)) is not None]
-    known = {*_WITHOUT_BOUNDS, *PACKAGES, *_NAMES.values(), ENGINES[engine].distributions[0]}
+    known = {*_WITHOUT_BOUNDS, *PACKAGES, *_NAMES.values(), *ENGINES[engine].distributions}
     return "$" not in "".join(words) and all(
         (name := one[1].lower().replace("_", "-")) in known or (name == "huggingface-hub" and not one[2]) for one in named
     )
+
+
+@lru_cache(maxsize=16)
+def _installs_engine(text: str, engine: str) -> bool:
+    """Whether pip installs the engine from the package index."""
+    names = ENGINES[engine].distributions
+    return bool(names) and any(re.search(_named(names[0]), line["words"]) for line in re.finditer(_INSTALL, _commands(text)))
 
 
 @lru_cache(maxsize=16)
@@ -202,9 +214,8 @@ class _Place:
         self.key = key
         self.text = launch.source.text
         self.image = images.identify(launch.image) if launch.image is not None else None
-        claim = launch.release
         self.official = self.image is not None and self.image.engine == self.engine and not self.image.house
-        self.fresh = claim.how == "pip" and _says(_BARE_IMAGE, self.text)
+        self.fresh = _says(_BARE_IMAGE, self.text) and _installs_engine(self.text, self.engine)
 
     @property
     def known(self) -> bool:
@@ -220,7 +231,7 @@ class _Place:
         """The release of a package, or its bounds."""
         later = self.key is not None and self.key > sort_key(newest_release(self.engine) or "")
         asked, newest = "" if later else self.value(name), _table()["newest"].get(name, "")
-        found = installs(self.text, _NAMES.get(name, name), ENGINES[self.engine].distributions[0])
+        found = installs(self.text, _NAMES.get(name, name), "".join(ENGINES[self.engine].distributions[:1]))
         if found is not None:
             release = newest if found[0] == UPGRADED else found[0]
             if not release or (found[1] and asked and not allows(asked, release)):
