@@ -65,6 +65,7 @@ _TITLES = {
     "draft": "Facts about the draft model",
     "gpu": "Facts about the GPU",
     "container": "Facts about the container",
+    "stack": "What runs beside the engine",
     "effective": "Settings as the engine uses them",
 }
 

@@ -73,7 +73,10 @@ def test_show_the_newest(workspace: Workspace) -> None:
         (["show", "lmdeploy", "9.9"], "servelint: the catalog of LMDeploy has no release 9.9\n"),
         (["show"], "servelint engines show: error: missing argument: ENGINE\n"),
         (["list", "more"], "servelint engines list: error: unexpected argument: more\n"),
-        (["forget"], "servelint engines: error: 'forget' is not a command; use one of list, show, update, harvest, anchors\n"),
+        (
+            ["forget"],
+            "servelint engines: error: 'forget' is not a command; use one of list, show, update, harvest, anchors, stack\n",
+        ),
     ],
 )
 def test_wrong_usage(args: list[str], said: str, workspace: Workspace) -> None:

@@ -16,9 +16,7 @@ from servelint.engines.releases import (
     is_final,
     is_published_build,
     known_releases,
-    knows,
     newest,
-    newest_transformers,
     normalize,
     place,
     release_key,
@@ -278,24 +276,6 @@ def test_how_far_a_newer_release_may_be() -> None:
     most = max(99, 4 * minor[0][1])
     kinds = [placed.kind for number in (most, most + 1) if (placed := place("vllm", f"0.{number}.0")) is not None]
     assert kinds == ["newer", "never"]
-
-
-@pytest.mark.parametrize(
-    ("release", "image", "transformers"),
-    [
-        ("0.7.1", True, None),
-        ("0.7.2", True, "4.48"),
-        ("0.7.3", True, "4.49"),
-        ("0.7.2", False, "4.57"),
-        ("0.19.1", False, None),
-    ],
-)
-def test_the_newest_transformers_beside_a_release(release: str, image: bool, transformers: str | None) -> None:
-    assert newest_transformers("vllm", sort_key(release), image=image) == transformers
-
-
-def test_transformers_that_know_a_model() -> None:
-    assert [knows(one, "4.57.2") for one in ("4.56.9", "4.57.0", "5.0", "5.0.0rc1")] == [False, True, True, True]
 
 
 def test_a_number_of_any_length_has_a_key() -> None:

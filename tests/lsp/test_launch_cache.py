@@ -176,7 +176,8 @@ def test_what_the_file_installs_counts(compose: Counted) -> None:
     """A file that installs Transformers may load models that the engine's release cannot load by itself."""
     text = originals()["compose.yml"]
     compose.judged(text)
-    assert compose.judged(text + "# pip install transformers==5.0\n") == ["chat", "draft", "embed"]
+    assert compose.judged(text + "# pip install transformers==5.0\n") == []
+    assert compose.judged(text + "x-build: pip install transformers==5.0\n") == ["chat", "draft", "embed"]
 
 
 def test_an_entry_that_no_text_uses_is_dropped(compose: Counted) -> None:

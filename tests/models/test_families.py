@@ -12,8 +12,6 @@ import pytest
 from servelint import models
 from servelint.core.text import TracedText, unknown
 from servelint.engines import catalog as catalogs
-from servelint.engines import releases
-from servelint.engines.releases import known_releases, release_key, sort_key
 from servelint.models import Fact, Family, identify, parsers_of
 from servelint.models.catalog import config_of, known_names
 
@@ -337,42 +335,6 @@ class TestParsers:
         for entry in self.DATA[kind].values():
             assert entry["source"]
             assert set(entry[engine]) <= set(catalog.names(names))
-
-
-class TestTransformers:
-    @pytest.mark.parametrize(
-        ("engine", "release", "image", "expected"),
-        [
-            ("vllm", "0.7.1", True, None),
-            ("vllm", "0.8.2", True, "4.50"),
-            ("vllm", "0.8.2", False, "4.57"),
-            ("vllm", "0.16.0", False, "4.57"),
-            ("vllm", "0.20.2", False, None),
-            ("vllm", "0.33.0", True, "5.20"),
-            ("sglang", "0.5.8", False, "4.57"),
-            ("sglang", "0.5.10", True, "5.3"),
-        ],
-    )
-    def test_the_newest_beside_a_release(self, engine: str, release: str, image: bool, expected: str | None) -> None:
-        key = release_key(release)
-        assert key is not None
-        assert releases.newest_transformers(engine, key, image=image) == expected
-
-    @pytest.mark.parametrize(
-        ("release", "since", "expected"),
-        [("4.57", "4.51.0", True), ("4.57", "5.2.0", False), ("4.9", "4.51.0", False), ("5.2", "5.2.0", True)],
-    )
-    def test_whether_it_knows_a_model_type(self, release: str, since: str, expected: bool) -> None:
-        assert releases.knows(release, since) is expected
-
-    def test_its_releases_exist(self) -> None:
-        data = json.loads((resources.files("servelint.engines") / "data" / "transformers.json").read_text())
-        for engine in ("vllm", "sglang"):
-            for kind in ("image", "installed"):
-                releases = [since for since, _ in data[engine][kind]]
-                assert set(releases) <= set(known_releases(engine))
-                keys = [sort_key(release) for release in releases]
-                assert keys == sorted(keys)
 
 
 def _of_families(key: str) -> dict[str, tuple[str, dict[str, Any]]]:

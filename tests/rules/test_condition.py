@@ -40,11 +40,11 @@ def truth(condition: dict[str, Any], text: str = WRITTEN, closed: bool = False) 
 
 # -- one operand: every operator with a value, with a value that nobody knows, absent, and perhaps added by $ARGS
 
-HOLDS = {"set": True, "is": 8000, "is-not": 1, "in": [1, 8000], "not-in": [1], "prefix": "80", "contains": "00",
-         "above": 7999, "below": 8001, "at-least": 8000, "at-most": 8000, "divisible-by": 16,
+HOLDS = {"set": True, "is": 8000, "is-not": 1, "in": [1, 8000], "not-in": [1], "range": ">=8000", "prefix": "80",
+         "contains": "00", "above": 7999, "below": 8001, "at-least": 8000, "at-most": 8000, "divisible-by": 16,
          "not-divisible-by": 3}  # fmt: skip
-FAILS = {"set": False, "is": 1, "is-not": 8000, "in": [1], "not-in": [1, 8000], "prefix": "81", "contains": "x",
-         "above": 8000, "below": 8000, "at-least": 8001, "at-most": 7999, "divisible-by": 3,
+FAILS = {"set": False, "is": 1, "is-not": 8000, "in": [1], "not-in": [1, 8000], "range": "<8000", "prefix": "81",
+         "contains": "x", "above": 8000, "below": 8000, "at-least": 8001, "at-most": 7999, "divisible-by": 3,
          "not-divisible-by": 16}  # fmt: skip
 
 

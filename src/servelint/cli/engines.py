@@ -251,6 +251,24 @@ def _anchors(compared: Compared) -> int:
 
 
 @command(
+    "stack",
+    about="Read what every release of vLLM and SGLang runs beside, from the package index: Transformers, PyTorch, CUDA, GPUs.",
+    notes="What was read before is kept in the cache.",
+    examples=["servelint engines stack"],
+)
+def _stack() -> int:
+    from servelint.harvest import stack
+    from servelint.harvest.archives import HarvestError
+
+    try:
+        stack.write()
+    except HarvestError as error:
+        print_stderr(f"servelint: {error}")
+        return 2
+    return 0
+
+
+@command(
     "engines",
     about="List the engines that servelint knows; with a subcommand, show, harvest or compare a release.",
     subcommands={
@@ -259,6 +277,7 @@ def _anchors(compared: Compared) -> int:
         "update": (_update, "install newer data from a signed bundle, or return to the data before"),
         "harvest": (_harvest, "read what a new release accepts and add it to the catalog"),
         "anchors": (_anchors, "print which rules a new release may end"),
+        "stack": (_stack, "read which packages, CUDA and GPUs each release is for"),
     },
     usage=[
         "servelint engines [list]",
@@ -267,6 +286,7 @@ def _anchors(compared: Compared) -> int:
         "servelint engines harvest ENGINE [RELEASE] [options]",
         "servelint engines harvest --new [ENGINE] [options]",
         "servelint engines anchors ENGINE [SOURCE] [options]",
+        "servelint engines stack",
     ],
     examples=["servelint engines", "servelint engines show vllm 0.27.1"],
 )

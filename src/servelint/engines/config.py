@@ -2,8 +2,8 @@
 
 Operand names: an option's canonical name (`kv-cache-dtype`), a key of a JSON option (`speculative-config.method`), `env.NAME`,
 `model.<fact>`, `draft.<fact>` (of the draft model), `gpu.<fact>`, `effective.<fact>` (what the engine makes of the settings),
-`container.<setting>`, `prefill.<operand>` (of the launch that prefills for this one), `launcher.<option>` (of the program that
-starts the engine). servelint.engines.operands lists them.
+`container.<setting>`, `stack.<fact>` (what runs beside the engine), `prefill.<operand>` (of the launch that prefills for this
+one), `launcher.<option>` (of the program that starts the engine). servelint.engines.operands lists them.
 
 This is what rules, checks, memory plans and the editor ask about a launch. From a launch to an answer:
 
@@ -791,6 +791,13 @@ class Config:
         alike = all((one.present, one.value) == (first.present, first.value) for one in found)
         return first if alike else UNKNOWN
 
+    def _stack(self, name: str) -> Operand:
+        from servelint.engines import stack
+
+        gpu = (self.operand("gpu.capability").value, self.operand("gpu.name").value) if name == "gpu-kernels" else (None, None)
+        value = stack.ask(self.launch, self.key, name, gpu)
+        return UNKNOWN if value is None else Operand(True, value)
+
     def _container(self, name: str) -> Operand:
         container = self.launch.container
         if container is None:
@@ -808,6 +815,7 @@ _KINDS: dict[str, Callable[[Config, str], Operand]] = {
     "gpu": Config._gpu,
     "effective": Config._effective,
     "container": Config._container,
+    "stack": Config._stack,
     "prefill": Config._of_prefill,
     "launcher": Config._of_launcher,
 }

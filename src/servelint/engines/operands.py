@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from servelint import hardware, models
-from servelint.engines import ENGINE_NAMES, ENGINES
+from servelint.engines import ENGINE_NAMES, ENGINES, stack
 from servelint.engines import catalog as catalogs
 from servelint.engines.config import CONTAINER, facts_of
 
@@ -40,6 +40,7 @@ def registered() -> list[Described]:
         found.append(Described(f"draft.{name}", kind, f"model.{name} of the draft model", drafting))
     found += [Described(f"gpu.{name}", *fact, every) for name, fact in hardware.FACTS.items()]
     found += [Described(f"container.{name}", *fact, every) for name, fact in CONTAINER.items()]
+    found += [Described(f"stack.{name}", *fact, every) for name, fact in stack.FACTS.items()]
     return [*found, *_effective(every)]
 
 
@@ -95,6 +96,7 @@ def fault(engine: str, name: str) -> str | None:
         "draft": models.FACTS if "draft-model" in facts_of(engine) else (),
         "gpu": hardware.FACTS,
         "container": CONTAINER,
+        "stack": stack.FACTS,
     }.get(head)
     if known is not None and dot:
         return None if rest in known else f"there is no operand {name}; servelint rules --operands lists all operands"

@@ -1,4 +1,4 @@
-"""Releases: their order, those that an engine has published, and those of Transformers beside them.
+"""Releases: their order, and those that an engine has published.
 
 A check compares keys. Releases and ranges that a person writes are read by `packaging`, whose import costs 10 ms: here, in
 normalize(), and in servelint.rules.ranges. Tests hold the order of the keys against packaging.
@@ -11,11 +11,6 @@ from functools import lru_cache
 
 from servelint.core.data import RELEASES, load_data
 from servelint.engines.registry import ENGINES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 
 ReleaseKey = tuple[tuple[int, ...], int, int, int, int, int]
 
@@ -225,37 +220,3 @@ def _meant(numbers: tuple[int, ...], known: list[str], keys: list[ReleaseKey]) -
     plain = [re.sub(r"\D", "", one) for one in known]
     alike = [next((at for at, char in enumerate(one) if digits[at : at + 1] != char), len(one)) for one in plain]
     return [max(zip(alike, known, strict=True), key=lambda pair: (pair[0], sort_key(pair[1])))[1]]
-
-
-# -- Transformers beside an engine, which decides whether the engine can read a model's config.json
-
-
-@lru_cache(maxsize=1)
-def _transformers() -> dict[str, Any]:
-    data: dict[str, Any] = load_data("engines/data/transformers.json")
-    return data
-
-
-def newest_transformers(engine: str, key: ReleaseKey, *, image: bool) -> str | None:
-    """The newest release of Transformers that a release of an engine can have beside it.
-
-    Args:
-        engine: the engine's id.
-        key: the engine's release.
-        image: whether the engine runs in its developers' image, which has the Transformers of its day; otherwise its package's
-            metadata decide.
-
-    Returns:
-        Two numbers ("4.57"); None if it may be any release.
-    """
-    found: str | None = None
-    for since, release in _transformers().get(engine, {}).get("image" if image else "installed", []):
-        bound = release_key(since)
-        if bound is not None and key >= bound:
-            found = release
-    return found
-
-
-def knows(transformers: str, since: str) -> bool:
-    """Whether a release of Transformers is not older than the one that brought a model type; patch numbers do not count."""
-    return [int(part) for part in transformers.split(".")[:2]] >= [int(part) for part in since.split(".")[:2]]

@@ -662,7 +662,7 @@ def rule_words(rule: dict[str, Any]) -> frozenset[str]:
 
 _COMMON = frozenset({
     "any", "all", "not", "set", "above", "below", "at-least", "at-most", "at_least", "at_most", "is-not", "is_not", "prefix",
-    "env", "model", "effective", "gpu", "container", "draft", "launch", "none", "true", "false", "auto", "versions",
+    "env", "model", "effective", "gpu", "container", "draft", "stack", "launch", "none", "true", "false", "auto", "versions",
     "when", "text", "engine", "value",
 })  # fmt: skip
 

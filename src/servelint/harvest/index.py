@@ -236,11 +236,15 @@ _ACCEPT = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+h
 
 
 class IndexFile:
-    """One file of a project: its name, where it is, what it holds."""
+    """One file of a project: its name, where it is, what it holds, for which Python it is, and when it came if that is said."""
 
-    __slots__ = ("filename", "kind", "release", "sha256", "tags", "url", "yanked")
+    __slots__ = ("filename", "kind", "python", "release", "sha256", "tags", "uploaded", "url", "yanked")
 
-    def __init__(self, project: str, filename: str, url: str, sha256: str | None, yanked: bool) -> None:
+    def __init__(
+        self, project: str, filename: str, url: str, sha256: str | None, yanked: bool, python: str = "", uploaded: str = ""
+    ) -> None:
+        self.python = python
+        self.uploaded = uploaded
         self.filename = filename
         self.url = url
         self.sha256 = sha256
@@ -332,6 +336,8 @@ def _from_json(project: str, text: str, address: str) -> list[IndexFile]:
                 urllib.parse.urljoin(address, str(entry["url"])),
                 (entry.get("hashes") or {}).get("sha256"),
                 bool(entry.get("yanked")),
+                str(entry.get("requires-python") or ""),
+                str(entry.get("upload-time") or ""),
             )
             for entry in entries
         ]

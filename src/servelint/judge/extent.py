@@ -227,6 +227,7 @@ _FACTS = {
     "draft": "the facts of the draft model",
     "gpu": "the GPU",
     "container": "how the container is run",
+    "stack": "what is installed beside the engine",
 }
 
 

@@ -17,8 +17,8 @@ from servelint.core.run import Run, current
 from servelint.core.settings import Settings
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
+from servelint.engines import stack
 from servelint.files.directives import name_gpus
-from servelint.judge.checks.models import names_transformers
 from servelint.judge.judging import judge
 
 _UNUSED_AT_MOST = 16
@@ -173,18 +173,18 @@ class _Entry:
 class LaunchCache:
     """Judges the launches of one document, and reuses what it found for those that an edit leaves as they are."""
 
-    __slots__ = ("_entries", "_files", "_text", "_transformers")
+    __slots__ = ("_entries", "_files", "_installed", "_text")
 
     def __init__(self) -> None:
         self._entries: dict[Hashable, _Entry] = {}
         self._files: dict[tuple[str, str], dict[tuple[str, ...], None]] = {}
         self._text = 0
-        self._transformers = False
+        self._installed: tuple[object, ...] = ()
 
     def begin(self, source: Source) -> None:
         """Note that the launches of another text follow."""
         self._text += 1
-        self._transformers = names_transformers(source.text)
+        self._installed = stack.installed(source.text)
         self._entries = {key: one for key, one in self._entries.items() if self._text - one.used <= _UNUSED_AT_MOST}
         self._files = {}
         for entry in self._entries.values():
@@ -199,7 +199,7 @@ class LaunchCache:
         for files in self._files.get(name, ()):
             with Run(launch.source.path):  # what is past a bound is reported when the launch is judged
                 key = LaunchKey(launch, files)
-            entry = self._entries.get((key.value, self._transformers, settings))
+            entry = self._entries.get((key.value, self._installed, settings))
             if entry is not None:
                 entry.used = self._text
                 return entry.at(launch, key)
@@ -216,7 +216,7 @@ class LaunchCache:
             entry = _Entry(name, files, key, findings)
             if not any(place is None for places in entry.places for place in places):
                 entry.used = self._text
-                self._entries[key.value, self._transformers, settings] = entry
+                self._entries[key.value, self._installed, settings] = entry
                 self._files.setdefault(name, {})[files] = None
         return findings
 

@@ -184,7 +184,7 @@ def _rules_by_operand(engine: str, folders: tuple[str | RuleFolder, ...]) -> dic
             for name in (operand, *_STANDS_FOR.get(operand, ())):
                 names.add(name)
                 head, dot, _ = name.partition(".")
-                if dot and head not in ("env", "effective", "model", "draft", "gpu", "container"):
+                if dot and head not in ("env", "effective", "model", "draft", "gpu", "container", "stack"):
                     names.add(head)
         for name in sorted(names):
             found.setdefault(name, []).append(rule)

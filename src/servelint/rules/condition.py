@@ -10,7 +10,7 @@ Several keys of one mapping must all hold.
 
     set: true|false     whether it is given at all         is, is-not: VALUE     in, not-in: [VALUES]
     prefix, contains: TEXT                                 above, below, at-least, at-most: NUMBER
-    divisible-by, not-divisible-by: NUMBER
+    divisible-by, not-divisible-by: NUMBER             range: ">=5,<6"    of a release, or of all in its bounds
 A value or number may be an amount (below): below: {operand: max-num-seqs}
 The tested operand may be one of the rule's `values`, which are named
 
@@ -61,8 +61,8 @@ Compiled = list["Any"]
 _NUMERIC = {"above": operator.gt, "below": operator.lt, "at-least": operator.ge, "at-most": operator.le}
 _DIVIDING = ("divisible-by", "not-divisible-by")
 _TEXTS = ("prefix", "contains")
-OPERATORS = ("set", "is", "is-not", "in", "not-in", *_TEXTS, *_NUMERIC, *_DIVIDING)
-_OF_OPERANDS = ("set", *_TEXTS)
+OPERATORS = ("set", "is", "is-not", "in", "not-in", "range", *_TEXTS, *_NUMERIC, *_DIVIDING)
+_OF_OPERANDS = ("set", "range", *_TEXTS)
 """Operators that test an operand, not a computed value."""
 _ABSENT_IS = {"is-not": True, "not-in": True}
 
@@ -119,6 +119,10 @@ def _compile_argument(test: str, argument: object, values: dict[str, Any]) -> An
         if not isinstance(argument, bool):
             raise ValueError("write true or false")
         return argument
+    if test == "range":
+        if not isinstance(argument, str) or not argument.strip():
+            raise ValueError('takes a range such as ">=5,<6"')
+        return ranges.compile_range(argument)
     if isinstance(argument, list):
         if test not in ("in", "not-in"):
             raise ValueError("takes one value, not a list")
@@ -197,7 +201,7 @@ def _needed(amount: Any) -> list[list[str]]:
         return [need for parts in amount.values() for part in parts for need in _needed(part)]
     name = amount["operand"]
     head, dot, _ = name.partition(".")
-    if head in ("effective", "container", "draft", "launcher", "prefill") or name in ("model", "model.repository"):
+    if head in ("effective", "container", "draft", "launcher", "prefill", "stack") or name in ("model", "model.repository"):
         return []
     return [[head + "." if dot and head in ("model", "gpu") else name]]
 
@@ -350,6 +354,9 @@ def _comparison(test: str, argument: Any) -> Comparison:
     """Whether a known value satisfies a test, as a function of the value and the config."""
     if isinstance(argument, dict):
         return _comparison_with_amount(test, amount_of(argument))
+    if test == "range":
+        bounds = ranges.loaded(argument)
+        return lambda value, _: ranges.within(bounds, str(value))
     if test in _NUMERIC:
         return _ordered(_NUMERIC[test], argument)
     if test in ("in", "not-in"):
@@ -530,7 +537,7 @@ def _amount_of_operand(name: str, default: Amount) -> Amount:
 
 def _is_written(name: str) -> bool:
     """Whether an operand is what a launch writes: an engine that declares no types has the number of an option as a text."""
-    return not name.removeprefix("prefill.").startswith(("model.", "draft.", "gpu.", "container.", "effective."))
+    return not name.removeprefix("prefill.").startswith(("model.", "draft.", "gpu.", "container.", "effective.", "stack."))
 
 
 def _computed(form: str, numbers: list[int]) -> int | None:

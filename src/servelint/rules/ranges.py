@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from servelint.engines.releases import ReleaseKey, release_key
+from servelint.engines.stack import bounds_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,6 +67,28 @@ def contains(bounds: Bounds, key: ReleaseKey | None) -> bool:
         if not holds:
             return False
     return True
+
+
+def within(bounds: Bounds, answer: str) -> bool | None:
+    """Whether all releases of an answer about packages ("5.15.0", ">=4.56,<5") are in a range; None if only some are."""
+    low, high, included = bounds_of(answer)
+    if low == high:
+        return contains(bounds, low)
+    whole = True
+    for operator, bound in bounds:
+        if operator in ("==", "!="):
+            outside = bound < low or (high is not None and (bound > high or (bound == high and not included)))
+            inside, outside = (outside, False) if operator == "!=" else (False, outside)
+        elif operator.startswith(">"):
+            inside = low > bound or (low == bound and operator == ">=")
+            outside = high is not None and (high < bound or (high == bound and not (included and operator == ">=")))
+        else:
+            inside = high is not None and (high < bound or (high == bound and (operator == "<=" or not included)))
+            outside = low > bound or (low == bound and operator == "<")
+        if outside:
+            return False
+        whole = whole and inside
+    return whole or None
 
 
 def is_open(bounds: Bounds) -> bool:

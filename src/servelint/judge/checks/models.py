@@ -11,16 +11,13 @@ import re
 
 from servelint import models
 from servelint.core.data import load_data
-from servelint.engines import ENGINES, images
+from servelint.engines import ENGINES, images, stack
 from servelint.engines.config import Config, given_object
 from servelint.judge.checks import after, whole
 from servelint.models import Family, is_known_parser, parsers_of
 
 _FALLBACKS = ("TransformersForCausalLM", "TransformersModel")
 _TRANSFORMERS_CLASS = r"(?:For[A-Z]\w*|Model|Head|Encoder|Decoder|Classifier|Backbone)$"
-_OTHER_TRANSFORMERS = r"(?is)install\b.*\btransformers\b"
-_PINNED_ELSEWHERE = r"\s(?:-[rc]|--requirement|--constraint|--override)\b|(?i:\block\b|UV_EXCLUDE_NEWER|exclude-newer)"
-"""What may choose other releases than the newest."""
 _WITHOUT_CODE = ("qwen/qwen3", "google/", "meta-llama/", "openai/", "zai-org/glm-")
 """Repositories that bring no code: Transformers has it."""
 
@@ -83,27 +80,6 @@ def unreadable_config(config: Config) -> dict[str, str] | None:
     if _readable(config):
         return None
     return {"needs": f"Transformers {family.transformers} or its own code", "transformers": family.transformers}
-
-
-def layers_read_as_one(config: Config) -> dict[str, str] | None:
-    """The Transformers beside the release, if it certainly refuses to give one head size for layers that differ.
-
-    Transformers 5.15.0 keeps such attributes for each layer and raises AmbiguousGlobalPerLayerAttributeError.
-    """
-    from servelint.engines.releases import knows, newest_transformers
-
-    claim, text, image = config.launch.release, config.launch.source.text, config.launch.image
-    if config.key is None or claim.how not in ("image", "pip") or names_transformers(text):
-        return None
-    if image is not None and images.identify(image).house:
-        return None
-    if claim.how == "image":
-        newest = newest_transformers(config.launch.engine, config.key, image=True)
-        return {"beside": f"its image has Transformers {newest}"} if newest is not None and knows(newest, "5.15") else None
-    newest = newest_transformers(config.launch.engine, config.key, image=False)
-    if re.search(_PINNED_ELSEWHERE, text) or (newest is not None and not knows(newest, "5.15")):
-        return None
-    return {"beside": "pip installs Transformers 5.15 or later beside it"}
 
 
 def unknown_architecture(config: Config) -> dict[str, str] | None:
@@ -180,11 +156,6 @@ def _loads_weights(config: Config) -> bool:
     return not ENGINES[config.launch.engine].quantization_listed or known is None or known.here is not False
 
 
-def names_transformers(text: str) -> bool:
-    """Whether a file installs Transformers, of whatever release."""
-    return "transformers" in text.lower() and re.search(_OTHER_TRANSFORMERS, text) is not None
-
-
 def _without_code(config: Config) -> bool:
     """Whether the repository brings no code of its own."""
     repository = config.operand("model.repository").value
@@ -193,19 +164,15 @@ def _without_code(config: Config) -> bool:
 
 def _readable(config: Config) -> bool:
     """Whether Transformers beside the release may know the model type; true if another release of it may be installed."""
-    family, key = config.family, config.key
-    if family is None or family.transformers is None or key is None or names_transformers(config.launch.source.text):
+    family = config.family
+    if family is None or family.transformers is None:
         return True
     if config.operand("skip-tokenizer-init").present is not False:
         return True  # without a tokenizer an older engine runs beside a later Transformers
     if not _without_code(config) and config.operand("trust-remote-code").present is not False:
         return True  # the repository may bring its own
-    from servelint.engines.releases import knows, newest_transformers
-
-    if config.launch.image is not None and images.identify(config.launch.image).house:
-        return True  # its builder has chosen the Transformers in it
-    newest = newest_transformers(config.launch.engine, key, image=config.launch.release.how == "image")
-    return newest is None or knows(newest, family.transformers)
+    beside = config.text("stack.transformers")
+    return beside is None or not stack.is_older(beside, family.transformers)
 
 
 # -- names that vLLM's source lists, which the catalog holds

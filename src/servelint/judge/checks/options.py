@@ -7,9 +7,10 @@ import re
 from itertools import pairwise
 
 from servelint.core.numbers import is_whole
-from servelint.engines import ENGINES
+from servelint.engines import ENGINES, images
 from servelint.engines.config import Config, given_object
 from servelint.engines.sglang.facts import CONTEXT_PARALLEL
+from servelint.engines.stack import allows, bounds_of, required
 from servelint.engines.vllm.facts import refused_number
 from servelint.judge.checks import after, whole
 from servelint.judge.parser.view import listed, misspelt
@@ -118,6 +119,30 @@ def prefills_elsewhere(config: Config) -> dict[str, str] | None:
     others = {one.launch.release.release for one in config.prefills}
     other = others.pop() if len(others) == 1 else None
     return {"other": other} if own is not None and other is not None and own != other else None
+
+
+# -- packages beside the engine
+
+
+def flashinfer_packages(config: Config) -> dict[str, str] | None:
+    """Two packages of FlashInfer that certainly are of different releases.
+
+    Source: _check_version of flashinfer/__init__.py compares the whole versions when it is imported.
+    """
+    python, cubin = config.text("stack.flashinfer"), config.text("stack.flashinfer-cubin")
+    if python is None or cubin is None or allows(cubin, python) or allows(python, cubin):
+        return None
+    return {"python": python, "cubin": cubin} if python[0].isdigit() else None
+
+
+def torch_replaced(config: Config) -> dict[str, str] | None:
+    """A PyTorch that certainly is of another series than the one that the release requires."""
+    installed = config.text("stack.torch")
+    pin = required(config.launch.engine, config.key, "torch").removeprefix("==")
+    if installed is None or not pin[:1].isdigit() or bounds_of(installed)[0][0][:2] == bounds_of(pin)[0][0][:2]:
+        return None
+    image = config.launch.image
+    return None if image is not None and images.identify(image).house else {"torch": installed, "pin": pin}
 
 
 # -- CUDA graphs
