@@ -328,6 +328,7 @@ class Mishap:
             "no-program": options of the engine are started as a program, as the image has no entrypoint.
             "replaced": the same, as they stand where the entrypoint is replaced.
             "not-a-string": a number or a boolean stands where Kubernetes takes only strings.
+            "no-capabilities", "count-and-ids": a reserved device that compose refuses.
             "no-server": a client of the engine is started where no server can answer it.
             "named-twice": the entrypoint is given its own name for a command.
             "one-word": a whole command line is taken for the name of a program.

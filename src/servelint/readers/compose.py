@@ -102,6 +102,8 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
         started = _Reading(source, one, files).launches()
         if len(started) == 1 and not any(one.layers(*key) for key in _MAY_NOT_RUN):
             at_once += started
+        if started:
+            started[0].mishaps = [*started[0].mishaps, *_refused_devices(one)]
         found += started
     together.join(at_once)
     join(found)
@@ -311,6 +313,20 @@ class _Reading:
             return None, True
         # a device that is passed in may be a GPU
         return None, None if any(file.items(node) for file, _, node in self.service.layers("devices")) else False
+
+
+def _refused_devices(service: Service) -> list[Mishap]:
+    """Reserved devices without `capabilities`, and those with both a count and ids: compose takes neither."""
+    found: list[Mishap] = []
+    for file, _, node in service.layers("deploy", "resources", "reservations", "devices"):
+        for item in file.items(node):
+            device = yaml.entries(item)
+            span = yaml.span(file.source, item)
+            if device and "capabilities" not in device and not any("{{" in key for key in device):
+                found.append(Mishap("no-capabilities", span, "capabilities"))
+            elif "count" in device and "device_ids" in device:
+                found.append(Mishap("count-and-ids", span, "count"))
+    return found
 
 
 def _count(file: File, device: Entries) -> int | None:

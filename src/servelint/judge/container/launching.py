@@ -101,6 +101,13 @@ def violations(config: Config) -> list[Violation]:
             found.append(
                 Violation("not-a-string", mishap.span, message, f'write "{shown}"', f"{kind}, not a string", change=change)
             )
+        elif mishap.kind == "no-capabilities":
+            message = "this device has no capabilities: compose refuses the file"
+            advice = "add capabilities: [gpu] to the same item of the list, beside driver"
+            found.append(Violation("refused-device", mishap.span, message, advice, "needs capabilities"))
+        elif mishap.kind == "count-and-ids":
+            message = "this device has count and device_ids, which exclude each other: compose refuses the file"
+            found.append(Violation("refused-device", mishap.span, message, "delete one of them", "both"))
         elif mishap.kind == "expanded-early":
             message = f"{shown} is replaced when the script is written, before the script sets it"
             advice = "quote the delimiter: <<'EOF'"
