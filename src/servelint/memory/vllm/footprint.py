@@ -347,13 +347,15 @@ def sampler_gib(settings: VllmSettings, model: Architecture) -> Interval:
     0.17.0 for fewer than 8 sequences. Where it is not known the interval spans both. Since 0.17.0 vLLM's own sampler is one of
     those that the profiled run calls: by default to 0.20.2, from 0.21.0 with one seeded request, which FlashInfer's cannot take
     (GPUModelRunner._dummy_sampler_run). The second model runner samples from its dummy requests without any processing of
-    logits (vllm/v1/worker/gpu/sample/sampler.py).
+    logits (vllm/v1/worker/gpu/sample/sampler.py). With drafts the first runs the rejection sampler as well.
     """
     rules = settings.rules
     rows = min(settings.sequences, settings.batched)
     gathered = fitted.SORTED_GATHERED if settings.tensor > 1 else 0.0
     logits = rows * model.vocab / GIB
-    sorts, masks, draws = (logits * each for each in (fitted.SORTED_BYTES + gathered, fitted.MASKED_BYTES, fitted.DRAWN_BYTES))
+    rejects = _rejected_bytes(settings)
+    sorts = logits * (fitted.SORTED_BYTES + gathered + rejects)
+    masks, draws = logits * (fitted.MASKED_BYTES + rejects), logits * (fitted.DRAWN_BYTES + rejects)
     least = masks * (1 - fitted.SAMPLER_SPREAD)
     picks = fitted.PICKED_BYTES.scaled(logits)
     second = settings.second_runner
@@ -369,6 +371,19 @@ def sampler_gib(settings: VllmSettings, model: Architecture) -> Interval:
         return Interval.around(sorts, fitted.SAMPLER_SPREAD)
     either = sorts if rows > 512 else (sorts + masks) / 2
     return Interval(least, either, sorts * (1 + fitted.SAMPLER_SPREAD))
+
+
+def _rejected_bytes(settings: VllmSettings) -> float:
+    """Bytes per logit that the rejection sampler holds beside what sampling takes, with one draft for each sequence.
+
+    Since 0.11.1 it keeps the logits of drafts and of bonus tokens, both in two dtypes, for the sake of log probabilities; since
+    0.14.0 it also copies those of drafts, and since 0.17.0 it inverts its random numbers (RejectionSampler.forward and
+    sample_recovered_tokens in vllm/v1/sample/rejection_sampler.py).
+    """
+    if not settings.drafts or not settings.rules.since("0.11.1"):
+        return 0.0
+    copied = 4.0 if settings.rules.since("0.14.0") else 0.0
+    return 8.0 + copied + (4.0 if settings.rules.since("0.17.0") else 0.0)
 
 
 def encoder_gib(settings: VllmSettings, model: Architecture) -> Interval:
