@@ -448,15 +448,16 @@ class VllmSettings:
         return None if self.drafts and not self._captures_drafts() else True
 
     def _captures_drafts(self) -> bool:
-        """Whether decoding with drafts is certainly captured as a whole: by FlashAttention, the default before Blackwell.
+        """Whether decoding with drafts is certainly captured as a whole: by FlashAttention, the default but on B200 and its kind.
 
-        Layers with state do it from 0.20.0 (UNIFORM_BATCH in vllm/v1/attention/backends).
+        Layers with state do it from 0.20.0 (UNIFORM_BATCH in vllm/v1/attention/backends). The default is by
+        _get_backend_priorities in vllm/platforms/cuda.py, where compute capability 10 alone has FlashInfer first.
         """
         named = any(self.config.operand(name).present is not False for name in _BACKENDS)
         plain = self.kv_dtype in ("auto", "bfloat16", "float16") and self.gpu.vendor == "nvidia" and not named
-        return (
-            plain and self.rules.since("0.20.0") and 8.0 <= (self.gpu.capability or 0.0) < 10 and self.method in _HIDDEN_STATES
-        )
+        capability = self.gpu.capability or 0.0
+        attends = 8.0 <= capability < 10 or capability >= 12
+        return plain and self.rules.since("0.20.0") and attends and self.method in _HIDDEN_STATES
 
     @property
     def largest_batch(self) -> int:
