@@ -103,7 +103,7 @@ ASSISTANT = Interval(0.1, 0.4, 1.0)
 FP4_GPU_GIB, FP4_CAPTURED = 33.0, 64
 """NVFP4 on a consumer Blackwell with less GiB than this, and graphs of more tokens: one published launch died in capture with
 47 MiB free whatever its fraction (0.80, 0.93) and started only with --enforce-eager. Another that captured batches of 2
-started."""
+started, and so did three on two such GPUs, which divide the matrices (recipes pull request 810, club-3090 issue 1026)."""
 
 TRITON_FP4_LEFT = 2.4
 """GiB beside the fraction with which gpt-oss-120b died at start on one H100, with Triton's kernels (0.14.1, 0.97 of 79.1 GiB,

@@ -206,7 +206,8 @@ def _captures_fp4(settings: VllmSettings, model: Architecture, total: float) -> 
     given = settings.config.operand("quantization").value
     fp4 = model.quantization.scheme == "nvfp4" or given in ("modelopt_fp4", "nvfp4")
     wide = settings.graphs and settings.captured > fitted.FP4_CAPTURED
-    return fp4 and wide and total < fitted.FP4_GPU_GIB and (settings.gpu.capability or 0.0) >= 12.0
+    consumer = total < fitted.FP4_GPU_GIB and (settings.gpu.capability or 0.0) >= 12.0
+    return fp4 and wide and consumer and settings.tensor == 1
 
 
 def _triton_fp4(settings: VllmSettings, model: Architecture) -> bool:
