@@ -74,6 +74,9 @@ GRAPHS_OUTSIDE_RANKS = Interval(0.0, 0.3, 1.0), Interval(0.1, 0.9, 1.4)
 captures of 512 tokens and more. Fitted on eighteen logs: 0.1 to 1.7 on one GPU and 0.1 to 2.4 on several at 512; 0.73 at 1,
 0.4 at 4, 0.04 and 0.79 on two GPUs at 16. Models of 1B and less captured 0.11 to 0.21 at 512 (vLLM pull request 11349 and two
 logs more)."""
+MANY_RANKS, RANKS_LATER = 8, Interval(0.0, 0.3, 1.0)
+"""GiB that each of so many ranks takes after the profiled run, though CUDA graphs are counted in it. One start of eight died
+0.9 GiB over its fraction and CUDA's context, with 0.06 GiB of graphs (vLLM pull request 51590); starts on two to four did not."""
 DOUBT = 0.35
 """A start is certain if an interval outside the fraction fits up to this part of the way from its middle to its upper end."""
 

@@ -246,6 +246,8 @@ def _beside_fraction(plan: MemoryPlan, settings: VllmSettings, model: Architectu
         return FITS
     inside = Interval.sum(part.gib for part in plan.parts if part.inside and part.name != "cuda graphs")
     outside = [part.gib for part in plan.parts if not part.inside or part.name == "cuda graphs"]
+    if settings.graphs_counted and settings.tensor >= fitted.MANY_RANKS:
+        outside.append(fitted.RANKS_LATER)
     held = max(plan.budget_gib or 0.0, inside.mid) if settings.kv_bytes is None else inside.mid
     counted = next((part.gib.mid for part in plan.parts if part.inside and part.name == "cuda graphs"), 0.0)
     left = total - held + counted
