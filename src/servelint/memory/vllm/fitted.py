@@ -103,11 +103,6 @@ PyTorch: 79.25 of 80.00 (A100), 79.1 of 79.65 (H100), 139.8 of 140.4 (H200), 94.
 ASSISTANT = Interval(0.1, 0.4, 1.0)
 """GiB of an assistant of Gemma 4, whose config.json is not known: 0.1 to 0.5 billion parameters, by their model cards."""
 
-FP4_GPU_GIB, FP4_CAPTURED = 33.0, 64
-"""NVFP4 on a consumer Blackwell with less GiB than this, and graphs of more tokens: one published launch died in capture with
-47 MiB free whatever its fraction (0.80, 0.93) and started only with --enforce-eager. Another that captured batches of 2
-started, and so did three on two such GPUs, which divide the matrices (recipes pull request 810, club-3090 issue 1026)."""
-
 TRITON_FP4_LEFT = 2.4
 """GiB beside the fraction with which gpt-oss-120b died at start on one H100, with Triton's kernels (0.14.1, 0.97 of 79.1 GiB,
 vLLM issue 33155). The same fraction started with Marlin (0.11.2). No source says what is enough."""
