@@ -76,7 +76,7 @@ captures of 512 tokens and more. Fitted on eighteen logs: 0.1 to 1.7 on one GPU 
 logs more)."""
 MANY_RANKS, RANKS_LATER = 8, Interval(0.0, 0.3, 1.0)
 """GiB that each of so many ranks takes after the profiled run, though CUDA graphs are counted in it. One start of eight died
-0.9 GiB over its fraction and CUDA's context, with 0.06 GiB of graphs (vLLM pull request 51590); starts on two to four did not."""
+0.9 GiB over its fraction and CUDA's context, with 0.06 GiB of graphs (vLLM pull request 51590); on two to four none did."""
 DOUBT = 0.35
 """A start is certain if an interval outside the fraction fits up to this part of the way from its middle to its upper end."""
 

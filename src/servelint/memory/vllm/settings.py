@@ -448,7 +448,7 @@ class VllmSettings:
         return None if self.drafts and not self._captures_drafts() else True
 
     def _captures_drafts(self) -> bool:
-        """Whether decoding with drafts is certainly captured as a whole: by FlashAttention, the default but on B200 and its kind.
+        """Whether decoding with drafts is certainly captured as a whole: by FlashAttention, the default but for B200.
 
         Layers with state do it from 0.20.0 (UNIFORM_BATCH in vllm/v1/attention/backends). The default is by
         _get_backend_priorities in vllm/platforms/cuda.py, where compute capability 10 alone has FlashInfer first.
