@@ -21,6 +21,9 @@ _QWEN_PATCHES = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5"
 _DEEPSTACK = ("qwen3_vl", "qwen3_omni_moe")
 _LONGEST_VIDEO = 12288
 """Tokens of the longest video of Qwen3-VL's processor, whose longest_edge is 25,165,824 pixels."""
+_MUSE, _MUSE_PICTURE, _MUSE_VIDEO = "muse_glimmer_vision", 4096, 48 * 144
+"""Muse Glimmer's encoder, and the tokens of its largest picture and of its longest video, 96 frames in pairs (Transformers
+5.24.0 models/muse_glimmer/; get_mm_max_tokens_per_item in vllm/model_executor/models/muse_glimmer.py)."""
 COMPILING = "compiled for the first time with a copy of the embedding"
 """How the origin of a peak ends that a start with a compile cache does not have."""
 _SHARING = ("eagle", "eagle3", "dflash", "dspark")
@@ -413,9 +416,13 @@ def _encoded(settings: VllmSettings, model: Architecture) -> tuple[int, int]:
     an item). For Qwen3-VL this budget has 12.5 tokens for each one of the longest video (get_max_video_tokens in
     vllm/model_executor/models/qwen3_vl.py): "a budget of 153600 tokens, and profiled with 1 video items".
     """
+    video = settings.config.operand("limit-mm-per-prompt.video").value != 0
+    if _kind_in(model, (_MUSE,)):
+        item = _MUSE_VIDEO if video else _MUSE_PICTURE
+        tokens = max(settings.batched // item, 1) * item
+        return tokens, tokens
     if not _kind_in(model, _QWEN_PATCHES):
         return settings.batched, settings.batched
-    video = settings.config.operand("limit-mm-per-prompt.video").value != 0
     if _kind_in(model, _DEEPSTACK) and video and not settings.rules.since("0.13.0"):
         tokens = min(_LONGEST_VIDEO, settings.length or _LONGEST_VIDEO)
         return tokens, max(int(12.5 * tokens), settings.batched)

@@ -16,7 +16,9 @@ _MOST = 1 << 48
 _MOST_DRAFTS = 1 << 16
 _RANKS = 4096
 _HIDDEN_STATES = ("mtp", "eagle", "eagle3")
-"""Methods that draft from hidden states, with which scheduling stays asynchronous (vllm/config/vllm.py)."""
+"""Methods whose drafts read the model's hidden states."""
+_ASYNCHRONOUS = (*_HIDDEN_STATES, "dflash", "dspark", "ngram_gpu", "extract_hidden_states")
+"""Methods with which scheduling stays asynchronous (vllm/config/vllm.py; EagleModelTypes in vllm/config/speculative.py)."""
 _NOTHING = ("", "None", "null")
 _MAY_CUT_GRAPHS = (
     "kv-transfer-config",
@@ -397,13 +399,14 @@ class VllmSettings:
     def _asynchronous(self) -> bool:
         """Whether scheduling is asynchronous (vllm/config/vllm.py).
 
-        It is by default where drafts come from hidden states or there are none, and the executor runs on this machine.
+        It is by default where there are no drafts or drafts of these methods, and the executor runs on this machine.
         """
         requested = self.config.operand("async-scheduling").value
         if isinstance(requested, bool):
             return requested
         executor = self.config.operand("distributed-executor-backend").value
-        return executor in (None, "mp", "uni") and (self.drafts == 0 or self.method in _HIDDEN_STATES or self.method is None)
+        local = executor in (None, "mp", "uni", "external_launcher")
+        return local and (self.drafts == 0 or self.method in _ASYNCHRONOUS or self.method is None)
 
     def first_engine(self, model: Architecture) -> bool:
         """Whether the V1 engine certainly serves the launch before 0.10.0.
