@@ -93,7 +93,7 @@ def _model_name(config: Config) -> str | None:
 
 
 def _other_layout(config: Config, model: Architecture) -> bool:
-    """Whether DeepSeek V4's experts are told to be in another format than the checkpoint has them in.
+    """Whether DeepSeek V4's experts are set to another format than the checkpoint has them in.
 
     Without the variable SGLang looks into the checkpoint (srt/configs/model_config.py, 0.5.12 to 0.5.23).
     """
