@@ -39,6 +39,17 @@ def asked(**more: object) -> SglangSettings:
     return found
 
 
+@pytest.mark.parametrize(
+    ("value", "model", "followed"), [("0", "sgl-project/DeepSeek-V4-Flash-FP8", True), ("1", FLASH, True), ("0", FLASH, False)]
+)
+def test_experts_are_read_as_the_checkpoint_has_them(value: str, model: str, followed: bool) -> None:
+    env = {"SGLANG_DSV4_FP4_EXPERTS": value}
+    plan = servelint.plan_memory(
+        "sglang", ["--model-path", model, "--tp", "4"], version="0.5.19", env=env, gpu="h200", gpu_count=4
+    )
+    assert ("what SGLANG_DSV4_FP4_EXPERTS changes" not in plan.missing) is followed
+
+
 class TestWeights:
     """https://github.com/SemiAnalysisAI/InferenceX/issues/2128: V4 Pro on eight H200 with Marlin, July 2026."""
 

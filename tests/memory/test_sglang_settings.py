@@ -101,9 +101,12 @@ def test_an_option(words: str, changed: dict[str, Any]) -> None:
             for name in (
                 "SGLANG_ENABLE_POST_CAPTURE_KV_SIZING", "SGLANG_PP_LAYER_PARTITION", "SGLANG_CI_SMALL_KV_SIZE",
                 "SGLANG_OPT_MAMBA_SKIP_DECODE_LOCK", "SGLANG_VLM_CACHE_SIZE_MB", "SGLANG_DSV4_KV_LAYOUT",
-                "SGLANG_OPT_USE_ONLINE_COMPRESS", "SGLANG_DSV4_FP4_EXPERTS",
+                "SGLANG_OPT_USE_ONLINE_COMPRESS",
             )
         ],
+        ({"SGLANG_OPT_USE_ONLINE_COMPRESS": "false"}, {}),
+        ({"SGLANG_DSV4_KV_LAYOUT": "v4"}, {}),
+        ({"SGLANG_VLM_CACHE_SIZE_MB": "100"}, {}),
         ({"SGLANG_SOMETHING": "1"}, {}),
     ],
 )  # fmt: skip

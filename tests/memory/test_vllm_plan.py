@@ -118,6 +118,17 @@ class TestParts:
             assert part is not None
             assert ("embedding" in part.origin) is copied
 
+    def test_a_batch_encodes_at_least_the_longest_video(self) -> None:
+        """Muse Glimmer: 48 pairs of frames of 144 tokens, or a picture of 4,096, each of four patches of 1,536."""
+        name = "Inferact/Muse-Glimmer-30B-NVFP4-W4A4 --max-num-seqs 8"
+        found = []
+        for options in ("", "--limit-mm-per-prompt.video 0"):
+            part = planned(f"{name} {options}", "0.28.0", gpu="RTX 5090").part("activations")
+            assert part is not None
+            found.append(part.gib.mid)
+        assert found[0] / found[1] == pytest.approx(48 * 144 / 4096)
+        assert found[0] == pytest.approx(25 * 4 * 48 * 144 * 1536 / GIB)
+
     def test_room_for_adapters(self) -> None:
         """Qwen3-8B's 36 layers: 4096 to 4096, twice 1024, back, and three of 12288; four adapters of rank 64."""
         plan = planned("Qwen/Qwen3-8B --enable-lora --max-loras 4 --max-lora-rank 64", "0.19.1")
@@ -507,6 +518,23 @@ class TestProperties:
             plan = planned(f"{model} --max-model-len 32768", "0.33.0", "b200")
             if plan.kv_tokens is not None and plan.max_concurrency is not None:
                 assert plan.kv_tokens == int(plan.max_concurrency * 32_768)
+
+
+def test_a_step_of_memory_beside_a_draft_with_more_heads() -> None:
+    """Muse Glimmer's DFlash draft has pages of four times the model's size, and two batches are in flight.
+
+    The recipe (vllm-project/recipes models/meta-models/Muse-Glimmer-30B.yaml) has 1,202,076 tokens with 0.92 of two RTX 5090,
+    and 147,669, 147,687 and 147,669 fewer for each 0.04 less.
+    """
+    draft = speculating(method="dflash", model="meta-models/Muse-Glimmer-30B-assistant", num_speculative_tokens=15)
+    found = []
+    for fraction in (0.92, 0.88, 0.84, 0.8):
+        words = f"Inferact/Muse-Glimmer-30B-NVFP4-W4A4 -tp 2 --max-model-len 131072 --gpu-memory-utilization {fraction} {draft}"
+        plan = planned(words, "0.28.0", gpu="RTX 5090")
+        assert plan.kv_tokens is not None
+        found.append(plan.kv_tokens)
+    assert found[0] - found[1] == pytest.approx(147_669, rel=0.002)
+    assert found[0] - found[3] == pytest.approx(1_202_076 - 759_051, rel=0.002)
 
 
 class TestParallelism:

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from servelint.engines.config import configs
+from servelint.memory.plan import GIB
+from servelint.memory.vllm.footprint import sampler_gib
 from servelint.memory.vllm.settings import ReleaseRules, VllmSettings
 from servelint.models.architecture import find
 from tests.launching import launch_in
@@ -236,6 +238,7 @@ MTP, NGRAM = (speculating(method=method, num_speculative_tokens=2) for method in
         (MTP, "0.20.0", "h100", True),
         (NGRAM, "0.33.0", "h100", None),
         (MTP, "0.33.0", "b200", None),
+        (MTP, "0.27.0", "rtx-pro-6000", True),
         (MTP, "0.33.0", "a100-80gb", True),
         (MTP, "0.33.0", "t4", None),
         (MTP, "0.33.0", "mi300x", None),
@@ -259,6 +262,9 @@ def test_whether_decoding_is_captured_as_a_whole(words: str, release: str, gpu: 
         (f"--async-scheduling {NGRAM}", "0.33.0", 2),
         (NGRAM, "0.33.0", 1),
         (MTP, "0.33.0", 2),
+        (speculating(method="dflash", model="z-lab/Qwen3-8B-DFlash-b16"), "0.33.0", 2),
+        (speculating(method="ngram_gpu", num_speculative_tokens=2), "0.33.0", 2),
+        (speculating(method="suffix"), "0.33.0", 1),
         ("--distributed-executor-backend mp", "0.33.0", 2),
         ("--distributed-executor-backend uni", "0.33.0", 2),
         ("--distributed-executor-backend ray", "0.33.0", 1),
@@ -333,3 +339,17 @@ RULES: dict[str, list[tuple[str, Any]]] = {
 @pytest.mark.parametrize("name", RULES)
 def test_the_arithmetic_of_a_release(name: str) -> None:
     assert [(release, getattr(ReleaseRules(release), name)) for release, _ in RULES[name]] == RULES[name]
+
+
+@pytest.mark.parametrize(
+    ("release", "held"),
+    [("0.11.0", 0), ("0.11.1", 8), ("0.13.0", 8), ("0.14.0", 12), ("0.16.0", 12), ("0.17.0", 16), ("0.28.0", 16)],
+)
+def test_the_rejection_sampler_holds_bytes_for_each_logit(release: str, held: int) -> None:
+    """Source: RejectionSampler.forward and sample_recovered_tokens in vllm/v1/sample/rejection_sampler.py."""
+    model = find(HYBRID)
+    assert model is not None
+    words = "--max-num-seqs 1024 --max-num-batched-tokens 8192"
+    plain, drafts = (settings(f"{words} {more}", release, model=HYBRID) for more in ("", MTP))
+    difference = sampler_gib(drafts, model).mid - sampler_gib(plain, model).mid
+    assert difference == pytest.approx(held * 1024 * model.vocab / GIB)

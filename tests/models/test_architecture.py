@@ -72,6 +72,16 @@ def test_layers_that_differ_in_their_heads() -> None:
     assert (full.kind, full.layers, full.kv_heads, full.head_dim, full.key_is_value) == ("full", 10, 4, 512, True)
 
 
+def test_layers_with_a_number_of_heads_for_each() -> None:
+    """118B parameters (Laguna S 2.1) of which the heads of queries of sliding layers are half as many again."""
+    full, sliding = known("poolside/Laguna-S-2.1").attention
+    assert (full.kind, full.layers, full.heads, full.kv_heads) == ("full", 12, 48, 8)
+    assert (sliding.kind, sliding.layers, sliding.heads, sliding.window) == ("sliding", 36, 72, 512)
+    config = {"model_type": "laguna", "num_hidden_layers": 2, "hidden_size": 64, "vocab_size": 100, "num_attention_heads": 4}
+    assert described("x", {**config, "num_attention_heads_per_layer": [4, 4]}) is not None
+    assert described("x", {**config, "num_attention_heads_per_layer": [4, 6]}) is None, "two layers of one kind differ"
+
+
 def test_layers_that_share_a_cache() -> None:
     model = known("google/gemma-4-E4B-it")
     assert sum(kind.layers for kind in model.attention) == 42
@@ -95,6 +105,10 @@ def test_layers_that_have_only_a_feed_forward_part() -> None:
         ("unsloth/Qwen3-8B-GGUF:Q4_K_M", "gguf", "Qwen/Qwen3-8B"),
         ("/models/Qwen3.6-27B-Q8_0.gguf", "gguf", "Qwen/Qwen3.6-27B"),
         ("/cache/qwen3.6-27b-autoround-int4", "int4", "Qwen/Qwen3.6-27B"),
+        ("AEON-7/Qwen3.6-27B-AEON-Ultimate-Uncensored-Multimodal-NVFP4-MTP", "nvfp4", "Qwen/Qwen3.6-27B"),
+        ("HauhauCS/Qwen3.6-35B-A3B-Uncensored-HauhauCS-Aggressive", "none", "Qwen/Qwen3.6-35B-A3B"),
+        ("QuantTrio/GLM-5.2-Int4-Int8Mix", "int4", "zai-org/GLM-5.2"),
+        ("syvai/Qwen3.8-27B-DFlash2-W4A16", "int4", "z-lab/Qwen3.8-27B-DFlash2"),
         ("RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w8a8", "int8", "meta-llama/Llama-3.1-8B-Instruct"),
         ("nvidia/Llama-3.3-70B-Instruct-FP4", "nvfp4", "meta-llama/Llama-3.3-70B-Instruct"),
         ("unsloth/Llama-3.3-70B-Instruct-bnb-4bit", "bnb4", "meta-llama/Llama-3.3-70B-Instruct"),

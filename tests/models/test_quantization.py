@@ -214,6 +214,11 @@ def test_experts_in_fp4_beside_fp8() -> None:
     assert [one.scheme for one in plain.formats] == ["fp8-block"]
     assert experts.formats[0] == Format("mxfp4", 4, 32, False, ("*.experts.*",))
     assert set(experts.formats[1:]) == {Format("fp8-block", 8, 128)}
+    mimo = quantization_of(
+        {"quantization_config": {**config["quantization_config"], "routed_experts_quant_method": "mxfp4"}}, {}
+    )
+    assert mimo is not None
+    assert mimo.formats == experts.formats
 
 
 @pytest.mark.parametrize(

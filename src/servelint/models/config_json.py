@@ -120,12 +120,12 @@ def described(name: str, data: Mapping[str, Any], sources: tuple[str, ...] = ())
 
 
 def _draft(config: Mapping[str, Any], vocab: int) -> Draft | None:
-    """Source: vllm-0.33.0 vllm/model_executor/models/llama_eagle3.py and qwen3_dflash.py."""
+    """Source: vllm-0.33.0 vllm/model_executor/models/llama_eagle3.py, qwen3_dflash.py and registry.py."""
     name = " ".join(str(one) for one in listed(config, "architectures"))
     if "Eagle3" in name:
         taps = listed(table(config, "eagle_config"), "eagle_aux_hidden_state_layer_ids")
         return Draft("eagle3", len(taps) or 3, number(config, "draft_vocab_size") or vocab)
-    if "DFlash" in name:
+    if "DFlash" in name or name == "MuseGlimmerAssistantModel":
         return Draft("dflash", len(listed(table(config, "dflash_config"), "target_layer_ids")) or 5, 0)
     return None
 
@@ -310,7 +310,7 @@ def vision_of(data: Mapping[str, Any], hidden: int) -> Vision | None:
     ratio = float(ratio) if isinstance(ratio, (int, float)) and 0 < ratio < 100 else 4.0
     width = number(given, "intermediate_size", "vt_intermediate_size") or int(size * ratio)
     params = _params(kind, given, layers, size, width, hidden)
-    return Vision(layers, size, width, params, integer(given, "spatial_merge_size") or 1, kind)
+    return Vision(layers, size, width, params, integer(given, "spatial_merge_size", "merge_size") or 1, kind)
 
 
 def _params(kind: str, given: Mapping[str, Any], layers: int, size: int, width: int, hidden: int) -> int | None:

@@ -135,15 +135,21 @@ def attention_of(
             if one in ("full", "sliding", "chunked", "mla") or one.startswith("compressed-"):
                 words[one] += 1
                 own[one] += index < len(mixers) - sharing
-    found = [_attention(kind, config, one, layers, own[one], traits) for one, layers in words.items()]
+    given = listed(config, "num_attention_heads_per_layer")
+    found = []
+    for one, layers in words.items():
+        heads = {count for mixer, count in zip(mixers, given, strict=False) if mixer == one}
+        if len(heads) > 1 or not all(isinstance(count, int) for count in heads):
+            return None
+        found.append(_attention(kind, config, one, layers, own[one], traits, next(iter(heads), 0)))
     kept = tuple([one for one in found if one is not None])
     return kept if len(kept) == len(found) else None
 
 
 def _attention(
-    kind: str, config: Mapping[str, Any], mixer: str, layers: int, cached: int, traits: frozenset[str]
+    kind: str, config: Mapping[str, Any], mixer: str, layers: int, cached: int, traits: frozenset[str], heads: int = 0
 ) -> Attention | None:
-    hidden, heads = number(config, "hidden_size", "n_embd", "d_model"), heads_of(config)
+    hidden, heads = number(config, "hidden_size", "n_embd", "d_model"), heads or heads_of(config)
     kv_heads = kv_heads_of(kind, config) or heads
     if not hidden or not heads:
         return None

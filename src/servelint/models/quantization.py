@@ -108,7 +108,9 @@ def quantization_of(data: Mapping[str, Any], inner: Mapping[str, Any]) -> Quanti
     formats = _formats(method, given)
     if formats is None:
         return None
-    if inner.get("expert_dtype") == "fp4" and not formats[0].targets:  # DeepSeek V4: FP8, and MXFP4 in the experts
+    # DeepSeek V4 and MiMo V2.6: FP8, and MXFP4 in the experts (sglang-0.5.23 srt/configs/model_config.py)
+    four = inner.get("expert_dtype") == "fp4" or given.get("routed_experts_quant_method") == "mxfp4"
+    if four and not formats[0].targets:
         formats = (Format("mxfp4", 4, 32, False, ("*.experts.*",)), *formats)
     if method in ("fp8", "deepseek_v4_fp8") and formats[0].targets:  # what the others' list leaves out stays FP8
         return Quantization(method, (*formats, Format("fp8-block", 8, 128)))

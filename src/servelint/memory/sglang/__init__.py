@@ -31,6 +31,9 @@ CHANGES = (
 """Releases that changed the memory arithmetic or the engine's facts."""
 
 
+_FP4_EXPERTS = "SGLANG_DSV4_FP4_EXPERTS"
+
+
 def plan(config: Config) -> MemoryPlan:
     """Plan a launch under one release. What is not known stands in `missing`, and the verdict is then "unknown"."""
     launch = config.launch
@@ -56,6 +59,8 @@ def plan(config: Config) -> MemoryPlan:
     if model is None:
         found.missing.append(f"what {name} looks like" if name else "the model")
         return found
+    if _other_layout(config, model):
+        found.missing.append(f"what {_FP4_EXPERTS} changes")
     given = Inputs(release, settings, model)
     speculation = settings.speculation
     if speculation is not None and speculation.draft != found.model:
@@ -85,6 +90,18 @@ def _model_name(config: Config) -> str | None:
         return config.reading.model.value
     words = config.reading.arguments.positionals
     return words[0].value if words else None
+
+
+def _other_layout(config: Config, model: Architecture) -> bool:
+    """Whether DeepSeek V4's experts are set to another format than the checkpoint has them in.
+
+    Without the variable SGLang looks into the checkpoint (srt/configs/model_config.py, 0.5.12 to 0.5.23).
+    """
+    given = config.operand(f"env.{_FP4_EXPERTS}")
+    if not given.present:
+        return False
+    four = any(one.scheme == "mxfp4" for one in model.quantization.formats)
+    return not isinstance(given.value, str) or (given.value.lower() in ("1", "true", "yes", "y")) != four
 
 
 def _model(config: Config, name: str | None) -> Architecture | None:

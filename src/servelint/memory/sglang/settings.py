@@ -24,11 +24,13 @@ _SPECIAL = (
     "enable-weight-cache", "uno-lora-path", "json-model-override-args",
 )  # fmt: skip
 """Options that this arithmetic does not follow."""
-_SPECIAL_VARIABLES = (
-    "SGLANG_ENABLE_POST_CAPTURE_KV_SIZING", "SGLANG_PP_LAYER_PARTITION", "SGLANG_CI_SMALL_KV_SIZE",
-    "SGLANG_OPT_MAMBA_SKIP_DECODE_LOCK", "SGLANG_VLM_CACHE_SIZE_MB", "SGLANG_DSV4_KV_LAYOUT",
-    "SGLANG_OPT_USE_ONLINE_COMPRESS", "SGLANG_DSV4_FP4_EXPERTS",
-)  # fmt: skip
+_OFF = ("0", "false", "no", "n")
+_SPECIAL_VARIABLES = {
+    "SGLANG_ENABLE_POST_CAPTURE_KV_SIZING": _OFF, "SGLANG_PP_LAYER_PARTITION": (), "SGLANG_CI_SMALL_KV_SIZE": (),
+    "SGLANG_OPT_MAMBA_SKIP_DECODE_LOCK": _OFF, "SGLANG_VLM_CACHE_SIZE_MB": ("100",), "SGLANG_DSV4_KV_LAYOUT": ("v4",),
+    "SGLANG_OPT_USE_ONLINE_COMPRESS": _OFF,
+}  # fmt: skip
+"""Variables that this arithmetic does not follow -> the values that they have by default (srt/environ.py, 0.5.12 to 0.5.23)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,10 @@ def read(config: Config, release: Release) -> SglangSettings:
     found.quantization = reader.word("quantization")
     found.lora = _lora(config, reader)
     found.special += [f"--{name}" for name in _SPECIAL if config.operand(name).value not in (None, False)]
-    found.special += [name for name in _SPECIAL_VARIABLES if config.operand("env." + name).present]
+    for name, usual in _SPECIAL_VARIABLES.items():
+        given = config.operand("env." + name)
+        if given.present and not (isinstance(given.value, str) and given.value.lower() in usual):
+            found.special.append(name)
     if (reader.whole("offload-group-size") or 0) > 0:
         found.special.append("--offload-group-size")
     return found

@@ -74,6 +74,9 @@ GRAPHS_OUTSIDE_RANKS = Interval(0.0, 0.3, 1.0), Interval(0.1, 0.9, 1.4)
 captures of 512 tokens and more. Fitted on eighteen logs: 0.1 to 1.7 on one GPU and 0.1 to 2.4 on several at 512; 0.73 at 1,
 0.4 at 4, 0.04 and 0.79 on two GPUs at 16. Models of 1B and less captured 0.11 to 0.21 at 512 (vLLM pull request 11349 and two
 logs more)."""
+MANY_RANKS, RANKS_LATER = 8, Interval(0.0, 0.3, 1.0)
+"""GiB that each of so many ranks takes after the profiled run, though CUDA graphs are counted in it. One start of eight died
+0.9 GiB over its fraction and CUDA's context, with 0.06 GiB of graphs (vLLM pull request 51590); on two to four none did."""
 DOUBT = 0.35
 """A start is certain if an interval outside the fraction fits up to this part of the way from its middle to its upper end."""
 
@@ -99,11 +102,6 @@ PyTorch: 79.25 of 80.00 (A100), 79.1 of 79.65 (H100), 139.8 of 140.4 (H200), 94.
 
 ASSISTANT = Interval(0.1, 0.4, 1.0)
 """GiB of an assistant of Gemma 4, whose config.json is not known: 0.1 to 0.5 billion parameters, by their model cards."""
-
-FP4_GPU_GIB, FP4_CAPTURED = 33.0, 64
-"""NVFP4 on a consumer Blackwell with less GiB than this, and graphs of more tokens: one published launch died in capture with
-47 MiB free whatever its fraction (0.80, 0.93) and started only with --enforce-eager. Another that captured batches of 2
-started."""
 
 TRITON_FP4_LEFT = 2.4
 """GiB beside the fraction with which gpt-oss-120b died at start on one H100, with Triton's kernels (0.14.1, 0.97 of 79.1 GiB,

@@ -21,6 +21,9 @@ _QWEN_PATCHES = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5"
 _DEEPSTACK = ("qwen3_vl", "qwen3_omni_moe")
 _LONGEST_VIDEO = 12288
 """Tokens of the longest video of Qwen3-VL's processor, whose longest_edge is 25,165,824 pixels."""
+_MUSE, _MUSE_PICTURE, _MUSE_VIDEO = "muse_glimmer_vision", 4096, 48 * 144
+"""Muse Glimmer's encoder, and the tokens of its largest picture and of its longest video, 96 frames in pairs (Transformers
+5.24.0 models/muse_glimmer/; get_mm_max_tokens_per_item in vllm/model_executor/models/muse_glimmer.py)."""
 COMPILING = "compiled for the first time with a copy of the embedding"
 """How the origin of a peak ends that a start with a compile cache does not have."""
 _SHARING = ("eagle", "eagle3", "dflash", "dspark")
@@ -347,13 +350,15 @@ def sampler_gib(settings: VllmSettings, model: Architecture) -> Interval:
     0.17.0 for fewer than 8 sequences. Where it is not known the interval spans both. Since 0.17.0 vLLM's own sampler is one of
     those that the profiled run calls: by default to 0.20.2, from 0.21.0 with one seeded request, which FlashInfer's cannot take
     (GPUModelRunner._dummy_sampler_run). The second model runner samples from its dummy requests without any processing of
-    logits (vllm/v1/worker/gpu/sample/sampler.py).
+    logits (vllm/v1/worker/gpu/sample/sampler.py). With drafts the first runs the rejection sampler as well.
     """
     rules = settings.rules
     rows = min(settings.sequences, settings.batched)
     gathered = fitted.SORTED_GATHERED if settings.tensor > 1 else 0.0
     logits = rows * model.vocab / GIB
-    sorts, masks, draws = (logits * each for each in (fitted.SORTED_BYTES + gathered, fitted.MASKED_BYTES, fitted.DRAWN_BYTES))
+    rejects = _rejected_bytes(settings)
+    sorts = logits * (fitted.SORTED_BYTES + gathered + rejects)
+    masks, draws = logits * (fitted.MASKED_BYTES + rejects), logits * (fitted.DRAWN_BYTES + rejects)
     least = masks * (1 - fitted.SAMPLER_SPREAD)
     picks = fitted.PICKED_BYTES.scaled(logits)
     second = settings.second_runner
@@ -369,6 +374,19 @@ def sampler_gib(settings: VllmSettings, model: Architecture) -> Interval:
         return Interval.around(sorts, fitted.SAMPLER_SPREAD)
     either = sorts if rows > 512 else (sorts + masks) / 2
     return Interval(least, either, sorts * (1 + fitted.SAMPLER_SPREAD))
+
+
+def _rejected_bytes(settings: VllmSettings) -> float:
+    """Bytes per logit that the rejection sampler holds beside what sampling takes, with one draft for each sequence.
+
+    Since 0.11.1 it keeps the logits of drafts and of bonus tokens, both in two dtypes, for the sake of log probabilities; since
+    0.14.0 it also copies those of drafts, and since 0.17.0 it inverts its random numbers (RejectionSampler.forward and
+    sample_recovered_tokens in vllm/v1/sample/rejection_sampler.py).
+    """
+    if not settings.drafts or not settings.rules.since("0.11.1"):
+        return 0.0
+    copied = 4.0 if settings.rules.since("0.14.0") else 0.0
+    return 8.0 + copied + (4.0 if settings.rules.since("0.17.0") else 0.0)
 
 
 def encoder_gib(settings: VllmSettings, model: Architecture) -> Interval:
@@ -398,9 +416,13 @@ def _encoded(settings: VllmSettings, model: Architecture) -> tuple[int, int]:
     an item). For Qwen3-VL this budget has 12.5 tokens for each one of the longest video (get_max_video_tokens in
     vllm/model_executor/models/qwen3_vl.py): "a budget of 153600 tokens, and profiled with 1 video items".
     """
+    video = settings.config.operand("limit-mm-per-prompt.video").value != 0
+    if _kind_in(model, (_MUSE,)):
+        item = _MUSE_VIDEO if video else _MUSE_PICTURE
+        tokens = max(settings.batched // item, 1) * item
+        return tokens, tokens
     if not _kind_in(model, _QWEN_PATCHES):
         return settings.batched, settings.batched
-    video = settings.config.operand("limit-mm-per-prompt.video").value != 0
     if _kind_in(model, _DEEPSTACK) and video and not settings.rules.since("0.13.0"):
         tokens = min(_LONGEST_VIDEO, settings.length or _LONGEST_VIDEO)
         return tokens, max(int(12.5 * tokens), settings.batched)

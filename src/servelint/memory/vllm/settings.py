@@ -16,7 +16,9 @@ _MOST = 1 << 48
 _MOST_DRAFTS = 1 << 16
 _RANKS = 4096
 _HIDDEN_STATES = ("mtp", "eagle", "eagle3")
-"""Methods that draft from hidden states, with which scheduling stays asynchronous (vllm/config/vllm.py)."""
+"""Methods whose drafts read the model's hidden states."""
+_ASYNCHRONOUS = (*_HIDDEN_STATES, "dflash", "dspark", "ngram_gpu", "extract_hidden_states")
+"""Methods with which scheduling stays asynchronous (vllm/config/vllm.py; EagleModelTypes in vllm/config/speculative.py)."""
 _NOTHING = ("", "None", "null")
 _MAY_CUT_GRAPHS = (
     "kv-transfer-config",
@@ -397,13 +399,14 @@ class VllmSettings:
     def _asynchronous(self) -> bool:
         """Whether scheduling is asynchronous (vllm/config/vllm.py).
 
-        It is by default where drafts come from hidden states or there are none, and the executor runs on this machine.
+        It is by default where there are no drafts or drafts of these methods, and the executor runs on this machine.
         """
         requested = self.config.operand("async-scheduling").value
         if isinstance(requested, bool):
             return requested
         executor = self.config.operand("distributed-executor-backend").value
-        return executor in (None, "mp", "uni") and (self.drafts == 0 or self.method in _HIDDEN_STATES or self.method is None)
+        local = executor in (None, "mp", "uni", "external_launcher")
+        return local and (self.drafts == 0 or self.method in _ASYNCHRONOUS or self.method is None)
 
     def first_engine(self, model: Architecture) -> bool:
         """Whether the V1 engine certainly serves the launch before 0.10.0.
@@ -448,15 +451,16 @@ class VllmSettings:
         return None if self.drafts and not self._captures_drafts() else True
 
     def _captures_drafts(self) -> bool:
-        """Whether decoding with drafts is certainly captured as a whole: by FlashAttention, the default before Blackwell.
+        """Whether decoding with drafts is certainly captured as a whole: by FlashAttention, the default but for B200.
 
-        Layers with state do it from 0.20.0 (UNIFORM_BATCH in vllm/v1/attention/backends).
+        Layers with state do it from 0.20.0 (UNIFORM_BATCH in vllm/v1/attention/backends). The default is by
+        _get_backend_priorities in vllm/platforms/cuda.py, where compute capability 10 alone has FlashInfer first.
         """
         named = any(self.config.operand(name).present is not False for name in _BACKENDS)
         plain = self.kv_dtype in ("auto", "bfloat16", "float16") and self.gpu.vendor == "nvidia" and not named
-        return (
-            plain and self.rules.since("0.20.0") and 8.0 <= (self.gpu.capability or 0.0) < 10 and self.method in _HIDDEN_STATES
-        )
+        capability = self.gpu.capability or 0.0
+        attends = 8.0 <= capability < 10 or capability >= 12
+        return plain and self.rules.since("0.20.0") and attends and self.method in _HIDDEN_STATES
 
     @property
     def largest_batch(self) -> int:

@@ -201,14 +201,6 @@ def _refusal(settings: VllmSettings, cache: KvCache, kv: Interval) -> str:
     return _too_long(settings.rules, settings.length, cache.need(settings.length), available, longest)
 
 
-def _captures_fp4(settings: VllmSettings, model: Architecture, total: float) -> bool:
-    """Whether a start may die in graph capture whatever its fraction leaves."""
-    given = settings.config.operand("quantization").value
-    fp4 = model.quantization.scheme == "nvfp4" or given in ("modelopt_fp4", "nvfp4")
-    wide = settings.graphs and settings.captured > fitted.FP4_CAPTURED
-    return fp4 and wide and total < fitted.FP4_GPU_GIB and (settings.gpu.capability or 0.0) >= 12.0
-
-
 def _triton_fp4(settings: VllmSettings, model: Architecture) -> bool:
     """Whether Triton's kernels run experts in MXFP4 on Hopper: by default from 0.12.0, which brings them along.
 
@@ -245,6 +237,8 @@ def _beside_fraction(plan: MemoryPlan, settings: VllmSettings, model: Architectu
         return FITS
     inside = Interval.sum(part.gib for part in plan.parts if part.inside and part.name != "cuda graphs")
     outside = [part.gib for part in plan.parts if not part.inside or part.name == "cuda graphs"]
+    if settings.graphs_counted and settings.tensor >= fitted.MANY_RANKS:
+        outside.append(fitted.RANKS_LATER)
     held = max(plan.budget_gib or 0.0, inside.mid) if settings.kv_bytes is None else inside.mid
     counted = next((part.gib.mid for part in plan.parts if part.inside and part.name == "cuda graphs"), 0.0)
     left = total - held + counted
@@ -253,9 +247,6 @@ def _beside_fraction(plan: MemoryPlan, settings: VllmSettings, model: Architectu
         return OOM_RISK
     if sum(gib.mid + fitted.DOUBT * (gib.high - gib.mid) for gib in outside) > left:
         plan.notes.append("what vLLM takes outside its fraction (CUDA graphs, CUDA's context) may be more than it leaves")
-        return TIGHT
-    if _captures_fp4(settings, model, total):
-        plan.notes.append("NVFP4 on such a GPU has died in graph capture at any fraction; --enforce-eager started it")
         return TIGHT
     if _triton_fp4(settings, model) and total - held <= fitted.TRITON_FP4_LEFT:
         plan.notes.append("Triton's kernels for MXFP4 have run out of the little memory that such a fraction leaves on Hopper")
