@@ -875,9 +875,19 @@ def facts_of(engine: str) -> dict[str, Fact]:
 
 
 def quantization_method(config: Config) -> Operand:
-    """The quantization method: the option's, or that of the checkpoint."""
+    """The quantization method: the option's, or that of the checkpoint.
+
+    A checkpoint of NVIDIA's ModelOpt has one name for all its formats, and engines choose the class by the format
+    (override_quantization_method in vllm/model_executor/layers/quantization/modelopt.py, and in
+    sglang-0.5.16 srt/layers/quantization/modelopt_quant.py).
+    """
     given = config.operand("quantization")
-    return config.operand("model.quant-method") if given.present is False else given
+    method = config.operand("model.quant-method") if given.present is False else given
+    if method.present and method.value == "modelopt" and config.operand("model.quantization").value == "nvfp4":
+        fp4 = config.named("quantization", "modelopt_fp4")
+        if fp4 is not None and fp4.here:
+            return Operand(True, "modelopt_fp4", site=method.span)
+    return method
 
 
 def least_capability(config: Config) -> Operand:

@@ -411,3 +411,53 @@ def test_settings_of_a_manager(value: object, expected: dict[str, str] | None) -
 )
 def test_a_number_beyond_its_range(words: str, expected: dict[str, str] | None) -> None:
     assert asked("number_range", words) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("--gc-threshold 700 10 10", None),
+        ("--gc-threshold 700 10 10 5", {"count": "4"}),
+        ("--gc-threshold 700 10 10 5 5", {"count": "5"}),
+        ("", None),
+    ],
+)
+def test_numbers_for_the_collector(words: str, expected: dict[str, str] | None) -> None:
+    assert asked("gc_thresholds", words, "sglang") == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"prefetch_threshold": 256}, None),
+        ({"prefetch_threshold": "256"}, {"key": "prefetch_threshold", "text": "256"}),
+        (
+            {"prefetch_timeout_base": 1.5, "prefetch_timeout_per_ki_token": "1"},
+            {"key": "prefetch_timeout_per_ki_token", "text": "1"},
+        ),
+        ({"master_server_address": "mooncake:50051"}, None),
+        (["256"], None),
+    ],
+)
+def test_a_text_for_a_number_of_prefetching(value: object, expected: dict[str, str] | None) -> None:
+    assert asked("prefetch_numbers", given("hicache-storage-backend-extra-config", value), "sglang") == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"decode": {"backend": "full", "max_bs": 64, "bs": [1, 2]}}, None),
+        ({"decode": {"backend": None}}, "the backend null for decode"),
+        ({"prefill": {"backend": None}}, "the backend null for prefill"),
+        ({"prefill": {"max_bs": "64"}}, 'the text "64" for the max_bs of prefill'),
+        ({"decode": {"bs": [1, "2"]}}, "a text among the bs of decode"),
+        ({"decode": {"bs": "1"}}, "a text among the bs of decode"),
+        ({"prefill": {"bs": [1, "2"]}}, None),
+        ({"decode": 1}, None),
+        ({"decode": None}, None),
+        ([], None),
+    ],
+)
+def test_values_of_a_graph_config(value: object, expected: str | None) -> None:
+    found = asked("graph_values", given("cuda-graph-config", value), "sglang")
+    assert found == (None if expected is None else {"fault": expected})

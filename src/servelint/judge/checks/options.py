@@ -419,6 +419,53 @@ def expert_context(config: Config) -> dict[str, str] | None:
     return {"width": str(parts)} if expert_replicas(config) is None else None
 
 
+def gc_thresholds(config: Config) -> dict[str, str] | None:
+    """More numbers of --gc-threshold than Python's collector has generations (srt/server_args.py of SGLang)."""
+    setting = config.setting("gc-threshold")
+    count = len(setting.values) if setting is not None else 0
+    return {"count": str(count)} if count > 3 else None
+
+
+_PREFETCH_NUMBERS = ("prefetch_threshold", "prefetch_timeout_base", "prefetch_timeout_per_ki_token")
+
+
+def prefetch_numbers(config: Config) -> dict[str, str] | None:
+    """A text where --hicache-storage-backend-extra-config takes a number.
+
+    Source: _parse_storage_backend_extra_config in sglang-0.5.4 srt/mem_cache/hiradix_cache.py:174.
+    """
+    return _text_for_number(config.reading.parsed("hicache-storage-backend-extra-config"), _PREFETCH_NUMBERS)
+
+
+def graph_values(config: Config) -> dict[str, str] | None:
+    """A value of --cuda-graph-config of the wrong kind: nothing converts it, and SGLang computes with it."""
+    node = config.reading.parsed("cuda-graph-config")
+    members = node.members if node is not None and node.kind == OBJECT else {}
+    for phase in ("decode", "prefill"):
+        held = members[phase][1] if phase in members and members[phase][1].kind == OBJECT else None
+        if held is None:
+            continue
+        backend, sizes = (held.members[key][1] if key in held.members else None for key in ("backend", "bs"))
+        if backend is not None and backend.kind == WORD and backend.value is None:
+            return {"fault": f"the backend null for {phase}"}
+        wrong = _text_for_number(held, ("max_bs",))
+        if wrong is not None:
+            return {"fault": f'the text "{wrong["text"]}" for the max_bs of {phase}'}
+        if phase == "decode" and sizes is not None and STRING in (sizes.kind, *(one.kind for one in sizes.items)):
+            return {"fault": "a text among the bs of decode"}
+    return None
+
+
+def _text_for_number(node: JsonNode | None, keys: tuple[str, ...]) -> dict[str, str] | None:
+    if node is None or node.kind != OBJECT:
+        return None
+    for key in keys:
+        value = node.members[key][1] if key in node.members else None
+        if value is not None and value.kind == STRING and isinstance(value.value, str):
+            return {"key": key, "text": value.value}
+    return None
+
+
 def other_modality(config: Config) -> dict[str, str] | None:
     """A key of --limit-mm-data-per-request that is not a modality (srt/arg_groups/serving_hook.py of SGLang)."""
     node = config.reading.parsed("limit-mm-data-per-request")
