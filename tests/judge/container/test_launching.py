@@ -297,6 +297,29 @@ def test_a_variable_that_flux_replaces(value: str, found: int) -> None:
     assert rules.count("container/env-not-expanded") == found
 
 
+@pytest.mark.parametrize(
+    ("name", "field", "found"),
+    [
+        ("pod.yaml", "name: a", 1),
+        ("pod.yaml", "image: x", 1),
+        ("pod.in.me.yaml", "name: a", 1),
+        ("pod.yaml.template", "name: a", 0),
+        ("vllm.tmpl.yaml", "name: a", 0),
+        ("vllm-k8s.yml.envsubst", "name: a", 0),
+        ("pod.yaml", "namespace: ${NAMESPACE}", 0),
+        ("pod.yaml", 'name: "vllm-${RELEASE}"', 0),
+        ("pod.yaml", "name: $(NAME)", 1),
+        ("pod.yaml", "annotations: {by: $NAME}", 1),
+    ],
+)
+def test_a_manifest_that_another_tool_fills_in(name: str, field: str, found: int) -> None:
+    head = f"apiVersion: v1\nkind: Pod\nmetadata:\n  {field}\nspec:\n  containers:\n  - image: lmsysorg/sglang:v0.5.5\n"
+    text = head + f"    name: c\n    command: [{LISTED}]\n    env: [{{name: HF_TOKEN, value: '${{TOKEN}}'}}]\n"
+    source = Source(name, text)
+    rules = [one.rule for one in check_launches(source, read(source).launches, DEFAULT)]
+    assert rules.count("container/env-not-expanded") == found
+
+
 @pytest.mark.parametrize("tag", ["v0.23.0", "latest", "nightly"])
 @pytest.mark.parametrize(
     ("words", "rest"),

@@ -238,6 +238,7 @@ def redirected(shell: Evaluator, node: Node) -> Status:
         pipe(shell, _printed_by(shell, node, here) if simple else None, after[0].parts)
     elif after:
         shell.branch(Status(None, likely), lambda: shell.each(after), lambda: None, node)
+        return Status(None, status.likely)
     return status
 
 
@@ -409,6 +410,7 @@ def _captured(shell: Evaluator, command: TracedText) -> TracedText | None:
     outer, reads, before = (shell.script, shell.state, shell.on_path), shell.reads, set(shell.decisions)
     around, shell.printed = shell.printed, []
     shell.script, shell.state = Script(command), shell.state.copy()
+    shell.state.errexit = False  # bash does not hand it on
     shell.visit(shell.script.root)
     printed, shell.printed = shell.printed, around
     shell.script, shell.state, shell.on_path = outer

@@ -50,6 +50,7 @@ _STEPS_A_COMMAND = 4
 """To look at the words of a command that starts something takes as long as so many."""
 _VARIABLES_A_STEP = 50
 """So many exported variables take as long to hand to a command, and so many items of arrays to join after a branch."""
+_CHECKED = frozenset(("command", "subshell", "test_command"))
 _LENGTH_AT_MOST = 20_000
 _ITEMS_AT_MOST = 1_000
 _SLASH = TracedText.of("/")
@@ -239,6 +240,7 @@ class Evaluator:
         printed: What the commands of a substitution print, while it is evaluated.
         evaluated: The `eval` whose text is run.
         traps: Signal -> the command that is run then.
+        trials: How many conditions around the current statement take its failure, which ends no script then.
         ignores_case: Whether `shopt -s nocasematch` is set: texts that differ may be equal.
     """
 
@@ -293,6 +295,7 @@ class Evaluator:
         self.printed: list[TracedText] | None = None
         self.evaluated: Span | None = None
         self.traps: dict[str, Word] = {}
+        self.trials = 0
         self.ignores_case = False
 
     def uncalled(self) -> None:
@@ -326,7 +329,27 @@ class Evaluator:
         if self.state.control is not None:
             return UNSURE
         handler = _HANDLERS.get(node.type)
-        return handler(self, node) if handler is not None else self.sequence(node)
+        if handler is None:
+            return self.sequence(node)
+        status = handler(self, node)
+        if status.value is False and self.state.errexit and status.certain and not self.trials and self._alone(node):
+            self.state.control, self.state.status = self.state.control or FAIL, status
+        return status
+
+    @staticmethod
+    def _alone(node: Node) -> bool:
+        """Whether `set -e` looks at the status of a statement itself, not at that of a command in it."""
+        if node.type == "redirected_statement":
+            body = node.field("body")
+            return body is None or Evaluator._alone(body)
+        return node.type in _CHECKED or (node.type == "compound_statement" and node.children[0].type == "((")
+
+    def tried(self, run: Callable[[], Status]) -> Status:
+        """Run what may fail under `set -e`: a condition, what stands before `&&` and `||`, what `!` negates."""
+        self.trials += 1
+        status = run()
+        self.trials -= 1
+        return status
 
     def sequence(self, node: Node) -> Status:
         """Run the statements inside a node."""
