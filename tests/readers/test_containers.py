@@ -182,6 +182,7 @@ IMAGE = "vllm/vllm-openai:v0.9.0"
         (f'vastai create instance 1 --image {IMAGE} --onstart-cmd "cd /x && vllm serve m/m"', ["m/m"]),
         (f"koyeb services create llm --docker {IMAGE} --docker-args --model --docker-args m/m", ["--model", "m/m"]),
         (f'lep deployment create -n llm --container-image {IMAGE} --container-command "vllm serve m/m"', ["m/m"]),
+        (f"lep job create -n llm --container-image {IMAGE} --command 'vllm serve m/m'", ["m/m"]),
     ],
 )
 def test_containers_that_a_cloud_starts(command: str, expected: list[str]) -> None:

@@ -211,6 +211,7 @@ _CLOUDS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...], str
     ("koyeb app init", ("--docker",), ("--docker-command",), ("--docker-args",), "each"),
     ("koyeb apps init", ("--docker",), ("--docker-command",), ("--docker-args",), "each"),
     ("lep deployment create", ("--container-image",), ("--container-command",), (), ""),
+    ("lep job create", ("--container-image",), ("--command",), (), ""),
     ("lep endpoint create", ("--container-image",), ("--container-command",), (), ""),
 )  # fmt: skip
 """Commands that start a container elsewhere: their words, the options of the image, of the command and of its arguments.
