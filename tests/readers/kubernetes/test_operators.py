@@ -685,7 +685,8 @@ class TestARuntimeAndItsServiceApart:
         )
         (folder / "inferenceservice.yaml").write_text(
             "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: chat}\nspec:\n  predictor:\n"
-            f"    model:\n      modelFormat: {{name: any}}\n      runtime: {named}\n",
+            f"    model:\n      modelFormat: {{name: any}}\n      runtime: {named}\n"
+            "      args: [--max-model-len=4096]\n",
             "utf-8",
         )
         found: list[str] = []

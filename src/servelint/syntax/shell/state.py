@@ -226,8 +226,8 @@ class State:
     """
 
     __slots__ = (
-        "aliases", "all_exported", "args", "control", "depends", "doubtful", "errexit", "exported", "files", "folder", "functions",
-        "installed", "levels", "nounset", "shares", "sourced", "status", "typed", "variables",
+        "aliases", "all_exported", "args", "control", "depends", "doubtful", "errexit", "exported", "files", "folder",
+        "functions", "installed", "levels", "nounset", "shares", "sourced", "status", "typed", "variables",
     )  # fmt: skip
 
     def __init__(self) -> None:
