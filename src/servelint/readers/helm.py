@@ -32,6 +32,7 @@ FORMAT = Format(
     about="values of the vLLM production stack, llm-d modelservice, vLLM's own chart, KubeAI and others; templates with their "
     "holes as unknowns",
     syntax=YAML,
+    shape=r"(?m)^servingEngineSpec[ \t]*:",
     words=("servingenginespec",),
     languages=("helm",),
 )
