@@ -242,7 +242,8 @@ class TestSrtSlurm:
     def test_the_options_are_where_they_are_written(self) -> None:
         prefill, _ = launches_in(recipe(), "recipe.yaml")
         assert prefill.site.text.startswith("served-model-name: chat")
-        assert prefill.argv[1].site is not None and prefill.argv[1].site.text == "hf:a/b"
+        assert prefill.argv[1].site is not None
+        assert prefill.argv[1].site.text == "hf:a/b"
 
     @pytest.mark.parametrize(
         "text",

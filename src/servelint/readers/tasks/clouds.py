@@ -241,7 +241,7 @@ def _recipe(source: Source, document: Node) -> list[Launch]:
             if worker != "aggregated" and "disaggregation-mode" not in given and engine == "sglang":
                 argv += [Word(TracedText.of(one)) for one in ("--disaggregation-mode", worker)]
             env = variables(source, backend, f"{worker}_environment")
-            nodes = [pair for pair in given.values()]
+            nodes = list(given.values())
             site = Span(source, yaml.start(nodes[0][0]), yaml.span(source, nodes[-1][1]).end)
             claims = identified(image).claims
             context = CommandContext(
