@@ -10,7 +10,7 @@ from servelint.core.launch import Launch
 from servelint.core.source import Source
 from servelint.engines.config import configs
 from servelint.files.siblings import Neighbours
-from servelint.readers import read
+from servelint.readers import mentions_engine, read
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release
 
 
@@ -710,3 +710,10 @@ class TestARuntimeAndItsServiceApart:
         (tmp_path / runtime).write_text(self.VLLM, "utf-8")
         (tmp_path / used_by).write_text(self.SERVICE.replace(*changed), "utf-8")
         assert "ClusterServingRuntime" in self.names(tmp_path, runtime, used_by)
+
+    def test_a_service_that_names_no_engine_is_read(self, tmp_path: Path) -> None:
+        (tmp_path / "servingruntime.yaml").write_text(self.VLLM, "utf-8")
+        (tmp_path / "inferenceservice.yaml").write_text(service("modelFormat: {name: any}, runtime: custom"), "utf-8")
+        files = sorted(path.name for path in tmp_path.iterdir() if mentions_engine(path.read_bytes()))
+        assert files == ["inferenceservice.yaml", "servingruntime.yaml"]
+        assert len(self.names(tmp_path, *files)) == 1

@@ -104,7 +104,8 @@ def _cache(config: Config, runtime: Runtime) -> list[Violation]:
     what, again = ("the models that it pulls", "them") if pulls else (model.value, "it")
     message = f"no volume keeps {what}: every new container downloads {again} again"
     advice = f"mount a volume at {cache}"
-    return [Violation("no-model-cache", model.span, message, advice, "downloaded at every start")]
+    span = launch.image.span() if pulls else None
+    return [Violation("no-model-cache", span or model.span, message, advice, "downloaded at every start")]
 
 
 def _restarts(runtime: Runtime) -> list[Violation]:

@@ -237,11 +237,15 @@ def _used_beside(file: File, runtime: Object) -> bool:
     if not _NAME.fullmatch(name) or own not in (*(one.format(name) for one in _RUNTIME_FILES), *together):
         return False
     for path in dict.fromkeys([*_SERVICE_FILES, *together]):
-        other = file.neighbours.read(path) if path != own else None
-        if other is not None and "InferenceService" in other.text:
-            theirs = File(*in_chart(other, file.neighbours))
-            if name in theirs.used and all((kind, name) not in theirs.named for kind in _RUNTIMES):
-                return True
+        other = file.neighbours.read(path) if path != own and "/" not in path else None
+        if other is None or "InferenceService" not in other.text:
+            continue
+        theirs = File(*in_chart(other, file.neighbours), file.neighbours)
+        for one in theirs.objects if name in theirs.used else []:
+            predictor = section(one.fields, "spec", "predictor")
+            model = section(predictor, "model")
+            if string(model, "runtime") == name and _runtime_of(theirs, one) is None and "command" not in model:
+                return bool(_of_other_file(theirs, predictor, model, one.label, one.name))
     return False
 
 
