@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -288,7 +288,7 @@ def test_data_is_not_read_through() -> None:
 class TestBlueprint:
     """A recipe of Oracle's AI blueprints: https://github.com/oracle-quickstart/oci-ai-blueprints."""
 
-    RECIPE: Any = {
+    RECIPE: ClassVar[Any] = {
         "recipe_id": "llm_inference_nvidia",
         "recipe_image_uri": "docker.io/vllm/vllm-openai:v0.9.1",
         "recipe_container_env": [{"key": "model_name", "value": "a/b"}, {"key": "HF_HOME", "value": "/x"}],

@@ -48,7 +48,8 @@ _ARGUMENTS = (
     "recipe_container_command_args",
 )  # fmt: skip
 _VARIABLES = (
-    "env", "environment", "envs", "envVars", "env_vars", "environmentVariables", "environment_variables", "recipe_container_env",
+    "env", "environment", "envs", "envVars", "env_vars", "environmentVariables", "environment_variables",
+    "recipe_container_env",
 )  # fmt: skip
 _REFERENCE = re.compile(r"\$\((\w+)\)")
 """A variable as Kubernetes writes it into a container's arguments."""
