@@ -343,3 +343,23 @@ def test_an_entrypoint_of_its_own_is_given_no_words_twice() -> None:
     source = Source("compose.yml", text)
     found = check_launches(source, read(source).launches, DEFAULT)
     assert not [one for one in found if one.rule == "vllm/unexpected-argument"]
+
+
+class TestOnAPage:
+    POD = pod("args: [--model-path=a/b]")
+    FILLED = pod(f"command: [{LISTED}]\nenv: [{{name: HF_TOKEN, value: $TOKEN}}]")
+
+    def findings(self, name: str, text: str) -> list[Finding]:
+        source = Source(name, text)
+        found = check_launches(source, read(source, Neighbours(None)).launches, Settings(profile="strict"))
+        return [one for one in found if one.rule in ("container/env-not-expanded", "container/not-started")]
+
+    def test_what_is_not_started_is_where_the_page_shows_it(self) -> None:
+        found = self.findings("page.md", f"# How\n\n```yaml\n{self.POD}```\n")
+        assert [(one.rule, one.span.source.path) for one in found] == [("container/not-started", "page.md")]
+        assert found[0].span.text == "--model-path=a/b"
+
+    @pytest.mark.parametrize(("name", "found"), [("pod.yaml", 1), ("page.md", 0)])
+    def test_a_reader_fills_in_a_variable(self, name: str, found: int) -> None:
+        text = self.FILLED if name.endswith(".yaml") else f"# How\n\n```yaml\n{self.FILLED}```\n"
+        assert [one.rule for one in self.findings(name, text)] == ["container/env-not-expanded"] * found

@@ -43,7 +43,14 @@ def _unfilled(config: Config) -> list[Violation]:
         reference = re.fullmatch(_REFERENCE, shown) if shown[:1] == "$" else None
         by_shell = variable.site is not None and variable.site == site  # `export MODEL=${MODEL_ID}`: the shell replaces it
         by_flux = shown.startswith("${") and config.launch.name.startswith("HelmRelease/")  # postBuild.substitute
-        if reference is not None and not by_shell and not by_flux and _in_kubernetes(config) and not _is_filled(config):
+        if (
+            reference is not None
+            and not page
+            and not by_shell
+            and not by_flux
+            and _in_kubernetes(config)
+            and not _is_filled(config)
+        ):
             variable_name = reference.group(1) or reference.group(2)
             message = f"Kubernetes passes {shown} on unchanged: it replaces only $({variable_name})"
             advice = f"take {name} from a secret (valueFrom.secretKeyRef), unless envsubst or a similar tool fills it in"
