@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -283,3 +283,28 @@ def test_data_is_not_read_through() -> None:
     text = '{"cmd": "vllm serve m", "rows": [' + '{"a": [1, 2], "b": "vllm"},' * 60_000 + "1]}"
     assert read(Source("data.json", text), Neighbours(None)) == []
     assert time.process_time() - start < 5
+
+
+class TestBlueprint:
+    """A recipe of Oracle's AI blueprints: https://github.com/oracle-quickstart/oci-ai-blueprints."""
+
+    RECIPE: ClassVar[Any] = {
+        "recipe_id": "llm_inference_nvidia",
+        "recipe_image_uri": "docker.io/vllm/vllm-openai:v0.9.1",
+        "recipe_container_env": [{"key": "model_name", "value": "a/b"}, {"key": "HF_HOME", "value": "/x"}],
+        "recipe_container_command_args": ["--model", "$(model_name)", "--seed", "$(OTHER)"],
+    }
+
+    def test_a_recipe(self) -> None:
+        launch = launch_in(written(self.RECIPE), "recipe.json")
+        assert argv(launch) == ["--model", "a/b", "--seed", "$(OTHER)"]
+        assert environment(launch)["HF_HOME"] == "/x"
+        assert launch.release.release == "0.9.1"
+
+    def test_a_group_of_recipes(self) -> None:
+        found = launches_in(written({"deployment_group": {"deployments": [{"recipe": self.RECIPE}] * 2}}), "recipe.json")
+        assert [launch.release.release for launch in found] == ["0.9.1"] * 2
+
+    def test_one_that_builds(self) -> None:
+        recipe = {**self.RECIPE, "recipe_image_uri": "docker.io/nginx:1"}
+        assert launches_in(written(recipe), "recipe.json") == []

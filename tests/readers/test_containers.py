@@ -182,6 +182,7 @@ IMAGE = "vllm/vllm-openai:v0.9.0"
         (f'vastai create instance 1 --image {IMAGE} --onstart-cmd "cd /x && vllm serve m/m"', ["m/m"]),
         (f"koyeb services create llm --docker {IMAGE} --docker-args --model --docker-args m/m", ["--model", "m/m"]),
         (f'lep deployment create -n llm --container-image {IMAGE} --container-command "vllm serve m/m"', ["m/m"]),
+        (f"lep job create -n llm --container-image {IMAGE} --command 'vllm serve m/m'", ["m/m"]),
     ],
 )
 def test_containers_that_a_cloud_starts(command: str, expected: list[str]) -> None:
@@ -455,3 +456,20 @@ class TestAScriptThatIsNotHere:
             'ENTRYPOINT ["/entrypoint.sh"]\nCMD ["--model", "m"]\n'
         )
         assert launches_in(text, "Dockerfile") == []
+
+
+@pytest.mark.parametrize(
+    ("image", "args", "found"),
+    [
+        ("${VLLM_IMAGE}", '["--model=a/b", "--port=8000"]', 1),
+        ("${VLLM_IMAGE}", '["--model=a/b", "--enable-kvcache=true"]', 0),
+        ("${VLLM_IMAGE}", '["--model", "a/b", "--time-to-first-token", "10ms"]', 0),
+        ("example.org/sglang-inference-sim:0.1", '["--model=a/b"]', 0),
+        ("example.org/vllm-sim:v1", '["--model=a/b"]', 0),
+        ("vllm/vllm-openai:v0.9.1", '["--model=a/b", "--fake-metrics=1"]', 1),
+        ("example.org/vllm-simple:v0.9.1", '["--model=a/b"]', 1),
+    ],
+)
+def test_a_simulator(image: str, args: str, found: int) -> None:
+    text = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers:\n  - name: vllm\n    image: {image}\n"
+    assert len(launches_in(f"{text}    args: {args}\n", "pod.yaml")) == found

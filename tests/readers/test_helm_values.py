@@ -318,3 +318,55 @@ class TestObjectsThatValuesHold:
     )
     def test_none(self, text: str) -> None:
         assert launches_in(text, "values.yaml") == []
+
+
+class TestAChartWithoutValues:
+    """A chart whose templates have a default for each value."""
+
+    TEMPLATE = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ .Values.name | default "llm" | quote }}
+  {{- if .Values.namespace }}
+  namespace: {{ .Values.namespace | quote }}
+  {{- end }}
+spec:
+  template:
+    spec:
+      containers:
+        - name: vllm
+          image: {{ .Values.image | default "vllm/vllm-openai:v0.9.1" | quote }}
+          args: [--model, {{ .Values.model | default "a/b" | quote }}, --max-num-seqs, {{ .Values.seqs | default 8 | quote }}]
+"""
+
+    def launches(self, folder: Path, template: str, chart: str = "apiVersion: v2\nname: c\nversion: 0.1.0\n") -> list[Launch]:
+        templates = folder / "templates"
+        templates.mkdir()
+        (folder / "Chart.yaml").write_text(chart)
+        return read(Source("templates/a.yaml", template), Neighbours(str(templates), "templates")).launches
+
+    @pytest.mark.parametrize("chart", ["apiVersion: v2\nname: c\nversion: 0.1.0\n", ""])
+    def test_the_defaults(self, tmp_path: Path, chart: str) -> None:
+        (found,) = self.launches(tmp_path, self.TEMPLATE, chart)
+        assert argv(found) == ["--model", "a/b", "--max-num-seqs", "8"]
+        assert found.release.release == "0.9.1"
+
+    def test_objects_of_a_platform(self, tmp_path: Path) -> None:
+        booster = """\
+apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: ModelBooster
+metadata: {name: a}
+spec:
+  backend:
+    type: {{ .Values.type | default "vLLM" | quote }}
+    modelURI: {{ .Values.modelURI | default "hf://a/b" | quote }}
+    workers:
+      - image: {{ .Values.image | default "vllm/vllm-openai:v0.9.1" | quote }}
+        config: {max-model-len: {{ .Values.length | default "2048" }}}
+"""
+        (found,) = self.launches(tmp_path, booster)
+        assert (found.engine, found.release.release) == ("vllm", "0.9.1")
+
+    def test_a_value_without_one_leaves_the_image_unknown(self, tmp_path: Path) -> None:
+        assert self.launches(tmp_path, self.TEMPLATE.replace('.Values.model | default "a/b"', ".Values.model")) == []

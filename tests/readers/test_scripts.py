@@ -923,3 +923,107 @@ def test_texts_that_differ_may_be_equal_where_case_is_ignored(test: str) -> None
 )
 def test_crontabs(name: str, text: str, words: list[list[str]]) -> None:
     assert [argv(one) for one in launches_in(text, name)] == words
+
+
+class TestStandardInput:
+    """A script that a shell reads from its standard input: on another host, and through a function."""
+
+    @pytest.mark.parametrize(
+        "before",
+        [
+            "ssh host bash -s <<'END'",
+            "ssh host 'A=1 bash -s' <<'END'",
+            "ssh host \"$(settings) $MORE bash -s\" <<'END'",
+            'ssh $OPTIONS "$HOST" "$(settings) bash -s" "$@" <<\'END\'',
+            "ssh -p 22 host sudo -u llm env A=1 bash -e -s -- x <<'END'",
+            "ssh host 'exec /bin/bash -' <<'END'",
+            "run() { ssh \"$1\" bash -s; }\nrun host <<'END'",
+            'run() {\n  local host="$1"\n  shift\n  ssh $OPTIONS "$host" "$(settings) bash -s" "$@"\n}\nrun host x <<\'END\'',
+            "run() { bash -s; }\nrun <<'END'",
+            "inner() { ssh h bash -s; }\nouter() { inner; }\nouter <<'END'",
+        ],
+    )
+    def test_a_script_that_a_shell_reads(self, before: str) -> None:
+        text = f'{before}\nset -e\nargs=(serve m --port 1)\nvllm "${{args[@]}}"\nEND\n'
+        assert argv(script(text)) == ["m", "--port", "1"]
+
+    @pytest.mark.parametrize(
+        "before",
+        [
+            "ssh host cat <<'END'",
+            "ssh host 'cat > start.sh' <<'END'",
+            "ssh host 'bash start.sh' <<'END'",
+            "ssh host \"bash -c 'cat'\" <<'END'",
+            "run() { cat >/dev/null; bash -s; }\nrun <<'END'",
+            "run() { echo; }\nrun <<'END'",
+            "run() { ssh a bash -s; }\ncat <<'END'",
+        ],
+    )
+    def test_a_text_that_no_shell_reads(self, before: str) -> None:
+        assert launches_in(f"{before}\nvllm serve m\nEND\n", "run.sh") == []
+
+    def test_only_the_first_program_of_a_function_reads(self) -> None:
+        text = "run() { ssh a bash -s; ssh b bash -s; }\nrun <<END\nvllm serve m\nEND\n"
+        assert len(launches_in(text, "run.sh")) == 1
+
+
+class TestForeground:
+    """A server in the foreground of a substitution: the script waits for it."""
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "OUT=$(vllm serve m)",
+            'OUT="$(vllm serve m 2>&1 | tee log)"',
+            "if ! OUT=$(timeout 60 vllm serve m 2>&1); then echo failed; fi",
+            "start() { local out; out=$(cd /x && exec vllm serve m); }\nstart",
+            "OUT=`vllm serve m`",
+            "OUT=$(python3 -m vllm.entrypoints.openai.api_server --model m)",
+        ],
+    )
+    def test_a_server(self, text: str) -> None:
+        assert argv(script(text))[-1] == "m"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "HELP=$(vllm serve --help)",
+            "V=$(vllm --version)",
+            "V=$(python3 -m vllm.collect_env)",
+            "PID=$(pgrep -f 'vllm serve')",
+            "N=$(ps aux | grep -c 'vllm serve m')",
+            'CMD=$(echo "vllm serve m")',
+            "URL=$(get_server_url --launch x)",
+        ],
+    )
+    def test_what_starts_none(self, text: str) -> None:
+        assert launches_in(text + "\n", "run.sh") == []
+
+
+OPTION_LOOPS = {
+    "while": 'while [ $# -gt 0 ]; do case "$1" in --engine) E="$2"; shift 2 ;; *) shift ;; esac; done',
+    "getopts": 'while getopts "e:" o; do case $o in e) E=$OPTARG ;; esac; done',
+    "for": 'for a in "$@"; do case $a in --engine=*) E=${a#*=} ;; esac; done',
+    "until": 'until [ -z "$1" ]; do E=$1; shift; done',
+    "one argument": '[ "${1:-}" = --sglang ] && E=sglang',
+}
+
+
+@pytest.mark.parametrize("loop", OPTION_LOOPS.values(), ids=OPTION_LOOPS.keys())
+@pytest.mark.parametrize(
+    "choice",
+    [
+        'if [ "$E" = vllm ]; then vllm serve m; else python3 -m sglang.launch_server --model-path m; fi',
+        'case "$E" in vllm) exec vllm serve m ;; sglang) exec python3 -m sglang.launch_server --model-path m ;; esac',
+        '[ "$E" != sglang ] || exec python3 -m sglang.launch_server --model-path m\nvllm serve m',
+    ],
+)
+def test_an_engine_that_an_option_chooses(loop: str, choice: str) -> None:
+    found = launches_in(f"E=vllm\n{loop}\n{choice}\n", "run.sh")
+    assert sorted(launch.engine for launch in found) == ["sglang", "vllm"]
+
+
+def test_an_option_that_nothing_sets_chooses_nothing() -> None:
+    text = "E=vllm\nwhile [ $# -gt 0 ]; do case $1 in --port) P=$2 ;; esac; shift; done\n"
+    text += "if [ $E = vllm ]; then vllm serve m; else sglang serve --model-path m; fi\n"
+    assert [launch.engine for launch in launches_in(text, "run.sh")] == ["vllm"]

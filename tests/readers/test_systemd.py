@@ -569,3 +569,27 @@ def test_scripts_of_one_name(tmp_path: Path) -> None:
 def test_a_script_that_reads_nothing_of_the_unit_is_judged_where_it_stands(tmp_path: Path) -> None:
     (tmp_path / "start.sh").write_text("exec vllm serve m\n")
     assert launches_in("[Service]\nExecStart=/opt/start.sh\n", "llm.service", folder=tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("arms", "engines"),
+    [
+        ("{% if a %}\nExecStart=/opt/bin/vllm serve {{ m }}\n{% endif %}\n", ["vllm"]),
+        ("{% if a %}\nExecStart=vllm serve m\n{% else %}\nExecStart=llama-server -m m\n{% endif %}\n", ["vllm", "llama.cpp"]),
+        (
+            "{% if a == 1 %}\nExecStart=vllm serve m\n{% elif a == 2 %}\nExecStart=sglang serve --model-path m\n{% endif %}\n",
+            ["vllm", "sglang"],
+        ),
+        ("{% if a %}{% if b %}\nExecStart=vllm serve m\n{% endif %}{% endif %}\n", ["vllm"]),
+        ("{% if a %}\nExecStart=/bin/true\n{% endif %}\n", []),
+    ],
+)  # fmt: skip
+def test_commands_that_parts_of_a_template_hold_whole(arms: str, engines: list[str]) -> None:
+    found = launches_in(f"[Service]\nUser=llm\n{arms}Restart=always\n", "llm.service.j2")
+    assert [launch.engine for launch in found] == engines
+
+
+def test_a_word_in_a_part_within_such_a_command_is_unsure() -> None:
+    text = "[Service]\n{% if a %}\nExecStart=vllm serve m \\\n{% if b %}\n  --x \\\n{% endif %}\n  --y\n{% endif %}\n"
+    launch = launch_in(text, "llm.service.j2")
+    assert [word.value for word in launch.argv] == ["m", None, "--y"]

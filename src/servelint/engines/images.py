@@ -47,7 +47,7 @@ _IN_TAG = r"(?:^|[-_.])(?:{})[-_]?v?(?P<release>\d+\.\d+\.\d+(?:\.?(?:post|rc)\d
 """An engine and its release in the tag of an image that holds more: `0.3.7-sglang0.5.5.post3-deepep`."""
 _VARIABLE = r"\$\{?(?P<name>[A-Za-z_]\w*)\}?"
 """What stands for a whole image and may name the engine: `${VLLM_IMAGE}`."""
-_NO_SERVER = r"router|gateway|proxy|bench|client|exporter|operator|omni|ascend|mock|simulator"
+_NO_SERVER = r"router|gateway|proxy|bench|client|exporter|operator|omni|ascend|mock|simulator|(?:^|[-_/])sim(?:$|[-_:])"
 """Words in the names of house images that hold no server, or one that someone has changed."""
 
 

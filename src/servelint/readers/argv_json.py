@@ -41,12 +41,18 @@ _COMMANDS = re.compile(
     r"|.*(?:Command|Cmd|CommandLine|Script)"
 )
 _NO_COMMANDS = frozenset(("keywords", "tags", "topics", "labels", "aliases", "categories", "classifiers", "ignoreCommand"))
-_IMAGES = re.compile(r"image(?:_?(?:[nN]ame|[uU]ri))?|(?:docker|container|runtime|serving)_?[iI]mage(?:_?[nN]ame)?")
+_IMAGES = re.compile(r"(?:recipe_)?image(?:_?(?:[nN]ame|[uU]ri))?|(?:docker|container|runtime|serving)_?[iI]mage(?:_?[nN]ame)?")
 _ENTRYPOINTS = ("entrypoint", "entryPoint", "dockerEntrypoint")
 _ARGUMENTS = (
     "args", "arguments", "dockerArgs", "docker_args", "dockerStartCmd", "containerArgs", "container_args", "extra_args",
+    "recipe_container_command_args",
 )  # fmt: skip
-_VARIABLES = ("env", "environment", "envs", "envVars", "env_vars", "environmentVariables", "environment_variables")
+_VARIABLES = (
+    "env", "environment", "envs", "envVars", "env_vars", "environmentVariables", "environment_variables",
+    "recipe_container_env",
+)  # fmt: skip
+_REFERENCE = re.compile(r"\$\((\w+)\)")
+"""A variable as Kubernetes writes it into a container's arguments."""
 _RECORDED = re.compile(
     r"exit_?code|return_?code|elapsed.*|duration(?:_?(?:s|ms|sec|seconds))?|wall_time.*|tokens_per_second|.*throughput.*"
     r"|.*_tok(?:ens)?_(?:s|per_s)|(?:start|finish|end|complet)ed_?at",
@@ -200,7 +206,7 @@ class _Recipe:
         start = next((name for name in _ENTRYPOINTS if name in members), None)
         names = [name for name in ("command", "cmd", *_ARGUMENTS) if name in members and members[name].kind in (STRING, ARRAY)]
         entrypoint = _given(members[start]) if start is not None else None
-        command = [word for name in names for word in _given(members[name]) or []]
+        command = [_replaced(word, context.env) for name in names for word in _given(members[name]) or []]
         taken = {*names, *([start] if start is not None else [])}
         inside = context.with_(site=self.site(node, *sorted(taken)), env=context.env)
         found = in_container(entrypoint or None, command, identified, inside)
@@ -244,6 +250,16 @@ def _words(node: JsonNode) -> list[Word]:
 def _given(node: JsonNode) -> list[Word] | None:
     """The words of an array, or of a string that is split as a shell would."""
     return _words(node) if node.kind == ARRAY else split(_known(node.content)) if node.kind == STRING else None
+
+
+def _replaced(word: Word, env: dict[str, Variable]) -> Word:
+    """A word with the values of the variables that it names as Kubernetes does."""
+
+    def value(match: re.Match[str]) -> TracedText | None:
+        variable = env.get(match.group(1))
+        return variable.value if variable is not None else None
+
+    return Word(word.text.sub(_REFERENCE, value), word.site, word.many) if "$(" in word.text.flat else word
 
 
 def _started(name: str, command: JsonNode, args: JsonNode) -> list[Word] | None:

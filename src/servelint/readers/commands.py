@@ -756,6 +756,12 @@ def _written_at(text: TracedText) -> int:
 
 
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ash", "ksh"))
+_READS_INPUT = re.compile(
+    rf"\A(?:(?:[\w./-]*/)?(?:env|sudo|exec|nohup)(?:\s+-\S+(?:\s+\w+)?)*\s|[A-Za-z_]\w*=\S*|{HOLE}|\s)*"
+    rf"(?:[\w./-]*/)?(?:{'|'.join(sorted(SHELLS))})(?:\s+-(?!c\b)[a-z]*)*(?:\s+-[a-z]*s(?:\s.*)?|\s+-)?\s*\Z",
+    re.DOTALL,
+)
+"""A command that hands its standard input to a shell: `bash`, `A=1 bash -s -- x`, `sudo sh -`."""
 _SSH_WITH_VALUE = "BbcDEeFIiJLlmOopQRSWw"
 _REMOTE = frozenset(("ssh", "autossh", "pdsh", "clush", "parallel-ssh", "pssh", "gcloud", "az", "at", "batch"))
 _HERE = frozenset((
@@ -780,12 +786,12 @@ def text_launches(words: list[Word], context: CommandContext, depth: int) -> lis
         at = next((at for at, word in enumerate(words) if word.value in ("ssh", "scp")), None)
         return text_launches(words[at:], context, depth) if at is not None and words[at].value == "ssh" else []
     if name in ("ssh", "autossh"):
-        command = _after_host(words)
-        bare = (
-            len(command) in (1, 2) and entry.program(command[0]) in SHELLS and (len(command) == 1 or command[1].value == "-s")
-        )
-        if command and not bare:
-            return script_launches(joined([word.text for word in command], " "), inner, None, depth + 1)
+        command = joined([word.text for word in _after_host(words)], " ")
+        if words[1:] and words[1].text.flat == HOLE and _READS_INPUT.search(command.flat) is None:
+            behind = joined([word.text for word in _after_host(words[1:])], " ")  # `ssh $OPTIONS HOST bash -s`
+            command = behind if behind.flat and _READS_INPUT.search(behind.flat) is not None else command
+        if command.flat and _READS_INPUT.search(command.flat) is None:
+            return script_launches(command, inner, None, depth + 1)
         return script_launches(context.stdin, inner, None, depth + 1) if context.stdin is not None else []
     found: list[Launch] = []
     words, more = _completed(words, name) if name in ("parallel", "xargs") else (words, [])

@@ -211,6 +211,7 @@ _CLOUDS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...], str
     ("koyeb app init", ("--docker",), ("--docker-command",), ("--docker-args",), "each"),
     ("koyeb apps init", ("--docker",), ("--docker-command",), ("--docker-args",), "each"),
     ("lep deployment create", ("--container-image",), ("--container-command",), (), ""),
+    ("lep job create", ("--container-image",), ("--command",), (), ""),
     ("lep endpoint create", ("--container-image",), ("--container-command",), (), ""),
 )  # fmt: skip
 """Commands that start a container elsewhere: their words, the options of the image, of the command and of its arguments.
@@ -649,6 +650,10 @@ def _configured(image: images.Image, command: list[Word], context: CommandContex
     return any(name in context.env for name in ENGINES[image.engine].model_variables)
 
 
+_SIMULATED = re.compile(r"--(?:enable-kvcache|fake-metrics|inter-token-latency|time-to-first-token|zmq-endpoint)(?:=|$)")
+"""Options of a simulator that no engine has (https://github.com/llm-d/llm-d-inference-sim)."""
+
+
 def _implied(image: images.Image, command: list[Word]) -> bool:
     """Whether an image that is given just these words starts its engine with them."""
     if image.entrypoint:
@@ -658,5 +663,7 @@ def _implied(image: images.Image, command: list[Word]) -> bool:
     first = command[0].text.flat
     if first.endswith((".sh", ".bash", ".py")):
         return False  # a script with options of its own
+    if image.house and any(_SIMULATED.match(word.text.flat) for word in command):
+        return False
     options = any(word.text.flat.startswith("--") for word in command[1:])
     return first.startswith("-") or (options and (first == "serve" or "/" in first or not command[0].text.known))

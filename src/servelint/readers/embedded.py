@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from copy import copy
 
-from servelint.core.launch import Branch, Container, Launch, Port, Probe, ReleaseClaim, Runtime, Variable, Word
+from servelint.core.launch import Branch, Container, Launch, Mishap, Port, Probe, ReleaseClaim, Runtime, Variable, Word
 from servelint.core.run import current
 from servelint.core.source import Source, Span
 from servelint.core.text import HOLE, Piece, TracedText
@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_RECORDS = (Branch, Variable, ReleaseClaim, Container, Runtime, Port, Probe)
+_RECORDS = (Branch, Variable, ReleaseClaim, Container, Mishap, Runtime, Port, Probe)
 
 
 def moved(found: list[Launch], shown: Source, text: TracedText, source: Source) -> list[Launch]:

@@ -32,6 +32,7 @@ FORMAT = Format(
     about="values of the vLLM production stack, llm-d modelservice, vLLM's own chart, KubeAI and others; templates with their "
     "holes as unknowns",
     syntax=YAML,
+    shape=r"(?m)^servingEngineSpec[ \t]*:",
     words=("servingenginespec",),
     languages=("helm",),
 )
@@ -618,13 +619,14 @@ def _rendered(
     own = _own_file(neighbours, chart)
     documents = yaml.documents(beside)[0] if beside is not None and own is not None else []
     given = given or ([above] if own is not None and (above := _of_parent(neighbours, chart, own)) else [])
-    if own is None or not (documents or given):
+    alone = beside is None and not given and _has_defaults(template.text)
+    if not alone and (own is None or not (documents or given)):
         return None
     from servelint.syntax import go_functions, go_templates
 
     try:
         values = go_functions.loaded(beside, documents[0]) if beside is not None and documents else {}
-        named = go_functions.loaded(*own)
+        named = go_functions.loaded(*own) if own is not None else {}
         read = go_templates.Template(template)
         helpers = dict(read.helpers)
         for name in _HELPERS:
@@ -639,6 +641,16 @@ def _rendered(
         values = _over(values, more)
     return go_templates.Renderer(values, {key[:1].upper() + key[1:]: value for key, value in named.items()}, helpers).render(
         read, shown=shown
+    )
+
+
+_VALUE = re.compile(r"\{\{-?\s*\.Values\.(?P<path>[\w.]+)\s*(?:\|(?!\s*default\b)[^{}]*)?\}\}")
+
+
+def _has_defaults(text: str) -> bool:
+    """Whether a template of a chart without values has a default for each value that it writes, or asks for it before."""
+    return "| default" in text and all(
+        re.search(rf"\{{\{{-?\s*(?:if|with)\s+\.Values\.{re.escape(match['path'])}\b", text) for match in _VALUE.finditer(text)
     )
 
 

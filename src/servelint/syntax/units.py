@@ -267,6 +267,7 @@ def _quoted(source: Source, at: int, parts: list[TracedText]) -> int:
 
 
 _WHITE = " \t"
+_COMMAND = re.compile(r"ExecStart[ \t]*=")
 _HOLE = re.compile(r"\{\{.*?\}\}")
 _NAMED = re.compile(r"@[A-Z][A-Z0-9_]*@")
 _WORD = re.compile(r"\S+")
@@ -339,7 +340,7 @@ class _Lines:
         self.starts = source.line_starts
         self.count = len(self.starts)
         self.at = 0
-        self.branches = 0
+        self.branches = self.outer = 0
 
     def bounds(self, index: int) -> tuple[int, int]:
         """Where a line's text starts after its indentation, and where it ends."""
@@ -358,6 +359,9 @@ class _Lines:
                 if parts:
                     continue
                 return EMPTY
+            if not parts:
+                # a command that one part of the template holds whole is read as it is: each part has its own
+                self.outer = self.branches if _COMMAND.match(text, low, high) is not None else 0
             slashes = high - low - len(text[low:high].rstrip("\\"))
             if slashes % 2 == 0:
                 parts.append(self.text(low, high))
@@ -393,9 +397,10 @@ class _Lines:
             return whole.sub(_HOLE, whole.unknown)
         whole = whole.sub(_NAMED, whole.unknown)
         actions = templates.scan(whole.flat)
-        inside = self.branches > 0
+        inside = self.branches > self.outer
         self.count_branches(actions)
-        opens = [action.start for action in actions if action.kind == templates.OPEN][: max(self.branches - inside, 0)]
+        most = max(self.branches - self.outer - inside, 0)
+        opens = [action.start for action in actions if action.kind == templates.OPEN][:most]
         if inside or opens:
             # every word of a line that only some settings of the template give
             start = 0 if inside else opens[0]

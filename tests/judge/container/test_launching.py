@@ -297,6 +297,29 @@ def test_a_variable_that_flux_replaces(value: str, found: int) -> None:
     assert rules.count("container/env-not-expanded") == found
 
 
+@pytest.mark.parametrize(
+    ("name", "field", "found"),
+    [
+        ("pod.yaml", "name: a", 1),
+        ("pod.yaml", "image: x", 1),
+        ("pod.in.me.yaml", "name: a", 1),
+        ("pod.yaml.template", "name: a", 0),
+        ("vllm.tmpl.yaml", "name: a", 0),
+        ("vllm-k8s.yml.envsubst", "name: a", 0),
+        ("pod.yaml", "namespace: ${NAMESPACE}", 0),
+        ("pod.yaml", 'name: "vllm-${RELEASE}"', 0),
+        ("pod.yaml", "name: $(NAME)", 1),
+        ("pod.yaml", "annotations: {by: $NAME}", 1),
+    ],
+)
+def test_a_manifest_that_another_tool_fills_in(name: str, field: str, found: int) -> None:
+    head = f"apiVersion: v1\nkind: Pod\nmetadata:\n  {field}\nspec:\n  containers:\n  - image: lmsysorg/sglang:v0.5.5\n"
+    text = head + f"    name: c\n    command: [{LISTED}]\n    env: [{{name: HF_TOKEN, value: '${{TOKEN}}'}}]\n"
+    source = Source(name, text)
+    rules = [one.rule for one in check_launches(source, read(source).launches, DEFAULT)]
+    assert rules.count("container/env-not-expanded") == found
+
+
 @pytest.mark.parametrize("tag", ["v0.23.0", "latest", "nightly"])
 @pytest.mark.parametrize(
     ("words", "rest"),
@@ -320,3 +343,23 @@ def test_an_entrypoint_of_its_own_is_given_no_words_twice() -> None:
     source = Source("compose.yml", text)
     found = check_launches(source, read(source).launches, DEFAULT)
     assert not [one for one in found if one.rule == "vllm/unexpected-argument"]
+
+
+class TestOnAPage:
+    POD = pod("args: [--model-path=a/b]")
+    FILLED = pod(f"command: [{LISTED}]\nenv: [{{name: HF_TOKEN, value: $TOKEN}}]")
+
+    def findings(self, name: str, text: str) -> list[Finding]:
+        source = Source(name, text)
+        found = check_launches(source, read(source, Neighbours(None)).launches, Settings(profile="strict"))
+        return [one for one in found if one.rule in ("container/env-not-expanded", "container/not-started")]
+
+    def test_what_is_not_started_is_where_the_page_shows_it(self) -> None:
+        found = self.findings("page.md", f"# How\n\n```yaml\n{self.POD}```\n")
+        assert [(one.rule, one.span.source.path) for one in found] == [("container/not-started", "page.md")]
+        assert found[0].span.text == "--model-path=a/b"
+
+    @pytest.mark.parametrize(("name", "found"), [("pod.yaml", 1), ("page.md", 0)])
+    def test_a_reader_fills_in_a_variable(self, name: str, found: int) -> None:
+        text = self.FILLED if name.endswith(".yaml") else f"# How\n\n```yaml\n{self.FILLED}```\n"
+        assert [one.rule for one in self.findings(name, text)] == ["container/env-not-expanded"] * found

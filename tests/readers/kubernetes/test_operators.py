@@ -10,7 +10,7 @@ from servelint.core.launch import Launch
 from servelint.core.source import Source
 from servelint.engines.config import configs
 from servelint.files.siblings import Neighbours
-from servelint.readers import read
+from servelint.readers import mentions_engine, read
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release
 
 
@@ -642,3 +642,78 @@ spec:
     found = launches_in(objects("a", 1024) + "---\n" + objects("b", 2048), "isvc.yaml")
     assert [argv(one)[-1] for one in found] == ["1024", "2048"]
     assert all((one.name or "").startswith("InferenceService/m") for one in found)
+
+
+class TestARuntimeAndItsServiceApart:
+    """A runtime and the InferenceService that uses it, in two files: one launch."""
+
+    VLLM = HUGGING_FACE.replace("kserve/huggingfaceserver:v0.15.2-gpu", "vllm/vllm-openai:v0.9.1")
+    SERVICE = service("modelFormat: {name: any}, runtime: custom, args: [--max-model-len=4096]")
+
+    def names(self, folder: Path, *files: str) -> list[str]:
+        found = [launch for file in files for launch in launches_in((folder / file).read_text("utf-8"), file, folder)]
+        return [launch.name.partition("/")[0] for launch in found]
+
+    @pytest.mark.parametrize(
+        ("runtime", "used_by"),
+        [
+            ("servingruntime.yaml", "inferenceservice.yaml"),
+            ("runtime.yaml", "isvc.yaml"),
+            ("custom.yaml", "service.yaml"),
+            ("vllm-runtime.yaml", "inference-service.yaml"),
+        ],
+    )
+    def test_names_that_go_together(self, tmp_path: Path, runtime: str, used_by: str) -> None:
+        (tmp_path / runtime).write_text(self.VLLM, "utf-8")
+        (tmp_path / used_by).write_text(self.SERVICE, "utf-8")
+        assert self.names(tmp_path, runtime, used_by) == ["InferenceService"]
+
+    def test_files_of_a_kustomization(self, tmp_path: Path) -> None:
+        (tmp_path / "kustomization.yaml").write_text("resources: [a.yaml, b.yaml]", "utf-8")
+        (tmp_path / "a.yaml").write_text(self.VLLM, "utf-8")
+        (tmp_path / "b.yaml").write_text(self.SERVICE, "utf-8")
+        assert self.names(tmp_path, "a.yaml", "b.yaml") == ["InferenceService"]
+
+    def test_templates_of_a_chart(self, tmp_path: Path) -> None:
+        folder = tmp_path / "templates"
+        folder.mkdir()
+        (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: c\nversion: 0.1.0\n", "utf-8")
+        (tmp_path / "values.yaml").write_text("runtime: custom\n", "utf-8")
+        named = "'{{ .Values.runtime }}'"
+        (folder / "servingruntime.yaml").write_text(
+            self.VLLM.replace("metadata: {name: custom}", f"metadata:\n  name: {named}"), "utf-8"
+        )
+        (folder / "inferenceservice.yaml").write_text(
+            "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: chat}\nspec:\n  predictor:\n"
+            f"    model:\n      modelFormat: {{name: any}}\n      runtime: {named}\n"
+            "      args: [--max-model-len=4096]\n",
+            "utf-8",
+        )
+        found: list[str] = []
+        for name in ("servingruntime.yaml", "inferenceservice.yaml"):
+            source = Source(f"templates/{name}", (folder / name).read_text("utf-8"))
+            launches = read(source, Neighbours(str(folder), "templates")).launches
+            found += [launch.name.partition("/")[0] for launch in launches]
+        assert found == ["InferenceService"]
+
+    @pytest.mark.parametrize(
+        ("runtime", "used_by", "changed"),
+        [
+            ("servingruntime.yaml", "inferenceservice.yaml", ("runtime: custom", "runtime: other")),
+            ("mine.yaml", "inferenceservice.yaml", ("", "")),
+            ("servingruntime.yaml", "theirs.yaml", ("", "")),
+        ],
+    )
+    def test_a_runtime_that_no_service_is_read_with(
+        self, tmp_path: Path, runtime: str, used_by: str, changed: tuple[str, str]
+    ) -> None:
+        (tmp_path / runtime).write_text(self.VLLM, "utf-8")
+        (tmp_path / used_by).write_text(self.SERVICE.replace(*changed), "utf-8")
+        assert "ClusterServingRuntime" in self.names(tmp_path, runtime, used_by)
+
+    def test_a_service_that_names_no_engine_is_read(self, tmp_path: Path) -> None:
+        (tmp_path / "servingruntime.yaml").write_text(self.VLLM, "utf-8")
+        (tmp_path / "inferenceservice.yaml").write_text(service("modelFormat: {name: any}, runtime: custom"), "utf-8")
+        files = sorted(path.name for path in tmp_path.iterdir() if mentions_engine(path.read_bytes()))
+        assert files == ["inferenceservice.yaml", "servingruntime.yaml"]
+        assert len(self.names(tmp_path, *files)) == 1

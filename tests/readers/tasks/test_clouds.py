@@ -180,3 +180,79 @@ class TestDstack:
 
     def test_another_type_is_not_its_own(self) -> None:
         assert launches_in("type: fleet\nname: vllm\nnodes: 2\nresources: {gpu: H100}\n", "fleet.dstack.yml") == []
+
+
+RECIPE = """\
+name: r
+model: {path: PATH, container: "CONTAINER", precision: fp8}
+resources: {gpu_type: gb200, gpus_per_node: 4}
+backend:
+  type: sglang
+  prefill_environment: {NCCL_DEBUG: WARN}
+  BACKEND_config:
+    prefill:
+      served-model-name: chat
+      trust-remote-code: true
+      enable-dp-attention: false
+      tensor-parallel-size: 4
+      nccl-port: 1234
+    decode: {mem_fraction_static: 0.8, cuda-graph-bs: [1, 2], disaggregation-mode: decode}
+benchmark: {type: sa-bench}
+"""
+
+
+def recipe(path: str = "hf:a/b", container: str = "lmsysorg/sglang:v0.5.8-cu130", backend: str = "sglang") -> str:
+    return RECIPE.replace("PATH", path).replace("CONTAINER", container).replace("BACKEND", backend)
+
+
+class TestSrtSlurm:
+    def test_the_workers(self) -> None:
+        prefill, decode = launches_in(recipe(), "recipe.yaml")
+        assert (prefill.engine, prefill.name) == ("sglang", "backend.sglang_config.prefill")
+        assert argv(prefill) == [
+            *("--model-path", "a/b", "--served-model-name", "chat", "--trust-remote-code", "--tensor-parallel-size", "4"),
+            *("--disaggregation-mode", "prefill"),
+        ]
+        assert argv(decode)[2:] == [
+            "--mem-fraction-static",
+            "0.8",
+            "--cuda-graph-bs",
+            "1",
+            "2",
+            "--disaggregation-mode",
+            "decode",
+        ]
+        assert environment(prefill) == {"NCCL_DEBUG": "WARN"}
+        assert environment(decode) == {}
+        assert (prefill.release.release, decode.release.release) == ("0.5.8", "0.5.8")
+
+    @pytest.mark.parametrize(
+        ("backend", "container", "engine", "number"),
+        [
+            ("sglang", "nvcr.io#nvidia/ai-dynamo/sglang-runtime:1.2.0", "sglang", "0.5.11"),
+            ("vllm", "nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.8.0", "vllm", "0.12.0"),
+            ("vllm", "vllm/vllm-openai:v0.20.0-ubuntu2404", "vllm", "0.20.0"),
+            ("sglang", "dynamo-sglang", "sglang", None),
+        ],
+    )
+    def test_the_release_is_the_container_s(self, backend: str, container: str, engine: str, number: str | None) -> None:
+        found = launches_in(recipe(container=container, backend=backend), "recipe.yaml")
+        assert [(launch.engine, launch.release.release) for launch in found] == [(engine, number)] * 2
+
+    def test_the_options_are_where_they_are_written(self) -> None:
+        prefill, _ = launches_in(recipe(), "recipe.yaml")
+        assert prefill.site.text.startswith("served-model-name: chat")
+        assert prefill.argv[1].site is not None
+        assert prefill.argv[1].site.text == "hf:a/b"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            recipe(backend="mocker"),
+            recipe().replace("resources:", "other:"),
+            recipe().replace("container:", "image:"),
+            recipe().replace("backend:", "rear:"),
+        ],
+    )
+    def test_another_file(self, text: str) -> None:
+        assert launches_in(text, "recipe.yaml") == []

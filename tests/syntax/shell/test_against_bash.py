@@ -543,3 +543,43 @@ def test_rounds_over_an_associative_array_have_no_order(script: str, bash: Bash)
         assert any(agrees(ran.words, argv) for argv, _ in expected)
     for argv, _ in expected:
         assert any(agrees(ran.words, argv) for ran in found)
+
+
+FAILING = (
+    "false", "[ 1 = 2 ]", "test 1 = 2", "[[ a = b ]]", "(exit 3)", "(false; true)", "((0))", "f() { return 1; }; f",
+    "f() { [ 1 = 2 ] && true; }; f", "f() { false; true; }; f", "{ false; true; }", "eval false", "command false",
+    "N=0; ((N++))", "shift", "false > out", "if true; then false; fi", "for i in 1 2; do false; done",
+    "case a in a) false ;; esac", "true && false", "false || false", "while true; do false; break; done",
+)  # fmt: skip
+PASSING = (
+    "true", "false || true", "! true", "! false", "false && true", "if false; then true; fi", "[ 1 = 2 ] && true", "false &",
+    "while false; do true; done", "until true; do false; done", "X=1", "X=$(false; true)", "false | true",
+    "{ [ 1 = 2 ] && true; }", "if f() { false; true; }; f; then true; fi", "f() { false; true; }; f || true",
+    "f() { false; true; }; ! f", "f() { false; true; }; f && true", "if (false; true); then true; fi", "(false) || true",
+    "for i in; do false; done", "if [ 1 = 2 ]; then false; elif [ 2 = 3 ]; then false; fi", "false && false && true",
+    "case a in b) false ;; esac", "g() { false || return 0; false; }; g", "[[ a = a ]] || false", "((1))",
+)  # fmt: skip
+UNDECIDED = frozenset((
+    "shift", "if true; then false; fi", "case a in a) false ;; esac", "true && false", "false || false",
+    "false | true",
+))  # fmt: skip
+"""Those after which the evaluator goes on."""
+SHELL_OPTIONS = ("set -e", "set -euo pipefail", "set -o errexit", "set -x", "set -e; set +e", "set -e; (set +e)")
+
+
+@pytest.mark.parametrize("options", SHELL_OPTIONS)
+def test_what_errexit_leaves_out_is_what_bash_leaves_out(options: str, bash: Bash) -> None:
+    for statement in (*FAILING, *PASSING):
+        for script in (
+            f"{options}\n{statement}\nvllm serve m",
+            f"{options}\nh() {{ {statement}\n}}\nh\nvllm serve m",
+            f"{options}\nh() {{ {statement}\nvllm serve m\n}}\nh || true\nvllm serve n",
+            f"{options}\nif {statement}\nthen true; fi\nvllm serve m",
+            f"{options}\n( {statement}\nvllm serve m )\nvllm serve n",
+            f"{options}\n( {statement}\nvllm serve m ) || true",
+            f"{options}\nvllm serve m &\n{statement}\nwait",
+        ):
+            expected = [argv for argv, _ in bash(script)]
+            found = [[word.text.flat for word in ran.words] for ran in evaluated(script, likely=False)]
+            assert [argv for argv in expected if argv not in found] == [], script
+            assert statement in UNDECIDED or [argv for argv in found if argv not in expected] == [], script

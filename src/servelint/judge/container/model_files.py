@@ -122,9 +122,9 @@ def _from_hub(config: Config, runtime: Runtime, mounts: list[TracedText]) -> lis
         return [Violation("gated-without-token", model.span, message, "pass HF_TOKEN of an account with access to it", "gated")]
     what, again = ("the models that it pulls", "them") if pulls else (model.value, "it")
     message = f"no volume keeps {what}: every new container downloads {again} again"
-    return [
-        Violation("no-model-cache", model.span, message, f"mount a volume at {engine.model_cache}", "downloaded at every start")
-    ]
+    span = (launch.image.span() if pulls and launch.image is not None else None) or model.span
+    advice = f"mount a volume at {engine.model_cache}"
+    return [Violation("no-model-cache", span, message, advice, "downloaded at every start")]
 
 
 def _may_have_token(config: Config) -> bool:

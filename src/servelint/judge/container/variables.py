@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _TEMPLATE = r"\{\{\s*[A-Z][A-Z0-9_]*\s*\}\}|<[A-Z][A-Z0-9_ -]*>"
 _REFERENCE = r"\$(?:\{(\w+)\}|(\w+))"
+_TEMPLATE_NAME = r"(?i).*[._-](?:template|tpl|tmpl|gotmpl|tftpl|j2|jinja2?|envsubst|in)(?:\.ya?ml|\.json)?"
+_FILLED = r"(?m)^[ \t]*(?:- )?(?:app|claimName|image|name|namespace|nodePort|replicas|storage):[ \t]*[\"']?[^\s#]*\$\{?\w"
+"""A name, an image or a number that only another tool can have filled in: Kubernetes refuses the reference there."""
 
 
 def violations(config: Config, options: Options) -> list[Violation]:
@@ -40,12 +43,25 @@ def _unfilled(config: Config) -> list[Violation]:
         reference = re.fullmatch(_REFERENCE, shown) if shown[:1] == "$" else None
         by_shell = variable.site is not None and variable.site == site  # `export MODEL=${MODEL_ID}`: the shell replaces it
         by_flux = shown.startswith("${") and config.launch.name.startswith("HelmRelease/")  # postBuild.substitute
-        if reference is not None and not by_shell and not by_flux and _in_kubernetes(config):
+        if (
+            reference is not None
+            and not page
+            and not by_shell
+            and not by_flux
+            and _in_kubernetes(config)
+            and not _is_filled(config)
+        ):
             variable_name = reference.group(1) or reference.group(2)
             message = f"Kubernetes passes {shown} on unchanged: it replaces only $({variable_name})"
             advice = f"take {name} from a secret (valueFrom.secretKeyRef), unless envsubst or a similar tool fills it in"
             found.append(Violation("env-not-expanded", site, message, advice, "not replaced by Kubernetes"))
     return found
+
+
+def _is_filled(config: Config) -> bool:
+    """Whether another tool fills in the references of the file before Kubernetes reads it."""
+    source = config.launch.source
+    return re.fullmatch(_TEMPLATE_NAME, source.path) is not None or re.search(_FILLED, source.text) is not None
 
 
 def _in_kubernetes(config: Config) -> bool:

@@ -39,6 +39,7 @@ FORMAT = Format(
         "name: huggingface",
         "uri: hf://",
         'uri: "hf://',
+        "kind: inferenceservice",
         "kind: playground",
         "engine_kwargs",
         "model_loading_config",

@@ -132,6 +132,8 @@ def kserve(file: File, one: Object, overrides: Overrides | None) -> list[Launch]
         services = [each for each in file.objects if each.kind == "InferenceService"]
         if any(_runtime_of(file, each) is one for each in services):
             return []  # read with the InferenceService that uses it
+    if one.kind in _RUNTIMES and _used_beside(file, one):
+        return []
     if one.kind == "LLMInferenceService":
         return _llm(file, one, overrides)
     found = pods.of_object(file, one, overrides)
@@ -213,6 +215,38 @@ _RUNTIME_FILES = (
     "runtimes/{}.yaml", "runtime/{}.yaml", "../{}.yaml",
 )  # fmt: skip
 """Where a repository keeps the runtime of a name that an InferenceService uses, beside the service."""
+
+
+_SERVICE_FILES = (
+    "inferenceservice.yaml", "inference-service.yaml", "inference_service.yaml", "isvc.yaml", "inferenceservice.yml",
+    "inference-service.yml", "isvc.yml", "service.yaml", "model.yaml",
+)  # fmt: skip
+"""Where a repository keeps the InferenceService that uses a runtime, beside the runtime."""
+
+
+def _used_beside(file: File, runtime: Object) -> bool:
+    """Whether an InferenceService in another file of the folder is read with a runtime of this one."""
+    own = file.source.path.replace("\\", "/").rpartition("/")[2]
+    if file.neighbours is None:
+        return False
+    name = runtime.name
+    if not _NAME.fullmatch(name):  # a template, whose values say it
+        runtimes = [one.name for one in File(*in_chart(file.source, file.neighbours)).objects if one.kind in _RUNTIMES]
+        name = runtimes[0] if len(runtimes) == 1 else ""
+    together = kustomized(file.neighbours)
+    if not _NAME.fullmatch(name) or own not in (*(one.format(name) for one in _RUNTIME_FILES), *together):
+        return False
+    for path in dict.fromkeys([*_SERVICE_FILES, *together]):
+        other = file.neighbours.read(path) if path != own and "/" not in path else None
+        if other is None or "InferenceService" not in other.text:
+            continue
+        theirs = File(*in_chart(other, file.neighbours), file.neighbours)
+        for one in theirs.objects if name in theirs.used else []:
+            predictor = section(one.fields, "spec", "predictor")
+            model = section(predictor, "model")
+            if string(model, "runtime") == name and _runtime_of(theirs, one) is None and "command" not in model:
+                return bool(_of_other_file(theirs, predictor, model, one.label, one.name))
+    return False
 
 
 _SERVICE_NAME = re.compile(r"\{\{\s*\.Name\s*\}\}")

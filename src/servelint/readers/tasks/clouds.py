@@ -1,4 +1,4 @@
-"""Tasks that a tool runs on a machine in a cloud: SkyPilot and dstack."""
+"""Tasks that a tool runs on machines elsewhere: SkyPilot, dstack and srt-slurm."""
 
 from __future__ import annotations
 
@@ -36,6 +36,16 @@ DSTACK = Format(
     bounded=True,
     is_mine="is_dstack",
     read="read_dstack",
+)
+SRT_SLURM = Format(
+    "srt-slurm",
+    37,
+    title="srt-slurm",
+    about="the workers of a recipe with SGLang or vLLM, with their options and variables, and the container",
+    syntax=YAML,
+    bounded=True,
+    is_mine="is_recipe",
+    read="read_recipe",
 )
 
 _SKY = frozenset(("envs", "file_mounts", "num_nodes", "resources", "secrets", "service", "setup", "workdir"))
@@ -193,5 +203,58 @@ def _gpu(source: Source, wanted: Entries) -> tuple[TracedText | None, int | None
     return product, number
 
 
+# -- srt-slurm: https://github.com/NVIDIA/srt-slurm/tree/main/src/srtctl/backends
+
+_WORKERS = ("prefill", "decode", "aggregated")
+_BACKENDS = {"sglang": "--model-path", "vllm": "--model"}
+"""Backends whose options are those of a worker's command, and the option that names the model."""
+_NOT_PASSED = frozenset(("connector", "model-path", "model_path", "nccl-port", "nccl_port"))
+
+
+def is_recipe(source: Source, document: Node) -> bool:
+    """Whether a document is a recipe of srt-slurm."""
+    del source
+    fields = yaml.entries(document)
+    backend = section(fields, "backend")
+    named = (f"{one}_config" in backend for one in _BACKENDS)
+    return "container" in section(fields, "model") and "resources" in fields and any(named)
+
+
+def _recipe(source: Source, document: Node) -> list[Launch]:
+    """The launches of a recipe: one for each kind of worker."""
+    from servelint.readers.kubernetes.operators import of_mapping
+
+    fields = yaml.entries(document)
+    backend, model = section(fields, "backend"), section(fields, "model")
+    image = text(source, model["container"][1]).sub(re.compile("#"), lambda _: TracedText.of("/"))  # as enroot writes it
+    path = optional(source, model, "path") or TracedText.of("/model")
+    own = path.cut(len("hf:")) if path.flat.startswith("hf:") else path
+    found: list[Launch] = []
+    for engine, option in _BACKENDS.items():
+        for worker in _WORKERS:
+            given = section(section(backend, f"{engine}_config"), worker)
+            if not given:
+                continue
+            passed = {name: pair for name, pair in given.items() if name not in _NOT_PASSED and not _is_off(pair[1])}
+            argv = [Word(TracedText.of(one)) for one in ("python3", "-m", f"dynamo.{engine}", option)]
+            argv += [Word(own, path.span()), *of_mapping(source, passed)]
+            if worker != "aggregated" and "disaggregation-mode" not in given and engine == "sglang":
+                argv += [Word(TracedText.of(one)) for one in ("--disaggregation-mode", worker)]
+            env = variables(source, backend, f"{worker}_environment")
+            nodes = list(given.values())
+            site = Span(source, yaml.start(nodes[0][0]), yaml.span(source, nodes[-1][1]).end)
+            claims = identified(image).claims
+            context = CommandContext(
+                source, f"backend.{engine}_config.{worker}", site, env, Container(image, open=True), claims
+            )
+            found += launches(argv, context)
+    return found
+
+
+def _is_off(node: Node) -> bool:
+    return yaml.scalar(node) in ("false", "False", "FALSE")
+
+
+read_recipe = each(_recipe)
 read_sky = each(_sky)
 read_dstack = each(_dstack)

@@ -208,12 +208,16 @@ def _set(shell: Evaluator, words: list[Word]) -> Status:
             shell.state.all_exported = on
         if "u" in shown[1:]:
             shell.state.nounset = on
+        if "e" in shown[1:]:
+            shell.state.errexit = on
         at += 1
         if shown.endswith("o") and at < len(words):
             if words[at].shown == "allexport":
                 shell.state.all_exported = on
             elif words[at].shown == "nounset":
                 shell.state.nounset = on
+            elif words[at].shown == "errexit":
+                shell.state.errexit = on
             at += 1
     else:
         return SUCCESS

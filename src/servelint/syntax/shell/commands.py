@@ -238,6 +238,7 @@ def redirected(shell: Evaluator, node: Node) -> Status:
         pipe(shell, _printed_by(shell, node, here) if simple else None, after[0].parts)
     elif after:
         shell.branch(Status(None, likely), lambda: shell.each(after), lambda: None, node)
+        return Status(None, status.likely)
     return status
 
 
@@ -280,7 +281,12 @@ def _heredoc(shell: Evaluator, redirect: Node) -> TracedText | None:
     raw = shell.script.cut(body)
     if redirect.children[0].type == "<<-":
         raw = raw.sub(_TABS, lambda _: EMPTY)
-    return raw if start.text[:1] in ("'", '"', "\\") else expand.heredoc(raw, shell)
+    if start.text[:1] in ("'", '"', "\\"):
+        return raw
+    outer, shell.writes_text = shell.writes_text, True
+    text = expand.heredoc(raw, shell)
+    shell.writes_text = outer
+    return text
 
 
 def command(shell: Evaluator, node: Node, here: TracedText | None = None) -> Status:
@@ -353,6 +359,8 @@ _STARTS = re.compile(
     r"|(?<![&<>|\\])&(?![&>\d])"
 )
 """What outlives the substitution that starts it and prints an id: `ID=$(docker run -d ...)`, `PID=$(serve & echo $!)`."""
+_SERVES = re.compile(r"\b(?:serve|server|launch\w*|api_server)\b|\bpython[\d.]*\s+-m\s")
+"""What may start a server that the substitution waits for: `OUT=$(vllm serve m)`."""
 
 
 def output(shell: Evaluator, command: TracedText, whole: TracedText) -> TracedText:
@@ -365,7 +373,7 @@ def output(shell: Evaluator, command: TracedText, whole: TracedText) -> TracedTe
         return _captured(shell, command) or nothing
     found = _plain(shell, command) if _PLAIN_OUTPUT.match(command.flat) is not None else None
     if found is None:
-        if _STARTS.search(command.flat) is not None:
+        if _STARTS.search(command.flat) is not None or (not shell.writes_text and _SERVES.search(command.flat) is not None):
             _captured(shell, command)
         return nothing
     found = found.cut(0, len(found.flat.rstrip("\n")))
@@ -409,6 +417,7 @@ def _captured(shell: Evaluator, command: TracedText) -> TracedText | None:
     outer, reads, before = (shell.script, shell.state, shell.on_path), shell.reads, set(shell.decisions)
     around, shell.printed = shell.printed, []
     shell.script, shell.state = Script(command), shell.state.copy()
+    shell.state.errexit = False  # bash does not hand it on
     shell.visit(shell.script.root)
     printed, shell.printed = shell.printed, around
     shell.script, shell.state, shell.on_path = outer

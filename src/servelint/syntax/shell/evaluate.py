@@ -31,6 +31,7 @@ from servelint.syntax.shell.state import (
     State,
     Status,
     Value,
+    changed,
     file_key,
     is_shell,
     join,
@@ -50,6 +51,9 @@ _STEPS_A_COMMAND = 4
 """To look at the words of a command that starts something takes as long as so many."""
 _VARIABLES_A_STEP = 50
 """So many exported variables take as long to hand to a command, and so many items of arrays to join after a branch."""
+_READERS = frozenset(("bash", "cat", "dash", "docker", "kubectl", "ksh", "oc", "podman", "sh", "ssh", "sudo", "tee", "zsh"))
+"""Programs of which the first one in a function reads what the function is given."""
+_CHECKED = frozenset(("command", "subshell", "test_command"))
 _LENGTH_AT_MOST = 20_000
 _ITEMS_AT_MOST = 1_000
 _SLASH = TracedText.of("/")
@@ -241,6 +245,9 @@ class Evaluator:
         printed: What the commands of a substitution print, while it is evaluated.
         evaluated: The `eval` whose text is run.
         traps: Signal -> the command that is run then.
+        input: What the functions that are running read from their standard input; None if that is not known.
+        writes_text: Whether a heredoc is expanded, in which backquotes are more often Markdown than commands.
+        trials: How many conditions around the current statement take its failure, which ends no script then.
         ignores_case: Whether `shopt -s nocasematch` is set: texts that differ may be equal.
     """
 
@@ -296,6 +303,9 @@ class Evaluator:
         self.printed: list[TracedText] | None = None
         self.evaluated: Span | None = None
         self.traps: dict[str, Word] = {}
+        self.input: TracedText | None = None
+        self.writes_text = False
+        self.trials = 0
         self.ignores_case = False
 
     def uncalled(self) -> None:
@@ -329,7 +339,27 @@ class Evaluator:
         if self.state.control is not None:
             return UNSURE
         handler = _HANDLERS.get(node.type)
-        return handler(self, node) if handler is not None else self.sequence(node)
+        if handler is None:
+            return self.sequence(node)
+        status = handler(self, node)
+        if status.value is False and self.state.errexit and status.certain and not self.trials and self._alone(node):
+            self.state.control, self.state.status = self.state.control or FAIL, status
+        return status
+
+    @staticmethod
+    def _alone(node: Node) -> bool:
+        """Whether `set -e` looks at the status of a statement itself, not at that of a command in it."""
+        if node.type == "redirected_statement":
+            body = node.field("body")
+            return body is None or Evaluator._alone(body)
+        return node.type in _CHECKED or (node.type == "compound_statement" and node.children[0].type == "((")
+
+    def tried(self, run: Callable[[], Status]) -> Status:
+        """Run what may fail under `set -e`: a condition, what stands before `&&` and `||`, what `!` negates."""
+        self.trials += 1
+        status = run()
+        self.trials -= 1
+        return status
 
     def sequence(self, node: Node) -> Status:
         """Run the statements inside a node."""
@@ -435,7 +465,17 @@ class Evaluator:
         if not decided:
             self.steps += taken.size // _VARIABLES_A_STEP
         self.state = taken if decided else join(taken, other)
+        if decided and not gone:
+            self._soften(taken, other)
         self.reads = reads
+
+    @staticmethod
+    def _soften(taken: State, other: State) -> None:
+        """Mark what a branch would change that only a default leaves out: a later test of it rests on the default as well."""
+        for name in changed(taken.variables, other.variables):
+            value = taken.variables.get(name)
+            if isinstance(value, TracedText) and value.flat and value.known:
+                taken.variables[name] = value.softened()
 
     def fill(self, loop: Node, filled: set[str]) -> None:
         """Set the empty variables that a loop over the arguments fills to unknown ones: they are empty only without arguments.
@@ -617,9 +657,15 @@ class Evaluator:
             if functions and name in self.state.functions:
                 self.lost = None
                 self.sites.append(site.start if site is not None else 0)
+                around = self.input
+                self.input = around if here is None else here
                 status = self.call_with(inline, partial(self.call, name, words[1:]))
+                if here is not None:
+                    self.input = around
                 self.sites.pop()
                 return status
+            if here is None and self.input is not None and name in _READERS:
+                here, self.input = self.input, None
             done = builtins.run(self, name, words, inline, site, here)
             if done is not None:
                 return done

@@ -60,7 +60,7 @@ def pipeline(shell: Evaluator, node: Node) -> Status:
 
 def negated(shell: Evaluator, node: Node) -> Status:
     """`! command`."""
-    return shell.visit(node.children[-1]).negated()
+    return shell.tried(lambda: shell.visit(node.children[-1])).negated()
 
 
 def test(shell: Evaluator, node: Node) -> Status:
@@ -83,7 +83,7 @@ def compound(shell: Evaluator, node: Node) -> Status:
 def both_or_either(shell: Evaluator, node: Node) -> Status:
     """`a && b`, `a || b`."""
     sides = node.parts
-    status = shell.visit(sides[0]) if sides else UNSURE
+    status = shell.tried(lambda: shell.visit(sides[0])) if sides else UNSURE
     if len(sides) < 2 or shell.state.control is not None:
         return status
     both = any(child.type == "&&" for child in node.children)
@@ -107,7 +107,7 @@ def _clause(shell: Evaluator, node: Node, rest: list[Node]) -> None:
     """An `if` or `elif` with the clauses after it."""
     then = next((child.start_byte for child in node.children if child.type == "then"), node.end_byte)
     named = [child for child in node.parts if child.type not in ("elif_clause", "else_clause")]
-    status = shell.each([child for child in named if child.start_byte < then])
+    status = shell.tried(lambda: shell.each([child for child in named if child.start_byte < then]))
 
     def otherwise() -> None:
         if rest and rest[0].type == "else_clause":
@@ -252,7 +252,7 @@ def loop(shell: Evaluator, node: Node) -> Status:
     until = node.children[0].type == "until"
 
     def condition() -> Status:
-        status = shell.each(tests)
+        status = shell.tried(lambda: shell.each(tests))
         return status.negated() if until else status
 
     if body is not None:

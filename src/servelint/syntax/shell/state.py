@@ -218,6 +218,7 @@ class State:
         typed: Variables with an attribute that changes what is assigned (`declare -i`, `-l`, `-u`).
         all_exported: Whether `set -a` is on.
         nounset: Whether `set -u` is on.
+        errexit: Whether `set -e` is on in every branch.
         sourced: Whether a sourced file that is not known may have set more.
         files: The files that are known.
         folder: Where relative paths start; None if that is not known.
@@ -225,8 +226,8 @@ class State:
     """
 
     __slots__ = (
-        "aliases", "all_exported", "args", "control", "depends", "doubtful", "exported", "files", "folder", "functions",
-        "installed", "levels", "nounset", "shares", "sourced", "status", "typed", "variables",
+        "aliases", "all_exported", "args", "control", "depends", "doubtful", "errexit", "exported", "files", "folder",
+        "functions", "installed", "levels", "nounset", "shares", "sourced", "status", "typed", "variables",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -242,7 +243,7 @@ class State:
         self.status = SUCCESS
         self.aliases: dict[str, str] = {}
         self.typed: frozenset[str] = frozenset()
-        self.all_exported = self.nounset = False
+        self.all_exported = self.nounset = self.errexit = False
         self.sourced = False
         self.files = Files(None)
         self.folder: TracedText | None = HERE
@@ -264,6 +265,7 @@ class State:
         new.typed = self.typed
         new.all_exported = self.all_exported
         new.nounset = self.nounset
+        new.errexit = self.errexit
         new.sourced = self.sourced
         new.files = self.files
         new.folder = self.folder
@@ -335,6 +337,7 @@ def join(main: State, other: State) -> State:
     if main.aliases is not other.aliases:
         main.aliases = {**other.aliases, **main.aliases}
     main.sourced = main.sourced or other.sourced
+    main.errexit = main.errexit and other.errexit
     if main.files is not other.files:
         main.files = main.files.joined(other.files)
     if main.folder is not other.folder:
