@@ -118,7 +118,7 @@ class SGLang(Engine):
     words = (b"sglang", b"mem-fraction-static")  # files of options name no engine
     stems = ("sglang",)
     yaml_keys = ("sglang",)
-    platforms = dict.fromkeys(("aibrix", "dynamo", "kserve", "kthena", "kubeai", "llmaz", "llmkube"), "sglang")
+    platforms = dict.fromkeys(("aibrix", "dynamo", "kserve", "kthena", "kubeai", "llmaz", "llmkube", "srt-slurm"), "sglang")
     identified_by_options = True
 
     config_file = empty_config_file = True

@@ -371,7 +371,7 @@ class VLLM(Engine):
         **dict.fromkeys(
             ("aibrix", "dynamo", "huggingface", "kaito", "kserve", "kubeai", "llm-d", "llm-inference-service"), "vllm"
         ),
-        **dict.fromkeys(("kthena", "llmaz", "llmkube", "production-stack", "ray"), "vllm"),
+        **dict.fromkeys(("kthena", "llmaz", "llmkube", "production-stack", "ray", "srt-slurm"), "vllm"),
     }
     identified_by_options = True
 

@@ -8,7 +8,6 @@ from servelint.core.launch import Launch
 from servelint.core.text import TracedText
 from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.config import Config
-from servelint.fixes.change import written_at
 from servelint.judge.parser.violation import Violation
 
 _REFERENCE = r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))"
@@ -97,10 +96,7 @@ def violations(config: Config) -> list[Violation]:
         elif mishap.kind == "not-a-string":
             kind = "a boolean" if mishap.shown[:1].isalpha() else "a number"
             message = f"{shown} is {kind} in YAML, and Kubernetes takes only strings here: it refuses the object"
-            change = written_at(mishap.span, f'"{mishap.shown}"')
-            found.append(
-                Violation("not-a-string", mishap.span, message, f'write "{shown}"', f"{kind}, not a string", change=change)
-            )
+            found.append(Violation("not-a-string", mishap.span, message, f'write "{shown}"', f"{kind}, not a string"))
         elif mishap.kind == "no-capabilities":
             message = "this device has no capabilities: compose refuses the file"
             advice = "add capabilities: [gpu] to the same item of the list, beside driver"

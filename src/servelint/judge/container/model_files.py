@@ -115,11 +115,15 @@ def _from_hub(config: Config, runtime: Runtime, mounts: list[TracedText]) -> lis
         message = (
             f"{offline}={value.flat} forbids the download of {model.value}, and no volume has it: the server does not start"
         )
-        advice = f"mount a volume with the model at {engine.model_cache}, or delete {offline}"
+        advice = f"delete {offline}, or mount a volume with the model at {engine.model_cache}"
         return [Violation("offline-without-model", model.span, message, advice, "not in the container")]
     if known and re.fullmatch(_GATED, str(model.value)) and not _may_have_token(config):
         message = f"{model.value} is a gated repository, and this container has no token: the hub refuses the download"
-        return [Violation("gated-without-token", model.span, message, "pass HF_TOKEN of an account with access to it", "gated")]
+        return [
+            Violation(
+                "gated-without-token", model.span, message, "set HF_TOKEN=TOKEN: that of an account with access to it", "gated"
+            )
+        ]
     what, again = ("the models that it pulls", "them") if pulls else (model.value, "it")
     message = f"no volume keeps {what}: every new container downloads {again} again"
     span = (launch.image.span() if pulls and launch.image is not None else None) or model.span

@@ -77,7 +77,7 @@ def _violation(config: Config, mine: _Claim, other: Config, theirs: _Claim) -> l
         return []  # the kernel hands each connection to one of the replicas
     related = [Related(theirs.site or first.site, "taken here")]
     where = "of the pod" if pod else "of the host"
-    advice = f"give each server a port of its own: --{record.port_option} {mine.number + 1}"
+    advice = f"write --{record.port_option} {mine.number + 1}, or another free port"
     if mine.published:
         message = f"{name} publishes port {mine.number} {where} as well: the container that starts second fails"
         advice = f"publish another port of the host, such as {mine.number + 1}"

@@ -8,6 +8,7 @@ from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.numbers import is_whole
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
+from servelint.engines import ENGINES
 from servelint.readers.commands import launches
 from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
@@ -206,8 +207,8 @@ def _gpu(source: Source, wanted: Entries) -> tuple[TracedText | None, int | None
 # -- srt-slurm: https://github.com/NVIDIA/srt-slurm/tree/main/src/srtctl/backends
 
 _WORKERS = ("prefill", "decode", "aggregated")
-_BACKENDS = {"sglang": "--model-path", "vllm": "--model"}
-"""Backends whose options are those of a worker's command, and the option that names the model."""
+_BACKENDS = {one.platforms["srt-slurm"]: one for one in ENGINES.values() if "srt-slurm" in one.platforms}
+"""Backends whose options are those of a worker's command -> their engines."""
 _NOT_PASSED = frozenset(("connector", "model-path", "model_path", "nccl-port", "nccl_port"))
 
 
@@ -230,15 +231,15 @@ def _recipe(source: Source, document: Node) -> list[Launch]:
     path = optional(source, model, "path") or TracedText.of("/model")
     own = path.cut(len("hf:")) if path.flat.startswith("hf:") else path
     found: list[Launch] = []
-    for engine, option in _BACKENDS.items():
+    for engine, record in _BACKENDS.items():
         for worker in _WORKERS:
             given = section(section(backend, f"{engine}_config"), worker)
             if not given:
                 continue
             passed = {name: pair for name, pair in given.items() if name not in _NOT_PASSED and not _is_off(pair[1])}
-            argv = [Word(TracedText.of(one)) for one in ("python3", "-m", f"dynamo.{engine}", option)]
+            argv = [Word(TracedText.of(one)) for one in ("python3", "-m", f"dynamo.{engine}", f"--{record.model_option}")]
             argv += [Word(own, path.span()), *of_mapping(source, passed)]
-            if worker != "aggregated" and "disaggregation-mode" not in given and engine == "sglang":
+            if worker != "aggregated" and record.roles[0] == "disaggregation-mode" and record.roles[0] not in given:
                 argv += [Word(TracedText.of(one)) for one in ("--disaggregation-mode", worker)]
             env = variables(source, backend, f"{worker}_environment")
             nodes = list(given.values())
