@@ -158,6 +158,8 @@ def _tree(chance: Chance, depth: int, names: tuple[str, ...]) -> dict[str, Any]:
 def _argument(chance: Chance, operator: str, names: tuple[str, ...]) -> Any:
     if operator == "set":
         return chance.often(0.5)
+    if operator == "range":
+        return _range(chance).strip() or ">=5,<6"
     if operator in ("in", "not-in"):
         if chance.often(0.1):
             return {"names": "some-kind", **({"release": "any"} if chance.often(0.5) else {})}

@@ -182,7 +182,7 @@ class TestAnswers:
         assert shells.ask("bash", "servelint rules ") == ["test"]
         assert shells.ask("bash", "servelint advise cal") == ["calibrate"]
         assert shells.ask("bash", "servelint help eng") == ["engines"]
-        assert shells.ask("bash", "servelint help engines ") == ["list", "show", "update", "harvest", "anchors"]
+        assert shells.ask("bash", "servelint help engines ") == ["list", "show", "update", "harvest", "anchors", "stack"]
         assert shells.ask("bash", "servelint help check ") == []
         assert shells.ask("bash", "servelint completions ") == list(SHELLS)
 

@@ -252,8 +252,8 @@ def _anchors(compared: Compared) -> int:
 
 @command(
     "stack",
-    about="Read what every release of vLLM and SGLang runs beside, from the package index: Transformers, PyTorch, CUDA, GPUs.",
-    notes="What was read before is kept in the cache.",
+    about="Read from the package index what each release of vLLM and SGLang runs with.",
+    notes="It writes the releases of Transformers and PyTorch, CUDA, and the GPUs of the builds.",
     examples=["servelint engines stack"],
 )
 def _stack() -> int:

@@ -61,7 +61,7 @@ def _numbers(launch: Launch) -> set[str]:
         if runtime is None or not (runtime.declared or (runtime.network is not None and runtime.network.value == "host")):
             return {str(port.host) for port in runtime.ports or [] if port.host} if runtime is not None else set()
     words = [word.text.flat for word in launch.argv]
-    pairs = zip(words, [*words[1:], ""], strict=True)
+    pairs = zip(words, [*words[1:], ""], strict=False)
     given = {word.partition("=")[2] or after for word, after in pairs if word.startswith("-") and "port" in word.lower()}
     given |= {one.value.flat for name, one in launch.env.items() if "PORT" in name and one.value is not None}
     return given or {str(ENGINES[launch.engine].port)}

@@ -102,7 +102,7 @@ def violations(config: Config) -> list[Violation]:
             advice = "add capabilities: [gpu] to the same item of the list, beside driver"
             found.append(Violation("refused-device", mishap.span, message, advice, "needs capabilities"))
         elif mishap.kind == "count-and-ids":
-            message = "this device has count and device_ids, which exclude each other: compose refuses the file"
+            message = "count and device_ids of a device cannot be combined: compose refuses the file"
             found.append(Violation("refused-device", mishap.span, message, "delete one of them", "both"))
         elif mishap.kind == "expanded-early":
             message = f"{shown} is replaced when the script is written, before the script sets it"

@@ -32,7 +32,7 @@ _OTHER_HUBS = (
     "LMDEPLOY_USE_OPENMIND_HUB",
 )
 _GATED = r"meta-llama/.+|google/(?:gemma-(?:1\.1-)?[27]b|gemma-[23]-|gemma-3n-|codegemma-|embeddinggemma-).*"
-"""Publishers' repositories that the hub gives to nobody without a token."""
+"""Publishers' repositories that the hub gives only to accounts with access."""
 _PODS = ("Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "LeaderWorkerSet")
 """Kinds to whose containers no controller adds a volume with the model."""
 _IN_IMAGES = (

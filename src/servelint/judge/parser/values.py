@@ -342,7 +342,7 @@ def _of_object(view: ReleaseView, setting: Setting) -> list[Violation]:
 
 
 def _of_neighbours(view: ReleaseView, setting: Setting, option: Option) -> list[Violation]:
-    """Keys that neither the release before nor the one after has, where those of the release itself are not known."""
+    """Misspelt keys of the release before and the one after, where those of the release itself are not known."""
     runs = view.catalog.runs_of_object(option.name)
     view.run_of(runs)
     before = max((run[1] for run in runs if run[1] < view.index), default=None)
@@ -361,9 +361,13 @@ def _of_neighbours(view: ReleaseView, setting: Setting, option: Option) -> list[
     def judge(spelling: str, known: list[tuple[str, Keys | None]], node: JsonNode) -> None:
         for key, (written, value) in node.members.items():
             bodies = [keys.get(key) if keys is not None else None for _, keys in known]
-            if bodies == [None, None] and all(keys is not None and keys.extra == "reject" for _, keys in known):
+            lives = [life for _, keys in known if keys is not None for life in keys.lives(key)]
+            # a candidate may have had a key of its own for a while: one that is gone or misspelt is none
+            meant = None if lives else misspelt(key, [one for _, keys in known if keys is not None for one in keys.known])
+            gone = bool(lives) and all(last < before for _, last, *_ in lives)
+            if (gone or meant is not None) and all(keys is not None and keys.extra == "reject" for _, keys in known):
                 message = f"{key} of {spelling} is a key of neither {view.name} {names}, and {view.release} is between them"
-                advice = "correct its name, or delete it"
+                advice = f"did you mean {meant}?" if meant is not None else "delete it"
                 found.append(Violation("unknown-json-key", written.content.span(), message, advice, "no such key").as_warning())
             if value.kind == OBJECT:
                 inner = [
