@@ -247,7 +247,8 @@ def write(docs: Path, book: list[rules.Rule]) -> None:
         count = sum(len(rows) for rows in sections.values())
         known = f"{catalog.releases[0]} to {catalog.releases[-1]}"
         index.append(f"- [{engine_name(engine)}]({slug(engine)}/index.md): {count} names, {known}")
-        lines = ["---", "hide: [navigation, toc]", "search: {exclude: true}", "---", "", f"# Options of {engine_name(engine)}", ""]
+        lines = ["---", "hide: [navigation, toc]", "search: {exclude: true}", "---", ""]
+        lines += [f"# Options of {engine_name(engine)}", ""]
         lines += [
             '<form class="filters"><label>Find <input id="name-filter" size="30" placeholder="kv-cache"></label></form>',
             "",

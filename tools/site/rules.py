@@ -172,7 +172,8 @@ def _list(book: list[Rule]) -> str:
         "impact": [(name, name) for name in impacts],
     }
     # the search has a page for each of them
-    lines = ["---", "hide: [navigation, toc]", "search: {exclude: true}", "---", "", "# Rules", "", '<form class="filters" id="rule-filters">']
+    lines = ["---", "hide: [navigation, toc]", "search: {exclude: true}", "---", "", "# Rules", ""]
+    lines += ['<form class="filters" id="rule-filters">']
     for name, options in choices.items():
         rows = "".join([f'<option value="{value}">{html.escape(label)}</option>' for value, label in options])
         lines.append(f'<label>{name.capitalize()} <select name="{name}"><option value="">any</option>{rows}</select></label>')
