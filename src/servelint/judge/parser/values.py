@@ -341,6 +341,13 @@ def _of_object(view: ReleaseView, setting: Setting) -> list[Violation]:
     return _object(view, setting.spelling, option.json, keys, node) if node is not None and node.kind == OBJECT else []
 
 
+def _meant(key: str, known: list[str]) -> str | None:
+    """The known key of which another one is a misspelling, or which has its words in another order."""
+    found = misspelt(key, known)
+    in_order = {"_".join(sorted(one.split("_"))): one for one in known if "_" in one} if found is None and "_" in key else {}
+    return found or in_order.get(misspelt("_".join(sorted(key.split("_"))), in_order) or "")
+
+
 def _of_neighbours(view: ReleaseView, setting: Setting, option: Option) -> list[Violation]:
     """Misspelt keys of the release before and the one after, where those of the release itself are not known."""
     runs = view.catalog.runs_of_object(option.name)
@@ -363,7 +370,7 @@ def _of_neighbours(view: ReleaseView, setting: Setting, option: Option) -> list[
             bodies = [keys.get(key) if keys is not None else None for _, keys in known]
             lives = [life for _, keys in known if keys is not None for life in keys.lives(key)]
             # a candidate may have had a key of its own for a while: one that is gone or misspelt is none
-            meant = None if lives else misspelt(key, [one for _, keys in known if keys is not None for one in keys.known])
+            meant = None if lives else _meant(key, [one for _, keys in known if keys is not None for one in keys.known])
             gone = bool(lives) and all(last < before for _, last, *_ in lives)
             if (gone or meant is not None) and all(keys is not None and keys.extra == "reject" for _, keys in known):
                 message = f"{key} of {spelling} is a key of neither {view.name} {names}, and {view.release} is between them"
