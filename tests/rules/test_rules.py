@@ -48,15 +48,13 @@ def _schema(name: str) -> jsonschema.Draft202012Validator:
 def _written(rule: dict[str, Any], example: dict[str, Any], number: int) -> Iterator[tuple[str, Source, Span | None]]:
     """An example in formats, without its marks: the format, the file, and the span that the marks enclose.
 
-    The first bad example in two formats, the others in one, each in others; all in every one of them where
-    SERVELINT_ALL_FORMATS is set.
+    Each example in one format, each in another; all in every one of them where SERVELINT_ALL_FORMATS is set.
     """
     if "text" in example:
         yield "as it is", *unmarked(example["file"], example["text"])
         return
     for index, (name, (filename, wrap)) in enumerate(WRAPPERS.items()):
-        every = len(WRAPPERS) // 2 if number == 1 and example in rule["examples"]["bad"] else len(WRAPPERS)
-        if EVERYWHERE or index % every == (number + len(rule["id"])) % every:
+        if EVERYWHERE or index == (number + len(rule["id"])) % len(WRAPPERS):
             yield name, *unmarked(filename, wrap(rule["engine"], example))
 
 

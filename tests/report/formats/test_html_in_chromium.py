@@ -197,8 +197,7 @@ class TestAddresses:
 
 
 class TestAccessibility:
-    @pytest.mark.parametrize("scheme", ["light", "dark"])
-    @pytest.mark.parametrize("width", [390, 1280])
+    @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
     def test_axe_finds_nothing_serious(self, width: int, scheme: str, browser: Browser, tmp_path: Path) -> None:
         from axe_playwright_python.sync_playwright import Axe
 
