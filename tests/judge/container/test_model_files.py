@@ -101,6 +101,10 @@ class TestOffline:
     def test_it_is_not_or_a_volume_may_have_the_model(self, options: str) -> None:
         assert _run(options, QWEN) == []
 
+    def test_a_script_that_downloads_it_before(self) -> None:
+        script = f"hf download {QWEN} && HF_HUB_OFFLINE=1 vllm serve {QWEN}"
+        assert _found(f"docker run --gpus all --entrypoint bash {IMAGE} -c '{script}'\n") == []
+
 
 class TestGated:
     @pytest.mark.parametrize(

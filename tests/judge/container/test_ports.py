@@ -133,5 +133,11 @@ class TestScripts:
     def test_releases_that_share_a_port(self, release: str, rule: str) -> None:
         assert _found(PINNED.format(release) + f"{A} &\n{B} &\n") == [(rule, "error")]
 
+    @pytest.mark.parametrize(("build", "rule"), [("b8390", "port-shared"), ("b9093", "port-taken")])
+    def test_builds_that_share_a_port(self, build: str, rule: str) -> None:
+        image = f"ghcr.io/ggml-org/llama.cpp:server-cuda-{build} -hf"
+        run = f"docker run -d --gpus all --network host {image}"
+        assert (rule, "error") in _found(f"{run} a/b-GGUF --port 9000\n{run} c/d-GGUF --port 9000\n")
+
     def test_replicas_of_one_model_share_it(self) -> None:
         assert _found(PINNED.format("0.20.2") + f"{A} &\n{A} &\n") == []

@@ -419,9 +419,9 @@ class VLLM(Engine):
     plugin_variables = ("VLLM_OPENVINO_",)  # github.com/vllm-project/vllm-openvino: vllm_openvino/envs.py
     device_variables = ("VLLM_TARGET_DEVICE", "VLLM_CPU_")
     argument_variables = ("VLLM",)
+    shares_port = ("0.7.3", "0.24.0")  # create_server_socket of vllm/entrypoints/openai/api_server.py
     # The engine core reads all that vllm/envs.py knows once the model is loaded (enable_envs_cache at the end of EngineCore's
     # start in vllm/v1/engine/core.py); before, a variable is read where it is used, which may be never.
-    shares_port = ("0.7.3", "0.24.0")  # create_server_socket of vllm/entrypoints/openai/api_server.py
     values_read_since = "0.11.1"
     value_kind = "converter"
     value_kinds = {"int": "a whole number", "bool(int)": "1 or 0", "float": "a number"}

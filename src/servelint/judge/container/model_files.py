@@ -33,8 +33,6 @@ _OTHER_HUBS = (
 )
 _GATED = r"meta-llama/.+|google/(?:gemma-(?:1\.1-)?[27]b|gemma-[23]-|gemma-3n-|codegemma-|embeddinggemma-).*"
 """Publishers' repositories that the hub gives only to accounts with access."""
-_PODS = ("Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "LeaderWorkerSet")
-"""Kinds to whose containers no controller adds a volume with the model."""
 _IN_IMAGES = (
     "/vllm-workspace",
     "/sgl-workspace",
@@ -64,7 +62,7 @@ def violations(config: Config, runtime: Runtime) -> list[Violation]:
 def _not_mounted(config: Config, runtime: Runtime, mounts: list[TracedText]) -> list[Violation]:
     """A path of a file or a folder that nothing brings into the container."""
     launch = config.launch
-    if not runtime.direct or runtime.script or not launch.likely or not _is_plain(launch, runtime):
+    if not _is_plain(launch, runtime):
         return []
     for name in dict.fromkeys((*_FILES, ENGINES[launch.engine].model_option)):
         given = config.operand(name) if name else Operand(False)
@@ -87,10 +85,9 @@ def _not_mounted(config: Config, runtime: Runtime, mounts: list[TracedText]) -> 
 
 
 def _is_plain(launch: Launch, runtime: Runtime) -> bool:
-    """Whether the file shows all volumes of the container."""
-    if launch.container is None or launch.container.open:
-        return False
-    return not runtime.declared or launch.name.partition("/")[0] in _PODS
+    """Whether the container runs the engine alone, and the file shows all that it is given."""
+    complete = launch.container is not None and not launch.container.open
+    return complete and launch.likely and runtime.direct and not runtime.script
 
 
 def _from_hub(config: Config, runtime: Runtime, mounts: list[TracedText]) -> list[Violation]:
@@ -106,7 +103,7 @@ def _from_hub(config: Config, runtime: Runtime, mounts: list[TracedText]) -> lis
         return []
     if any(name in launch.env for name in _CACHES):
         return []
-    known = not launch.open_env and not pulls and runtime.direct and launch.likely and _is_plain(launch, runtime)
+    known = not launch.open_env and not pulls and _is_plain(launch, runtime)
     offline = next((name for name in _OFFLINE if name in launch.env), None)
     if offline is not None:
         value = launch.env[offline].value

@@ -39,10 +39,6 @@ if TYPE_CHECKING:
     pass
 
 _LISTS = ("containers", "initContainers")
-_STRICT = frozenset(
-    ("Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob", "JobSet", "LeaderWorkerSet")
-)
-"""Kinds whose containers the API server checks."""
 _SINGLE = ("container", "mainContainer", "runner")
 _ROUTERS = (".router", ".routerConfig")
 """Where OME has runners that only hand requests on."""
@@ -246,7 +242,7 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
         found = _script(pod.file.source, fields, given, context)
         if not found and not pod.complete:
             found = _named(pod, name, string(fields, "name") or "", fields)
-    if found and pod.path.partition("/")[0] in _STRICT:
+    if found and pod.path.partition("/")[0] in runtime.KINDS:
         found[0].mishaps = [*found[0].mishaps, *_not_strings(pod.file.source, fields)]
     for launch in found:
         environment.show_injected(launch, given)

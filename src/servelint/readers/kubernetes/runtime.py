@@ -184,7 +184,7 @@ def ipc(source: Source, pod: Entries) -> TracedText | None:
     return TracedText.of("host", yaml.span(source, pod["hostIPC"][1]))
 
 
-_KINDS = frozenset((
+KINDS = frozenset((
     "Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob", "LeaderWorkerSet",
     "CloneSet", "DisaggregatedSet", "JobSet", "PodTemplate", "ReplicationController", "Rollout",
 ))  # fmt: skip
@@ -204,7 +204,7 @@ def of_container(source: Source, path: str, pod: Entries, fields: Entries) -> Ru
         pod: The pod.
         fields: The container.
     """
-    if path.partition("/")[0] not in _KINDS or HIDDEN in fields:
+    if path.partition("/")[0] not in KINDS or HIDDEN in fields:
         return None
     ports = _ports(source, fields)
     names = {name: port.number for name, port in ports}
