@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 _AT_MOST = 16
 """Launches that are compared with each other: more are written by a loop."""
-_DETACHED = re.compile(r"--detach(?:=true)?|-[a-z]*d[a-z]*")
+_DETACHED = re.compile(r"--detach(?:=true)?|-[it]*d[it]*")
+"""The option with which a container tool goes on while the container runs."""
 _NOT_HERE = frozenset(
     ("exec", "ip", "kubectl", "mpiexec", "mpirun", "nsenter", "parallel", "pdsh", "screen", "srun", "ssh", "timeout", "tmux")
 )
@@ -41,7 +42,7 @@ def add(running: list[tuple[Launch, Invocation]], launch: Launch, ran: Invocatio
         for other, one in running[:_AT_MOST]
         if one.site.source is here.source
         and one.site.end < here.start
-        and (one.background or any(_DETACHED.fullmatch(word.text.flat) for word in one.words[1:6]))
+        and (one.background or (other.container is not None and any(_DETACHED.fullmatch(word.text.flat) for word in one.words)))
         and not any(word.text.flat in _NOT_HERE for word in (*one.words[:6], *ran.words[:6]))
         and not _ENDS.search(here.source.text, one.site.end, here.start)
     ]

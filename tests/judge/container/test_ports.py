@@ -98,6 +98,7 @@ class TestScripts:
             f"{A} --port 9000 &\nuntil curl -s localhost:9000/health; do sleep 5; done\n{B} --port=9000 &\n",
             f"docker run -d -p 9000:8000 {VLLM} --model a/b\ndocker run -d -p 9000:8000 {VLLM} --model c/d\n",
             f"docker run -d --network host {VLLM} --model a/b\n{B}\n",
+            f"docker run --gpus all --ipc host --network host --rm -itd {VLLM} --model a/b\n{B}\n",
             f"if true; then {A} & fi\n{B} &\n",
         ],
     )
@@ -108,6 +109,7 @@ class TestScripts:
         "text",
         [
             f"{A}\n{B}\n",
+            f"{A} -dp 2\n{B} -d 2\n",
             f"{A} &\nfirst=$!\nkill $first\n{B} &\n",
             f"{A} &\nstop_servers\n{B} &\n",
             f"{A} &\nwait\n{B} &\n",
