@@ -113,7 +113,7 @@ class Invocation:
     ) -> None:
         state = shell.state
         self.words = words
-        self.background = shell.behind > 0
+        self.background = shell.in_background > 0
         self.env = env
         self.site = site
         self.place = shell.evaluated or site
@@ -246,6 +246,7 @@ class Evaluator:
         evaluated: The `eval` whose text is run.
         traps: Signal -> the command that is run then.
         input: What the functions that are running read from their standard input; None if that is not known.
+        in_background: How many statements around the current one the script does not wait for.
         writes_text: Whether a heredoc is expanded, in which backquotes are more often Markdown than commands.
         trials: How many conditions around the current statement take its failure, which ends no script then.
         ignores_case: Whether `shopt -s nocasematch` is set: texts that differ may be equal.
@@ -290,7 +291,7 @@ class Evaluator:
         self.called: set[str] = set()
         self.local_names: set[str] | None = None
         self.on_path = True
-        self.behind = 0
+        self.in_background = 0
         self.loops = 0
         self.last = SUCCESS
         self.left_early = False
@@ -370,9 +371,9 @@ class Evaluator:
         status = SUCCESS
         for node in nodes:
             if node.background:
-                self.behind += 1
+                self.in_background += 1
                 flow.apart(self, partial(self.visit, node))
-                self.behind -= 1
+                self.in_background -= 1
                 status = SUCCESS
             else:
                 status = self.visit(node)
