@@ -93,7 +93,9 @@ def _texts() -> Iterator[tuple[Path, str]]:
 @pytest.mark.book
 def test_no_phrase_comes_back() -> None:
     found: list[str] = []
-    wanted = re.compile("|".join(PHRASES), re.IGNORECASE)
+    edge = r"\b"  # looked for once for all phrases that start with it, which takes a tenth of the time
+    starting = "|".join(one.removeprefix(edge) for one in PHRASES if one.startswith(edge))
+    wanted = re.compile("|".join([rf"\b(?:{starting})", *[one for one in PHRASES if not one.startswith(edge)]]), re.IGNORECASE)
     for path, text in _texts():
         for match in wanted.finditer(text):
             line = text[text.rfind("\n", 0, match.start()) + 1 : text.find("\n", match.end())]

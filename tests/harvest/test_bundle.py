@@ -10,6 +10,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,13 @@ LINK, PIPE = 0o120777, 0o010644
 GPUS = "hardware/gpus.json"
 
 
+@cache
+def data_files() -> dict[str, bytes]:
+    """The files of a bundle of this checkout."""
+    found: dict[str, bytes] = tool.files()
+    return found
+
+
 class Maker:
     """Makes bundles, signed with a key of its own."""
 
@@ -37,7 +45,7 @@ class Maker:
         self.secret, public = tool.new_key()
         self.key = str(folder / "own.pub")
         Path(self.key).write_text(public)
-        self.contents = tool.files()
+        self.contents = dict(data_files())
 
     def signed(self, manifest: bytes, contents: dict[str, bytes] | None = None) -> dict[str, bytes]:
         signature = tool.signature(manifest, self.secret, "a comment").encode()

@@ -139,7 +139,8 @@ def test_files_of_a_case_are_read(tmp_path: Path) -> None:
     assert [one.rule for one in verdicts.judged(refused, "h100-80gb", 8)] == ["vllm/unknown-option"]
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verdicts, "seeds", lambda engine, _: STARTED[engine])
     oracle = tmp_path / "oracle.py"
     oracle.write_text(
         "import json, sys\n"

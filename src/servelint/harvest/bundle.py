@@ -313,8 +313,10 @@ def install(path: str, key: str = KEY) -> tuple[Verified, bool]:
     staged = os.path.join(folder, f"{found.id}.{os.getpid()}")
     try:
         for name, content in found.files.items():
-            _write(os.path.join(staged, *name.split("/")), content)
-        _write(os.path.join(staged, MANIFEST), json.dumps(found.manifest).encode())
+            _write(os.path.join(staged, *name.split("/")), content, synced=False)
+        _write(os.path.join(staged, MANIFEST), json.dumps(found.manifest).encode(), synced=False)
+        if hasattr(os, "sync"):
+            os.sync()  # once for all of them: a loss of power must not leave half a file in what is named below
         _tried(os.path.basename(staged))
         final = os.path.join(folder, found.id)
         shutil.rmtree(final, ignore_errors=True)
@@ -353,13 +355,15 @@ def _name_installed(ids: list[str]) -> None:
     _write(os.path.join(data.bundle_folder(), data.CURRENT), json.dumps({"bundles": ids}).encode())
 
 
-def _write(path: str, content: bytes) -> None:
+def _write(path: str, content: bytes, *, synced: bool = True) -> None:
+    """Write a file whole or not at all. synced: whether it is on the disk at the end."""
     temporary = f"{path}.{os.getpid()}.tmp"
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(temporary, "wb") as file:
         file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+        if synced:
+            file.flush()
+            os.fsync(file.fileno())
     os.replace(temporary, path)
 
 

@@ -15,6 +15,7 @@ import re
 import sys
 import tarfile
 import zipfile
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -61,13 +62,11 @@ def text(built: dict[str, Any]) -> str:
 
 
 def table(known: dict[str, Any]) -> dict[str, Any]:
-    """The table of all releases. What people write of their own in it, `about` and `by hand`, is kept."""
-    dates = _uploads("transformers", python=False)
+    """The table of all releases. What people write of their own in it, `about` and `by hand`, is kept. Raises HarvestError."""
     built: dict[str, Any] = {"about": known["about"], "by hand": known["by hand"]}
     pinned: set[str] = set()
     for engine in _EXTRAS:
-        uploads = _uploads(ENGINES[engine].distributions[0], python=False)
-        rows = {release: row(engine, release, uploads, dates) for release in known_releases(engine) if release in uploads}
+        rows = rows_of(engine, known_releases(engine))
         names = list(dict.fromkeys([name for one in rows.values() for name in one]))
         built[engine] = {name: _runs({release: one.get(name, "") for release, one in rows.items()}) for name in sorted(names)}
         pinned |= {value.removeprefix("==") for _, value in built[engine].get("torch", ()) if value.startswith("==")}
@@ -76,7 +75,13 @@ def table(known: dict[str, Any]) -> dict[str, Any]:
     return built
 
 
-def row(engine: str, release: str, uploads: Dates, dates: Dates) -> dict[str, str]:
+def rows_of(engine: str, releases: Iterable[str]) -> dict[str, dict[str, str]]:
+    """What is read of each release that is on the index. Raises HarvestError."""
+    uploads, dates = _uploads(ENGINES[engine].distributions[0], python=False), _uploads("transformers", python=False)
+    return {release: _row(engine, release, uploads, dates) for release in releases if release in uploads}
+
+
+def _row(engine: str, release: str, uploads: Dates, dates: Dates) -> dict[str, str]:
     """What is read of one release: names of the table -> texts."""
     files = opened(engine, release)
     found = requirements(files.get(METADATA, ""), engine)

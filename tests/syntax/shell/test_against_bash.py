@@ -569,8 +569,8 @@ SHELL_OPTIONS = ("set -e", "set -euo pipefail", "set -o errexit", "set -x", "set
 
 @pytest.mark.parametrize("options", SHELL_OPTIONS)
 def test_what_errexit_leaves_out_is_what_bash_leaves_out(options: str, bash: Bash) -> None:
-    for statement in (*FAILING, *PASSING):
-        for script in (
+    for number, statement in enumerate((*FAILING, *PASSING)):
+        scripts = (
             f"{options}\n{statement}\nvllm serve m",
             f"{options}\nh() {{ {statement}\n}}\nh\nvllm serve m",
             f"{options}\nh() {{ {statement}\nvllm serve m\n}}\nh || true\nvllm serve n",
@@ -578,7 +578,11 @@ def test_what_errexit_leaves_out_is_what_bash_leaves_out(options: str, bash: Bas
             f"{options}\n( {statement}\nvllm serve m )\nvllm serve n",
             f"{options}\n( {statement}\nvllm serve m ) || true",
             f"{options}\nvllm serve m &\n{statement}\nwait",
-        ):
+        )
+        first = number % len(
+            scripts
+        )  # each script for the first of the options; one of them, and always another, for the others
+        for script in scripts if options == SHELL_OPTIONS[0] else (scripts[first], scripts[first - 3]):
             expected = [argv for argv, _ in bash(script)]
             found = [[word.text.flat for word in ran.words] for ran in evaluated(script, likely=False)]
             assert [argv for argv in expected if argv not in found] == [], script
