@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import wraps
 
+from servelint.core.source import Source
+from servelint.core.text import TracedText
 from servelint.engines.config import Config
 from servelint.syntax.json import OBJECT, JsonNode
 
@@ -103,3 +105,31 @@ def _objects(config: Config, node: JsonNode, name: str) -> Iterator[tuple[str, J
         if value.kind == OBJECT and _keys(config, below) is not None:
             yield below, value
             yield from _objects(config, value, below)
+
+
+_ONE_BY_DEFAULT = ("tensor_parallel_size", "pipeline_parallel_size", "context_parallel_size")
+_NONE_BY_DEFAULT = ("moe_expert_parallel_size", "moe_tensor_parallel_size", "moe_cluster_parallel_size")
+
+
+def autodeploy_sizes(config: Config) -> dict[str, str] | None:
+    """A parallel size in the file of the AutoDeploy backend, whose other keys are not known.
+
+    Source: ensure_no_custom_parallel_config in tensorrt_llm/_torch/auto_deploy/llm_args.py.
+    """
+    from servelint.syntax import yaml
+
+    name, opener = config.text("config"), config.launch.open
+    opened = opener(TracedText.of(name)) if name and opener is not None else None
+    if opened is None or not opened.text.known:
+        return None
+    nodes, problem = yaml.documents(Source("", opened.text.flat))
+    if problem is not None or len(nodes) != 1 or not yaml.is_mapping(nodes[0]):
+        return None
+    keys = {key: yaml.scalar(value) for key, (_, value) in yaml.entries(nodes[0]).items()}
+    if "_autodeploy" not in (keys.get("backend"), config.text("backend")):
+        return None
+    for key in (*_NONE_BY_DEFAULT, *_ONE_BY_DEFAULT):
+        value = keys.get(key)
+        if value is not None and value.isdecimal() and (key in _NONE_BY_DEFAULT or value != "1"):
+            return {"key": key, "value": value}
+    return None
