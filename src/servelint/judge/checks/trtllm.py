@@ -5,12 +5,13 @@ Source: update_llm_args_with_extra_dict in tensorrt_llm/llmapi/llm_args.py (1.3.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import wraps
 
-from servelint.core.source import Source
-from servelint.core.text import TracedText
+from servelint.engines import launch_files
 from servelint.engines.config import Config
+from servelint.engines.registry import ENGINES
 from servelint.syntax.json import OBJECT, JsonNode
 
 TYPE_CHECKING = False
@@ -116,20 +117,14 @@ def autodeploy_sizes(config: Config) -> dict[str, str] | None:
 
     Source: ensure_no_custom_parallel_config in tensorrt_llm/_torch/auto_deploy/llm_args.py.
     """
-    from servelint.syntax import yaml
-
-    name, opener = config.text("config"), config.launch.open
-    opened = opener(TracedText.of(name)) if name and opener is not None else None
-    if opened is None or not opened.text.known:
-        return None
-    nodes, problem = yaml.documents(Source("", opened.text.flat))
-    if problem is not None or len(nodes) != 1 or not yaml.is_mapping(nodes[0]):
-        return None
-    keys = {key: yaml.scalar(value) for key, (_, value) in yaml.entries(nodes[0]).items()}
+    files = ENGINES[config.launch.engine].object_files
+    words = launch_files.with_objects(config.launch, files[0], "\0") if files is not None else []
+    objects = [word.text for word in words if word.text.flat.startswith("{") and word.text.known]
+    keys = json.loads(objects[-1].flat) if len(objects) == 1 else {}
     if "_autodeploy" not in (keys.get("backend"), config.text("backend")):
         return None
     for key in (*_NONE_BY_DEFAULT, *_ONE_BY_DEFAULT):
         value = keys.get(key)
-        if value is not None and value.isdecimal() and (key in _NONE_BY_DEFAULT or value != "1"):
-            return {"key": key, "value": value}
+        if isinstance(value, int) and (key in _NONE_BY_DEFAULT or value != 1):
+            return {"key": key, "value": str(value)}
     return None
