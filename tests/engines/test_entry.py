@@ -42,6 +42,7 @@ def found(text: str, at: int = 0) -> tuple[str, int] | None:
         ("python /sgl/sglang/launch_server.py", ("sglang", 2)),
         ("llama-server -m a.gguf", ("llama.cpp", 1)),
         ("build/bin/llama-server.exe", ("llama.cpp", 1)),
+        ("llama serve -m a.gguf", ("llama.cpp", 2)),
         ("trtllm-serve m", ("trtllm", 1)),
         ("trtllm-serve serve m", ("trtllm", 2)),
         ("python -m tensorrt_llm.commands.serve serve m", ("trtllm", 4)),

@@ -84,3 +84,8 @@ def test_the_release_is_that_of_the_compose_file_that_mounts_it(tmp_path: Path) 
     presets.write_text("[a]\nmodel = a.gguf\nn-gpu-layers = many\n")
     (found,) = servelint.check([str(presets)]).findings
     assert (found.rule, found.release, found.span.text) == ("llamacpp/invalid-value", "b9200", "many")
+
+
+def test_a_preset_of_sampling_keys_is_recognised() -> None:
+    (launch,) = launches_in("[a]\nmodel = unsloth/a-GGUF:Q8_0\ntemp = 0.6\nmin-p = 0.0\n", "config.ini")
+    assert [word.value for word in launch.argv][:2] == ["--model", "unsloth/a-GGUF:Q8_0"]

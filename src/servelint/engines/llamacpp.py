@@ -28,6 +28,9 @@ class LlamaCpp(Engine):
         Start(
             paths=r"(?:.*/)?llama-server-(?:cuda[\d.-]*|vulkan|rocm|hip|sycl|metal|musa|cann|cpu|gpu|gfx\w+|b\d{4,5}|[0-9a-f]{7,40})(?:\.exe)?"
         ),
+        # app/llama.cpp hands the words on; b9254 has it, b9247 does not
+        Start("serve", programs=("llama", "llama.exe"), since="b9254"),
+        Start("server", programs=("llama", "llama.exe"), since="b9254"),
         # its name up to b3150: https://github.com/ggml-org/llama.cpp/pull/7809
         Start(
             paths=r"(?:^|.*/)(?:\w+[-_.])?llama[-_.]?cpp[^/]*/(?:build/)?(?:bin/)?(?:Release/)?server(?:\.exe)?", until="b3150"
@@ -57,7 +60,7 @@ class LlamaCpp(Engine):
     image_names = r"llama-server|[a-z]*llama\.cpp|llamacpp|[a-z]*llama-cpp"
     not_image_names = r"llama-?cpp-python|llama-?\.?cpp-(?:rpc|worker)"
 
-    words = (b"llama-server", b"llama.cpp", b"llamacpp")
+    words = (b"llama-server", b"llama.cpp", b"llamacpp", b"llama serve")
     stems = ("llama",)
     yaml_keys = ("llamacpp", "llamaCpp", "llama")
     platforms = {"kubeai": "llamacpp", "llmaz": "llamacpp", "llmkube": "llamacpp"}

@@ -23,8 +23,12 @@ FORMAT = Format(
     title="Presets of llama-server",
     about="the models of a file for `--models-preset`",
     shape=r"(?m)^\[[^\]\n]+\][^\n]*\n(?:(?:[^\[\n][^\n]*)?\n)*?"
-    r"[ \t]*(?:LLAMA_ARG_\w+|n-gpu-layers|ngl|ctx-size|hf-repo|cache-type-[kv]|load-on-startup|spec-type|n-cpu-moe)[ \t]*=",
-    words=("n-gpu-layers", "ctx-size", "hf-repo", "llama_arg_", "load-on-startup", "cache-type-v", "spec-type", "n-cpu-moe"),
+    r"[ \t]*(?:LLAMA_ARG_\w+|n-gpu-layers|ngl|ctx-size|hf-repo|cache-type-[kv]|load-on-startup|spec-type|n-cpu-moe"
+    r"|min-p|repeat-penalty|mmproj|flash-attn)[ \t]*=",
+    words=(
+        *("n-gpu-layers", "ctx-size", "hf-repo", "llama_arg_", "load-on-startup", "cache-type-v", "spec-type", "n-cpu-moe"),
+        *("min-p", "repeat-penalty", "mmproj", "flash-attn"),
+    ),
     languages=("ini",),
 )
 

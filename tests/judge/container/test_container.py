@@ -68,6 +68,7 @@ class TestPorts:
     def test_an_image_of_somebody_elses_may_set_another_port(self) -> None:
         assert "port-not-served" not in run("--gpus all -p 80:80", "--model m", "house/vllm:1")
         assert "port-not-served" in run("--gpus all -p 80:80", "vllm serve m", "house/vllm:1")
+        assert "port-not-served" in run("--gpus all -p 80:80", "vllm serve m --port 8000", "house/vllm:1")
 
     def test_where_the_server_listens_is_told(self) -> None:
         launch, marks = marked_launch("""

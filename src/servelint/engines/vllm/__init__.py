@@ -347,6 +347,16 @@ class VLLM(Engine):
                 "enable-local-indexer", "route-to-encoder", "multimodal-encode-prefill-worker", "vllm-native-encoder-worker",
                 "ec-processor",
             ),
+            # of the HTTP server, which is the frontend's: the worker has those of AsyncEngineArgs (dynamo/vllm/args.py of
+            # ai-dynamo 0.4.1, 0.6.0, 0.9.1, 1.0.0, 1.4.1 and 1.6.1)
+            lacks=(
+                "host", "port", "uds", "api-key", "chat-template", "chat-template-content-format", "response-role",
+                "enable-auto-tool-choice", "tool-call-parser", "tool-parser-plugin", "lora-modules", "allowed-origins",
+                "allowed-headers", "allowed-methods", "allow-credentials", "root-path", "middleware", "ssl-keyfile",
+                "ssl-certfile", "ssl-ca-certs", "uvicorn-log-level", "disable-uvicorn-access-log", "api-server-count",
+                "disable-frontend-multiprocessing", "return-tokens-as-token-ids", "enable-prompt-tokens-details",
+                "enable-request-id-headers", "enable-server-load-tracking", "max-log-len", "log-config-file",
+            ),
         ),
     }  # fmt: skip
     # Gaudi's: https://github.com/HabanaAI/vllm-fork/pull/394

@@ -5,10 +5,13 @@ Source: update_llm_args_with_extra_dict in tensorrt_llm/llmapi/llm_args.py (1.3.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import wraps
 
+from servelint.engines import launch_files
 from servelint.engines.config import Config
+from servelint.engines.registry import ENGINES
 from servelint.syntax.json import OBJECT, JsonNode
 
 TYPE_CHECKING = False
@@ -103,3 +106,25 @@ def _objects(config: Config, node: JsonNode, name: str) -> Iterator[tuple[str, J
         if value.kind == OBJECT and _keys(config, below) is not None:
             yield below, value
             yield from _objects(config, value, below)
+
+
+_ONE_BY_DEFAULT = ("tensor_parallel_size", "pipeline_parallel_size", "context_parallel_size")
+_NONE_BY_DEFAULT = ("moe_expert_parallel_size", "moe_tensor_parallel_size", "moe_cluster_parallel_size")
+
+
+def autodeploy_sizes(config: Config) -> dict[str, str] | None:
+    """A parallel size in the file of the AutoDeploy backend, whose other keys are not known.
+
+    Source: ensure_no_custom_parallel_config in tensorrt_llm/_torch/auto_deploy/llm_args.py.
+    """
+    files = ENGINES[config.launch.engine].object_files
+    words = launch_files.with_objects(config.launch, files[0], "\0") if files is not None else []
+    objects = [word.text for word in words if word.text.flat.startswith("{") and word.text.known]
+    keys = json.loads(objects[-1].flat) if len(objects) == 1 else {}
+    if "_autodeploy" not in (keys.get("backend"), config.text("backend")):
+        return None
+    for key in (*_NONE_BY_DEFAULT, *_ONE_BY_DEFAULT):
+        value = keys.get(key)
+        if isinstance(value, int) and (key in _NONE_BY_DEFAULT or value != 1):
+            return {"key": key, "value": str(value)}
+    return None

@@ -120,11 +120,11 @@ def _own(config: Config) -> bool:
 
 def names_number(config: Config, number: int) -> bool:
     """Whether a number is in the words or the variables of a launch, where it may be another port of it."""
-    text = str(number)
+    text = re.compile(rf"(?<!\d){number}(?!\d)")
     launch = config.launch
     words = [word.text.flat for word in launch.argv]
     values = [variable.value.flat for variable in launch.env.values() if variable.value is not None]
-    return any(text in one for one in (*words, *values))
+    return any(text.search(one) for one in (*words, *values))
 
 
 # -- published ports

@@ -172,9 +172,12 @@ def _ignored_model(view: ReleaseView, fault: Fault) -> Violation:
 
 
 def _lacked_option(view: ReleaseView, fault: Fault) -> Violation:
-    program = next(start.programs[0] for start in view.record.starts if start.launcher == view.config.launch.launcher)
+    start = next(one for one in view.record.starts if one.launcher == view.config.launch.launcher)
+    program = (start.programs or start.modules)[0]
     message = f"{fault.spelling} is an option of {view.record.command[0]}: {program} of {view.release} refuses it"
-    return Violation("unknown-option", fault.span, message, "delete it", "not an option")
+    # a module is another project's, in images of its own: what they change in the engine gives the module no option
+    rule = "unknown-option" if start.programs else "unexpected-argument"
+    return Violation(rule, fault.span, message, "delete it", "not an option")
 
 
 def _ignored_option(view: ReleaseView, fault: Fault) -> Violation:

@@ -1,0 +1,1 @@
+lmdeploy serve gradio /models/qwen
