@@ -7,7 +7,7 @@ import os
 import pytest
 
 from servelint.core.data import read_json
-from servelint.engines.releases import known_releases, release_key
+from servelint.engines.releases import known_releases
 from servelint.harvest import stack
 from servelint.harvest.archives import HarvestError
 
@@ -50,10 +50,10 @@ def test_two_releases_are_in_the_table_as_they_were_published(engine: str) -> No
     except HarvestError as error:
         pytest.skip(f"the package index cannot be read: {error}")
     table = read_json(stack.FILE)[engine]
-    key = release_key
+    order = every.index
     for release, row in read.items():
         held = {
-            name: next((text for since, text in reversed(runs) if key(since) <= key(release)), "")
+            name: next((text for since, text in reversed(runs) if order(since) <= order(release)), "")
             for name, runs in table.items()
         }
         assert {name: text for name, text in row.items() if text} == {name: text for name, text in held.items() if text}
