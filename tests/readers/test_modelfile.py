@@ -63,7 +63,7 @@ def test_a_dockerfile_is_none() -> None:
         ("PARAMETER draft_num_predict 4", "0.24.0", ["ollama/modelfile-draft-num-predict-not-yet"]),
         ("PARAMETER tfs_z 1", "0.5.1", []),
         ("PARAMETER tfs_z 1", "0.6.0", ["ollama/modelfile-tfs-z-removed"]),
-        ("PARAMETER mirostat 2", "0.32.15", []),
+        ("PARAMETER mirostat 2", "0.32.15", ["ollama/modelfile-ignored-parameter"]),
         ("PARAMETER use_mmap yes", "0.32.15", ["ollama/modelfile-invalid-value"]),
         ("PARAMETER use_mmap T", "0.32.15", []),
         ("PARAMETER num_ctx -1", "0.32.15", []),
