@@ -118,13 +118,14 @@ def autodeploy_sizes(config: Config) -> dict[str, str] | None:
     Source: ensure_no_custom_parallel_config in tensorrt_llm/_torch/auto_deploy/llm_args.py.
     """
     files = ENGINES[config.launch.engine].object_files
-    words = launch_files.with_objects(config.launch, files[0], "\0") if files is not None else []
-    objects = [word.text for word in words if word.text.flat.startswith("{") and word.text.known]
-    keys = json.loads(objects[-1].flat) if len(objects) == 1 else {}
+    given = config.launch.argv
+    words = launch_files.with_objects(config.launch, files[0], "\0") if files is not None else given
+    objects = [read.text for word, read in zip(given, words, strict=True) if read is not word]  # `{...}` or `--config={...}`
+    keys = json.loads(objects[0].flat[objects[0].flat.index("{") :]) if len(objects) == 1 and objects[0].known else {}
     if "_autodeploy" not in (keys.get("backend"), config.text("backend")):
         return None
     for key in (*_NONE_BY_DEFAULT, *_ONE_BY_DEFAULT):
         value = keys.get(key)
-        if isinstance(value, int) and (key in _NONE_BY_DEFAULT or value != 1):
+        if type(value) is int and (key in _NONE_BY_DEFAULT or value != 1):
             return {"key": key, "value": str(value)}
     return None
