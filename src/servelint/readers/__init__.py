@@ -245,19 +245,16 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
         from servelint.readers import helm
 
         helm.attach(source, neighbours, documents)
-    if "values" in source.path.lower() and not _has_actions(source.text):
+    mask = yaml.mask_of(source)
+    plain = mask is None or mask.text is None  # Helm takes what a value of such a text has in braces for characters
+    if "values" in source.path.lower() and plain:
         from servelint.readers import helm
 
         made = helm.with_chart(source, documents, neighbours) if problem is None else []
         if made:
             return Reading(source, made, [])
     launches, known = read_documents(source, documents, neighbours)
-    if (
-        not launches
-        and problem is None
-        and not _has_actions(source.text)
-        and source.path.endswith(("values.yaml", "values.yml"))
-    ):
+    if not launches and problem is None and plain and source.path.endswith(("values.yaml", "values.yml")):
         from servelint.readers import helm
 
         launches = helm.of_own_values(source, neighbours)
