@@ -300,27 +300,30 @@ def _filled(source: Source, neighbours: Neighbours, *, shown: bool) -> list[Laun
     from servelint.readers import embedded, helm
     from servelint.syntax import yaml
 
-    text = helm.filled(source, neighbours)
-    if shown and text is not None and not text.flat.strip("- \n"):
-        text = helm.filled(source, neighbours, shown=True)  # the values switch the whole file off
-    if text is None:
-        return []
-    inner = Source(source.path, text.flat, source.encoding)
-    documents, problem = yaml.documents(inner)
-    if problem is not None:
-        return []
-    if yaml.mask_of(inner) is not None:
-        helm.attach(inner, neighbours, documents)
-    launches = read_documents(inner, documents, neighbours)[0]
-    if launches and not shown:
-        held = helm.held_by_values(source, neighbours)
-        launches = [launch for launch in launches if (launch.engine, *[word.shown for word in launch.argv]) not in held]
-    if _TEMPLATE in source.text and re.search(_RESOURCES, source.text) is not None:
-        for launch in launches:
-            # the values of an installation ask for GPUs, those of the chart often do not
-            if launch.container is not None and launch.container.reserved is False:
-                launch.container.gpus = launch.container.reserved = None
-    return embedded.moved(launches, inner, text, source)
+    texts = helm.filled(source, neighbours)
+    if shown and texts and not any(text.flat.strip("- \n") for _, text in texts):
+        texts = helm.filled(source, neighbours, shown=True)  # the values switch the whole file off
+    found: list[Launch] = []
+    for alias, text in texts:
+        inner = Source(source.path, text.flat, source.encoding)
+        documents, problem = yaml.documents(inner)
+        if problem is not None:
+            continue
+        if yaml.mask_of(inner) is not None:
+            helm.attach(inner, neighbours, documents)
+        launches = read_documents(inner, documents, neighbours)[0]
+        if launches and not shown:
+            held = helm.held_by_values(source, neighbours)
+            launches = [launch for launch in launches if (launch.engine, *[word.shown for word in launch.argv]) not in held]
+        if _TEMPLATE in source.text and re.search(_RESOURCES, source.text) is not None:
+            for launch in launches:
+                # the values of an installation ask for GPUs, those of the chart often do not
+                if launch.container is not None and launch.container.reserved is False:
+                    launch.container.gpus = launch.container.reserved = None
+        for launch in embedded.moved(launches, inner, text, source):
+            launch.name = f"{alias}.{launch.name}" if alias else launch.name
+            found.append(launch)
+    return found
 
 
 def _names_engine(source: Source, neighbours: Neighbours) -> bool:
