@@ -262,3 +262,25 @@ class TestAChartInsideAnother:
         )
         (launch,) = launches(repository / "charts" / "llm" / "templates", TEMPLATE, "templates/deployment.yaml")
         assert argv(launch) == ["--model=m/parent", "--trust-remote-code"]
+
+
+def test_values_with_braces_in_a_text(repository: Path) -> None:
+    text = "template: |\n  {%- if a %}\n      {{- b }}\n  {%- endif %}\nmodel: {name: m/prod}\n"
+    (launch,) = launches(repository / "charts" / "llm", text, "values-prod.yaml")
+    assert argv(launch) == ["--model=m/prod"]
+
+
+@pytest.mark.parametrize(("on", "models"), [("true", ["m/chat", "m/embed"]), ("false", ["m/chat"])])
+def test_a_subchart_under_two_aliases(repository: Path, on: str, models: list[str]) -> None:
+    (repository / "Chart.yaml").write_text(
+        "apiVersion: v2\nname: stack\nversion: 0.1.0\ndependencies:\n"
+        "  - {name: llm, alias: chat}\n  - {name: llm, alias: embed, condition: embed.enabled}\n"
+    )
+    (repository / "values.yaml").write_text(
+        f"chat: {{model: {{name: m/chat}}}}\nembed: {{enabled: {on}, model: {{name: m/embed}}, tag: v0.10.2}}\n"
+    )
+    folder = repository / "charts" / "llm" / "templates"
+    found = read(Source("templates/deployment.yaml", TEMPLATE), Neighbours(str(folder), "templates")).launches
+    assert [argv(one)[0] for one in found] == [f"--model={model}" for model in models]
+    assert [release(one)[0] for one in found] == ["0.9.0", "0.10.2"][: len(models)]
+    assert found[0].name.partition(".")[0] == ("chat" if len(models) > 1 else "Deployment/llm")

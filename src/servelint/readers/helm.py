@@ -674,7 +674,9 @@ def _of_parent(neighbours: Neighbours, chart: str, own: tuple[Source, Node]) -> 
     inside = neighbours.read(f"{chart}../../charts/{name}/Chart.yaml") if parent is not None else None
     if name is None or parent is None or inside is None or inside.text != own[0].text:
         return {}
-    declared = [one for item in listed(yaml.entries(parent[1]), "dependencies") if string(one := yaml.entries(item), "name") == name]
+    declared = [
+        one for item in listed(yaml.entries(parent[1]), "dependencies") if string(one := yaml.entries(item), "name") == name
+    ]
     found: dict[str, dict[str, Any]] = {}
     off: set[str] = set()
     for values in _data(neighbours.read(f"{chart}../../values.yaml")):
