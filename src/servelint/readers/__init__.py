@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _TEMPLATE = "{{"
 _CHART_WORDS = (b"{{", b"containers:", b"image:", b".values.")
 """What a chart's template has whose engine may only be named in the chart's values."""
+_INSTALLATION_WORDS = (b"argoproj.io", b"kind: application", b"path:", b"helm:")
+"""What an application of Argo CD has that gives values to a chart of its repository, which may name the engine alone."""
 _RESOURCES = r"(?i)\{\{[^{}\n]*(?:accelerator|gpu|resources)"
 """An action of a chart's template that writes the resources of a container."""
 _ALIAS = r"(?m)(?:[:,\[{-]|^)[ \t]*\*\w"
@@ -61,7 +63,9 @@ def mentions_engine(data: bytes) -> bool:
     """Whether a file's bytes contain a word of an engine or of a format. A file without one is not parsed."""
     lowered = data.lower()
     # 15 times as fast as a pattern of them all
-    return any(word in lowered for word in _words()) or all(word in lowered for word in _CHART_WORDS)
+    return any(word in lowered for word in _words()) or any(
+        all(word in lowered for word in words) for words in (_CHART_WORDS, _INSTALLATION_WORDS)
+    )
 
 
 def read(source: Source, neighbours: Neighbours | None = None) -> Reading:

@@ -487,7 +487,7 @@ def _in_container(
     entrypoint: list[Word] | None, command: list[Word], image: images.Image, context: CommandContext, depth: int
 ) -> list[Launch]:
     if entrypoint is None and image.entrypoint and image.command:
-        if all(word.many for word in command):  # what another file may add
+        if all(word.many and not word.text.shown for word in command):  # what another file may add
             command = [*[Word(TracedText.of(word)) for word in image.command], *command]
         entrypoint = [Word(TracedText.of(word)) for word in image.entrypoint]
     if entrypoint is None and not command and image.wrapper is not None and not image.wrapper.program:

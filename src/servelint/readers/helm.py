@@ -606,9 +606,10 @@ def filled(source: Source, neighbours: Neighbours, *, shown: bool = False) -> li
     above = _chart_above(source)
     own = _own_file(neighbours, above) if above else None
     parents = _of_parent(neighbours, above, own) if own is not None and not neighbours.given else {}
+    installed: dict[str, list[Any]] = {alias: [given] for alias, given in parents.items()} or {"": neighbours.given}
     texts = [
-        (alias if len(parents) > 1 else "", _rendered(source, neighbours, above, given, shown=shown))
-        for alias, given in ({alias: [given] for alias, given in parents.items()} or {"": neighbours.given}).items()
+        (alias if len(installed) > 1 else "", _rendered(source, neighbours, above, given, shown=shown))
+        for alias, given in installed.items()
         if above
     ]
     return [(alias, text) for alias, text in texts if text is not None and text.flat != source.text]

@@ -401,7 +401,8 @@ def _split(between: Any, text: Any) -> list[TracedText]:
 def _wrapped(width: Any, text: Any) -> TracedText:
     """A text with line ends in place of blanks, so that its lines are no longer than a width where its words are not."""
     most, found = int(_number(width)), written(text)
-    flat, parts, done = found.flat, [], 0
+    flat, done = found.flat, 0
+    parts: list[TracedText] = []
     while len(flat) - done > most:
         blank = flat.rfind(" ", done, done + most + 1)
         blank = blank if blank != -1 else flat.find(" ", done + most)
@@ -425,7 +426,8 @@ def _divided(pattern: Any, text: Any, most: Any) -> list[TracedText]:
     found, limit = written(text), int(_number(most))
     if not found.known or limit == 0:
         raise Unknown
-    parts, done = [], 0
+    parts: list[TracedText] = []
+    done = 0
     for match in _expression(pattern).finditer(found.flat):
         if not match.group():
             raise Unknown
@@ -548,4 +550,4 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "without": lambda items, *others: [item for item in items if not _has(item, others).value],
     "wrap": _wrapped,
 }
-"""The functions of Helm and Sprig; `mustHas` is `has`. A wrong number of arguments, or one of another kind, makes the result unknown."""
+"""The functions of Helm and Sprig; `mustHas` is `has`. What is given a wrong number or kind of arguments is unknown."""

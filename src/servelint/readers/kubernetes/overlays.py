@@ -270,10 +270,10 @@ class _Kustomized:
             if _targeted(node, source):
                 _at(node, _steps(path), take)
         _, _, key = path.partition("data.")
-        text = self.generated.get(string(source, "name") or "", {}).get(key) if string(source, "kind") == "ConfigMap" else None
-        if not held and text is not None and text.value is not None and "fieldPath" in source:
+        made = self.generated.get(string(source, "name") or "", {}).get(key) if string(source, "kind") == "ConfigMap" else None
+        if not held and made is not None and made.value is not None and "fieldPath" in source:
             at = source["fieldPath"][1]
-            held.append(yaml.new_scalar(text.value, yaml.start(at), yaml.end(at)))
+            held.append(yaml.new_scalar(made.value, yaml.start(at), yaml.end(at)))
         if len(held) != 1 or not yaml.is_scalar(held[0]):
             return None
         delimiter, text = string(options, "delimiter"), yaml.scalar(held[0]) or ""

@@ -472,7 +472,7 @@ def _named(pod: Pod, name: str, target: str, fields: Entries, image: TracedText 
     options = {word.text.flat.partition("=")[0] for word in args or [] if word.text.flat.startswith("--")}
     if engine is None or "command" in fields or len(options) < _MANY_OPTIONS or "--model" not in options:
         return []
-    catalog = load(engine)
+    catalog = load(engine) if target != string(fields, "name") else None
     if catalog is not None and not all(catalog.spelled(option) or catalog.starting(option) for option in options):
         return []
     context = CommandContext(
