@@ -338,3 +338,7 @@ services:
         why = f"{image} is not judged: its name says {says}, and the command that starts it is in the image"
         assert out.count("not judged") == bool(says)
         assert (why in out) is bool(says)
+
+    def test_a_command_without_a_value(self, workspace: Workspace) -> None:
+        out = self.check(workspace, text="services:\n  a:\n    image: team/qwen-vllm\n    command: ${COMMAND}\n").out
+        assert "its name says vLLM, and the command that starts it is ${COMMAND}, which has no value" in out

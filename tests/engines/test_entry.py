@@ -164,6 +164,7 @@ def test_a_program_that_a_substitution_looks_for(asked: str) -> None:
         ("tgi", "--grpc-port 8033 --max-total-tokens=4096", ""),
         ("sglang", "--model-path m --dit-cpu-offload", "multimodal_gen"),
         ("sglang", "--model-path m --num-gpus=2", "multimodal_gen"),
+        ("sglang", "--model-path m --disagg-role server --decoder-urls u", "multimodal_gen"),
         ("sglang", "--model-path m --tp 2", ""),
     ],
 )

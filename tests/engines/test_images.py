@@ -463,5 +463,12 @@ def test_an_image_holds_the_release_that_its_notes_name(name: str, engine: str |
 
 
 def test_a_copy_of_an_image_that_needs_no_words_starts_the_server() -> None:
-    found = image("registry.example/container-images/ollama:0.16.3")
-    assert (found.entrypoint, found.command, found.house) == (("ollama",), ("serve",), True)
+    for name in ("ollama", "ollama-ubi9"):
+        found = image(f"registry.example/container-images/{name}:0.16.3")
+        assert (found.entrypoint, found.command, found.house) == (("ollama",), ("serve",), True)
+        assert found.claim.release == "0.16.3"
+
+
+def test_what_the_image_of_a_branch_starts_is_not_known() -> None:
+    assert image("vllm/vllm-tpu:v0.11.1").entrypoint == image("vllm/vllm-tpu:nightly").entrypoint == ()
+    assert image("vllm/vllm-tpu:gemma4").entrypoint is None

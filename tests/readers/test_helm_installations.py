@@ -11,7 +11,7 @@ from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
 from servelint.lint import check
-from servelint.readers import read
+from servelint.readers import mentions_engine, read
 from tests.launching import argv, release
 
 TEMPLATE = """
@@ -231,12 +231,6 @@ class TestAChartInsideAnother:
                 "llm: {tag: v0.11.0}\nchat:\n  tag: v0.10.0\n",
                 ("0.10.0", ["--model=m/own"]),
             ),
-            (
-                PARENT
-                + "dependencies:\n  - {name: llm, alias: a, version: 0.1.0}\n  - {name: llm, alias: b, version: 0.1.0}\n",
-                "a: {tag: v0.10.0}\nb: {tag: v0.11.0}\n",
-                ("0.9.0", ["--model=m/own"]),
-            ),
             ("apiVersion: v2\nname: platform\n", None, ("0.9.0", ["--model=m/own"])),
             (None, "llm:\n  tag: v0.10.0\n", ("0.9.0", ["--model=m/own"])),
         ],
@@ -262,3 +256,31 @@ class TestAChartInsideAnother:
         )
         (launch,) = launches(repository / "charts" / "llm" / "templates", TEMPLATE, "templates/deployment.yaml")
         assert argv(launch) == ["--model=m/parent", "--trust-remote-code"]
+
+
+def test_values_with_braces_in_a_text(repository: Path) -> None:
+    text = "template: |\n  {%- if a %}\n      {{- b }}\n  {%- endif %}\nmodel: {name: m/prod}\n"
+    (launch,) = launches(repository / "charts" / "llm", text, "values-prod.yaml")
+    assert argv(launch) == ["--model=m/prod"]
+
+
+@pytest.mark.parametrize(("on", "models"), [("true", ["m/chat", "m/embed"]), ("false", ["m/chat"])])
+def test_a_subchart_under_two_aliases(repository: Path, on: str, models: list[str]) -> None:
+    (repository / "Chart.yaml").write_text(
+        "apiVersion: v2\nname: stack\nversion: 0.1.0\ndependencies:\n"
+        "  - {name: llm, alias: chat}\n  - {name: llm, alias: embed, condition: embed.enabled}\n"
+    )
+    (repository / "values.yaml").write_text(
+        f"chat: {{model: {{name: m/chat}}}}\nembed: {{enabled: {on}, model: {{name: m/embed}}, tag: v0.10.2}}\n"
+    )
+    folder = repository / "charts" / "llm" / "templates"
+    found = read(Source("templates/deployment.yaml", TEMPLATE), Neighbours(str(folder), "templates")).launches
+    assert [argv(one)[0] for one in found] == [f"--model={model}" for model in models]
+    assert [release(one)[0] for one in found] == ["0.9.0", "0.10.2"][: len(models)]
+    assert found[0].name.partition(".")[0] == ("chat" if len(models) > 1 else "Deployment/llm")
+
+
+def test_an_application_that_names_no_engine_is_read() -> None:
+    text = APPLICATION + "  source:\n    path: charts/llm\n    helm: {valueFiles: [prod.yaml]}\n"
+    assert mentions_engine(text.encode())
+    assert not mentions_engine(text.replace("helm", "directory").encode())

@@ -237,7 +237,8 @@ def _of_house(name: str, tag: TracedText | None) -> Image:
     if engine is None:
         return Image(None, ReleaseClaim(), None, house=True)
     found = Image(engine.id, _house_claim(engine, name, tag), None, house=True)
-    copied = next((one for one in engine.images if one.command and one.repository.rpartition("/")[2] == name), None)
+    made = engine.house_tags and re.match(engine.house_tags, name)
+    copied = next((one for one in engine.images if one.command and (made or one.repository.rpartition("/")[2] == name)), None)
     if copied is not None:  # a copy of the makers' image, or one that is built on it
         found.entrypoint, found.command = copied.entrypoint[-1].words, copied.command
     return found

@@ -39,8 +39,8 @@ class Ollama(Engine):
         ),
     )
 
-    image_names = r"^ollama$"
-    house_tags = r"ollama$"
+    image_names = r"^ollama(?:-(?:ubi|rhel)\d*|-cpu|-gpu|-cuda|-rocm)*$"
+    house_tags = r"ollama(?:-(?:ubi|rhel)\d*|-cpu|-gpu|-cuda|-rocm)*$"
 
     words = (b"ollama",)
     stems = ("ollama",)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _TEMPLATE = "{{"
 _CHART_WORDS = (b"{{", b"containers:", b"image:", b".values.")
 """What a chart's template has whose engine may only be named in the chart's values."""
+_INSTALLATION_WORDS = (b"argoproj.io", b"kind: application", b"path:", b"helm:")
+"""What an application of Argo CD has that gives values to a chart of its repository, which may name the engine alone."""
 _RESOURCES = r"(?i)\{\{[^{}\n]*(?:accelerator|gpu|resources)"
 """An action of a chart's template that writes the resources of a container."""
 _ALIAS = r"(?m)(?:[:,\[{-]|^)[ \t]*\*\w"
@@ -61,7 +63,9 @@ def mentions_engine(data: bytes) -> bool:
     """Whether a file's bytes contain a word of an engine or of a format. A file without one is not parsed."""
     lowered = data.lower()
     # 15 times as fast as a pattern of them all
-    return any(word in lowered for word in _words()) or all(word in lowered for word in _CHART_WORDS)
+    return any(word in lowered for word in _words()) or any(
+        all(word in lowered for word in words) for words in (_CHART_WORDS, _INSTALLATION_WORDS)
+    )
 
 
 def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
@@ -245,19 +249,16 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
         from servelint.readers import helm
 
         helm.attach(source, neighbours, documents)
-    if "values" in source.path.lower() and not _has_actions(source.text):
+    mask = yaml.mask_of(source)
+    plain = mask is None or mask.text is None  # Helm takes what a value of such a text has in braces for characters
+    if "values" in source.path.lower() and plain:
         from servelint.readers import helm
 
         made = helm.with_chart(source, documents, neighbours) if problem is None else []
         if made:
             return Reading(source, made, [])
     launches, known = read_documents(source, documents, neighbours)
-    if (
-        not launches
-        and problem is None
-        and not _has_actions(source.text)
-        and source.path.endswith(("values.yaml", "values.yml"))
-    ):
+    if not launches and problem is None and plain and source.path.endswith(("values.yaml", "values.yml")):
         from servelint.readers import helm
 
         launches = helm.of_own_values(source, neighbours)
@@ -303,27 +304,30 @@ def _filled(source: Source, neighbours: Neighbours, *, shown: bool) -> list[Laun
     from servelint.readers import embedded, helm
     from servelint.syntax import yaml
 
-    text = helm.filled(source, neighbours)
-    if shown and text is not None and not text.flat.strip("- \n"):
-        text = helm.filled(source, neighbours, shown=True)  # the values switch the whole file off
-    if text is None:
-        return []
-    inner = Source(source.path, text.flat, source.encoding)
-    documents, problem = yaml.documents(inner)
-    if problem is not None:
-        return []
-    if yaml.mask_of(inner) is not None:
-        helm.attach(inner, neighbours, documents)
-    launches = read_documents(inner, documents, neighbours)[0]
-    if launches and not shown:
-        held = helm.held_by_values(source, neighbours)
-        launches = [launch for launch in launches if (launch.engine, *[word.shown for word in launch.argv]) not in held]
-    if _TEMPLATE in source.text and re.search(_RESOURCES, source.text) is not None:
-        for launch in launches:
-            # the values of an installation ask for GPUs, those of the chart often do not
-            if launch.container is not None and launch.container.reserved is False:
-                launch.container.gpus = launch.container.reserved = None
-    return embedded.moved(launches, inner, text, source)
+    texts = helm.filled(source, neighbours)
+    if shown and texts and not any(text.flat.strip("- \n") for _, text in texts):
+        texts = helm.filled(source, neighbours, shown=True)  # the values switch the whole file off
+    found: list[Launch] = []
+    for alias, text in texts:
+        inner = Source(source.path, text.flat, source.encoding)
+        documents, problem = yaml.documents(inner)
+        if problem is not None:
+            continue
+        if yaml.mask_of(inner) is not None:
+            helm.attach(inner, neighbours, documents)
+        launches = read_documents(inner, documents, neighbours)[0]
+        if launches and not shown:
+            held = helm.held_by_values(source, neighbours)
+            launches = [launch for launch in launches if (launch.engine, *[word.shown for word in launch.argv]) not in held]
+        if _TEMPLATE in source.text and re.search(_RESOURCES, source.text) is not None:
+            for launch in launches:
+                # the values of an installation ask for GPUs, those of the chart often do not
+                if launch.container is not None and launch.container.reserved is False:
+                    launch.container.gpus = launch.container.reserved = None
+        for launch in embedded.moved(launches, inner, text, source):
+            launch.name = f"{alias}.{launch.name}" if alias else launch.name
+            found.append(launch)
+    return found
 
 
 def _names_engine(source: Source, neighbours: Neighbours) -> bool:

@@ -471,7 +471,7 @@ def _unjudged(named: TracedText, image: images.Image, words: list[Word], contain
     held = product(named.flat)
     if held is not None:
         return f"{held.name} {held.why}"
-    if words or not image.house or image.entrypoint is not None:
+    if any(word.text.flat.strip(HOLE + " ") for word in words) or not image.house or image.entrypoint is not None:
         return ""
     names = [named.flat.partition("@")[0].rpartition("/")[2].partition(":")[0]]
     if named.flat.startswith(HOLE) and names == [HOLE]:  # `${IMAGE}:${TAG}`: what a variable or the container is called
@@ -479,14 +479,16 @@ def _unjudged(named: TracedText, image: images.Image, words: list[Word], contain
     engine = next((found for name in names if not re.search(_NO_ENGINE, name) and (found := images.of_house_name(name))), None)
     if engine is None:
         return ""
-    return f"its name says {ENGINES[engine].name}, and the command that starts it is in the image"
+    where = f"is {words[0].text.shown}, which has no value" if words and words[0].text.shown else "is in the image"
+    return f"its name says {ENGINES[engine].name}, and the command that starts it {where}"
 
 
 def _in_container(
     entrypoint: list[Word] | None, command: list[Word], image: images.Image, context: CommandContext, depth: int
 ) -> list[Launch]:
     if entrypoint is None and image.entrypoint and image.command:
-        command = command or [Word(TracedText.of(word)) for word in image.command]
+        if all(word.many and not word.text.shown for word in command):  # what another file may add
+            command = [*[Word(TracedText.of(word)) for word in image.command], *command]
         entrypoint = [Word(TracedText.of(word)) for word in image.entrypoint]
     if entrypoint is None and not command and image.wrapper is not None and not image.wrapper.program:
         return set_by_variables(image, image.wrapper, context)

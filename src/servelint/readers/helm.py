@@ -591,16 +591,28 @@ _HELPERS = (
 """Files in which charts keep their helpers. A folder is never listed."""
 
 
-def filled(source: Source, neighbours: Neighbours, *, shown: bool = False) -> TracedText | None:
+def filled(source: Source, neighbours: Neighbours, *, shown: bool = False) -> list[tuple[str, TracedText]]:
     """A template of a chart as Helm writes it with the chart's own values; what these do not tell stays as it is written.
 
-    None for another file, and for one in which nothing is known.
+    Args:
+        source: The template.
+        neighbours: The files beside it.
+        shown: Whether to write what a condition around everything keeps out.
 
-    shown: whether to write what a condition around everything keeps out
+    Returns:
+        A text for each alias under which a parent chart has the chart, with the alias if there are several; none for another
+        file, and for one in which nothing is known.
     """
     above = _chart_above(source)
-    text = _rendered(source, neighbours, above, neighbours.given, shown=shown) if above else None
-    return text if text is not None and text.flat != source.text else None
+    own = _own_file(neighbours, above) if above else None
+    parents = _of_parent(neighbours, above, own) if own is not None and not neighbours.given else {}
+    installed: dict[str, list[Any]] = {alias: [given] for alias, given in parents.items()} or {"": neighbours.given}
+    texts = [
+        (alias if len(installed) > 1 else "", _rendered(source, neighbours, above, given, shown=shown))
+        for alias, given in installed.items()
+        if above
+    ]
+    return [(alias, text) for alias, text in texts if text is not None and text.flat != source.text]
 
 
 def _rendered(
@@ -618,7 +630,6 @@ def _rendered(
     beside = neighbours.read(chart + "values.yaml")
     own = _own_file(neighbours, chart)
     documents = yaml.documents(beside)[0] if beside is not None and own is not None else []
-    given = given or ([above] if own is not None and (above := _of_parent(neighbours, chart, own)) else [])
     alone = beside is None and not given and _has_defaults(template.text)
     if not alone and (own is None or not (documents or given)):
         return None
@@ -654,22 +665,39 @@ def _has_defaults(text: str) -> bool:
     )
 
 
-def _of_parent(neighbours: Neighbours, chart: str, own: tuple[Source, Node]) -> dict[str, Any]:
-    """What the values of a parent chart give a chart in its folder `charts`: those under its name or alias, and `global`."""
+def _of_parent(neighbours: Neighbours, chart: str, own: tuple[Source, Node]) -> dict[str, dict[str, Any]]:
+    """What the values of a parent chart give a chart in its folder `charts`, under each name that it has there.
+
+    They are those under the name, and `global`. A name whose condition does not hold is left out where another one's does.
+    """
     name = string(yaml.entries(own[1]), "name")
     parent = _own_file(neighbours, f"{chart}../../") if name else None
     inside = neighbours.read(f"{chart}../../charts/{name}/Chart.yaml") if parent is not None else None
-    if parent is None or inside is None or inside.text != own[0].text:
+    if name is None or parent is None or inside is None or inside.text != own[0].text:
         return {}
-    declared = [yaml.entries(item) for item in listed(yaml.entries(parent[1]), "dependencies")]
-    keys = [string(one, "alias") or name for one in declared if string(one, "name") == name] or [name]
-    found: dict[str, Any] = {}
-    for values in _data(neighbours.read(f"{chart}../../values.yaml")) if len(keys) == 1 else []:
-        section = values.get(keys[0])
-        found = dict(section) if isinstance(section, dict) else {}
-        if isinstance(values.get("global"), dict):
-            found["global"] = values["global"]
-    return found
+    declared = [
+        one for item in listed(yaml.entries(parent[1]), "dependencies") if string(one := yaml.entries(item), "name") == name
+    ]
+    found: dict[str, dict[str, Any]] = {}
+    off: set[str] = set()
+    for values in _data(neighbours.read(f"{chart}../../values.yaml")):
+        for key, condition in {string(one, "alias") or name: string(one, "condition") for one in declared or [{}]}.items():
+            under = values.get(key)
+            found[key] = dict(under) if isinstance(under, dict) else {}
+            if isinstance(values.get("global"), dict):
+                found[key]["global"] = values["global"]
+            if any(_is_off(values, path.strip()) for path in (condition or "").split(",")):
+                off.add(key)
+    return {key: given for key, given in found.items() if key not in off or len(off) == len(found)}
+
+
+def _is_off(values: Any, path: str) -> bool:
+    """Whether values have false at a path."""
+    from servelint.syntax import go_functions
+
+    for key in path.split("."):
+        values = values.get(key) if isinstance(values, dict) else None
+    return isinstance(values, go_functions.Scalar) and values.value is False
 
 
 def _over(base: Any, more: Any) -> Any:

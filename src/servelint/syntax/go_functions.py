@@ -398,6 +398,46 @@ def _split(between: Any, text: Any) -> list[TracedText]:
     return [*parts, found.cut(done) if done < len(found.flat) else EMPTY]
 
 
+def _wrapped(width: Any, text: Any) -> TracedText:
+    """A text with line ends in place of blanks, so that its lines are no longer than a width where its words are not."""
+    most, found = int(_number(width)), written(text)
+    flat, done = found.flat, 0
+    parts: list[TracedText] = []
+    while len(flat) - done > most:
+        blank = flat.rfind(" ", done, done + most + 1)
+        blank = blank if blank != -1 else flat.find(" ", done + most)
+        if blank == -1:
+            break
+        parts += [found.cut(done, blank), TracedText.of("\n")] if blank > done else []
+        done = blank + 1
+    return TracedText.join([*parts, found.cut(done)])
+
+
+def _expression(text: Any) -> re.Pattern[str]:
+    """A pattern of Go. Raises Unknown for one that Python reads otherwise."""
+    pattern = plain_text(text)
+    if re.search(r"\\[zQEpP]|\(\?|\[\[:", pattern):
+        raise Unknown
+    return re.compile(pattern)
+
+
+def _divided(pattern: Any, text: Any, most: Any) -> list[TracedText]:
+    """The parts of a text between what a pattern matches, not more of them than a number that is not negative."""
+    found, limit = written(text), int(_number(most))
+    if not found.known or limit == 0:
+        raise Unknown
+    parts: list[TracedText] = []
+    done = 0
+    for match in _expression(pattern).finditer(found.flat):
+        if not match.group():
+            raise Unknown
+        if len(parts) == limit - 1:
+            break
+        parts.append(found.cut(done, match.start()))
+        done = match.end()
+    return [*parts, found.cut(done)]
+
+
 def _range_of(numbers: list[int]) -> list[Scalar]:
     if len(numbers) > _NODES_AT_MOST:
         raise Unknown
@@ -425,6 +465,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "append": lambda items, item: [*items, item],
     "b64dec": lambda text: TracedText.of(base64.b64decode(plain_text(text), validate=True).decode()),
     "coalesce": _either,
+    "compact": lambda items: [item for item in items if truth(item)],
     "concat": lambda *lists: [item for one in lists for item in one],
     "contains": _truths(lambda part, text: part in text),
     "deepCopy": _copied,
@@ -459,7 +500,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "lower": _mapped(str.lower),
     "lt": lambda one, other: Scalar(_number(one) < _number(other)),
     "merge": _merged(False),
+    "max": _math(max),
     "mergeOverwrite": _merged(True),
+    "min": _math(min),
     "mod": _math(operator.mod),
     "mul": _math(operator.mul),
     "ne": lambda one, other: Scalar(not _equal(one, other).value),
@@ -469,7 +512,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "or": _either,
     "pick": lambda values, *keys: {key: one for key, one in values.items() if key in list(map(plain_text, keys))},
     "printf": _printed,
+    "prepend": lambda items, item: [item, *items],
     "quote": lambda *values: _joined(TracedText.of(" "), [_quoted(written(value)) for value in values]),
+    "regexMatch": lambda pattern, text: Scalar(_expression(pattern).search(plain_text(text)) is not None),
+    "regexSplit": _divided,
+    "repeat": lambda count, text: TracedText.join([written(text)] * min(int(_number(count)), _NODES_AT_MOST)),
     "replace": _replaced,
     "required": _required,
     "rest": lambda items: items[1:],
@@ -497,6 +544,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         item for index, item in enumerate(items) if plain_text(item) not in [plain_text(one) for one in items[:index]]
     ],
     "until": lambda count: _range_of(list(range(int(_number(count))))),
+    "unset": lambda values, key: (values.pop(plain_text(key), None), values)[1],
     "upper": _mapped(str.upper),
+    "values": lambda *all_values: [value for values in all_values for value in values.values()],
+    "without": lambda items, *others: [item for item in items if not _has(item, others).value],
+    "wrap": _wrapped,
 }
-"""The functions of Helm and Sprig. A wrong number of arguments, or one of another kind, makes the result unknown."""
+"""The functions of Helm and Sprig; `mustHas` is `has`. What is given a wrong number or kind of arguments is unknown."""

@@ -383,7 +383,7 @@ class Renderer:
             return self._include(plain_text(args[0]), args[1])
         if name == "tpl" and len(args) == 2:
             return self._of_text(args[0], args[1])
-        function = FUNCTIONS.get(name)
+        function = FUNCTIONS.get(name) or FUNCTIONS.get(re.sub(r"^must([A-Z])", lambda match: match[1].lower(), name))
         if function is None:
             raise Unknown
         try:

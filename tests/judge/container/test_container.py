@@ -195,6 +195,10 @@ class TestSharedMemory:
     def test_compose(self, fields: str, small: bool) -> None:
         assert ("small-shared-memory" in compose(f"command: [--model, m, -tp, '2']\n{fields}")) is small
 
+    def test_chips_of_one_process(self) -> None:
+        found = [run("", "vllm serve m -tp 8", image) for image in ("rocm/vllm:latest", "vllm/vllm-tpu:v0.11.1")]
+        assert ["small-shared-memory" in one for one in found] == [True, False]
+
     @pytest.mark.parametrize("command", ["--model m", "--model m -tp 1", "--model m -tp $TP", "--model m -tp 2 $MORE"])
     def test_one_rank_or_an_unknown_number(self, command: str) -> None:
         assert "small-shared-memory" not in run("--gpus all", command)

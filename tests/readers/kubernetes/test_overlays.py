@@ -83,6 +83,16 @@ def test_what_stands_in_front_of_the_first_document(head: str, of: str, tmp_path
     assert argv(launch) == ["--model", "m/large"]
 
 
+def test_a_replacement_from_a_generated_config_map(tmp_path: Path) -> None:
+    text = """configMapGenerator: [{name: runtime, envs: [runtime.env]}]
+replacements:
+  - source: {kind: ConfigMap, name: runtime, fieldPath: data.IMAGE}
+    targets: [{select: {kind: Deployment}, fieldPaths: ["spec.template.spec.containers.[name=vllm].image"]}]
+"""
+    (launch,) = overlay(tmp_path, text, runtime_env="IMAGE=vllm/vllm-openai:v0.19.1\n")
+    assert release(launch) == ("0.19.1", "image")
+
+
 def test_a_patch_in_the_kustomization(tmp_path: Path) -> None:
     text = "patches:\n  - patch: |-\n" + "".join(f"      {line}\n" for line in PATCH.strip().splitlines())
     (launch,) = overlay(tmp_path, text)

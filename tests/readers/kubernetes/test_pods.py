@@ -632,3 +632,40 @@ def test_a_program_in_a_config_map_that_no_container_runs() -> None:
     """
     launch = launch_in(text, FILE)
     assert (launch.name, argv(launch)) == ("ConfigMap/programs.serve.py", ["m", "--max-model-len", "4096"])
+
+
+def test_a_container_called_after_an_engine() -> None:
+    text = """apiVersion: apps/v1
+kind: Deployment
+metadata: {name: NAME}
+spec: {template: {spec: {containers: [{name: server, image: IMAGE, args: [ARGS]}]}}}
+"""
+    words = "--model=m/n, --max-model-len=8, --download-dir=/d"
+    cases = [
+        ("vllm", "team/services:llm_1.20", words, "vllm"),
+        ("vllm", "team/services:llm_1.20", f"{words}, --not-of-the-engine=1", None),
+        ("vllm", "team/services:llm_1.20", "--model=m/n", None),
+        ("vllm", "team/llm-d-inference-sim:v1", words, None),
+        ("chat", "team/services:llm_1.20", words, None),
+    ]
+    for name, image, args, engine in cases:
+        found = launches_in(text.replace("NAME", name).replace("IMAGE", image).replace("ARGS", args), FILE)
+        assert [(one.engine, release(one)[0]) for one in found] == ([(engine, None)] if engine else [])
+
+
+def test_a_patch_of_an_object_called_after_an_engine() -> None:
+    text = """apiVersion: apps/v1
+kind: Deployment
+metadata: {name: guide-vllm-decode}
+spec: {template: {spec: {containers: [{name: modelserver, args: [--model=m/n, --max-model-len=8, --tensor-parallel-size=2]}]}}}
+"""
+    assert [one.engine for one in launches_in(text, FILE)] == ["vllm"]
+
+
+def test_a_runtime_of_an_image_that_needs_no_words() -> None:
+    text = """apiVersion: serving.kserve.io/v1alpha1
+kind: ServingRuntime
+metadata: {name: ollama}
+spec: {containers: [{name: kserve-container, image: "team/ollama-ubi9:0.2.8"}]}
+"""
+    assert [(one.engine, release(one)[0]) for one in launches_in(text, FILE)] == [("ollama", "0.2.8")]

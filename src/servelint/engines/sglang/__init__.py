@@ -45,7 +45,8 @@ class SGLang(Engine):
             marks=(
                 "num-gpus", "dit-cpu-offload", "dit-layerwise-offload", "text-encoder-cpu-offload", "image-encoder-cpu-offload",
                 "vae-cpu-offload", "pin-cpu-memory", "ulysses-degree", "ring-degree", "enable-cfg-parallel",
-                "use-fsdp-inference", "vae-path",
+                "use-fsdp-inference", "vae-path", "disagg-role", "disagg-server-addr", "denoiser-urls", "decoder-urls",
+                "pipeline-class-name", "cfg-parallel-size", "sp-degree", "cache-dit-config", "component-residency",
             ),
             verb="serve",
         ),

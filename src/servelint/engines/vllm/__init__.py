@@ -161,7 +161,8 @@ class VLLM(Engine):
             entrypoint=(),
             own_tags=True,
         ),
-        ImageFamily("vllm/vllm-tpu", "https://hub.docker.com/r/vllm/vllm-tpu"),
+        # `gemma4`, of the recipes of vLLM, is given the options of the server
+        ImageFamily("vllm/vllm-tpu", "https://hub.docker.com/r/vllm/vllm-tpu", only=r"^(?:v?\d|nightly|latest)"),
         ImageFamily(
             "lmcache/vllm-openai",
             "https://docs.lmcache.ai/production/docker_deployment.html",

@@ -188,8 +188,8 @@ def in_chart(source: Source, neighbours: Neighbours) -> tuple[Source, list[Node]
     if HIDDEN in source.text:
         from servelint.readers import helm
 
-        text = helm.filled(source, neighbours)
-        source = Source(source.path, text.flat) if text is not None else source
+        texts = helm.filled(source, neighbours)
+        source = Source(source.path, texts[0][1].flat) if len(texts) == 1 else source
     return source, yaml.documents(source)[0]
 
 

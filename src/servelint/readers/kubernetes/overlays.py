@@ -269,6 +269,11 @@ class _Kustomized:
         for node in found:
             if _targeted(node, source):
                 _at(node, _steps(path), take)
+        _, _, key = path.partition("data.")
+        made = self.generated.get(string(source, "name") or "", {}).get(key) if string(source, "kind") == "ConfigMap" else None
+        if not held and made is not None and made.value is not None and "fieldPath" in source:
+            at = source["fieldPath"][1]
+            held.append(yaml.new_scalar(made.value, yaml.start(at), yaml.end(at)))
         if len(held) != 1 or not yaml.is_scalar(held[0]):
             return None
         delimiter, text = string(options, "delimiter"), yaml.scalar(held[0]) or ""

@@ -10,7 +10,9 @@ from servelint.core.launch import Container, Launch, Mishap, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
+from servelint.engines.catalog import load
 from servelint.engines.images import of_house_name, of_names
+from servelint.engines.products import product
 from servelint.readers import embedded, together
 from servelint.readers.commands import SHELLS, script_launches
 from servelint.readers.containers import identified, in_container
@@ -241,7 +243,10 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
     if not found and image_text is None and command is None:
         found = _script(pod.file.source, fields, given, context)
         if not found and not pod.complete:
-            found = _named(pod, name, string(fields, "name") or "", fields)
+            found = _named(pod, name, string(fields, "name") or "", fields) or _named(pod, name, _called(pod), fields)
+    elif not found and command is None and image_text is not None and image.engine is None and product(image_text.flat) is None:
+        called = image_text.flat.partition("@")[0].rpartition("/")[2].partition(":")[0]
+        found = _named(pod, name, f"{_called(pod)}-{called}", fields, image_text)
     if found and pod.path.partition("/")[0] in runtime.KINDS:
         found[0].mishaps = [*found[0].mishaps, *_not_strings(pod.file.source, fields)]
     for launch in found:
@@ -446,16 +451,32 @@ def of_operations(file: File, operations: list[Node], label: str, images: Overri
     return found
 
 
-def _named(pod: Pod, name: str, target: str, fields: Entries) -> list[Launch]:
-    """The launch of a patch's arguments for an object or a container that is called after an engine and stands elsewhere."""
-    engine = of_names([target]).engine or of_house_name(target)
+def _called(pod: Pod) -> str:
+    """The name of the object that a pod is of."""
+    return pod.path.partition(".")[0].rpartition("/")[2]
+
+
+def _named(pod: Pod, name: str, target: str, fields: Entries, image: TracedText | None = None) -> list[Launch]:
+    """The launch of arguments for an object or a container that is called after an engine.
+
+    Args:
+        pod: The pod.
+        name: What the launch is called.
+        target: What the object or the container is called, and its image if that says no engine.
+        fields: The container, or what a patch says of it.
+        image: The image; None if it stands elsewhere.
+    """
+    engine = (of_names([target]).engine if image is None else None) or of_house_name(target)
     given = environment.of_container(pod.file, fields)
     _, args = words(pod.file.source, fields, given)
     options = {word.text.flat.partition("=")[0] for word in args or [] if word.text.flat.startswith("--")}
-    if engine is None or "command" in fields or "image" in fields or len(options) < _MANY_OPTIONS or "--model" not in options:
+    if engine is None or "command" in fields or len(options) < _MANY_OPTIONS or "--model" not in options:
+        return []
+    catalog = load(engine) if target != string(fields, "name") else None
+    if catalog is not None and not all(catalog.spelled(option) or catalog.starting(option) for option in options):
         return []
     context = CommandContext(
-        pod.file.source, name, None, given.variables, container_of(pod, fields, None, complete=False), open_env=True
+        pod.file.source, name, None, given.variables, container_of(pod, fields, image, complete=False), open_env=True
     )
     return [context.launch(engine, [*(args or []), unseen()], extent(pod.file.source, [fields["args"]]))]
 
