@@ -189,10 +189,10 @@ def named_format(name: str) -> str | None:
 
 @lru_cache(maxsize=64)
 def published_quantization(name: str) -> dict[str, Fact]:
-    """The facts of a quantization in the config.json of a model by its publisher's name: "quant-method", perhaps "quantization".
+    """The facts of a quantization in the config.json of a model by its publisher's name: quant-method, perhaps quantization.
 
-    "quantization" is "none" where the config.json is known and has none. Empty where it is not known: defaults of Transformers say
-    nothing of it either way, NVIDIA keeps it in a file beside, and the config.json of another model is one of another model.
+    The quantization is "none" where the config.json is known and has none. Empty where it is not known: defaults of
+    Transformers say nothing of it either way, and NVIDIA keeps it in a file beside.
     """
     from servelint.models.catalog import config_of, sources_of
     from servelint.models.folder import quantization_in
