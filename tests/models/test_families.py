@@ -466,18 +466,19 @@ def test_a_folder_that_says_nothing_takes_the_name_of_what_is_around_it(
 
 
 @pytest.mark.parametrize(
-    ("name", "plain"),
+    ("name", "facts"),
     [
-        ("mistralai/Mistral-7B-Instruct-v0.3", True),
-        ("deepseek-ai/DeepSeek-V2-Lite", True),
-        ("Qwen/Qwen3-8B-FP8", False),
-        ("nvidia/NVIDIA-Nemotron-3-Super-120B-A12B", False),
-        ("tencent/Hy3", False),
-        ("house/model", False),
+        ("mistralai/Mistral-7B-Instruct-v0.3", {"quantization": "none"}),
+        ("deepseek-ai/DeepSeek-V2-Lite", {"quantization": "none"}),
+        ("moonshotai/Kimi-K2.5", {"quant-method": "compressed-tensors"}),
+        ("moonshotai/Kimi-K2-Thinking", {"quant-method": "compressed-tensors"}),
+        ("nvidia/NVIDIA-Nemotron-3-Super-120B-A12B", {}),
+        ("tencent/Hy3", {}),
+        ("house/model", {}),
     ],
 )
-def test_published_checkpoints_that_are_not_quantized(name: str, plain: bool) -> None:
-    assert models.published_plain(name) is plain
+def test_the_quantization_of_a_published_checkpoint(name: str, facts: dict[str, str]) -> None:
+    assert models.published_quantization(name) == facts
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,8 @@ CAUSES = {
     ("vllm/fp8-blocks-on-xpu", "vllm/max-model-len-above-kv-cache"): "the kind of the GPU; its size",
     ("vllm/quantization-not-on-rocm", "vllm/quantization-without-config"): "the GPU; the checkpoint",
     ("vllm/sparse-attention-without-kernels", "vllm/weights-do-not-fit"): "the kind of the GPU; its size",
+    ("trtllm/no-models-of-early-2026", "trtllm/quantization-config-not-read"): "the class; the quantization",
+    ("sglang/gdn-blackwell-attention-backend", "sglang/modelopt-mixed-precision"): "the kind of the GPU; the checkpoint",
     ("sglang/attention-heads-not-divided", "sglang/experts-not-shared-behind-exchange"): "the heads; the experts",
     ("sglang/experts-not-divided", "sglang/fp8-experts-ranks"): "the experts; the ranks",
     ("sglang/flashinfer-a2a-needs-attention-replicas", "sglang/flashinfer-a2a-runner"): "two options that are missing",

@@ -673,9 +673,10 @@ class Config:
 
             if fact in models.NUMBERS and not self.reading.opened:
                 value = models.described_number(model.value, fact)
-            elif fact == "quantization":
-                value = models.named_format(model.value) if family is None else None
-                value = value or ("none" if not self.reading.opened and models.published_plain(model.value) else None)
+            elif fact in ("quantization", "quant-method"):
+                value = models.named_format(model.value) if family is None and fact == "quantization" else None
+                if value is None and not self.reading.opened:
+                    value = models.published_quantization(model.value).get(fact)
         return UNKNOWN if value is None else Operand(True, value, site=model.span())
 
     def _repository(self) -> Operand:

@@ -188,19 +188,24 @@ def named_format(name: str) -> str | None:
 
 
 @lru_cache(maxsize=64)
-def published_plain(name: str) -> bool:
-    """Whether the config.json of a model by its publisher's name is known, and says nothing of a quantization.
+def published_quantization(name: str) -> dict[str, Fact]:
+    """The facts of a quantization in the config.json of a model by its publisher's name: quant-method, perhaps quantization.
 
-    Defaults of Transformers say nothing of it either way, and NVIDIA keeps it in a file beside.
+    The quantization is "none" where the config.json is known and has none. Empty where it is not known: defaults of
+    Transformers say nothing of it either way, and NVIDIA keeps it in a file beside.
     """
     from servelint.models.catalog import config_of, sources_of
+    from servelint.models.folder import quantization_in
 
     config = config_of(name)
-    if config is None or "quantization_config" in config or name.lower().startswith("nvidia/"):
-        return False
+    if config is None:
+        return {}
+    if (facts := quantization_in(config)) is not None:
+        return facts
     own = name.replace("/", "--") + "_config.json"
     sources = sources_of(name)
-    return not any("defaults of" in source or (source.endswith("_config.json") and own not in source) for source in sources)
+    others = any("defaults of" in source or (source.endswith("_config.json") and own not in source) for source in sources)
+    return {} if others or name.lower().startswith("nvidia/") else {"quantization": "none"}
 
 
 @lru_cache(maxsize=64)

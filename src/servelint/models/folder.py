@@ -180,7 +180,7 @@ def from_config(data: Mapping[str, Any]) -> dict[str, Fact]:
     context = _context(inner)
     if context is not None:
         facts["context"] = context
-    facts.update(_quantization(data, inner))
+    facts.update(quantization_in(data) or {})
     return facts
 
 
@@ -226,11 +226,12 @@ def _context(inner: Mapping[str, Any]) -> int | None:
     return length
 
 
-def _quantization(data: Mapping[str, Any], inner: Mapping[str, Any]) -> dict[str, Fact]:
-    """quant-method as the file has it, and the format of the weights where the method stands for one."""
-    given = next((one for one in (data.get("quantization_config"), inner.get("quantization_config")) if one), None)
+def quantization_in(data: Mapping[str, Any]) -> dict[str, Fact] | None:
+    """quant-method as a config.json has it, and the format of the weights where the method stands for one; None without any."""
+    parts = (data, *(part for key in _NESTED if isinstance(part := data.get(key), dict)))
+    given = next((one for part in parts if (one := part.get("quantization_config"))), None)
     if given is None:
-        return {}  # another file may say it: hf_quant_config.json
+        return None  # another file may say it: hf_quant_config.json
     method = given.get("quant_method") if isinstance(given, dict) else None
     if not isinstance(method, str):
         return {}
