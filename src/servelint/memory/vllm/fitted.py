@@ -108,10 +108,10 @@ ASSISTANT = Interval(0.1, 0.4, 1.0)
 """GiB of an assistant of Gemma 4, whose config.json is not known: 0.1 to 0.5 billion parameters, by their model cards."""
 
 GRAPHS_TRITON_FP4 = Interval(1.0, 1.9, 2.2), Interval(1.0, 1.7, 2.0)
-"""GiB of the CUDA graphs of experts in MXFP4 with Triton's kernels: in pieces for batches of up to 1,024 tokens, and as a whole
-for as many sequences. gpt-oss-20b on an H100 at 0.95 (0.19.0) died in the sampler's warm-up with 0.6 GiB in pools of graphs, 1.8
-that they keep and do not use, and 1.2 that the driver holds for 83 graphs of each kind, by PyTorch's message; vLLM had estimated
-0.66 and 0.64. gpt-oss-120b died at 0.97 with one sequence (0.14.1, vLLM issue 33155)."""
+"""GiB of the CUDA graphs of experts in MXFP4 with Triton's kernels: in pieces for batches of up to 1,024 tokens, and as a
+whole for as many sequences. gpt-oss-20b on an H100 at 0.95 (0.19.0) died in the sampler's warm-up with 0.6 GiB in pools of
+graphs, 1.8 that they keep and do not use, and 1.2 that the driver holds for 83 graphs of each kind, by PyTorch's message; vLLM
+had estimated 0.66 and 0.64. gpt-oss-120b died at 0.97 with one sequence (0.14.1, vLLM issue 33155)."""
 
 HEAD_WIDTH, HEAD_VOCABULARY = 3, 32000
 """The feed-forward part in hidden sizes, and the vocabulary, of an EAGLE head whose config.json is not known, as published
