@@ -40,8 +40,8 @@ LAYER, RANKS = 10e-6, 60e-6
 first is what the forward pass of Llama-3.1-8B on an H100 takes beside memory; the second follows from Llama-3-70B on 4 H100,
 where the host takes 6.3 % of a step. Llama-3.3-70B on 8 H100 and 8 H200 and Qwen3-30B-A3B on 2 H100 give 55 to 68 us."""
 TRITON_FP4 = 55e-6
-"""Seconds that Triton's kernels take for a layer of experts in MXFP4 beside memory and compute, on Hopper, where vLLM and SGLang
-run them so: ranking the experts, sorting the tokens by them, and the sum at the end are kernels of their own. With SGLang on an
+"""Seconds that Triton's kernels take for a layer of experts in MXFP4 beside memory and compute. On Hopper vLLM and SGLang run
+them so: ranking the experts, sorting the tokens by them, and the sum at the end are kernels of their own. With SGLang on an
 H100, steps of gpt-oss-20b and gpt-oss-120b take 53 to 59 us a layer longer than without it, with drafts and without them
 (Dogacel/specdrift-gpt-oss-20b-eagle3 and -120b-eagle3 at huggingface.co, one request)."""
 SAMPLING, PASS = 0.12e-3, 0.3e-3
