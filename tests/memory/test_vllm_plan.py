@@ -351,7 +351,7 @@ class TestWithoutACache:
 class TestLessThanOneRequest:
     def test_releases_that_look_at_the_first_group_alone(self) -> None:
         """Qwen3-Next's first layer keeps a state: 0.14.0 to 0.18.1 start where other releases refuse."""
-        command = "Qwen/Qwen3-Next-80B-A3B-Instruct --tensor-parallel-size 2 --gpu-memory-utilization 0.55 --max-num-seqs 16"
+        command = "Qwen/Qwen3-Next-80B-A3B-Instruct --tensor-parallel-size 2 --gpu-memory-utilization 0.565 --max-num-seqs 16"
         early, late = planned(command, "0.18.1", "h200"), planned(command, "0.19.1", "h200")
         assert early.max_concurrency is not None
         assert early.max_concurrency < 1

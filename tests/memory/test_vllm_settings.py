@@ -281,7 +281,7 @@ def test_the_batches_in_flight(words: str, release: str, in_flight: int) -> None
         (SEEN, "", False, True),
         (SEEN, "--language-model-only", True, False),
         (SEEN, "--skip-mm-profiling", False, False),
-        (SEEN, "--limit-mm-per-prompt.image 0 --limit-mm-per-prompt.video 0", False, False),
+        (SEEN, "--limit-mm-per-prompt.image 0 --limit-mm-per-prompt.video 0", True, False),
         (SEEN, "--limit-mm-per-prompt.image 0", False, True),
     ],
 )

@@ -40,7 +40,7 @@ def test_the_error_is_small_and_to_both_sides() -> None:
 
 def test_help_is_told_from_harm() -> None:
     """Those that are missed lose by more than memory and compute explain: two small models with MTP in vLLM (issues 37551 and
-    39680), SGLang on two GPUs, and llama.cpp for Vulkan. gpt-oss reads fewer experts than counted."""
+    39680), SGLang on two GPUs, and llama.cpp for Vulkan. Of gpt-oss, the plain step takes longer."""
     wrong = [row for row, found in FOUND if abs(row.gain - 1) > 0.08 and (row.gain > 1) != (found.mid > 1)]
     missed = {(row.case.engine, row.case.model) for row in wrong}
     assert missed == {
@@ -50,12 +50,12 @@ def test_help_is_told_from_harm() -> None:
         ("llama.cpp", "Qwen3.6-27B Q8_0"),
         ("vllm", "openai/gpt-oss-120b"),
     }
-    assert len(wrong) <= 8  # of 45
+    assert len(wrong) <= 7  # of 45; 8 without what Triton's kernels for MXFP4 take
 
 
 def test_intervals_are_no_wider_for_it() -> None:
     assert statistics.median(found.high / found.low for _, found in FOUND) < 1.72  # 1.725 before
-    assert sum(found.low <= row.gain <= found.high for row, found in FOUND) >= 33  # of 46; 32 before
+    assert sum(found.low <= row.gain <= found.high for row, found in FOUND) >= 35  # of 46; 32 before
 
 
 def test_steps_are_as_long_as_measured() -> None:

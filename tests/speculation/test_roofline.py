@@ -201,3 +201,18 @@ def model(name: str) -> Architecture:
     found = find(name)
     assert found is not None
     return found
+
+
+@pytest.mark.parametrize(
+    ("model", "off", "on", "accepted"), [("gpt-oss-20b", 304.93, 371.9, 2.347), ("gpt-oss-120b", 212, 285, 2.41)]
+)
+def test_triton_takes_its_time_for_experts_in_mxfp4(model: str, off: float, on: float, accepted: float) -> None:
+    """SGLang on an H100, one request and EAGLE-3 with three drafts: Dogacel/specdrift-gpt-oss-20b-eagle3 and -120b-eagle3."""
+    case = Case("sglang", "eagle", f"openai/{model}", "h100", 3, accepted=accepted)
+    assert case.architecture is not None
+    counted = steps(case, case.architecture, *case.gpus)
+    assert counted.before == pytest.approx(1 / off, rel=0.04)
+    assert counted.after == pytest.approx(accepted / on, rel=0.04)
+    other = replace(case, gpu="b200")
+    blackwell = steps(other, case.architecture, *other.gpus)
+    assert counted.before - blackwell.before > 55e-6 * case.architecture.layers

@@ -68,6 +68,7 @@ class Attention:
         key_is_value: values are the keys (Gemma 4's full layers). Values have no weights, but both are cached.
         compress: tokens that share one cache entry (DeepSeek V4: 4 and 128), else 1.
         rotary: elements of a head that rotate with the position.
+        stretch: how many times its rotary table is longer than the context (linear scaling).
         mla: the dimensions of latent attention.
     """
 
@@ -87,6 +88,7 @@ class Attention:
     key_is_value: bool = False
     compress: int = 1
     rotary: int = 0
+    stretch: int = 1
     mla: Mla | None = None
 
 

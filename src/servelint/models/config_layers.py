@@ -199,6 +199,7 @@ def _attention(
         key_is_value=same,
         compress=int(mixer.partition("-")[2]) if mixer.startswith("compressed-") else 1,
         rotary=_rotary(config, head, mixer) if mla is None else mla.rope_dim,
+        stretch=_stretch(kind, config, mixer),
         mla=mla,
     )
 
@@ -217,12 +218,26 @@ def _rotary(config: Mapping[str, Any], head: int, mixer: str) -> int:
     given = integer(config, "rotary_dim", "qk_rope_head_dim")
     if given:
         return min(given, head)
-    rope = table(config, "rope_parameters")
-    rope = table(rope, {"full": "full_attention", "sliding": "sliding_attention"}.get(mixer, "")) or rope
+    rope = _rope(config, mixer)
     part = rope.get("partial_rotary_factor", config.get("partial_rotary_factor", 1.0))
     if not isinstance(part, (int, float)) or not 0 < part < 1 or rope.get("rope_type") == "proportional":
         return head
     return int(head * part)
+
+
+def _rope(config: Mapping[str, Any], mixer: str) -> Mapping[str, Any]:
+    """The rotary parameters of layers of a kind."""
+    rope = table(config, "rope_parameters")
+    return table(rope, {"full": "full_attention", "sliding": "sliding_attention"}.get(mixer, "")) or rope
+
+
+def _stretch(kind: str, config: Mapping[str, Any], mixer: str) -> int:
+    """The factor of linear scaling. Gemma 3's windows have a table of their own without it."""
+    plain = kind.startswith("gemma3") and mixer == "sliding"
+    rope = _rope(config, mixer) or ({} if plain else table(config, "rope_scaling"))
+    factor = rope.get("factor", 1)
+    linear = "linear" in (rope.get("rope_type"), rope.get("type"))
+    return int(factor) if linear and isinstance(factor, (int, float)) and 1 <= factor <= 1024 else 1
 
 
 def heads_of(config: Mapping[str, Any]) -> int:

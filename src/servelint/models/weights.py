@@ -326,8 +326,9 @@ def _absorbed(sharding: _Sharding, matrix: Matrix, kind: Format) -> int:
 def _rotary(model: Architecture, engine: str) -> int:
     """Bytes of the rotary tables, one for all layers of a kind, with two bytes an element.
 
-    vllm-0.33.0 rotary_embedding/base.py keeps it in the model's dtype, mrope.py with four times the positions. SGLang has no
-    more positions than there are, on NVIDIA's GPUs in float32, which its plan counts (servelint.memory.sglang.footprint).
+    vllm-0.33.0 rotary_embedding/base.py keeps it in the model's dtype, mrope.py with four times the positions, and
+    linear_scaling_rope.py with as many times as the factor says. SGLang has no more positions than there are, on NVIDIA's GPUs
+    in float32, which its plan counts (servelint.memory.sglang.footprint).
     DeepSeek V4 has one in float32 for layers that compress and one for those that do not (DeepseekV4ScalingRotaryEmbedding in
     vllm-0.33.0 rotary_embedding/deepseek_scaling_rope.py).
     """
@@ -335,8 +336,10 @@ def _rotary(model: Architecture, engine: str) -> int:
         return 0
     if model.low_rank is not None:
         return len({one.compress > 1 for one in model.attention}) * model.context * model.attention[0].rotary * 4
-    positions = 4 * model.context if model.mrope and engine == "vllm" else model.context
-    return sum(positions * size * 2 for size in {one.rotary for one in model.attention})
+    if engine != "vllm":
+        return sum(model.context * size * 2 for size in {one.rotary for one in model.attention})
+    positions = 4 * model.context if model.mrope else model.context
+    return sum(positions * size * stretch * 2 for size, stretch in {(one.rotary, one.stretch) for one in model.attention})
 
 
 def _heaviest(model: Architecture, counted: _Counted, pipeline: int) -> dict[str, int]:

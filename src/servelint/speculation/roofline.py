@@ -39,6 +39,11 @@ LAYER, RANKS = 10e-6, 60e-6
 """Seconds that a layer takes beside memory and compute: its kernels, and on several GPUs their waiting for each other. The
 first is what the forward pass of Llama-3.1-8B on an H100 takes beside memory; the second follows from Llama-3-70B on 4 H100,
 where the host takes 6.3 % of a step. Llama-3.3-70B on 8 H100 and 8 H200 and Qwen3-30B-A3B on 2 H100 give 55 to 68 us."""
+TRITON_FP4 = 55e-6
+"""Seconds that Triton's kernels take for a layer of experts in MXFP4 beside memory and compute. On Hopper vLLM and SGLang run
+them so: ranking the experts, sorting the tokens by them, and the sum at the end are kernels of their own. With SGLang on an
+H100, steps of gpt-oss-20b and gpt-oss-120b take 53 to 59 us a layer longer than without it, with drafts and without them
+(Dogacel/specdrift-gpt-oss-20b-eagle3 and -120b-eagle3 at huggingface.co, one request)."""
 SAMPLING, PASS = 0.12e-3, 0.3e-3
 """Seconds that drafts add to a step beside what they read and compute: the comparison of the drafts, and the launch of each
 pass of the draft. Of a step of 9.2 ms with 3 drafts, Llama-3.1-8B on an H100 spends 1.3 % on the comparison, and 21 to 25 % on
@@ -218,10 +223,14 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int) -> Steps
     requests, drafted = case.concurrency, case.drafted
     fixed = 0.0 if gpu is None else LAYER if count == 1 else RANKS
 
+    layers = fixed * model.layers
+    if _triton_fp4(model, gpu):
+        layers += TRITON_FP4 * (model.experts.layers if model.experts is not None else 0)
+
     def step(tokens: int) -> float:
         memory = (facts.read(requests, tokens) + requests * facts.cached(case.context, tokens)) / delivered
         compute = 2 * facts.active * requests * tokens / computed if computed else 0.0
-        return float(memory + compute * (slower if tokens > 1 else 1.0) + fixed * model.layers)
+        return float(memory + compute * (slower if tokens > 1 else 1.0) + layers)
 
     plain, drafting = ENGINES[case.engine].host_seconds if case.engine in ENGINES else (0.0, 0.0)
     passes = 1 if case.method == BLOCK else drafted
@@ -229,6 +238,11 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int) -> Steps
     after += drafting + SAMPLING + (1 if case.method in _ONE_PASS else drafted) * (EAGER if _eager(case) else PASS)
     prompts = 2 * facts.active * case.input * requests / computed if case.input and computed else 0.0
     return Steps(step(1) + plain, after, prompts, case.output or 256, case.length)
+
+
+def _triton_fp4(model: Architecture, gpu: Gpu | None) -> bool:
+    """Whether the experts are in MXFP4 and the GPU is one for which that means Triton's kernels."""
+    return model.quantization.scheme == "mxfp4" and gpu is not None and gpu.capability == 9.0
 
 
 def _eager(case: Case) -> bool:

@@ -30,14 +30,15 @@ def remedy(check: str, launch: Config) -> str:
 
 
 def test_a_shorter_length_that_certainly_fits_is_named() -> None:
-    launch = config(VLLM + "meta-llama/Llama-3.3-70B-Instruct --tensor-parallel-size 2", "0.19.1", count=2)
+    argv = "meta-llama/Llama-3.3-70B-Instruct --tensor-parallel-size 2 --gpu-memory-utilization 0.92"
+    launch = config(VLLM + argv, "0.19.1", count=2)
     said = run_check("memory.too_long", launch)
     assert said is not None
     assert (said["where"], said["length"], said["need"]) == ("2 x h100", "131072", "20.0")  # 80 layers of 2 * 4 * 128 * 2 bytes
     length = said["remedy"].split()[1]
     other = servelint.plan_memory(
         "vllm",
-        ["meta-llama/Llama-3.3-70B-Instruct", "--tensor-parallel-size", "2", "--max-model-len", length],
+        [*argv.split(), "--max-model-len", length],
         version="0.19.1",
         gpu="h100",
         gpu_count=2,

@@ -18,8 +18,9 @@ first. From the third on the V1 engine serves what is planned."""
 EARLY = (_OLDEST, "0.7.0", _FIRST, "0.8.4", "0.8.5", "0.9.0", "0.9.1")
 """Releases that changed the arithmetic before 0.10.0. They are planned where they are pinned: a launch of today names no V0."""
 CHANGES = (
-    _ALONE, "0.10.2", "0.11.0", "0.11.1", "0.12.0", "0.13.0", "0.14.0", "0.15.0", "0.17.0", "0.18.0", "0.19.0", "0.20.0",
-    "0.20.1", "0.21.0", "0.22.0", "0.23.0", "0.24.0", "0.25.0", "0.26.0", "0.27.0", "0.28.0", "0.29.0", "0.32.0", "0.33.0",
+    _ALONE, "0.10.2", "0.11.0", "0.11.1", "0.12.0", "0.13.0", "0.14.0", "0.15.0", "0.16.0", "0.17.0", "0.18.0", "0.19.0",
+    "0.20.0", "0.20.1", "0.21.0", "0.22.0", "0.23.0", "0.24.0", "0.25.0", "0.26.0", "0.27.0", "0.28.0", "0.29.0", "0.32.0",
+    "0.33.0",
 )  # fmt: skip
 """Releases that changed the memory arithmetic or the engine's facts."""
 

@@ -20,6 +20,10 @@ TENSOR = Interval(0.03, 0.15, 1.2)
 """GiB more with tensor parallelism: NCCL and its buffers, most of all across nodes. Fitted on Qwen2-7B on two A100s: 0.67 GiB
 in all on one node, 1.5 GiB across two."""
 
+TENSOR_SWITCHED = Interval(0.1, 1.85, 2.4)
+"""The same on H100s that switches join: twelve starts of vLLM 0.19.0 print 2.05 to 2.21 GiB of "non-torch forward increase
+memory" on two and on four GPUs, for models of 7B to 109B alike, and 0.24 to 0.26 on one (llm-d-planner's accuracy report)."""
+
 FORWARD_HIDDEN, FORWARD_INNER = 12.0, 6.0
 """Bytes of activations per token for each element of the hidden size, and for each of the widest layer's inner size on a GPU.
 Fitted on Qwen3.6-27B in NVFP4 on an RTX 5090 (1.6 GiB in all for 8,192 tokens), and on Qwen3-Next."""
@@ -103,9 +107,11 @@ PyTorch: 79.25 of 80.00 (A100), 79.1 of 79.65 (H100), 139.8 of 140.4 (H200), 94.
 ASSISTANT = Interval(0.1, 0.4, 1.0)
 """GiB of an assistant of Gemma 4, whose config.json is not known: 0.1 to 0.5 billion parameters, by their model cards."""
 
-TRITON_FP4_LEFT = 2.4
-"""GiB beside the fraction with which gpt-oss-120b died at start on one H100, with Triton's kernels (0.14.1, 0.97 of 79.1 GiB,
-vLLM issue 33155). The same fraction started with Marlin (0.11.2). No source says what is enough."""
+GRAPHS_TRITON_FP4 = Interval(1.0, 1.9, 2.2), Interval(1.0, 1.7, 2.0)
+"""GiB of the CUDA graphs of experts in MXFP4 with Triton's kernels: in pieces for batches of up to 1,024 tokens, and as a
+whole for as many sequences. gpt-oss-20b on an H100 at 0.95 (0.19.0) died in the sampler's warm-up with 0.6 GiB in pools of
+graphs, 1.8 that they keep and do not use, and 1.2 that the driver holds for 83 graphs of each kind, by PyTorch's message; vLLM
+had estimated 0.66 and 0.64. gpt-oss-120b died at 0.97 with one sequence (0.14.1, vLLM issue 33155)."""
 
 HEAD_WIDTH, HEAD_VOCABULARY = 3, 32000
 """The feed-forward part in hidden sizes, and the vocabulary, of an EAGLE head whose config.json is not known, as published

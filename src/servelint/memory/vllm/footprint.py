@@ -93,7 +93,7 @@ def parts_inside(settings: VllmSettings, model: Architecture) -> list[Part]:
     """What is taken within the memory fraction beside weights and KV cache."""
     base = fitted.ZEROTH if settings.rules.zeroth else fitted.BASE
     if settings.tensor > 1 or settings.data > 1:
-        base = base + fitted.TENSOR
+        base = base + (fitted.TENSOR_SWITCHED if _switched(settings) else fitted.TENSOR)
     if settings.rules.context_inside and not settings.rules.zeroth:
         base = base + fitted.CONTEXT
     found = [_profiled(settings, model), Part("buffers", base, "fitted: memory that PyTorch does not count")]
@@ -112,6 +112,17 @@ def parts_inside(settings: VllmSettings, model: Architecture) -> list[Part]:
         origin = "fitted: the estimate that this release subtracts from the KV cache"
         found.append(Part("cuda graphs", graphs_gib(settings, model), origin))
     return found
+
+
+def _switched(settings: VllmSettings) -> bool:
+    """Whether ranks are joined by NVLink switches, and CUDA graphs are captured with them in the profiled run.
+
+    Captures in that run came with 0.18.0 (profile_cudagraph_memory in vllm/v1/worker/gpu_model_runner.py). Logits are gathered
+    by a second communicator of NCCL, which PyTorch makes then (DeviceCommunicatorBase.all_gather in
+    vllm/distributed/device_communicators/base_device_communicator.py).
+    """
+    measured = settings.rules.since("0.18.0") and not settings.second_runner and settings.graphs and settings.tensor > 1
+    return measured and int(settings.gpu.capability or 0) in (9, 10)
 
 
 def workspaces_gib(settings: VllmSettings, model: Architecture) -> Interval:
@@ -234,7 +245,8 @@ def _profiled(settings: VllmSettings, model: Architecture) -> Part:
     else:
         runs = [(kept + stays + layers, f"a batch of {settings.batched:,} tokens")]
     sampler = f"the sampler for {settings.sequences:,} sequences of {model.vocab:,} logits"
-    runs.append((kept + stays + sampler_gib(settings, model), sampler))
+    hidden = Interval.exact(settings.batched * model.hidden * 2 / GIB)  # the batch's hidden states are still referenced
+    runs.append((kept + stays + hidden + sampler_gib(settings, model), sampler))
     if settings.images and model.vision is not None:
         runs.append((encoder_gib(settings, model), "the encoder of the largest images"))
     if compiles_embedding(settings, model):

@@ -163,6 +163,7 @@ class VllmSettings:
         batched, sequences: --max-num-batched-tokens and --max-num-seqs.
         method, draft: how tokens are drafted, and the name of the draft model.
         drafts: tokens drafted per step, 0 without speculation.
+        widest_graphs: the model asks for CUDA graphs of 1,024 tokens.
         graphs: CUDA graphs are captured, or may be (`perhaps_eager`: it is not known whether --enforce-eager is given).
         compiled: the model is compiled by torch.compile.
         captured: the largest captured batch in tokens.
@@ -197,6 +198,7 @@ class VllmSettings:
         self._length()
         self._batches()
         self._speculation()
+        self.widest_graphs = model is not None and model.architecture == "GptOssForCausalLM"
         self._graphs()
         self.cached = self._caches(model)
         self._images(model)
@@ -333,6 +335,11 @@ class VllmSettings:
             self.missing.append("the speculative method")
 
     def _graphs(self) -> None:
+        """The widest batch of a CUDA graph: 1,024 tokens for gpt-oss, and from 0.28.0 by default on data-centre Blackwell.
+
+        Source: GptOssForCausalLMConfig in vllm/model_executor/models/config.py, 0.10.1 to 0.33.0; _set_cudagraph_sizes in
+        vllm/config/vllm.py.
+        """
         config = self.config
         requested = config.operand("enforce-eager")
         self.perhaps_eager = requested.present is None or (requested.present and requested.value is None)
@@ -348,18 +355,21 @@ class VllmSettings:
         width = 1 + self.drafts
         listed = config.setting("cudagraph-capture-sizes")
         sizes = [int(word.text.flat) for word in listed.values if is_whole(word.text.flat)] if listed is not None else []
-        self.captured = max(sizes) if sizes else given if given is not None else min(self.sequences * width * 2, 512)
+        most = 1024 if self.rules.since("0.28.0") and int(self.gpu.capability or 0) == 10 else 512
+        default = 1024 if self.widest_graphs else min(self.sequences * width * 2, most)
+        self.captured = max(sizes) if sizes else given if given is not None else default
         self.captured = min(self.captured, self.batched, 256 if self.rules.zeroth else self.batched)
 
     def _images(self, model: Architecture | None) -> None:
         """Source: GPUModelRunner.profile_run in vllm/v1/worker/gpu_model_runner.py.
 
         No encoder is profiled with --language-model-only, --skip-mm-profiling, or limits of 0 for all that it takes, and by the
-        second model runner before 0.27.0 (vllm/v1/worker/gpu/model_runner.py).
+        second model runner before 0.27.0 (vllm/v1/worker/gpu/model_runner.py). With such limits it is not loaded either, from
+        0.16.0 on (_mark_tower_model in vllm/model_executor/models/interfaces.py).
         """
         vision = model is not None and model.vision is not None
         limits = [self.config.operand(f"limit-mm-per-prompt.{kind}").value for kind in ("image", "video")]
-        self.text_only = self._flag("language-model-only")
+        self.text_only = self._flag("language-model-only") or (limits == [0, 0] and self.rules.since("0.16.0"))
         self.images = vision and not self.text_only and not self._flag("skip-mm-profiling") and limits != [0, 0]
 
     def _second_runner(self, model: Architecture | None) -> bool | None:

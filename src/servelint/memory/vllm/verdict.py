@@ -237,19 +237,22 @@ def _beside_fraction(plan: MemoryPlan, settings: VllmSettings, model: Architectu
         return FITS
     inside = Interval.sum(part.gib for part in plan.parts if part.inside and part.name != "cuda graphs")
     outside = [part.gib for part in plan.parts if not part.inside or part.name == "cuda graphs"]
+    what = "what vLLM takes outside its fraction (CUDA graphs, CUDA's context)"
+    if settings.graphs and _triton_fp4(settings, model):
+        pieces, whole = fitted.GRAPHS_TRITON_FP4
+        outside = [part.gib for part in plan.parts if not part.inside and part.name != "cuda graphs"]
+        outside.append(pieces + whole.scaled(min(settings.sequences, settings.captured) / 1024))
+        what = "what vLLM takes outside its fraction (CUDA graphs of Triton's kernels for MXFP4, CUDA's context)"
     if settings.graphs_counted and settings.tensor >= fitted.MANY_RANKS:
         outside.append(fitted.RANKS_LATER)
     held = max(plan.budget_gib or 0.0, inside.mid) if settings.kv_bytes is None else inside.mid
     counted = next((part.gib.mid for part in plan.parts if part.inside and part.name == "cuda graphs"), 0.0)
     left = total - held + counted
     if sum(gib.low for gib in outside) > left:
-        plan.notes.append("what vLLM takes outside its fraction (CUDA graphs, CUDA's context) is more than it leaves")
+        plan.notes.append(f"{what} is more than it leaves")
         return OOM_RISK
     if sum(gib.mid + fitted.DOUBT * (gib.high - gib.mid) for gib in outside) > left:
-        plan.notes.append("what vLLM takes outside its fraction (CUDA graphs, CUDA's context) may be more than it leaves")
-        return TIGHT
-    if _triton_fp4(settings, model) and total - held <= fitted.TRITON_FP4_LEFT:
-        plan.notes.append("Triton's kernels for MXFP4 have run out of the little memory that such a fraction leaves on Hopper")
+        plan.notes.append(f"{what} may be more than it leaves")
         return TIGHT
     return FITS
 
