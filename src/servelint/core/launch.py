@@ -341,13 +341,16 @@ class Mishap:
             "expanded-early": a variable in a script is replaced when the script is written.
             "not-run": a script is written that nothing runs.
         span: The characters.
+            Other kinds are those of judge.container.refused: what Kubernetes or compose refuses around the command.
         shown: What is run, dropped or replaced.
+        other: What it does not agree with, or what is right.
     """
 
-    __slots__ = ("kind", "shown", "span")
+    __slots__ = ("kind", "other", "shown", "span")
 
-    def __init__(self, kind: str, span: Span, shown: str) -> None:
+    def __init__(self, kind: str, span: Span, shown: str, other: str = "") -> None:
         self.kind = kind
+        self.other = other
         self.span = span
         self.shown = shown
 

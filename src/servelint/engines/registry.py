@@ -500,6 +500,8 @@ class Engine:
     """The default port in its developers' images, 0 for the same."""
     absent_clients: tuple[str, ...] = ()
     """Programs with which health checks ask a server and that its developers' images do not have."""
+    checks_no_health: bool = False
+    """Whether its developers' images have no HEALTHCHECK."""
     no_paths: str = ""
     """Pattern of paths that health checks of other servers ask and that no release answers."""
     port_option: str = "port"

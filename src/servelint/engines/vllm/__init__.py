@@ -428,6 +428,7 @@ class VLLM(Engine):
     value_names = {"VLLM_ATTENTION_BACKEND": "attention-backends"}
     values_refused = True
 
+    checks_no_health = True
     no_paths = r"/(?:healthz|livez|health/(?:ready|live)|v2/health/(?:ready|live)|api/health|healthcheck|health_check)/?"
     port = 8000  # vllm-0.33.0 vllm/entrypoints/openai/cli_args.py
     api_key_operands = ("api-key", "env.VLLM_API_KEY")

@@ -15,7 +15,7 @@ from servelint.readers import embedded, together
 from servelint.readers.commands import SHELLS, script_launches
 from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
-from servelint.readers.kubernetes import environment, nodes, runtime
+from servelint.readers.kubernetes import environment, nodes, refused, runtime
 from servelint.readers.kubernetes.environment import expand, no_variable
 from servelint.readers.kubernetes.objects import (
     PATCHES,
@@ -66,9 +66,11 @@ class Pod:
         images: What a kustomization makes of its images.
         injected: Variables that a controller adds, for the scripts in it.
         devices: Whether an annotation gives it devices, as CDI and CRI-O read them.
+        owner: The object that it stands in; None for a patch.
+        judged: Whether a container of it has what is refused in the pod.
     """
 
-    __slots__ = ("complete", "devices", "fields", "file", "images", "injected", "more", "path")
+    __slots__ = ("complete", "devices", "fields", "file", "images", "injected", "judged", "more", "owner", "path")
 
     def __init__(self, file: File, fields: Entries, path: str, images: Overrides | None = None) -> None:
         self.file = file
@@ -79,6 +81,8 @@ class Pod:
         self.images = images
         self.injected: dict[str, Variable] = {}
         self.devices = False
+        self.owner: Object | None = None
+        self.judged = False
 
     def containers(self) -> Iterator[tuple[str, Entries]]:
         """(name as launches show it, fields) of each container."""
@@ -148,6 +152,7 @@ def pods(file: File, one: Object, images: Overrides | None = None) -> Iterator[P
         pod.more = one.kind in _TAKES_MORE
         pod.injected = injected
         pod.devices = devices
+        pod.owner = one
         yield pod
 
 
@@ -243,10 +248,26 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
         if not found and not pod.complete:
             found = _named(pod, name, string(fields, "name") or "", fields)
     if found and pod.path.partition("/")[0] in runtime.KINDS:
-        found[0].mishaps = [*found[0].mishaps, *_not_strings(pod.file.source, fields)]
+        found[0].mishaps = [*found[0].mishaps, *_not_strings(pod.file.source, fields), *_refused(pod, fields, given, complete)]
     for launch in found:
         environment.show_injected(launch, given)
         launch.likely = launch.likely or by_rank  # some of a group's pods take each branch
+    return found
+
+
+def _refused(pod: Pod, fields: Entries, given: environment.Environment, complete: bool) -> list[Mishap]:
+    """What the API server refuses around a container, once for what belongs to its whole pod."""
+    if not complete or hidden(pod.fields):
+        return []
+    found = refused.of_container(pod.file.source, fields)
+    owner = pod.owner
+    if owner is not None:
+        found += refused.missing_keys(pod.file, fields)
+        if owner.kind in refused.SIMPLE:
+            found += refused.undefined(pod.file.source, fields, given)
+        if not pod.judged:
+            found += refused.of_pod(pod.file, owner, pod.fields)
+            pod.judged = True
     return found
 
 
