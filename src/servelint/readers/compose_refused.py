@@ -83,7 +83,7 @@ def _alone(service: Service) -> Iterator[Mishap]:
         ports = service.layers("ports")
         if network.value.startswith(("service:", "container:")) and ports and ports[-1][0].items(ports[-1][2]):
             file, key, _ = ports[-1]
-            yield Mishap("ports-of-other", yaml.span(file.source, key), network.value)
+            yield Mishap("ports-of-other", yaml.span(file.source, key), "ports", network.value)
     if restart is not None and restart.value and _RESTARTS.fullmatch(restart.value) is None:
         if (span := restart.span()) is not None:
             yield Mishap("restart-policy", span, restart.value)

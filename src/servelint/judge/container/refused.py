@@ -80,6 +80,30 @@ TEXTS: dict[str, tuple[str, str, str, str]] = {
         "write the unit: Gi for GiB",
         "a wrong unit",
     ),
+    "no-such-port": (
+        "service-port",
+        "the {other} asks the port {shown}, and no container of the pod has a port of this name: no request is answered",
+        "write the number, or give containerPort this name",
+        "no such port",
+    ),
+    "selects-nothing": (
+        "service-selector",
+        "the Service {first} selects {shown}, and the pods of this file have {second}: no request reaches them",
+        "write {second}",
+        "selects none of them",
+    ),
+    "service-variable": (
+        "service-variable",
+        "a Service called {shown} makes Kubernetes set {other} to tcp://ADDRESS:PORT: {engine} reads a number there and does not start",
+        "rename the Service, or set enableServiceLinks: false in the pod",
+        "sets {other}",
+    ),
+    "no-port": (
+        "probe-port",
+        "the {other} asks the port {shown}, and the container has no port of this name: it always fails",
+        "write the number, or give containerPort this name",
+        "no such port",
+    ),
     "no-key": (
         "missing-key",
         "the {first} of this file has no key {shown}: Kubernetes does not start the container (CreateContainerConfigError)",
@@ -197,11 +221,15 @@ def violations(config: Config, mishap: Mishap) -> list[Violation]:
     text = TEXTS.get(mishap.kind)
     if text is None or (mishap.kind == "no-check" and not _without_check(config)):
         return []
+    links = ENGINES[config.launch.engine].link_variables
+    if mishap.kind == "service-variable" and (mishap.other not in links or mishap.other in config.launch.env):
+        return []
     rule, message, advice, label = text
     first, _, second = mishap.other.partition("\n")
     fields = {"shown": mishap.shown, "other": mishap.other, "first": first, "second": second}
     fields["engine"] = ENGINES[config.launch.engine].name
-    return [Violation(rule, mishap.span, message.format(**fields), advice.format(**fields), label)]
+    mild = mishap.kind == "check-one-word"  # it is unhealthy, and runs
+    return [Violation(rule, mishap.span, message.format(**fields), advice.format(**fields), label.format(**fields), mild=mild)]
 
 
 def _without_check(config: Config) -> bool:

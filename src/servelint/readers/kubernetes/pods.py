@@ -15,7 +15,7 @@ from servelint.readers import embedded, together
 from servelint.readers.commands import SHELLS, script_launches
 from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
-from servelint.readers.kubernetes import environment, nodes, refused, runtime
+from servelint.readers.kubernetes import environment, nodes, refused, runtime, services
 from servelint.readers.kubernetes.environment import expand, no_variable
 from servelint.readers.kubernetes.objects import (
     PATCHES,
@@ -266,7 +266,7 @@ def _refused(pod: Pod, fields: Entries, given: environment.Environment, complete
         if owner.kind in refused.SIMPLE:
             found += refused.undefined(pod.file.source, fields, given)
         if not pod.judged:
-            found += refused.of_pod(pod.file, owner, pod.fields)
+            found += [*refused.of_pod(pod.file, owner, pod.fields), *services.mishaps(pod.file, owner, pod.fields)]
             pod.judged = True
     return found
 
@@ -295,6 +295,8 @@ def container_of(pod: Pod, fields: Entries, image: TracedText | None, complete: 
     """
     more = not complete or hidden(fields, "volumeMounts") or hidden(pod.fields, "volumes", "nodeSelector", "affinity")
     how = runtime.of_container(pod.file.source, pod.path, pod.fields, fields) if complete else None
+    if how is not None and pod.owner is not None:
+        how.services = services.asking(pod.file, pod.owner, pod.fields)
     return Container(
         image, settings(pod, fields), *runtime.gpus(fields, pod.fields, complete and not pod.devices), open=more, runtime=how
     )

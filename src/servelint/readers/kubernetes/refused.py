@@ -101,6 +101,11 @@ def _probes(source: Source, fields: Entries) -> Iterator[Mishap]:
         given = [way for way in _HANDLERS if way in probe and not yaml.is_null(probe[way][1])]
         if len(given) != 1:
             yield from _mishap(source, "handlers", fields[kind][0], kind, " and ".join(given) or "none")
+        asked = section(probe, given[0]) if given else {}
+        port = string(asked, "port") or ""
+        names = {string(yaml.entries(item), "name") for item in listed(fields, "ports")}
+        if re.fullmatch(r"[a-z][a-z0-9-]*", port) and port not in names and not hidden(fields, "ports"):
+            yield from _mishap(source, "no-port", asked["port"][1], port, kind)
         if kind != "readinessProbe" and string(probe, "successThreshold") not in (None, "1"):
             node = probe["successThreshold"][1]
             yield from _mishap(source, "success-threshold", node, string(probe, "successThreshold") or "", kind)
