@@ -1,7 +1,7 @@
-"""What compose or Docker refuses in a service: values of another type, volumes and services that are not there, pairs that exclude
-each other.
+"""What compose or Docker refuses in a service.
 
-The checks are those of github.com/compose-spec/compose-go schema/compose-spec.json and loader/validate.go, and of Docker's daemon.
+These are values of another type, volumes and services that are not there, and pairs that exclude each other. The checks are those of
+github.com/compose-spec/compose-go (schema/compose-spec.json, loader/validate.go) and of Docker's daemon.
 """
 
 from __future__ import annotations
@@ -84,9 +84,9 @@ def _alone(service: Service) -> Iterator[Mishap]:
         if network.value.startswith(("service:", "container:")) and ports and ports[-1][0].items(ports[-1][2]):
             file, key, _ = ports[-1]
             yield Mishap("ports-of-other", yaml.span(file.source, key), "ports", network.value)
-    if restart is not None and restart.value and _RESTARTS.fullmatch(restart.value) is None:
-        if (span := restart.span()) is not None:
-            yield Mishap("restart-policy", span, restart.value)
+    unknown = restart is not None and restart.value and _RESTARTS.fullmatch(restart.value) is None
+    if unknown and restart is not None and (span := restart.span()) is not None:
+        yield Mishap("restart-policy", span, restart.shown)
     if several and replicas is not None:
         yield from _fixed_port(service, replicas.value or "")
     for file, _, node in service.layers("healthcheck", "test")[-1:]:

@@ -94,7 +94,7 @@ TEXTS: dict[str, tuple[str, str, str, str]] = {
     ),
     "service-variable": (
         "service-variable",
-        "a Service called {shown} makes Kubernetes set {other} to tcp://ADDRESS:PORT: {engine} reads a number there and does not start",
+        "for the Service {shown}, Kubernetes sets {other} to tcp://ADDRESS:PORT: {engine} needs a number there and does not start",
         "rename the Service, or set enableServiceLinks: false in the pod",
         "sets {other}",
     ),
@@ -196,7 +196,7 @@ TEXTS: dict[str, tuple[str, str, str, str]] = {
     ),
     "no-check": (
         _SERVICE,
-        "another service waits until {shown} is healthy, and neither this file nor the image has a health check: it does not start",
+        "a service waits until {shown} is healthy, and neither this file nor the image has a health check: it never starts",
         "add a healthcheck to {shown}, or wait for service_started",
         "never healthy",
     ),

@@ -257,8 +257,9 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
 
 def _refused(pod: Pod, fields: Entries, given: environment.Environment, complete: bool) -> list[Mishap]:
     """What the API server refuses around a container, once for what belongs to its whole pod."""
-    if not complete or hidden(pod.fields):
-        return []
+    mask = yaml.mask_of(pod.file.source)
+    if not complete or hidden(pod.fields) or (mask is not None and mask.text is not None):
+        return []  # a template writes only one of its branches
     found = refused.of_container(pod.file.source, fields)
     owner = pod.owner
     if owner is not None:

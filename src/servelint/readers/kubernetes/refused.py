@@ -1,7 +1,7 @@
 """What the API server refuses in an object around a container: quantities, volumes, ports, probes, variables, selectors.
 
-The checks are those of k8s.io/kubernetes pkg/apis/core/validation and pkg/apis/apps/validation. They hold for objects whose pods are
-run as they are written.
+The checks are those of k8s.io/kubernetes pkg/apis/core/validation and pkg/apis/apps/validation. They hold for objects whose pods
+are run as they are written.
 """
 
 from __future__ import annotations

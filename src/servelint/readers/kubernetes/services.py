@@ -23,7 +23,12 @@ def _labels(one: Object) -> Entries:
 def _services(file: File, one: Object) -> Iterator[tuple[Object, Entries]]:
     for other in file.objects:
         spec = section(other.fields, "spec")
-        if other.kind == "Service" and other.namespace == one.namespace and HIDDEN not in spec and string(spec, "type") != "ExternalName":
+        if (
+            other.kind == "Service"
+            and other.namespace == one.namespace
+            and HIDDEN not in spec
+            and string(spec, "type") != "ExternalName"
+        ):
             yield other, spec
 
 
@@ -63,7 +68,9 @@ def mishaps(file: File, one: Object, pod: Entries) -> Iterator[Mishap]:
     """Services whose ports or selectors fit nothing in the pod, and those whose names set a variable in it."""
     if one.kind not in SIMPLE or hidden(pod, "containers"):
         return
-    named = {string(port, "name") for item in listed(pod, "containers") for port in map(yaml.entries, listed(entries(item), "ports"))}
+    named = {
+        string(port, "name") for item in listed(pod, "containers") for port in map(yaml.entries, listed(entries(item), "ports"))
+    }
     open_ = any(hidden(entries(item), "ports") for item in listed(pod, "containers"))
     for service in asking(file, one, pod):
         for each in service:
@@ -94,7 +101,12 @@ def _unselected(file: File, one: Object) -> Iterator[Mishap]:
         return
     for key, (_, node) in selector.items():
         text = yaml.text(file.source, node)
-        if key in labels and text.known and yaml.text(file.source, labels[key][1]).known and string(labels, key) != string(selector, key):
+        if (
+            key in labels
+            and text.known
+            and yaml.text(file.source, labels[key][1]).known
+            and string(labels, key) != string(selector, key)
+        ):
             shown = f"{key}: {string(selector, key)}"
             yield Mishap("selects-nothing", yaml.span(file.source, node), shown, f"{other.name}\n{key}: {string(labels, key)}")
             return
@@ -108,7 +120,8 @@ def _renamed(file: File) -> bool:
     """Whether a kustomization beside the file changes names or labels."""
     for name in KUSTOMIZATIONS if file.neighbours is not None else ():
         other = file.neighbours.read(name) if file.neighbours is not None else None
-        if other is not None and re.search(r"(?m)^[ \t-]*(?:name(?:Prefix|Suffix)|commonLabels|labels|patches\w*):", other.text):
+        if other is not None and re.search(
+            r"(?m)^[ \t-]*(?:name(?:Prefix|Suffix)|commonLabels|labels|patches\w*):", other.text
+        ):
             return True
     return False
-
