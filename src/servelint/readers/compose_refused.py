@@ -1,7 +1,7 @@
 """What compose or Docker refuses in a service.
 
-These are values of another type, volumes and services that are not there, and pairs that exclude each other. The checks are those of
-github.com/compose-spec/compose-go (schema/compose-spec.json, loader/validate.go) and of Docker's daemon.
+These are values of another type, volumes and services that are not there, and pairs that cannot be combined. The checks are
+those of github.com/compose-spec/compose-go (schema/compose-spec.json, loader/validate.go) and of Docker's daemon.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def of_service(service: Service, files: list[File], whole: bool) -> list[Mishap]
 
 
 def _devices(service: Service) -> Iterator[Mishap]:
-    """Devices without `capabilities`, with a count and ids, or with a count that is no number; GPUs that are no list."""
+    """Devices without `capabilities`, with a count and ids, or with a count that is not a number; GPUs that are not a list."""
     for path in (_DEVICES, ("gpus",)):
         for file, _, node in service.layers(*path):
             if path == ("gpus",) and yaml.scalar(node) is not None:
@@ -71,7 +71,7 @@ def _texts(service: Service) -> Iterator[Mishap]:
 
 
 def _alone(service: Service) -> Iterator[Mishap]:
-    """Keys that exclude each other, and values that Docker does not know."""
+    """Keys that cannot be combined, and values that Docker does not know."""
     replicas = service.last("deploy", "replicas") or service.last("scale")
     several = replicas is not None and (replicas.value or "").isdecimal() and int(replicas.value or "0") > 1
     name, network, restart = service.last("container_name"), service.last("network_mode"), service.last("restart")

@@ -39,7 +39,7 @@ TEXTS: dict[str, tuple[str, str, str, str]] = {
     ),
     "value-twice": (
         _OBJECT,
-        f"{{shown}} has a value and valueFrom, which exclude each other: {_NOT_RUN}",
+        f"{{shown}} has a value and valueFrom, which cannot be combined: {_NOT_RUN}",
         "delete one of them",
         "a second value",
     ),
@@ -94,7 +94,7 @@ TEXTS: dict[str, tuple[str, str, str, str]] = {
     ),
     "service-variable": (
         "service-variable",
-        "for the Service {shown}, Kubernetes sets {other} to tcp://ADDRESS:PORT: {engine} needs a number there and does not start",
+        "for the Service {shown}, Kubernetes sets {other} to tcp://ADDRESS:PORT: {engine} needs a number and does not start",
         "rename the Service, or set enableServiceLinks: false in the pod",
         "sets {other}",
     ),
@@ -148,7 +148,7 @@ TEXTS: dict[str, tuple[str, str, str, str]] = {
     ),
     "network-twice": (
         _SERVICE,
-        f"network_mode {{shown}} and networks exclude each other: {_FILE}",
+        f"network_mode {{shown}} and networks cannot be combined: {_FILE}",
         "delete one of them",
         "beside networks",
     ),

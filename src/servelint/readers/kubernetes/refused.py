@@ -1,7 +1,7 @@
 """What the API server refuses in an object around a container: quantities, volumes, ports, probes, variables, selectors.
 
-The checks are those of k8s.io/kubernetes pkg/apis/core/validation and pkg/apis/apps/validation. They hold for objects whose pods
-are run as they are written.
+The checks are those of k8s.io/kubernetes pkg/apis/core/validation and pkg/apis/apps/validation. They hold for objects whose
+pods are run as they are written.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from servelint.core.launch import Mishap
 from servelint.core.source import Source
 from servelint.readers.kubernetes import environment
-from servelint.readers.kubernetes.objects import HIDDEN, File, Object, entries, hidden, kustomized, listed, section, string
+from servelint.readers.kubernetes.objects import HIDDEN, File, Object, entries, hidden, listed, section, string
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Entries, Node
 
@@ -36,7 +36,7 @@ _LEAST = 4 * 2**20
 
 
 def amount(text: str) -> float | None:
-    """The number that a quantity stands for, such as bytes; None for what is no quantity."""
+    """The number that a quantity stands for, such as bytes; None for any other text."""
     match = _QUANTITY.fullmatch(text)
     if match is None:
         return None
@@ -45,8 +45,10 @@ def amount(text: str) -> float | None:
 
 
 def _mishap(source: Source, kind: str, node: Node, shown: str, other: str = "") -> list[Mishap]:
-    span = yaml.span(source, node)
-    return [Mishap(kind, span, shown, other)] if yaml.text(source, node).known or not yaml.is_scalar(node) else []
+    """A mishap, where the value is known and no other tool fills it in (envsubst, Flux)."""
+    text = yaml.text(source, node).flat if yaml.is_scalar(node) else ""
+    known = not yaml.is_scalar(node) or (yaml.text(source, node).known and re.search(r"\$(?!\()|[{}<>]", text) is None)
+    return [Mishap(kind, yaml.span(source, node), shown, other)] if known else []
 
 
 def of_container(source: Source, fields: Entries) -> list[Mishap]:
@@ -165,7 +167,7 @@ def _volumes(file: File, one: Object, pod: Entries) -> Iterator[Mishap]:
         yield from quantity(source, empty["sizeLimit"][1]) if "sizeLimit" in empty else ()
     if hidden(pod, "volumes") or hidden(section(one.fields, "spec"), "volumeClaimTemplates") or None in names:
         return
-    if kustomized(file.neighbours) if file.neighbours is not None else ():
+    if not file.is_whole():
         return  # a patch may add the volume
     for key in ("containers", "initContainers"):
         for item in listed(pod, key):
@@ -182,7 +184,7 @@ def _selector(file: File, one: Object) -> Iterator[Mishap]:
     wanted, labels = section(spec, "selector", "matchLabels"), section(spec, "template", "metadata", "labels")
     if one.kind not in _ALWAYS or not labels or HIDDEN in wanted or hidden(section(spec, "template", "metadata"), "labels"):
         return
-    if kustomized(file.neighbours) if file.neighbours is not None else ():
+    if not file.is_whole():
         return  # commonLabels set both
     for name, (_, node) in wanted.items():
         given = string(labels, name)

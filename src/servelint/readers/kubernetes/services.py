@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from servelint.core.launch import Mishap, Probe
 from servelint.core.numbers import is_whole
 from servelint.readers import runtime
-from servelint.readers.kubernetes.objects import HIDDEN, KUSTOMIZATIONS, File, Object, entries, hidden, listed, section, string
+from servelint.readers.kubernetes.objects import HIDDEN, File, Object, entries, hidden, listed, section, string
 from servelint.readers.kubernetes.refused import SIMPLE
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Entries
+
+_NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
 def _labels(one: Object) -> Entries:
@@ -38,7 +40,8 @@ def _selected(selector: Entries, labels: Entries) -> bool:
 
 def asking(file: File, one: Object, pod: Entries) -> list[list[Probe]]:
     """The ports of the pod that each Service sends requests to."""
-    labels = _labels(one) if one.kind in SIMPLE else {}
+    services = list(_services(file, one)) if one.kind in SIMPLE else []
+    labels = _labels(one) if services and file.is_whole() else {}
     names: dict[str, int | None] = {}
     for key in ("containers", "initContainers"):
         for item in listed(pod, key):
@@ -47,7 +50,7 @@ def asking(file: File, one: Object, pod: Entries) -> list[list[Probe]]:
                     text = yaml.text(file.source, port["containerPort"][1])
                     names[string(port, "name") or ""] = runtime.count(text, 0)
     found: list[list[Probe]] = []
-    for other, spec in _services(file, one) if labels else ():
+    for other, spec in services if labels else ():
         if not _selected(section(spec, "selector"), labels) or hidden(spec, "selector", "ports"):
             continue
         asked = [_port(file, other, port, names) for port in map(yaml.entries, listed(spec, "ports"))]
@@ -66,7 +69,7 @@ def _port(file: File, service: Object, port: Entries, names: dict[str, int | Non
 
 def mishaps(file: File, one: Object, pod: Entries) -> Iterator[Mishap]:
     """Services whose ports or selectors fit nothing in the pod, and those whose names set a variable in it."""
-    if one.kind not in SIMPLE or hidden(pod, "containers"):
+    if one.kind not in SIMPLE or hidden(pod, "containers") or not file.is_whole():
         return
     named = {
         string(port, "name") for item in listed(pod, "containers") for port in map(yaml.entries, listed(entries(item), "ports"))
@@ -75,13 +78,13 @@ def mishaps(file: File, one: Object, pod: Entries) -> Iterator[Mishap]:
     for service in asking(file, one, pod):
         for each in service:
             span, text = each.text.span(), each.text
-            if span is not None and text.known and not is_whole(text.flat) and text.flat not in named and not open_:
+            if span is not None and _NAME.fullmatch(text.flat) and text.flat not in named and not open_:
                 yield Mishap("no-such-port", span, text.flat, each.kind)
     yield from _unselected(file, one)
-    if string(pod, "enableServiceLinks") == "false" or _renamed(file):
+    if string(pod, "enableServiceLinks") == "false":
         return
     for other, spec in _services(file, one):
-        if string(spec, "clusterIP") != "None" and re.fullmatch(r"[a-z][a-z0-9-]*", other.name):
+        if string(spec, "clusterIP") != "None" and _NAME.fullmatch(other.name):
             metadata = section(other.fields, "metadata")
             span = yaml.span(file.source, metadata["name"][1]) if "name" in metadata else None
             if span is not None:
@@ -93,7 +96,7 @@ def _unselected(file: File, one: Object) -> Iterator[Mishap]:
     owners = [other for other in file.objects if other.kind in SIMPLE or section(other.fields, "spec", "template")]
     services = list(_services(file, one))
     labels = _labels(one)
-    if len(owners) != 1 or len(services) != 1 or not labels or _renamed(file):
+    if len(owners) != 1 or len(services) != 1 or not labels:
         return
     other, spec = services[0]
     selector = section(spec, "selector")
@@ -101,12 +104,8 @@ def _unselected(file: File, one: Object) -> Iterator[Mishap]:
         return
     for key, (_, node) in selector.items():
         text = yaml.text(file.source, node)
-        if (
-            key in labels
-            and text.known
-            and yaml.text(file.source, labels[key][1]).known
-            and string(labels, key) != string(selector, key)
-        ):
+        known = all(re.fullmatch(r"[\w./-]+", each or "") for each in (text.value, string(labels, key)))
+        if known and string(labels, key) != string(selector, key):
             shown = f"{key}: {string(selector, key)}"
             yield Mishap("selects-nothing", yaml.span(file.source, node), shown, f"{other.name}\n{key}: {string(labels, key)}")
             return
@@ -114,14 +113,3 @@ def _unselected(file: File, one: Object) -> Iterator[Mishap]:
 
 def _alike(service: str, owner: str) -> bool:
     return bool(service and owner) and (service.startswith(owner) or owner.startswith(service))
-
-
-def _renamed(file: File) -> bool:
-    """Whether a kustomization beside the file changes names or labels."""
-    for name in KUSTOMIZATIONS if file.neighbours is not None else ():
-        other = file.neighbours.read(name) if file.neighbours is not None else None
-        if other is not None and re.search(
-            r"(?m)^[ \t-]*(?:name(?:Prefix|Suffix)|commonLabels|labels|patches\w*):", other.text
-        ):
-            return True
-    return False
