@@ -105,11 +105,11 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
         if started:
             from servelint.readers import compose_refused
 
-            started[0].mishaps = [*started[0].mishaps, *compose_refused.of_service(one, files, not one.open)]
+            started[0].mishaps = [*started[0].mishaps, *compose_refused.of_service(one, files, name in _BASES)]
             if not one.layers("healthcheck"):
                 started[0].mishaps = [*started[0].mishaps, *compose_refused.of_dependents(files).get(one.name, [])]
         found += started
-    if found and "depends_on" in source.text and not any(one.open for one in services):
+    if found and name in _BASES and "depends_on" in source.text and not any(one.open for one in services):
         from servelint.readers import compose_refused
 
         found[0].mishaps = [*found[0].mishaps, *compose_refused.of_dependents(files).get("", [])]

@@ -26,10 +26,10 @@ def of_service(service: Service, files: list[File], whole: bool) -> list[Mishap]
     Args:
         service: The service.
         files: The files of its project.
-        whole: Whether no other file adds to it.
+        whole: Whether no other file adds to it, as far as its name says: another one may declare what `compose -f` joins.
     """
     found = [*_devices(service), *_texts(service), *_alone(service)]
-    return [*found, *_names(service, files)] if whole else found
+    return [*found, *_names(service, files)] if whole and not service.open else found
 
 
 def _devices(service: Service) -> Iterator[Mishap]:

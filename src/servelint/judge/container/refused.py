@@ -222,7 +222,8 @@ def violations(config: Config, mishap: Mishap) -> list[Violation]:
     if text is None or (mishap.kind == "no-check" and not _without_check(config)):
         return []
     links = ENGINES[config.launch.engine].link_variables
-    if mishap.kind == "service-variable" and (mishap.other not in links or mishap.other in config.launch.env):
+    launch = config.launch
+    if mishap.kind == "service-variable" and (mishap.other not in links or mishap.other in launch.env or launch.open_env):
         return []
     rule, message, advice, label = text
     first, _, second = mishap.other.partition("\n")
