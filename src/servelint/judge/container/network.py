@@ -384,7 +384,8 @@ def _probe_scheme(config: Config, runtime: Runtime, probe: Probe) -> list[Violat
     message = f"the {probe.kind} asks by {has}, and {engine.name} speaks {other}: it always fails"
     advice = f"write scheme: {other}"
     related = [Related(one.span, other) for one in given if one.span is not None][:1]
-    return [Violation("probe-scheme", span, message, advice, has, related=related)]
+    change = written_at(site.written, other) if probe.scheme is not None else None
+    return [Violation("probe-scheme", span, message, advice, has, related=related, change=change)]
 
 
 def _probe_key(config: Config, runtime: Runtime, probe: Probe) -> list[Violation]:

@@ -77,7 +77,7 @@ TEXTS: dict[str, tuple[str, str, str, str]] = {
     "tiny-memory": (
         "tiny-memory",
         "memory: {shown} is less than 4 MiB: the container does not start",
-        "write the unit: Gi for GiB",
+        "write {other}",
         "a wrong unit",
     ),
     "no-such-port": (
@@ -89,7 +89,7 @@ TEXTS: dict[str, tuple[str, str, str, str]] = {
     "selects-nothing": (
         "service-selector",
         "the Service {first} selects {shown}, and the pods of this file have {second}: no request reaches them",
-        "write {second}",
+        "write {third}",
         "selects none of them",
     ),
     "service-variable": (
@@ -107,7 +107,7 @@ TEXTS: dict[str, tuple[str, str, str, str]] = {
     "no-key": (
         "missing-key",
         "the {first} of this file has no key {shown}: Kubernetes does not start the container (CreateContainerConfigError)",
-        "write one of its keys ({second}), or add this one",
+        "write {second}",
         "no such key",
     ),
     "undefined": (
@@ -131,7 +131,7 @@ TEXTS: dict[str, tuple[str, str, str, str]] = {
     "no-text": (
         _SERVICE,
         f"{{shown}} is {{other}} in YAML, and a command takes only strings: {_FILE}",
-        "write it in quotes",
+        'write "{shown}"',
         "not a string",
     ),
     "pair-in-list": (
@@ -223,14 +223,23 @@ def violations(config: Config, mishap: Mishap) -> list[Violation]:
         return []
     links = ENGINES[config.launch.engine].link_variables
     launch = config.launch
+    if mishap.kind == "undefined" and _injected(mishap.other):
+        return []
     if mishap.kind == "service-variable" and (mishap.other not in links or mishap.other in launch.env or launch.open_env):
         return []
     rule, message, advice, label = text
-    first, _, second = mishap.other.partition("\n")
-    fields = {"shown": mishap.shown, "other": mishap.other, "first": first, "second": second}
+    first, second, third = (*mishap.other.split("\n"), "", "")[:3]
+    fields = {"shown": mishap.shown, "other": mishap.other, "first": first, "second": second, "third": third}
     fields["engine"] = ENGINES[config.launch.engine].name
     mild = mishap.kind == "check-one-word"  # it is unhealthy, and runs
     return [Violation(rule, mishap.span, message.format(**fields), advice.format(**fields), label.format(**fields), mild=mild)]
+
+
+def _injected(name: str) -> bool:
+    """Whether a controller adds a variable: node-variable-not-set is about those."""
+    from servelint.judge.container.nodes import INJECTED
+
+    return any(name in names for names in INJECTED.values())
 
 
 def _without_check(config: Config) -> bool:

@@ -70,7 +70,14 @@ def _resources(source: Source, resources: Entries) -> Iterator[Mishap]:
             yield from quantity(source, node)
             value = amount(yaml.scalar(node) or "")
             if name == "memory" and value is not None and 0 < value < _LEAST:
-                yield from _mishap(source, "tiny-memory", node, yaml.scalar(node) or "", "")
+                plain = yaml.scalar(node) or ""
+                yield from _mishap(
+                    source,
+                    "tiny-memory",
+                    node,
+                    plain,
+                    f"{re.sub('[^0-9.].*', '', plain)}{'Mi' if plain.endswith('m') else 'Gi'}",
+                )
     for name in _RESOURCES:
         limit, request = amount(string(limits, name) or ""), amount(string(requests, name) or "")
         if limit is not None and request is not None and request > limit:
@@ -218,7 +225,7 @@ def missing_keys(file: File, fields: Entries) -> Iterator[Mishap]:
             open_ = any(hidden(one.fields, part) for part in ("data", "stringData", "binaryData")) or not any(parts)
             have = [name for part in parts for name in part]
             if key not in have and not open_ and not any("{{" in name or "$" in name for name in have):
-                yield from _mishap(file.source, "no-key", reference["key"][1], key, f"{kind} {name}\n{', '.join(have[:4])}")
+                yield from _mishap(file.source, "no-key", reference["key"][1], key, f"{kind} {name}\n{' or '.join(have[:4])}")
 
 
 _REFERENCE = re.compile(r"(?<!\$)\$\(([A-Za-z_][A-Za-z0-9_]*)\)")

@@ -107,7 +107,12 @@ def _unselected(file: File, one: Object) -> Iterator[Mishap]:
         known = all(re.fullmatch(r"[\w./-]+", each or "") for each in (text.value, string(labels, key)))
         if known and string(labels, key) != string(selector, key):
             shown = f"{key}: {string(selector, key)}"
-            yield Mishap("selects-nothing", yaml.span(file.source, node), shown, f"{other.name}\n{key}: {string(labels, key)}")
+            yield Mishap(
+                "selects-nothing",
+                yaml.span(file.source, node),
+                shown,
+                f"{other.name}\n{key}: {string(labels, key)}\n{string(labels, key)}",
+            )
             return
 
 
