@@ -127,7 +127,7 @@ def test_odd_values(text: str) -> None:
         ("run.sh", "pip install vllm==0.27.1\nvllm serve --config {}\n"),
         (
             "compose.yml",
-            "services: {{a: {{image: 'vllm/vllm-openai:v0.27.1', gpus: 1, command: --config /o.yml, volumes: ['{}:/o.yml']}}}}",
+            "services: {{a: {{image: 'vllm/vllm-openai:v0.27.1', gpus: all, command: --config /o.y, volumes: ['{}:/o.y']}}}}",
         ),
         ("Dockerfile", 'FROM vllm/vllm-openai:v0.27.1\nCOPY {} /o.yaml\nCMD ["--config", "/o.yaml"]\n'),
         (

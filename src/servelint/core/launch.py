@@ -132,9 +132,11 @@ class Probe:
         outside: Whether the address of the container is asked, not its loopback interface.
         path: The path that it asks, where an answer of 404 fails it.
         program: The program in the container that asks, where the check fails without it.
+        scheme: The scheme as written; None for HTTP, or if none is asked by.
+        keyed: Whether it may send a key.
     """
 
-    __slots__ = ("gates", "kind", "outside", "path", "patience", "port", "program", "site", "text")
+    __slots__ = ("gates", "keyed", "kind", "outside", "path", "patience", "port", "program", "scheme", "site", "text")
 
     def __init__(
         self,
@@ -147,7 +149,11 @@ class Probe:
         outside: bool = False,
         path: TracedText | None = None,
         program: TracedText | None = None,
+        scheme: TracedText | None = None,
+        keyed: bool = True,
     ) -> None:
+        self.keyed = keyed
+        self.scheme = scheme
         self.outside = outside
         self.path = path
         self.program = program
@@ -176,9 +182,12 @@ class Runtime:
         direct: Whether the container's program is the engine, not a script that may start other programs as well.
         script: Whether a script in the container starts the engine, which may make or download files before.
         called: The ports in the addresses by which other containers of its network call it.
+        services: What sends it requests from outside: the ports that each Service of Kubernetes asks.
     """
 
-    __slots__ = ("called", "declared", "direct", "mounts", "network", "ports", "private", "probes", "restart", "script")
+    __slots__ = (
+        "called", "declared", "direct", "mounts", "network", "ports", "private", "probes", "restart", "script", "services",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -203,6 +212,7 @@ class Runtime:
         self.declared = declared
         self.direct = direct
         self.script = False
+        self.services: list[list[Probe]] = []
 
 
 class Container:
@@ -341,13 +351,16 @@ class Mishap:
             "expanded-early": a variable in a script is replaced when the script is written.
             "not-run": a script is written that nothing runs.
         span: The characters.
+            Other kinds are those of judge.container.refused: what Kubernetes or compose refuses around the command.
         shown: What is run, dropped or replaced.
+        other: What it does not agree with, or what is right.
     """
 
-    __slots__ = ("kind", "shown", "span")
+    __slots__ = ("kind", "other", "shown", "span")
 
-    def __init__(self, kind: str, span: Span, shown: str) -> None:
+    def __init__(self, kind: str, span: Span, shown: str, other: str = "") -> None:
         self.kind = kind
+        self.other = other
         self.span = span
         self.shown = shown
 

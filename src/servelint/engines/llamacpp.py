@@ -89,6 +89,7 @@ class LlamaCpp(Engine):
     port_variables = ("LLAMA_ARG_PORT",)
     host_variables = ("LLAMA_ARG_HOST",)
     numbers_converted = True  # common_params_parse_ex in common/arg.cpp: std::stoi of an empty text ends it too
+    tls_operands = ("ssl-key-file", "ssl-cert-file", "env.LLAMA_ARG_SSL_KEY_FILE", "env.LLAMA_ARG_SSL_CERT_FILE")
     api_key_operands = ("api-key", "api-key-file", "env.LLAMA_API_KEY")
     open_host_operands = ("host",)
     gpu_images = ("cuda",)

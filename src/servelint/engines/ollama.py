@@ -63,6 +63,8 @@ class Ollama(Engine):
     loopback, open_images = True, True
     pulls_models = True
     model_cache = "/root/.ollama"
+    tls_operands = ()
+    checks_no_health = True
     absent_clients = ("curl", "wget")  # Dockerfile: ubuntu with ca-certificates
     asks_for_no_key = True
 

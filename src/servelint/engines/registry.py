@@ -500,6 +500,14 @@ class Engine:
     """The default port in its developers' images, 0 for the same."""
     absent_clients: tuple[str, ...] = ()
     """Programs with which health checks ask a server and that its developers' images do not have."""
+    tls_operands: tuple[str, ...] | None = None
+    """Operands that make the server speak HTTPS; None if it is not known."""
+    key_paths: str = ""
+    """Pattern of paths that every release answers with 401 where it has a key and the request has none."""
+    link_variables: tuple[str, ...] = ()
+    """Variables that must be a number, and that Kubernetes sets to an address for a Service of the same name."""
+    checks_no_health: bool = False
+    """Whether its developers' images have no HEALTHCHECK."""
     no_paths: str = ""
     """Pattern of paths that health checks of other servers ask and that no release answers."""
     port_option: str = "port"

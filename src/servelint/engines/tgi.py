@@ -117,6 +117,8 @@ class TGI(Engine):
     argument_variables = ("TGI",)
 
     port = 3000  # launcher/src/main.rs
+    tls_operands = ()
+    checks_no_health = True
     image_port = 80  # the Dockerfile of text-generation-inference
     port_variables = ("PORT",)
     host_option = "hostname"

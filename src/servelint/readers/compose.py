@@ -103,8 +103,16 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
         if len(started) == 1 and not any(one.layers(*key) for key in _MAY_NOT_RUN):
             at_once += started
         if started:
-            started[0].mishaps = [*started[0].mishaps, *_refused_devices(one)]
+            from servelint.readers import compose_refused
+
+            started[0].mishaps = [*started[0].mishaps, *compose_refused.of_service(one, files, name in _BASES)]
+            if not one.layers("healthcheck"):
+                started[0].mishaps = [*started[0].mishaps, *compose_refused.of_dependents(files).get(one.name, [])]
         found += started
+    if found and name in _BASES and "depends_on" in source.text and not any(one.open for one in services):
+        from servelint.readers import compose_refused
+
+        found[0].mishaps = [*found[0].mishaps, *compose_refused.of_dependents(files).get("", [])]
     together.join(at_once)
     join(found)
     return found
@@ -313,20 +321,6 @@ class _Reading:
             return None, True
         # a device that is passed in may be a GPU
         return None, None if any(file.items(node) for file, _, node in self.service.layers("devices")) else False
-
-
-def _refused_devices(service: Service) -> list[Mishap]:
-    """Reserved devices without `capabilities`, and those with both a count and ids: compose takes neither."""
-    found: list[Mishap] = []
-    for file, _, node in service.layers("deploy", "resources", "reservations", "devices"):
-        for item in file.items(node):
-            device = yaml.entries(item)
-            span = yaml.span(file.source, item)
-            if device and "capabilities" not in device and not any("{{" in key for key in device):
-                found.append(Mishap("no-capabilities", span, "capabilities"))
-            elif "count" in device and "device_ids" in device:
-                found.append(Mishap("count-and-ids", span, "count"))
-    return found
 
 
 def _count(file: File, device: Entries) -> int | None:

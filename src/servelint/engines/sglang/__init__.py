@@ -147,6 +147,9 @@ class SGLang(Engine):
     values_read_since = "0.5.3"  # EnvField.get in srt/environ.py: a line in the log at most
     value_kinds = {"bool": "true or 1", "int": "a whole number", "float": "a number"}
 
+    tls_operands = ("ssl-certfile", "ssl-keyfile")
+    key_paths = r"/v1/.+"
+    checks_no_health = True
     no_paths = r"/(?:healthz|livez|health/(?:ready|live)|v2/health/(?:ready|live)|api/health|healthcheck|health_check)/?"
     port = 30000  # sglang-0.5.23 srt/arg_groups/fields/serving.py
     loopback = True  # in every release, and in its images

@@ -8,6 +8,7 @@ from servelint.core.launch import Launch
 from servelint.core.text import TracedText
 from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.config import Config
+from servelint.judge.container import refused
 from servelint.judge.parser.violation import Violation
 
 _REFERENCE = r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))"
@@ -94,20 +95,16 @@ def violations(config: Config) -> list[Violation]:
             advice = "delete it, or run the command through a shell: a list with sh, -c and the script"
             found.append(Violation("dropped-words", mishap.span, message, advice, f"never reaches {engine}"))
         elif mishap.kind == "not-a-string":
-            kind = "a boolean" if mishap.shown[:1].isalpha() else "a number"
+            kind = mishap.other or ("a boolean" if mishap.shown[:1].isalpha() else "a number")
             message = f"{shown} is {kind} in YAML, and Kubernetes takes only strings here: it refuses the object"
-            found.append(Violation("not-a-string", mishap.span, message, f'write "{shown}"', f"{kind}, not a string"))
-        elif mishap.kind == "no-capabilities":
-            message = "this device has no capabilities: compose refuses the file"
-            advice = "add capabilities: [gpu] to the same item of the list, beside driver"
-            found.append(Violation("refused-device", mishap.span, message, advice, "needs capabilities"))
-        elif mishap.kind == "count-and-ids":
-            message = "count and device_ids of a device cannot be combined: compose refuses the file"
-            found.append(Violation("refused-device", mishap.span, message, "delete one of them", "both"))
+            advice = "write its words as separate items, in quotes" if mishap.other else f'write "{shown}"'
+            found.append(Violation("not-a-string", mishap.span, message, advice, f"{kind}, not a string"))
         elif mishap.kind == "expanded-early":
             message = f"{shown} is replaced when the script is written, before the script sets it"
             advice = "quote the delimiter: <<'EOF'"
             found.append(Violation("expanded-early", mishap.span, message, advice, "replaced too early"))
+        else:
+            found += refused.violations(config, mishap)
     return [*found, *_not_expanded(config)]
 
 

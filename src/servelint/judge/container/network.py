@@ -141,9 +141,18 @@ def violations(config: Config, runtime: Runtime, options: Options) -> list[Viola
             *_probe_port(config, runtime, probe),
             *_probe_path(config, runtime, probe),
             *_probe_program(config, runtime, probe),
+            *_probe_scheme(config, runtime, probe),
+            *_probe_key(config, runtime, probe),
         ]
         if probe.outside and not any(one.rule == "listens-on-loopback" for one in found):
             found += _loopback(config, runtime, probe.site or probe.text, f"the {probe.kind} asks the pod's address")
+    listening = served_port(config) if runtime.services else None
+    for asked in runtime.services if listening is not None else ():
+        own = next((each for each in asked if listening is not None and each.port == listening[0]), None)
+        if own is None and all(each.port is not None for each in asked):
+            found += _probe_port(config, runtime, asked[0], "service-port")
+        elif own is not None and not any(one.rule == "listens-on-loopback" for one in found):
+            found += _loopback(config, runtime, own.text, f"the {own.kind} sends requests to the pod's address")
     return found
 
 
@@ -318,8 +327,8 @@ def _patience(config: Config, probe: Probe, options: Options) -> list[Violation]
     return [Violation("probe-before-load" if soon else "short-probe", span, message, advice, "too soon")]
 
 
-def _probe_port(config: Config, runtime: Runtime, probe: Probe) -> list[Violation]:
-    """A probe of a port that nothing listens on."""
+def _probe_port(config: Config, runtime: Runtime, probe: Probe, rule: str = "probe-port") -> list[Violation]:
+    """A probe, or a Service, of a port that nothing listens on."""
     span = probe.site.span() if probe.site is not None else None
     if span is None or probe.port is None or not runtime.private or not runtime.direct:
         return []
@@ -327,12 +336,15 @@ def _probe_port(config: Config, runtime: Runtime, probe: Probe) -> list[Violatio
     if listening is None or listening[0] == probe.port or names_number(config, probe.port):
         return []
     port, site = listening
+    end = "it always fails" if rule == "probe-port" else "no request is answered"
+    written = "" if probe.site is None or probe.site.flat == str(probe.port) else f" ({probe.site.flat})"
     message = (
-        f"the {probe.kind} asks port {probe.port}, and {ENGINE_NAMES[config.launch.engine]} listens on {port}: it always fails"
+        f"the {probe.kind} asks port {probe.port}{written}, and {ENGINE_NAMES[config.launch.engine]} listens on {port}: {end}"
     )
     related = [Related(site, "listens here")] if site is not None else []
-    change = written_at(probe.site.written, str(port)) if probe.site is not None else None
-    return [Violation("probe-port", span, message, f"ask port {port}", "nothing listens", related=related, change=change)]
+    change = written_at(probe.site.written, str(port)) if probe.site is not None and rule == "probe-port" else None
+    advice = f"ask port {port}" if rule == "probe-port" else f"write targetPort: {port}"
+    return [Violation(rule, span, message, advice, "nothing listens", related=related, change=change)]
 
 
 def _probe_path(config: Config, runtime: Runtime, probe: Probe) -> list[Violation]:
@@ -353,6 +365,42 @@ def _probe_path(config: Config, runtime: Runtime, probe: Probe) -> list[Violatio
         return []
     message = f"the {probe.kind} asks {path.flat}, which {ENGINE_NAMES[config.launch.engine]} answers with 404: it always fails"
     return [Violation("probe-path", span, message, "ask /health", "not found", change=written_at(path.written, "/health"))]
+
+
+def _probe_scheme(config: Config, runtime: Runtime, probe: Probe) -> list[Violation]:
+    """A probe that speaks HTTPS to a server of HTTP, or HTTP to one of HTTPS."""
+    engine, listening = ENGINES[config.launch.engine], served_port(config)
+    if engine.tls_operands is None or not runtime.declared or probe.path is None or not runtime.direct or not runtime.private:
+        return []
+    site = probe.scheme or probe.path
+    span = site.span()
+    if span is None or listening is None or listening[0] != probe.port or (probe.scheme is not None and not probe.scheme.known):
+        return []
+    given = [config.operand(name) for name in engine.tls_operands]
+    asks, serves = probe.scheme is not None and probe.scheme.flat == "HTTPS", any(one.present for one in given)
+    if any(one.present is None for one in given) or asks == serves:
+        return []
+    has, other = ("HTTPS", "HTTP") if asks else ("HTTP", "HTTPS")
+    message = f"the {probe.kind} asks by {has}, and {engine.name} speaks {other}: it always fails"
+    advice = f"write scheme: {other}"
+    related = [Related(one.span, other) for one in given if one.span is not None][:1]
+    change = written_at(site.written, other) if probe.scheme is not None else None
+    return [Violation("probe-scheme", span, message, advice, has, related=related, change=change)]
+
+
+def _probe_key(config: Config, runtime: Runtime, probe: Probe) -> list[Violation]:
+    """A probe without a key, of a path that needs one."""
+    engine, listening, path = ENGINES[config.launch.engine], served_port(config), probe.path
+    span = path.span() if path is not None and path.known and re.fullmatch(engine.key_paths, path.flat) else None
+    if span is None or path is None or not engine.key_paths or probe.keyed or not runtime.direct or not runtime.private:
+        return []
+    given = next((one for name in engine.api_key_operands if (one := config.operand(name)).present), None)
+    if listening is None or listening[0] != probe.port or given is None or given.value == "":
+        return []
+    message = f"the {probe.kind} asks {path.flat} without the key, which {engine.name} answers with 401: it always fails"
+    related = [Related(given.span, "the key")] if given.span is not None else []
+    change = written_at(path.written, "/health")
+    return [Violation("probe-key", span, message, "ask /health", "needs the key", related=related, change=change)]
 
 
 def _probe_program(config: Config, runtime: Runtime, probe: Probe) -> list[Violation]:

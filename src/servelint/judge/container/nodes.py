@@ -24,7 +24,7 @@ _GATHERING = ("RayCluster", "RayService", "RayJob", "MPIJob")
 """Kinds whose pods give their GPUs to the launch of one of them."""
 _ADDRESSES = ("dist-init-addr", "master-addr", "data-parallel-address")
 _PORT = re.compile(r":(\d{1,5})$")
-_INJECTED = {
+INJECTED = {
     "LeaderWorkerSet": ("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX"),
     "Job": ("JOB_COMPLETION_INDEX",),
     "JobSet": ("JOB_COMPLETION_INDEX",),
@@ -240,7 +240,7 @@ def _variables(config: Config) -> list[Violation]:
     kind = launch.name.partition("/")[0]
     if ".containers." not in launch.name and not launch.name.endswith(".container"):
         return []
-    injected = _INJECTED.get(kind, ())
+    injected = INJECTED.get(kind, ())
     found: list[Violation] = []
     for text in _texts(launch):
         for piece in text.pieces:
@@ -272,7 +272,7 @@ def _not_set(config: Config, name: str, close: str | None, span: Span | None, ki
         ]
     if kind not in _PLAIN or config.launch.open_env:
         return []
-    owner = next((one for one, names in _INJECTED.items() if one == "LeaderWorkerSet" and name in names), None)
+    owner = next((one for one, names in INJECTED.items() if one == "LeaderWorkerSet" and name in names), None)
     if owner is None:
         return []
     message = f"nothing sets {name}: only a {owner} gives it to its containers, and this is a {kind}"

@@ -114,6 +114,12 @@ class File:
                 self._beside = {**self._config_maps_of(form.format(name)), **self._beside}
         return self._beside.get(name)
 
+    def is_whole(self) -> bool:
+        """Whether no kustomization changes its names, labels or lists: none stands beside it or above, or holds it."""
+        places = [f"{above}{name}" for above in ("", "../") for name in KUSTOMIZATIONS]
+        beside = self.neighbours
+        return beside is not None and all(beside.read(place) is None for place in places)
+
     def _config_maps_of(self, path: str) -> dict[str, dict[str, TracedText]]:
         """The ConfigMaps of a file beside this one."""
         beside = self.neighbours

@@ -17,7 +17,7 @@ from servelint.readers import embedded, together
 from servelint.readers.commands import SHELLS, script_launches
 from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
-from servelint.readers.kubernetes import environment, nodes, runtime
+from servelint.readers.kubernetes import environment, nodes, refused, runtime, services
 from servelint.readers.kubernetes.environment import expand, no_variable
 from servelint.readers.kubernetes.objects import (
     PATCHES,
@@ -68,9 +68,11 @@ class Pod:
         images: What a kustomization makes of its images.
         injected: Variables that a controller adds, for the scripts in it.
         devices: Whether an annotation gives it devices, as CDI and CRI-O read them.
+        owner: The object that it stands in; None for a patch.
+        judged: Whether a container of it has what is refused in the pod.
     """
 
-    __slots__ = ("complete", "devices", "fields", "file", "images", "injected", "more", "path")
+    __slots__ = ("complete", "devices", "fields", "file", "images", "injected", "judged", "more", "owner", "path")
 
     def __init__(self, file: File, fields: Entries, path: str, images: Overrides | None = None) -> None:
         self.file = file
@@ -81,6 +83,8 @@ class Pod:
         self.images = images
         self.injected: dict[str, Variable] = {}
         self.devices = False
+        self.owner: Object | None = None
+        self.judged = False
 
     def containers(self) -> Iterator[tuple[str, Entries]]:
         """(name as launches show it, fields) of each container."""
@@ -150,6 +154,7 @@ def pods(file: File, one: Object, images: Overrides | None = None) -> Iterator[P
         pod.more = one.kind in _TAKES_MORE
         pod.injected = injected
         pod.devices = devices
+        pod.owner = one
         yield pod
 
 
@@ -248,10 +253,27 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
         called = image_text.flat.partition("@")[0].rpartition("/")[2].partition(":")[0]
         found = _named(pod, name, f"{_called(pod)}-{called}", fields, image_text)
     if found and pod.path.partition("/")[0] in runtime.KINDS:
-        found[0].mishaps = [*found[0].mishaps, *_not_strings(pod.file.source, fields)]
+        found[0].mishaps = [*found[0].mishaps, *_not_strings(pod.file.source, fields), *_refused(pod, fields, given, complete)]
     for launch in found:
         environment.show_injected(launch, given)
         launch.likely = launch.likely or by_rank  # some of a group's pods take each branch
+    return found
+
+
+def _refused(pod: Pod, fields: Entries, given: environment.Environment, complete: bool) -> list[Mishap]:
+    """What the API server refuses around a container, once for what belongs to its whole pod."""
+    mask = yaml.mask_of(pod.file.source)
+    if not complete or hidden(pod.fields) or (mask is not None and mask.text is not None):
+        return []  # a template writes only one of its branches
+    found = refused.of_container(pod.file.source, fields)
+    owner = pod.owner
+    if owner is not None:
+        found += refused.missing_keys(pod.file, fields)
+        if owner.kind in refused.SIMPLE:
+            found += refused.undefined(pod.file.source, fields, given)
+        if not pod.judged:
+            found += [*refused.of_pod(pod.file, owner, pod.fields), *services.mishaps(pod.file, owner, pod.fields)]
+            pod.judged = True
     return found
 
 
@@ -279,6 +301,8 @@ def container_of(pod: Pod, fields: Entries, image: TracedText | None, complete: 
     """
     more = not complete or hidden(fields, "volumeMounts") or hidden(pod.fields, "volumes", "nodeSelector", "affinity")
     how = runtime.of_container(pod.file.source, pod.path, pod.fields, fields) if complete else None
+    if how is not None and pod.owner is not None:
+        how.services = services.asking(pod.file, pod.owner, pod.fields)
     return Container(
         image, settings(pod, fields), *runtime.gpus(fields, pod.fields, complete and not pod.devices), open=more, runtime=how
     )

@@ -253,7 +253,12 @@ def _probe(source: Source, kind: str, fields: Entries, names: dict[str, int | No
     shown = yaml.text(source, probe[said][1] if said is not None else fields[kind][0])
     port, text, path = _asked(source, probe, names, run)
     outside = any(string(section(probe, way), "host") is None for way in _OUTSIDE if way in probe)
-    return Probe(kind, shown, patience, port, text, outside=outside, path=path, program=runtime.client(run))
+    http = section(probe, "httpGet")
+    scheme = yaml.text(source, http["scheme"][1]) if string(http, "scheme") is not None else None
+    keyed = "httpHeaders" in http or HIDDEN in http or not http
+    return Probe(
+        kind, shown, patience, port, text, outside=outside, path=path, program=runtime.client(run), scheme=scheme, keyed=keyed
+    )
 
 
 def _asked(
