@@ -75,7 +75,9 @@ _ALSO = {
     "engines.tgi": _RECORD,
     "engines.trtllm": _RECORD,
     "engines.vllm": _RECORD,
+    "fixes.entries": ["tests/fixes/test_fixes.py", "tests/fixes/test_layouts.py", "tests/fixes/test_make.py"],
     "fixes.make": ["tests/fixes/test_fixes.py", "tests/fixes/test_layouts.py", "tests/fixes/test_fixes_of_files.py"],
+    "fixes.words": ["tests/fixes/test_fixes.py", "tests/fixes/test_layouts.py", "tests/fixes/test_make.py"],
     "judge.judging": [
         "tests/judge/test_refused_by_the_newest.py",
         "tests/judge/test_unknown_release.py",
@@ -85,10 +87,12 @@ _ALSO = {
     "judge.releases": ["tests/judge/test_unknown_release.py"],
     "models.quantization": ["tests/models/test_weights.py"],
     "readers.commands": ["tests/readers/test_prepared.py"],
+    "readers.context": ["tests/readers/test_commands.py", "tests/readers/test_containers.py", "tests/readers/test_compose.py"],
     "readers.discover": ["tests/test_discover.py"],
     "readers.helm_chart": ["tests/readers/test_helm.py", "tests/readers/test_helm_values.py"],
     "rule_examples": ["tests/rules/test_folder.py"],
     "rules.condition": ["tests/rules/test_compile.py", "tests/rules/test_options.py", "tests/rules/test_index.py"],
+    "rules.load": ["tests/rules/test_folder.py", "tests/rules/test_index.py", "tests/rules/test_options.py"],
     "syntax.batch.words": ["tests/syntax/batch/test_evaluate.py"],
     "syntax.go_functions": ["tests/syntax/test_go_templates.py"],
     "syntax.just": ["tests/readers/test_justfile.py"],
@@ -337,7 +341,7 @@ def beside(module: str, root: Path = ROOT) -> list[str]:
     also = [path for path in _ALSO.get(module, ()) if (root / path).exists()]
     for depth in range(len(parts) - 1, -1, -1):
         folder, name = root / "tests" / Path(*parts[:depth]), parts[depth]
-        own = [*folder.glob(f"test_{name}*.py"), *(folder / name).glob("test_*.py")]
+        own = [*folder.glob(f"test_{name}.py"), *folder.glob(f"test_{name}_*.py"), *(folder / name).glob("test_*.py")]
         if own or also:
             return [*sorted([str(path.relative_to(root)) for path in own]), *also, *doctests]
         if depth and any(folder.glob("test_*.py")):
