@@ -1,28 +1,35 @@
-"""Mutation tests: change one thing in a module at random, run the tests beside it, and report the changes that they miss.
+"""Mutation tests: change one thing in a module at random, run the tests that reach it, and report the changes that they miss.
 
     python tools/mutants.py rules/ranges rules/condition --number 40 --seed 7
 
+First, the tests beside all the modules run once, and note which of them reach the statement of which mutant. Then a mutant
+meets those that do: all that stand beside its module, and the fastest of the others, _OTHERS_SECONDS of them. A test that fails
+without a mutation kills none.
+
 Tests beside a module are those of the mirror: `rules/ranges` has tests/rules/test_ranges*.py, and those of its nearest user
-that _ALSO names, or all of tests/rules without either. `--tests MODULE=PATH,PATH` names others. A run copies src/ into
-a temporary folder, so that the checkout never holds a mutant. The same seed takes the same mutants of the same source.
+that _ALSO names, or all of tests/rules without either, and its own doctests. `--tests MODULE=PATH,PATH` names others. A run
+copies src/ into a temporary folder, so that the checkout never holds a mutant. The same seed takes the same mutants of the same
+source.
 
 tools/mutants_equivalent.txt lists mutants that mean the same as the source, a line each: the name, ` # ` and the reason.
-The exit status is 1 if a mutant survives that is not listed, 2 if tests fail without any mutation.
+The exit status is 1 if a mutant survives that is not listed, 2 if no test passes without any mutation.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import bisect
 import dataclasses
+import itertools
+import json
 import os
 import random
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -68,7 +75,9 @@ _ALSO = {
     "engines.tgi": _RECORD,
     "engines.trtllm": _RECORD,
     "engines.vllm": _RECORD,
+    "fixes.entries": ["tests/fixes/test_fixes.py", "tests/fixes/test_layouts.py", "tests/fixes/test_make.py"],
     "fixes.make": ["tests/fixes/test_fixes.py", "tests/fixes/test_layouts.py", "tests/fixes/test_fixes_of_files.py"],
+    "fixes.words": ["tests/fixes/test_fixes.py", "tests/fixes/test_layouts.py", "tests/fixes/test_make.py"],
     "judge.judging": [
         "tests/judge/test_refused_by_the_newest.py",
         "tests/judge/test_unknown_release.py",
@@ -78,10 +87,12 @@ _ALSO = {
     "judge.releases": ["tests/judge/test_unknown_release.py"],
     "models.quantization": ["tests/models/test_weights.py"],
     "readers.commands": ["tests/readers/test_prepared.py"],
+    "readers.context": ["tests/readers/test_commands.py", "tests/readers/test_containers.py", "tests/readers/test_compose.py"],
     "readers.discover": ["tests/test_discover.py"],
     "readers.helm_chart": ["tests/readers/test_helm.py", "tests/readers/test_helm_values.py"],
     "rule_examples": ["tests/rules/test_folder.py"],
     "rules.condition": ["tests/rules/test_compile.py", "tests/rules/test_options.py", "tests/rules/test_index.py"],
+    "rules.load": ["tests/rules/test_folder.py", "tests/rules/test_index.py", "tests/rules/test_options.py"],
     "syntax.batch.words": ["tests/syntax/batch/test_evaluate.py"],
     "syntax.go_functions": ["tests/syntax/test_go_templates.py"],
     "syntax.just": ["tests/readers/test_justfile.py"],
@@ -93,7 +104,47 @@ _ALSO = {
     "syntax.units": ["tests/readers/test_systemd.py"],
 }
 """Tests of the module's only or nearest user, which hold what its own tests do not."""
-_LEAST_SECONDS = 30.0
+_LEAST_SECONDS = 60.0
+_OTHERS_SECONDS = 20.0
+_REACHED = """
+import os
+
+_seen = set()
+
+
+def hit(number):
+    test = os.environ.get("PYTEST_CURRENT_TEST", "")
+    if (number, test) not in _seen:
+        _seen.add((number, test))
+        with open({path!r}, "a", encoding="utf-8") as file:
+            file.write(f"{{number}}\\t{{test}}\\n")
+"""
+_PLUGIN = """
+import json, os
+
+passed = {}
+failed = set()
+only = os.environ.get("MUTANTS_ONLY")
+
+
+def pytest_collection_modifyitems(config, items):
+    if only:
+        with open(only, encoding="utf-8") as file:
+            chosen = set(json.load(file))
+        items[:] = [item for item in items if item.nodeid in chosen]
+
+
+def pytest_runtest_logreport(report):
+    passed[report.nodeid] = passed.get(report.nodeid, 0) + report.duration
+    if report.outcome != "passed":
+        failed.add(report.nodeid)
+
+
+def pytest_sessionfinish():
+    with open(os.environ["MUTANTS_TIMES"], "w", encoding="utf-8") as file:
+        json.dump({name: seconds for name, seconds in passed.items() if name not in failed}, file)
+"""
+"""Two modules of the copy: what marks of statements call, and a plugin of pytest that takes some tests and notes times."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,14 +184,7 @@ class Mutant:
 
 def mutants(module: str, source: str) -> list[Mutant]:
     """Every mutant of a module's source, in the order of the source."""
-    starts = [0]
-    for text in source.splitlines(keepends=True):
-        starts.append(starts[-1] + len(text))
-    lines = source.splitlines(keepends=True)
-
-    def offset(line: int, column: int) -> int:
-        return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
-
+    offset = _offsets(source)
     found: list[Mutant] = []
     seen: dict[tuple[str, str, str], int] = {}
     for where, node, after in _changes(ast.parse(source), ""):
@@ -160,6 +204,54 @@ def mutants(module: str, source: str) -> list[Mutant]:
             )
         )
     return sorted(found, key=lambda one: (one.start, one.end, one.after))
+
+
+def _offsets(source: str) -> Callable[[int, int], int]:
+    """What turns a line (from 1 on) and a column in bytes into an offset in a source."""
+    lines = source.splitlines(keepends=True)
+    starts = [0, *itertools.accumulate([len(text) for text in lines])]
+    return lambda line, column: starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
+
+
+def marked(source: str, taken: dict[int, Mutant]) -> tuple[str, set[int]]:
+    """A source that notes when the statement of a mutant is reached, and the numbers of those that any import reaches."""
+    offset = _offsets(source)
+    tree = ast.parse(source)
+    always: set[int] = set()
+
+    def place(body: list[ast.stmt], mutant: Mutant, within: bool) -> tuple[list[ast.stmt], ast.stmt, bool] | None:
+        """The innermost statement of a mutant, the list that has it, and whether it stands in a function."""
+        for one in body:
+            start, end = offset(one.lineno, one.col_offset), offset(one.end_lineno or 0, one.end_col_offset or 0)
+            if start <= mutant.start and mutant.end <= end:
+                function = within or isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))
+                parts: list[ast.AST] = [one, *getattr(one, "handlers", ()), *getattr(one, "cases", ())]
+                for part, name in itertools.product(parts, ("body", "orelse", "finalbody")):
+                    inner = getattr(part, name, None)
+                    found = place(inner, mutant, function) if isinstance(inner, list) else None
+                    if found is not None:
+                        return found
+                return body, one, within
+        return None
+
+    marks: dict[int, tuple[list[ast.stmt], ast.stmt, list[int]]] = {}
+    for number, mutant in taken.items():
+        found = place(tree.body, mutant, False)
+        if found is None or not found[2]:
+            always.add(number)
+        else:
+            marks.setdefault(id(found[1]), (found[0], found[1], []))[2].append(number)
+    for body, statement, numbers in marks.values():
+        calls = ast.parse("\n".join([f"_reached_.hit({number})" for number in numbers])).body
+        at = next(at for at, one in enumerate(body) if one is statement)
+        body[at:at] = calls
+    first = next((at for at, one in enumerate(tree.body) if not _is_text(one) and not _is_future(one)), 0)
+    tree.body[first:first] = ast.parse(f"import {_PACKAGE}._reached as _reached_").body
+    return ast.unparse(ast.fix_missing_locations(tree)), always
+
+
+def _is_future(node: ast.AST) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
 
 
 def _changes(node: ast.AST, where: str) -> Iterator[tuple[str, ast.expr | ast.stmt, str]]:
@@ -243,15 +335,17 @@ def beside(module: str, root: Path = ROOT) -> list[str]:
     Raises:
         ValueError: there are none.
     """
+    path = root / module_path(module)
+    doctests = [str(path.relative_to(root))] if path.exists() and ">>>" in path.read_text(encoding="utf-8") else []
     parts = module.split(".")
     also = [path for path in _ALSO.get(module, ()) if (root / path).exists()]
     for depth in range(len(parts) - 1, -1, -1):
         folder, name = root / "tests" / Path(*parts[:depth]), parts[depth]
-        own = [*folder.glob(f"test_{name}*.py"), *(folder / name).glob("test_*.py")]
+        own = [*folder.glob(f"test_{name}.py"), *folder.glob(f"test_{name}_*.py"), *(folder / name).glob("test_*.py")]
         if own or also:
-            return [*sorted([str(path.relative_to(root)) for path in own]), *also]
+            return [*sorted([str(path.relative_to(root)) for path in own]), *also, *doctests]
         if depth and any(folder.glob("test_*.py")):
-            return [str(folder.relative_to(root))]
+            return [str(folder.relative_to(root)), *doctests]
     raise ValueError(f"no tests stand beside {module}; name them with --tests")
 
 
@@ -277,29 +371,101 @@ class Laboratory:
 
     Attributes:
         folder: the copy.
+        seconds: the tests that pass without a mutation, and what each takes.
+        reaching: the tests that reach the statement of each mutant.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.seconds: dict[str, float] = {}
+        self.reaching: dict[int, set[str]] = {}
         shutil.copytree(ROOT / "src", folder / "src", symlinks=True)
         for entry in ROOT.iterdir():
             if entry.name not in ("src", ".git", ".venv"):
                 (folder / entry.name).symlink_to(entry)
+        (folder / "mutants_plugin.py").write_text(_PLUGIN, encoding="utf-8")
 
-    def passes(self, tests: list[str], seconds: float | None = None) -> bool | None:
-        """Whether tests pass; None if they take longer than some seconds."""
+    def measure(self, taken: list[Mutant], tests: list[str]) -> None:
+        """Run tests without a mutation, and note what each reaches.
+
+        Raises:
+            RuntimeError: none of them passes.
+        """
+        reached = self.folder / "reached"
+        recorder = self.folder / "src" / _PACKAGE / "_reached.py"
+        recorder.write_text(_REACHED.format(path=str(reached)), encoding="utf-8")
+        always: set[int] = set()
+        modules = {one.module for one in taken}
+        for module in modules:
+            own = {number: one for number, one in enumerate(taken) if one.module == module}
+            text, imported = marked(self._source(module), own)
+            self.write(module, text)
+            always |= imported
+        self._pytest(tests, [], None)
+        for module in modules:
+            self.write(module, self._source(module))
+        recorder.unlink()
+        if not self.seconds:
+            raise RuntimeError(f"{' '.join(tests)} fail without a mutation")
+        self.reaching = {number: set(self.seconds) if number in always else set() for number in range(len(taken))}
+        for line in reached.read_text(encoding="utf-8").splitlines() if reached.exists() else []:
+            number, _, test = line.partition("\t")
+            name, _, phase = test.rpartition(" ")
+            file = name.partition("::")[0]
+            same = [one for one in self.seconds if one.partition("::")[0] == file] if phase == "(setup)" else [name]
+            self.reaching[int(number)].update(one for one in same if one in self.seconds)
+
+    def chosen(self, number: int, beside: list[str]) -> list[str]:
+        """The tests that a mutant meets: those that reach it, beside its module, and the fastest others."""
+
+        def is_beside(test: str) -> bool:
+            return any(test.startswith((f"{path}::", f"{path}/")) for path in beside)
+
+        reaching = sorted(self.reaching[number], key=lambda test: (self.seconds[test], test))
+        others = [test for test in reaching if not is_beside(test)]
+        spent = list(itertools.accumulate([self.seconds[test] for test in others]))
+        return [test for test in reaching if is_beside(test)] + others[: bisect.bisect(spent, _OTHERS_SECONDS)]
+
+    def passes(self, tests: list[str]) -> bool | None:
+        """Whether tests pass; None if they take far longer than without a mutation."""
+        files = sorted({test.partition("::")[0] for test in tests})
+        return self._pytest(["-x", *files], tests, max(_LEAST_SECONDS, 5 * sum(self.seconds[test] for test in tests)))
+
+    def _pytest(self, arguments: list[str], only: list[str], limit: float | None) -> bool | None:
+        times, chosen = self.folder / "times", self.folder / "only"
+        times.unlink(missing_ok=True)
+        chosen.write_text(json.dumps(only), encoding="utf-8")
         environment = {
             **os.environ,
-            "PYTHONPATH": str(self.folder / "src"),
+            "PYTHONPATH": os.pathsep.join([str(self.folder / "src"), str(self.folder)]),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTEST_ADDOPTS": "",
+            "MUTANTS_ONLY": str(chosen) if only else "",
+            "MUTANTS_TIMES": str(times),
         }
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:xdist",
+            "-p",
+            "mutants_plugin",
+            *arguments,
+        ]
         try:
-            ran = subprocess.run(command, cwd=self.folder, env=environment, timeout=seconds, capture_output=True, check=False)
+            ran = subprocess.run(command, cwd=self.folder, env=environment, timeout=limit, capture_output=True, check=False)
         except subprocess.TimeoutExpired:
             return None
+        if not only and times.exists():
+            self.seconds = json.loads(times.read_text(encoding="utf-8"))
         return ran.returncode == 0
+
+    def _source(self, module: str) -> str:
+        return (ROOT / module_path(module)).read_text(encoding="utf-8")
 
     def write(self, module: str, source: str) -> None:
         """Replace the source of a module, without its time: what was compiled from rules stays as it is."""
@@ -310,33 +476,32 @@ class Laboratory:
         path.write_text(source, encoding="utf-8")
         os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
+    def fate(self, number: int, mutant: Mutant, tests: list[str]) -> str:
+        """What becomes of a mutant."""
+        chosen = self.chosen(number, tests)
+        if not chosen:
+            return "SURVIVED"
+        self.write(mutant.module, mutant.applied(self._source(mutant.module)))
+        passed = self.passes(chosen)
+        self.write(mutant.module, self._source(mutant.module))
+        return "timeout" if passed is None else "SURVIVED" if passed else "killed"
+
 
 def run(taken: list[Mutant], tests: dict[str, list[str]], known: dict[str, str]) -> tuple[int, int, int, int]:
     """Run the tests against each mutant, print its fate, and count (killed, timed out, survived, equivalent).
 
     Raises:
-        RuntimeError: the tests of a module fail without any mutation.
+        RuntimeError: the tests fail without any mutation.
     """
     counts = {"killed": 0, "timeout": 0, "SURVIVED": 0, "equivalent": 0}
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         laboratory = Laboratory(Path(folder))
-        limits: dict[str, float] = {}
-        for one in taken:
-            source = (ROOT / module_path(one.module)).read_text(encoding="utf-8")
-            if one.module not in limits:
-                began = time.monotonic()
-                if not laboratory.passes(tests[one.module]):
-                    raise RuntimeError(f"{' '.join(tests[one.module])} fail without a mutation")
-                limits[one.module] = max(_LEAST_SECONDS, 5 * (time.monotonic() - began))
-            if one.name in known:
-                fate = "equivalent"
-            else:
-                laboratory.write(one.module, one.applied(source))
-                passed = laboratory.passes(tests[one.module], limits[one.module])
-                laboratory.write(one.module, source)
-                fate = "timeout" if passed is None else "SURVIVED" if passed else "killed"
+        laboratory.measure(taken, sorted({path for one in taken for path in tests[one.module]}))
+        for number, one in enumerate(taken):
+            fate = "equivalent" if one.name in known else laboratory.fate(number, one, tests[one.module])
             counts[fate] += 1
-            print(f"{fate:10} line {one.line:4} {one.name}", flush=True)
+            reaching = "" if fate != "SURVIVED" else f" # {len(laboratory.reaching[number])} tests reach it"
+            print(f"{fate:10} line {one.line:4} {one.name}{reaching}", flush=True)
     return counts["killed"], counts["timeout"], counts["SURVIVED"], counts["equivalent"]
 
 

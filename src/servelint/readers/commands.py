@@ -137,9 +137,9 @@ _SPEAKING = (
 _SPEAKING_ENDS = ("log", "msg", "echo", "print", "kill", "_exists", "_found", "_missing", "_running")
 _NO_STARTERS = frozenset((
     "ack", "ag", "amake", "ansible", "apropos", "aspell", "awk", "brew", "bundle", "cargo", "choco", "conda", "crontab",
-    "emerge", "expr", "gawk", "gem", "gh", "git", "go", "helm", "hub", "info", "initctl", "java", "jq", "just", "launchctl",
-    "logger", "make", "mamba", "mawk", "node", "npm", "npx", "open", "pacman", "perl", "php", "rg", "ruby", "sbatch", "service",
-    "snap", "supervisorctl", "task", "tee", "terraform", "test", "tldr", "type", "vi", "vim", "whatis", "where", "whereami",
+    "emerge", "expr", "gawk", "gem", "gh", "git", "go", "helm", "hub", "initctl", "java", "jq", "just", "launchctl",
+    "make", "mamba", "mawk", "node", "npm", "npx", "open", "pacman", "perl", "php", "rg", "ruby", "sbatch", "service",
+    "snap", "supervisorctl", "task", "terraform", "test", "tldr", "type", "vi", "vim", "whatis", "where", "whereami",
     "whereis", "xdg-open", "yarn", "yq", "zypper",
 ))  # fmt: skip
 
