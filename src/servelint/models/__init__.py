@@ -192,7 +192,8 @@ def published_quantization(name: str) -> dict[str, Fact]:
     """The facts of a quantization in the config.json of a model by its publisher's name: quant-method, perhaps quantization.
 
     The quantization is "none" where the config.json is known and has none. Empty where it is not known: defaults of
-    Transformers say nothing of it either way, and NVIDIA keeps it in a file beside.
+    Transformers say nothing of it either way, NVIDIA keeps it in a file beside, and what only describes the weights for the
+    memory plan does not name the method as the file does.
     """
     from servelint.models.catalog import config_of, sources_of
     from servelint.models.folder import quantization_in
@@ -200,10 +201,10 @@ def published_quantization(name: str) -> dict[str, Fact]:
     config = config_of(name)
     if config is None:
         return {}
-    if (facts := quantization_in(config)) is not None:
-        return facts
     own = name.replace("/", "--") + "_config.json"
     sources = sources_of(name)
+    if (facts := quantization_in(config)) is not None:
+        return facts if any(own in source for source in sources) else {}
     others = any("defaults of" in source or (source.endswith("_config.json") and own not in source) for source in sources)
     return {} if others or name.lower().startswith("nvidia/") else {"quantization": "none"}
 

@@ -100,7 +100,17 @@ def compile_condition(tree: object, values: dict[str, Any] | None = None) -> Com
             raise ValueError(f"{key}: write {{in: [...]}} for a list of values")
         else:
             parts.append(_compile_test(key, "is", value, values))
-    return parts[0] if len(parts) == 1 else ["and", parts]
+    return parts[0] if len(parts) == 1 else ["and", sorted(parts, key=_cost)]
+
+
+def _cost(part: Compiled) -> int:
+    """The rank at which a part of a conjunction is tested: facts of the model, whose files may have to be read, come last."""
+    kind, inner = part[0], part[1]
+    if kind in ("and", "or"):
+        return max(map(_cost, inner))
+    if kind == "not":
+        return _cost(inner)
+    return 0 if kind == "release" else 1 if isinstance(inner, str) and not inner.startswith("model.") else 2
 
 
 def _compile_test(key: str, test: str, argument: object, values: dict[str, Any]) -> Compiled:
