@@ -675,7 +675,8 @@ class Config:
                 value = models.described_number(model.value, fact)
             elif fact in ("quantization", "quant-method"):
                 value = models.named_format(model.value) if family is None and fact == "quantization" else None
-                if value is None and not self.reading.opened:
+                said = family is not None and family.fact("quantization") is not None
+                if value is None and not said and not self.reading.opened:
                     value = models.published_quantization(model.value).get(fact)
         return UNKNOWN if value is None else Operand(True, value, site=model.span())
 
