@@ -287,7 +287,7 @@ def _word(value: Value) -> Word:
 
 
 def _either(value: Value) -> Value:
-    """A value, or a text that is not known in the place of several."""
+    """A value, or an unknown text instead of several."""
     first = value.choices[0] if isinstance(value, OneOf) else None
     if first is None:
         return value
