@@ -105,6 +105,7 @@ class TestHooks:
             "docs/README.md",
             "docker/Dockerfile.cuda",
             "deploy/vllm.service",
+            "deploy/user-data.tftpl",
             ".env",
         ],
     )
@@ -114,7 +115,7 @@ class TestHooks:
     @pytest.mark.parametrize("hook", sorted(HOOKS))
     @pytest.mark.parametrize(
         "path",
-        ["src/main.rs", "model.safetensors", "image.png", "a.sh.txt", "poetry.lock", "yml/notes.txt", "env.rb"],
+        ["src/main.rs", "model.safetensors", "image.png", "a.sh.txt", "poetry.lock", "yml/notes.txt", "_helpers.tpl"],
     )
     def test_leaves_other_files(self, hook: str, path: str) -> None:
         assert not re.search(HOOKS[hook]["files"], path)

@@ -28,9 +28,9 @@ READERS = ROOT / "src/servelint/readers"
 SCHEMAS = ROOT / "schemas"
 SCHEMASTORE = ROOT / "integrations" / "schemastore" / "servelint.json"
 INDEX = READERS / "formats.json"
-_ALL_NAMES = "(?:^|/)[^./]+$"
-"""Files without an ending in their names: the shape of the text decides."""
-_TEMPLATES = ("*.j2", "*.jinja", "*.jinja2", "*.tmpl", "*.tpl", "*.gotmpl")
+_ALL_NAMES = r"(?:^|/)[^./]+$|(?:^|/)[^./_][^./]*\.(?:tf)?tpl$"
+"""Files without an ending in their names, or with that of a template alone: the shape of the text decides."""
+_TEMPLATES = ("*.j2", "*.jinja", "*.jinja2", "*.tmpl", "*.tpl", "*.tftpl", "*.gotmpl")
 _LANGUAGES = {"text": (), "yaml": ("yaml",), "json": ("json", "jsonc")}
 _PLAIN = "plaintext"
 """The language that VS Code gives to a file that it does not know."""

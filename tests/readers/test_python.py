@@ -616,3 +616,95 @@ def test_an_attribute_of_another_object_is_not_known() -> None:
         subprocess.Popen(info.command)
         """
     assert launches_in(text, "start.py") == []
+
+
+BRANCHES = """\
+import os, subprocess, sys
+
+def build(args):
+    if args.engine == "vllm":
+        cmd = f"vllm serve {args.model} --seed 1"
+    elif args.engine == "sglang":
+        cmd = f"python -m sglang.launch_server --model-path {args.model}"
+    else:
+        raise ValueError(args.engine)
+    if args.tp > 1:
+        cmd += f" --tp {args.tp}"
+    return cmd
+
+subprocess.Popen(build(parse()), shell=True)
+"""
+CHOSEN = 'import os, subprocess\nbase = "vllm serve" if fast() else "python -m sglang.launch_server --model-path"\n'
+KEYED = """\
+import os, subprocess
+COMMANDS = {"vllm": ["vllm", "serve"], "sglang": ["python", "-m", "sglang.launch_server", "--model-path"]}
+"""
+RECIPES = """\
+import subprocess
+RECIPES = [{"name": "a", "start": "nohup vllm serve m &"}, {"name": "b", "start": "llama-server -m a.gguf"}]
+
+def ssh(host, cmd):
+    return subprocess.run(["ssh", host, cmd])
+
+def start(recipe):
+    ssh("gpu1", recipe["start"])
+"""
+MATCH = """\
+import os, subprocess, sys
+match sys.argv[1]:
+    case "vllm":
+        cmd = ["vllm", "serve", "m"]
+    case "sglang":
+        cmd = ["python", "-m", "sglang.launch_server", "--model-path", "m"]
+    case _:
+        sys.exit(1)
+os.execvp(cmd[0], cmd)
+"""
+FISH = """\
+import subprocess
+if fast():
+    script = "conda activate vllm;\\nvllm serve m"
+else:
+    script = "conda activate sgl;\\npython -m sglang.launch_server --model-path m"
+subprocess.run(["fish", "-c", script])
+"""
+
+
+def test_commands_that_a_condition_or_a_key_chooses() -> None:
+    both = ["sglang", "vllm"]
+    for text, engines in (
+        (BRANCHES, both),
+        (CHOSEN + 'subprocess.run(f"{base} m --port 1", shell=True)\n', both),
+        (CHOSEN + "import shlex\nsubprocess.run([*shlex.split(base), name()])\n", both),
+        (KEYED + "subprocess.run([*COMMANDS[kind()], name()])\n", both),
+        (KEYED + 'subprocess.run(COMMANDS.get(kind()) + ["m"])\n', both),
+        (KEYED + 'subprocess.run(COMMANDS["vllm"] + ["m"])\n', ["vllm"]),
+        (KEYED + "COMMANDS.update(more())\nsubprocess.run(os.environ[kind()])\n", []),
+        (RECIPES, ["llama.cpp", "vllm"]),
+        (RECIPES.replace('["start"]', '["name"]'), []),
+        (MATCH, both),
+        (FISH, both),
+    ):
+        assert sorted(launch.engine for launch in launches_in(text, "serve.py")) == engines, text
+    assert [word.shown for word in launches_in(BRANCHES, "serve.py")[0].argv[-3:]] == ["--seed", "1", "${more_arguments}"]
+
+
+def test_commands_that_other_functions_are_given() -> None:
+    for call, engines in (
+        ("c.run(\"tmux new -d -s v 'vllm serve m'\")", ["vllm"]),
+        ('client.exec_command("nohup vllm serve m &")', ["vllm"]),
+        ('run_on("gpu1", "vllm serve m")', ["vllm"]),
+        ('run_on("gpu1", ["docker", "run", "vllm/vllm-openai:v0.9.1", "--model", "m"])', ["vllm"]),
+        ('pane.send_keys("vllm serve m")', ["vllm"]),
+        ('run_on("gpu1", command="vllm serve m")', ["vllm"]),
+        ('agent.run("Explain what vllm serve does")', []),
+        ('agent.run("task", "write vllm serve m")', []),
+        ('log_command("gpu1", "vllm serve m")', []),
+    ):
+        assert [launch.engine for launch in launches_in(f"import subprocess\n{call}\n", "serve.py")] == engines, call
+
+
+def test_where_a_command_begins() -> None:
+    text = 'import os\nLENGTH = 8\n\ncmd = f"vllm serve m --max-model-len {LENGTH}"\nos.system(cmd)\n'
+    launch = launch_in(text, "serve.py")
+    assert launch.site.source.position(launch.site.start) == (4, 9)

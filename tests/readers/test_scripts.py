@@ -1027,3 +1027,34 @@ def test_an_option_that_nothing_sets_chooses_nothing() -> None:
     text = "E=vllm\nwhile [ $# -gt 0 ]; do case $1 in --port) P=$2 ;; esac; shift; done\n"
     text += "if [ $E = vllm ]; then vllm serve m; else sglang serve --model-path m; fi\n"
     assert [launch.engine for launch in launches_in(text, "run.sh")] == ["vllm"]
+
+
+TERRAFORM = """\
+#!/bin/bash
+docker run -d vllm/vllm-openai:v0.9.1 \\
+  --model ${model} \\
+%{ if quantization != "" ~}
+  --quantization ${quantization} \\
+%{ endif ~}
+  --seed 1
+%{ if other }
+vllm serve a --seed 2
+%{ else }
+vllm serve b --seed 3
+%{ endif }
+"""
+
+
+def test_directives_of_terraform() -> None:
+    for name in ("user_data.tftpl", "run.sh.tpl"):
+        first, *others = launches_in(TERRAFORM, name)
+        assert [word.shown for word in first.argv] == ["--model", "${model}", "--quantization ${quantization}", "--seed", "1"]
+        assert [argv(one) for one in others] == [["a", "--seed", "2"], ["b", "--seed", "3"]]
+    rendered = TERRAFORM.replace("%{ if", "%%{ if")  # an escaped one is a text
+    assert "%%{" in " ".join(word.shown for word in launches_in(rendered, "run.sh.tpl")[0].argv)
+
+
+def test_a_template_for_cloud_init() -> None:
+    text = "#cloud-config\nruncmd:\n  - vllm serve ${model} --port 8000\n"
+    for name in ("init.tftpl", "cloud-init.tpl", "user-data"):
+        assert argv(launch_in(text, name)) == ["${model}", "--port", "8000"]

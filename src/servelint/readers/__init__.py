@@ -270,7 +270,7 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
     return Reading(source, launches, [problem] if problem is not None and shown else [])
 
 
-_NAMELESS = r"(?:^|/)[^./]+\.(?:in|j2|jinja2?|tmpl|tpl|gotmpl|template)$"
+_NAMELESS = r"(?:^|/)[^./]+\.(?:in|j2|jinja2?|tmpl|(?:tf)?tpl|gotmpl|template)$"
 """A template whose name does not say of what."""
 
 

@@ -47,7 +47,7 @@ class Alternatives:
 
     def started(self, world: World | None) -> Note:
         """Give what notes the launches of the commands of one run, in order; the same launch at a place counts once."""
-        seen: set[tuple[Site, str, tuple[str, ...]]] = set()
+        seen: set[tuple[Site, Span, str, tuple[str, ...]]] = set()
         run: dict[Site, list[Launch]] = {}
         if world is not None:
             self._runs.append((world, run))
@@ -60,7 +60,7 @@ class Alternatives:
                     self._paths.setdefault(site, dict(ran.path))
                     self._wanted.setdefault(site, set()).update(keys, [key for key, _ in ran.path])
             for launch in new:
-                identity = (site[:2], launch.engine, tuple([word.shown for word in launch.argv]))
+                identity = (site[:2], launch.site, launch.engine, tuple([word.shown for word in launch.argv]))
                 if identity in seen:
                     continue
                 seen.add(identity)

@@ -8,17 +8,17 @@ import re
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.problem import Problem
 from servelint.core.run import current
-from servelint.core.source import Source
-from servelint.core.text import TracedText
+from servelint.core.source import Source, Span
+from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
 from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
 from servelint.readers import containers, installs, notebook
-from servelint.readers.commands import launches, not_started, script_launches, starts_nothing
+from servelint.readers.commands import SHELLS, TEXTS, WRAPPERS, launches, not_started, script_launches, starts_nothing
 from servelint.readers.context import CommandContext, env_file
 from servelint.readers.registry import Format
 from servelint.syntax.placeholders import in_command
-from servelint.syntax.python import MORE, Call, Listed, Mapping, OneOf, calls
+from servelint.syntax.python import MORE, Call, Listed, Mapping, OneOf, calls, choices_of
 from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
@@ -49,7 +49,11 @@ _SETTING_UP = re.compile(r"(?:\s*(?:(?:cd|conda|export|module|set|source|ulimit|
 """What a script does before the command that says what it is for."""
 _SPLIT_BY_ARGUMENT = re.compile(r"subprocess\.(?:run|Popen|call|check_call|check_output)")
 """Functions that start a program, or a shell where `shell` is true."""
-_STARTS = re.compile(r"(?i)run|exec|start|launch|spawn|popen|system|serve|command|cmd|shell|process|create|submit|sudo")
+_STARTS = re.compile(
+    r"(?i)run|exec|start|launch|spawn|popen|system|serve|command|cmd|shell|process|create|submit|sudo|ssh|remote|tmux"
+    r"|send_?(?:keys|line)"
+)
+_BEFORE = WRAPPERS | TEXTS | SHELLS | frozenset(containers.TOOLS)
 _NAMED = ("args", "command", "cmd", "commands", "script")
 _IMAGES = ("base", "from_registry", "from_image", "DockerImage", "from_aws_ecr", "ContainerImage")
 _PIP = ("pip_install", "uv_pip_install", "uv_add", "python_packages", "add_python_packages")
@@ -103,6 +107,7 @@ class _Reader:
         commands, sure = _commands(call)
         for command in commands:
             for launch in self.started(command, call, sure):
+                _begin(launch, command)
                 image = launch.container.image if launch.container is not None else None
                 shown = image.shown if image is not None else ""
                 key = (call.site.start, launch.site.start, launch.engine, shown, *[word.shown for word in launch.argv])
@@ -122,7 +127,7 @@ class _Reader:
         context.anchor = call.site if _elsewhere(command, self.source) else None
         if isinstance(command, Listed):
             words = [Word(in_command(word.text), word.site, word.many) for word in command.words]
-            if not words or not (sure or entry.find(words) is not None):
+            if not words or not (sure or _starts(command)):
                 return []
             self.claims.update(installs.claims(words))
             if call.keywords.get("shell") is True and re.search(r"\s", words[0].text.flat):
@@ -132,7 +137,7 @@ class _Reader:
             return []
         before = _SETTING_UP.match(command.flat)
         words = split(in_command(command.cut(before.end() if before is not None and not sure else 0)))
-        if not sure and entry.find(words) is None:
+        if not sure and not _starts(command):
             return []
         self.claims.update(installs.claims(words))
         return _misread(call, words, command, context) or script_launches(command, context, None)
@@ -141,10 +146,11 @@ class _Reader:
         given = call.keywords.get("env")
         held = given if isinstance(given, Mapping) else call.env
         values = {**call.env.values, **held.values} if held.environment else held.values
+        texts = {name: _either(value) for name, value in values.items() if name.isidentifier()}
         return {
-            name: Variable(name, value, value.span())
-            for name, value in values.items()
-            if isinstance(value, TracedText) and value.pieces and name.isidentifier()
+            name: Variable(name, text, text.span())
+            for name, text in texts.items()
+            if isinstance(text, TracedText) and text.pieces
         }
 
     def claim(self, call: Call, claims: dict[str, ReleaseClaim], *, base: bool = False, over: bool = False) -> None:
@@ -182,6 +188,7 @@ class _Reader:
         command = call.args[1] if len(call.args) > 1 else call.keywords.get("command")
         if not isinstance(image, TracedText):
             return
+        command = _either(command)
         words = command.words if isinstance(command, Listed) else split(command) if isinstance(command, TracedText) else []
         given = call.keywords.get("environment")
         values = given.values if isinstance(given, Mapping) else {}
@@ -222,17 +229,18 @@ def _commands(call: Call) -> tuple[list[Value], bool]:
     """The commands that a call is given, and whether it certainly runs them."""
     first = call.args[0] if call.args else next((call.keywords[name] for name in _NAMED if name in call.keywords), None)
     if _WORDS.fullmatch(call.name) and isinstance(first, OneOf):
-        return list(first.lists), True
+        return list(first.choices), True
     if _WORDS.fullmatch(call.name):
         words = [_word(one) for one in call.args[1 if ".spawnl" in call.name else 0 :]]
         # the name under which the program runs comes second
         return ([Listed([*words[:1], *words[2 if call.name.startswith("os.") else 1 :]], 0)], True)
     if _VECTOR.fullmatch(call.name):
         at = 1 if ".spawnv" in call.name else 0
-        argv = call.args[at + 1] if len(call.args) > at + 1 else None
-        if not isinstance(argv, Listed) or not isinstance(call.args[at], TracedText):
-            return ([], True)
-        return ([Listed([_word(call.args[at]), *argv.words[1:]], 0)], True)
+        program = call.args[at] if len(call.args) > at else None
+        lists = [one for one in choices_of(call.args[at + 1] if len(call.args) > at + 1 else None) if isinstance(one, Listed)]
+        # `os.execvp(cmd[0], cmd)`, where `cmd` is one of several
+        own = not isinstance(program, TracedText) or not program.known
+        return ([one if own else Listed([_word(program), *one.words[1:]], 0) for one in lists], True)
     if call.name.endswith("run_cell_magic") and len(call.args) == 3:
         shell = isinstance(call.args[0], TracedText) and call.args[0].flat in ("bash", "script", "sh")
         return ([call.args[2]] if shell else [], True)
@@ -240,9 +248,27 @@ def _commands(call: Call) -> tuple[list[Value], bool]:
     last = call.name.rpartition(".")[2]
     if not sure and (_STARTS.search(last) is None or starts_nothing(last)):
         return ([], False)
-    if isinstance(first, OneOf):
-        return (list(first.lists), sure)
-    return ([first], sure) if isinstance(first, (Listed, TracedText)) else ([], sure)
+    given = [first] if sure else [first, *call.args[1:3], *(call.keywords.get(name) for name in _NAMED)]
+    found: list[list[Value]] = [[one for one in choices_of(value) if isinstance(one, (Listed, TracedText))] for value in given]
+    # `ssh(host, command)`, `run_in(session, command)`
+    return (next((some for some in found if some and (sure or any(map(_starts, some)))), found[0]), sure)
+
+
+def _starts(command: Value) -> bool:
+    """Whether a command begins with an engine, or with a program that starts another one."""
+    if isinstance(command, TracedText):
+        before = _SETTING_UP.match(command.flat)
+        words = split(in_command(command.cut(before.end() if before is not None else 0)))
+    else:
+        words = command.words if isinstance(command, Listed) else []
+    return bool(words) and (entry.find(words) is not None or entry.program(words[0]) in _BEFORE)
+
+
+def _begin(launch: Launch, command: Value) -> None:
+    """Let a launch begin where its command does, not at a value that the script sets before."""
+    first = command.pieces[0].span if isinstance(command, TracedText) and command.pieces else None
+    if first is not None and first.source is launch.site.source and launch.site.start < first.start < launch.site.end:
+        launch.site = Span(first.source, first.start, launch.site.end)
 
 
 def _elsewhere(command: Value, source: Source) -> bool:
@@ -258,6 +284,14 @@ def _word(value: Value) -> Word:
         if isinstance(value, Listed) and value.words
         else Word(value if isinstance(value, TracedText) else TracedText.of(""))
     )
+
+
+def _either(value: Value) -> Value:
+    """A value, or an unknown text instead of several."""
+    first = value.choices[0] if isinstance(value, OneOf) else None
+    if first is None:
+        return value
+    return TracedText((unknown("...", first.span()),)) if isinstance(first, TracedText) else None
 
 
 def _texts(value: Value) -> list[TracedText]:

@@ -26,11 +26,11 @@ TEXT, YAML, JSON = "text", "yaml", "json"
 FILES = {YAML: ("*.yaml", "*.yml"), JSON: ("*.json", "*.json5", "*.jsonc")}
 """Syntax -> names of the files that are parsed as it."""
 
-TEMPLATE_SUFFIX = r"(?:\.(?:in|j2|jinja2?|tmpl|tpl|gotmpl|template|example|sample|dist))?$"
+TEMPLATE_SUFFIX = r"(?:\.(?:in|j2|jinja2?|tmpl|(?:tf)?tpl|gotmpl|template|example|sample|dist))?$"
 """What may follow a file's name: `compose.yml.j2` is read as `compose.yml`."""
 
 _JSON_STARTS = ("{", "[", "/")
-_ANY_CONTENT = (".conf", ".ini", ".txt", ".tpl", ".tmpl", ".template")
+_ANY_CONTENT = (".conf", ".ini", ".txt", ".tpl", ".tftpl", ".tmpl", ".template")
 """Endings of names that say nothing of the content, like names without an ending: the shape of the text decides."""
 
 
@@ -175,6 +175,8 @@ def recognise(source: Source) -> str | None:
     if plain != name and "." not in plain and re.search(SERVICE, text):
         return YAML  # a service that a program puts into a compose file
     shaped = not ending or name.endswith(_ANY_CONTENT)
+    if shaped and text.startswith("#cloud-config"):
+        return YAML
     for one in FORMATS:
         if one.syntax == TEXT and one.shape and (shaped or one.any_name) and re.search(one.shape, text):
             return one.name

@@ -49,7 +49,7 @@ CRONTAB = Format(
 _BASH = re.compile(r"#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?bash(?:\s|$)|(?!#!)")
 _POSIX = re.compile(r"#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|a)?sh(?:\s|$)")
 _LAST_BACKSLASH = re.compile(r"(?<!\\)(?:\\\\)*(\\)\Z")
-_TEMPLATE = re.compile(r"\.(?:j2|jinja2?|tmpl|tpl|gotmpl|template)$", re.IGNORECASE)
+_TEMPLATE = re.compile(r"\.(?:j2|jinja2?|tmpl|(?:tf)?tpl|gotmpl|template)$", re.IGNORECASE)
 _VALUES = re.compile(r"\{\{-?\s*(?:[^{}\n]*[\s(])?\$?\.Values\.")
 _BLOCK = re.compile(r"^[ \t]*\{%-?\s*(?:if|for|set)\b[^\n]*%\}", re.MULTILINE)
 

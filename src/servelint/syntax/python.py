@@ -66,12 +66,12 @@ class Mapping:
 
 
 class OneOf:
-    """One of several lists: a condition that is not known chooses it."""
+    """One of several lists, or of several texts that may be commands: a condition that is not known chooses it."""
 
-    __slots__ = ("lists",)
+    __slots__ = ("choices",)
 
-    def __init__(self, lists: list[Listed]) -> None:
-        self.lists = lists
+    def __init__(self, choices: list[Listed | TracedText]) -> None:
+        self.choices = choices
 
 
 class Function:
@@ -241,6 +241,7 @@ class _Walk:
         self.methods: dict[str, dict[str, Function]] = {}
         self.attributes: dict[str, Scope] = {}
         self.options: Scope = {}
+        self.keyed: dict[str, list[Listed | TracedText]] = {}
         self.reached: set[int] = set()
         self.chain: tuple[int, ...] = ()
         self.maybe = self.entered = 0
@@ -478,17 +479,18 @@ class _Walk:
     def add(self, node: ast.AugAssign, scope: Scope) -> None:
         value = self.value(node.value, scope)
         target = self.value(node.target, scope)
-        if isinstance(target, (Listed, OneOf)):
+        texts = isinstance(target, (TracedText, OneOf)) and isinstance(value, (TracedText, OneOf))
+        if all(isinstance(one, Listed) for one in choices_of(target)):
             self.extend(target, value, node.value)
-        elif isinstance(target, TracedText) and isinstance(value, TracedText) and isinstance(node.op, ast.Add):
-            self.assign(node.target, TracedText.join((target, value)), scope)
+        elif isinstance(node.op, ast.Add) and texts:
+            self.assign(node.target, self.added(target, value, node.target, node.value), scope)
         else:
             self.assign(node.target, self.unknown(node.value), scope)
 
     def extend(self, target: Value, value: Value, node: ast.expr, *, at: int | None = None, one: bool = False) -> None:
         """Add a value to a list: its items, or itself as one."""
         added = [self.word(value, node)] if one else self.words(value, node)
-        for listed in target.lists if isinstance(target, OneOf) else [target]:
+        for listed in choices_of(target):
             if not isinstance(listed, Listed):
                 continue
             new = added if self.maybe <= listed.depth else [self.more(node)]
@@ -578,22 +580,37 @@ class _Walk:
             words.append(word if word.many else self.word(made, node.elt))
         return Listed(words, over.depth)
 
-    def listed(self, node: ast.List | ast.Tuple, scope: Scope) -> Listed:
-        words: list[Word] = []
+    def listed(self, node: ast.List | ast.Tuple, scope: Scope) -> Value:
+        rows: list[list[Word]] = [[]]
         for one in node.elts:
-            if isinstance(one, ast.Starred):
-                words += self.words(self.value(one.value, scope), one)
-            else:
-                words.append(self.word(self.value(one, scope), one))
-        return Listed(words, self.maybe)
+            starred = isinstance(one, ast.Starred)
+            given = choices_of(self.value(one.value if isinstance(one, ast.Starred) else one, scope))
+            if len(rows) * len(given) > _ITEMS:
+                given = [None]
+            items = [self.words(value, one) if starred else [self.word(value, one)] for value in given]
+            rows = [[*row, *words] for row in rows for words in items]
+        return _one_of([Listed(row, self.maybe) for row in rows])
 
     def subscript(self, node: ast.Subscript, scope: Scope) -> Value:
         held, key = self.value(node.value, scope), self.value(node.slice, scope)
-        if isinstance(held, Listed):
-            return self.item(held, node)
-        if isinstance(held, Mapping) and isinstance(key, TracedText) and not held.environment:
-            return held.values.get(key.value or "", self.unknown(node))
-        return self.unknown(node)
+        lists = [one for one in choices_of(held) if isinstance(one, Listed)]
+        if lists:
+            return _joined([self.item(one, node) for one in lists], self.maybe, self.unknown(node))
+        return self.held(held, key, self.unknown(node))
+
+    def held(self, held: Value, key: Value, other: Value) -> Value:
+        """What a dictionary has under a key: one of its commands if the key is not known.
+
+        A dictionary that is not known, an item of a list or what a function is given, may be any that the script writes.
+        """
+        name = key.value if isinstance(key, TracedText) else None
+        if isinstance(held, Mapping):
+            if name is not None or held.environment:
+                return held.values.get(name, other) if name is not None and not held.environment else other
+            commands = [one for one in held.values.values() if isinstance(one, (Listed, TracedText)) and _is_command(one)]
+            return _one_of(commands) if len(commands) == len(held.values) <= _ITEMS and commands else other
+        kept = self.keyed.get(name, []) if name is not None and isinstance(held, TracedText) else []
+        return _one_of(kept) if 0 < len(kept) <= _ITEMS else other
 
     def item(self, held: Listed, node: ast.Subscript) -> Value:
         """An item or the rest of a list: `command[0]`, `command[1:]`."""
@@ -655,21 +672,30 @@ class _Walk:
             name = self.value(key, scope)
             if isinstance(name, TracedText) and name.value is not None:
                 found.values[name.value] = given
+                if isinstance(given, TracedText) and _is_command(given):
+                    self.keyed.setdefault(name.value, []).append(given)
         return found
 
     def binary(self, node: ast.BinOp, scope: Scope) -> Value:
         left, right = self.value(node.left, scope), self.value(node.right, scope)
         if isinstance(node.op, ast.Add):
-            if isinstance(left, TracedText) and isinstance(right, TracedText):
-                return TracedText.join((left, right))
-            if isinstance(left, (Listed, OneOf)) or isinstance(right, (Listed, OneOf)):
-                before = left.lists if isinstance(left, OneOf) else [Listed(self.words(left, node.left), self.maybe)]
-                after = right.lists if isinstance(right, OneOf) else [Listed(self.words(right, node.right), self.maybe)]
-                lists = [Listed([*one.words, *other.words], self.maybe) for one in before for other in after]
-                return OneOf(lists[:_ITEMS]) if len(lists) > 1 else lists[0]
+            given = self.added(left, right, node.left, node.right)
+            if given is not None:
+                return given
         if isinstance(node.op, ast.Div) and isinstance(left, TracedText) and isinstance(right, TracedText):
             return TracedText.join((left, TracedText.of("/"), right))
         return self.unknown(node)
+
+    def added(self, left: Value, right: Value, before: ast.expr, after: ast.expr) -> Value:
+        """The sum of two texts or lists, of which there may be several; None for other values."""
+        found: list[Listed | TracedText] = []
+        for one in choices_of(left):
+            for other in choices_of(right):
+                if isinstance(one, TracedText) and isinstance(other, TracedText):
+                    found.append(TracedText.join((one, other)))
+                elif isinstance(one, Listed) or isinstance(other, Listed):
+                    found.append(Listed([*self.words(one, before), *self.words(other, after)], self.maybe))
+        return _one_of(found)
 
     def either(self, node: ast.BoolOp, scope: Scope) -> Value:
         values = [self.value(one, scope) for one in node.values]
@@ -759,7 +785,13 @@ class _Walk:
 
     def built(self, node: ast.Call, name: str, held: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
         """What a call of the library gives, as far as it is known."""
+        if isinstance(held, OneOf):
+            return _joined([self.built(node, name, one, args, keywords) for one in held.choices], self.maybe)
+        if args and isinstance(args[0], OneOf):
+            return _joined([self.built(node, name, held, [one, *args[1:]], keywords) for one in args[0].choices], self.maybe)
         last = name.rpartition(".")[2]
+        if last == "get" and args and isinstance(held, (Mapping, TracedText)) and held is not self.env:
+            return self.held(held, args[0], self.unknown(node))
         if name in ("os.environ.get", "os.getenv") and args:
             default = args[1] if len(args) > 1 else keywords.get("default")
             known = self.env.values.get(args[0].value or "") if isinstance(args[0], TracedText) else None
@@ -804,8 +836,6 @@ class _Walk:
         of = args[0] if args else held
         if isinstance(of, Listed):
             return Listed(list(of.words), self.maybe)
-        if isinstance(of, OneOf):
-            return OneOf([Listed(list(one.words), self.maybe) for one in of.lists])
         if isinstance(of, Mapping) or last == "dict":
             inner = of if isinstance(of, Mapping) else Mapping({})
             return Mapping({**inner.values, **keywords}, environment=inner.environment)
@@ -906,13 +936,16 @@ class _Walk:
 
     # string literals
 
-    def literal(self, node: ast.Constant | ast.JoinedStr, scope: Scope) -> TracedText:
-        """The text of a string literal, of several that follow each other, and of f-strings, with its places."""
+    def literal(self, node: ast.Constant | ast.JoinedStr, scope: Scope) -> Value:
+        """The text of a string literal, of several that follow each other, and of f-strings, with its places.
+
+        A field that is one of several commands makes the text one of several.
+        """
         span = self.span(node)
         fields = iter(
             [one for one in node.values if isinstance(one, ast.FormattedValue)] if isinstance(node, ast.JoinedStr) else []
         )
-        parts: list[TracedText] = []
+        parts: list[Value] = []
         at = span.start
         while at < span.end:
             between = _BETWEEN.match(self.source.text, at, span.end)
@@ -921,13 +954,23 @@ class _Walk:
             if opened is None:
                 break
             at = self.string(opened, span.end, fields, scope, parts)
-        text = TracedText.join(parts)
+        if any(isinstance(one, OneOf) for one in parts):
+            whole: Value = EMPTY
+            for one in parts:
+                whole = self.added(whole, one, node, node)
+            return whole
+        text = TracedText.join([one for one in parts if isinstance(one, TracedText)])
         if isinstance(node, ast.Constant) and text.flat != node.value:
             return TracedText.of(str(node.value), span)
         return text
 
     def string(
-        self, opened: re.Match[str], end: int, fields: Iterable[ast.FormattedValue], scope: Scope, parts: list[TracedText]
+        self,
+        opened: re.Match[str],
+        end: int,
+        fields: Iterable[ast.FormattedValue],
+        scope: Scope,
+        parts: list[Value],
     ) -> int:
         """Read one literal up to its closing quote; where it ends."""
         text, quote, prefix = self.source.text, opened.group("quote"), opened.group("prefix").lower()
@@ -954,7 +997,8 @@ class _Walk:
                 field = next(waiting, None)
                 stop = self.after_field(at, end)
                 given = self.value(field.value, scope) if field is not None and field.format_spec is None else None
-                if isinstance(given, TracedText) and (given.known or len(given.pieces) > 1):
+                texts = isinstance(given, OneOf) and all(isinstance(one, TracedText) for one in given.choices)
+                if texts or (isinstance(given, TracedText) and (given.known or len(given.pieces) > 1)):
                     parts.append(given)
                 else:
                     parts.append(TracedText((unknown(text[at:stop], Span(self.source, at, stop)),)))
@@ -1019,6 +1063,34 @@ def _is(node: ast.expr, value: object) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) is type(value) and node.value == value
 
 
+_COMMAND = re.compile(r"\s*[^\s-]\S*\s+\S")
+"""A text of several words whose first is not an option: what may be a command."""
+
+
+def _is_command(value: Listed | TracedText) -> bool:
+    if isinstance(value, TracedText):
+        return _COMMAND.match(value.flat) is not None
+    return bool(value.words) and not value.words[0].text.flat.startswith("-")
+
+
+def choices_of(value: Value) -> list[Value]:
+    """What a value may be."""
+    return [*value.choices] if isinstance(value, OneOf) else [value]
+
+
+def _one_of(choices: list[Listed | TracedText]) -> Value:
+    """One of several values; None if there are none."""
+    return OneOf(choices[:_ITEMS]) if len(choices) > 1 else choices[0] if choices else None
+
+
+def _grown(values: tuple[Value, ...]) -> bool:
+    """Whether values are one list, or texts of which each begins with the shortest."""
+    texts = [one.flat for one in values if isinstance(one, TracedText)]
+    if texts:
+        return len(texts) == len(values) and all(one.startswith(min(texts, key=len)) for one in texts)
+    return all(one is values[0] for one in values)
+
+
 def _joined(values: list[Value], depth: int, other: TracedText | None = None) -> Value:
     """What a name stands for behind an undecided condition."""
     first = values[0]
@@ -1026,13 +1098,17 @@ def _joined(values: list[Value], depth: int, other: TracedText | None = None) ->
         if isinstance(first, Listed):
             first.depth = min(first.depth, depth)
         return first
-    lists = [
-        listed for one in values for listed in (one.lists if isinstance(one, OneOf) else [one]) if isinstance(listed, Listed)
-    ]
-    if len(lists) >= len(values):
-        for one in lists:
+    rows = list(zip(*[choices_of(one) for one in values], strict=False))
+    if all(isinstance(one, OneOf) and len(one.choices) == len(rows) for one in values) and all(map(_grown, rows)):
+        grown = [_joined(list(row), depth) for row in rows]
+        return _one_of([one for one in grown if isinstance(one, (Listed, TracedText))])
+    choices = [choice for one in values for choice in choices_of(one)]
+    commands = [one for one in choices if isinstance(one, Listed) or (isinstance(one, TracedText) and _is_command(one))]
+    for one in commands:
+        if isinstance(one, Listed):
             one.depth = depth
-        return OneOf(lists[:_ITEMS])
+    if len(commands) >= len(values) and any(isinstance(one, (Listed, OneOf)) for one in values):
+        return _one_of(commands)
     texts = [one for one in values if isinstance(one, TracedText)]
     if len(texts) == len(values):
         if all(one.flat == texts[0].flat and one.known for one in texts):
@@ -1041,10 +1117,14 @@ def _joined(values: list[Value], depth: int, other: TracedText | None = None) ->
         low, high = min(one.flat for one in texts), max(one.flat for one in texts)
         start = next((at for at, pair in enumerate(zip(low, high, strict=False)) if pair[0] != pair[1]), len(low))
         rest = max(texts, key=len).cut(start)
+        apart = " " not in last.flat[:start] or (start < len(low) and len(commands) == len(values))
+        if apart and any(isinstance(one, TracedText) for one in commands):
+            return _one_of([one for one in choices if isinstance(one, TracedText)])
         if " " not in last.flat[:start]:
             return other or TracedText((unknown(last.shown, last.span()),))
         # a command that is longer on one side: what a shell would make of a variable that is not known
-        return TracedText.join((texts[0].cut(0, start), TracedText.of(MORE, rest.span() or last.span())))
+        more = " " * rest.flat[:1].isspace() + MORE
+        return TracedText.join((texts[0].cut(0, start), TracedText.of(more, rest.span() or last.span())))
     mappings = [one for one in values if isinstance(one, Mapping) and not one.environment]
     if len(mappings) == len(values):
         same = {name: one for name, one in mappings[0].values.items() if all(one is more.values.get(name) for more in mappings)}

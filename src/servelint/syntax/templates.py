@@ -1,4 +1,4 @@
-"""Templates in texts: Go's `{{ }}` (Helm, gomplate) and Jinja's `{{ }}` and `{% %}` (Ansible).
+"""Templates in texts: Go's `{{ }}` (Helm, gomplate), Jinja's `{{ }}` and `{% %}` (Ansible), Terraform's `%{ }`.
 
 A template is never rendered. An action that writes something is an unknown value, and what stands between `if` and `end` is
 optional.
@@ -18,17 +18,20 @@ if TYPE_CHECKING:
 OPEN, ELSE, CLOSE, SILENT, VALUE = "open", "else", "close", "silent", "value"
 """What an action does: it starts, divides or ends a part that may stand there or not, writes nothing, or writes something."""
 
-_START = re.compile(r"\$?\{\{|\{%|(?<!\$)\{#")
+_START = re.compile(r"\$?\{\{|\{%|(?<!\$)\{#|(?<!%)%\{(?=~?\s*(?:if|else|endif|for|endfor)\b)")
 _COMMENT = re.compile(r"\{\{-?\s*(/\*|!--)")
 _INSIDE = {
     "{": re.compile(r'"(?:[^"\\\n]|\\.)*"|`[^`]*`|\'(?:[^\'\\\n]|\\.)*\'|\}\}'),
     "%": re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|%\}'),
+    "%{": re.compile(r'"(?:[^"\\\n]|\\.)*"|\}'),
 }
-_WORD = re.compile(r"\$?\{[{%][-+~]?\s*(#|/|\$\w*\s*(?:,\s*\$\w+\s*)?:?=|\w+)")
+_CLOSING = {"{": "}}", "%": "%}", "%{": "}"}
+_WORD = re.compile(r"(?:\$?\{[{%]|%\{)[-+~]?\s*(#|/|\$\w*\s*(?:,\s*\$\w+\s*)?:?=|\w+)")
 _SET = re.compile(r"\{%[-+]?\s*set\s+[^=%]*%\}")
 _OPENERS = {
     "{": frozenset(("if", "with", "range", "block", "define", "#")),
     "%": frozenset(("if", "for", "with", "macro", "call", "filter", "raw", "block", "autoescape", "trans")),
+    "%{": frozenset(("if", "for")),
 }
 BARE_ELSES = frozenset(("else", "elif", "elseif", "elsif"))
 _SILENT = frozenset(("break", "continue", "fail", "set", "import", "from", "extends", "do"))
@@ -39,8 +42,8 @@ _GOES_ON = frozenset("\\(|&,{[\"'")
 """Signs after which a command or a list goes on in the next line."""
 _LINE = re.compile(r"(?:[^\n]*\\[ \t]*\n)*[^\n]*\n?")
 """A line, and those that a backslash continues."""
-REPEATS = re.compile(r"\{[{%]-?\s*(?:with|range|for)\b")
-BARE_ELSE = re.compile(r"\{[{%]-?\s*else\s*-?[%}]\}")
+REPEATS = re.compile(r"(?:\{[{%]|%\{)[-~]?\s*(?:with|range|for)\b")
+BARE_ELSE = re.compile(r"(?:\{[{%]|%\{)[-~]?\s*else\s*[-~]?[%}]?\}")
 _RAW = re.compile(r"\{\{-?\s*`(?P<text>\{\{[^`]*\}\})`\s*-?\}\}")
 _BRACES_OPENED = re.compile(r"\{\{-?\s*([\"'`])\{\{-?\1\s*-?\}\}")
 _BRACES_CLOSED = re.compile(r"[^\n]*?\{\{-?\s*([\"'`])-?\}\}\1\s*-?\}\}")
@@ -68,7 +71,7 @@ class Action:
 
 
 def _is_template(text: str) -> bool:
-    return "{{" in text or "{%" in text or "{#" in text
+    return "{{" in text or "{%" in text or "{#" in text or "%{" in text
 
 
 def scan(text: str) -> list[Action]:
@@ -77,7 +80,7 @@ def scan(text: str) -> list[Action]:
     dead: set[str] = set()  # what is not closed anywhere in the rest of the text
     match = _START.search(text)
     while match is not None:
-        start, sign = match.start(), text[match.end() - 1]
+        start, sign = match.start(), "%{" if match.group() == "%{" else text[match.end() - 1]
         comment = _comment(text, match, dead)
         end = comment if comment != -1 else _end(text, match.end(), sign, dead)
         opened = _BRACES_OPENED.match(text, start)
@@ -111,8 +114,8 @@ def _comment(text: str, match: re.Match[str], dead: set[str]) -> int:
 
 def _end(text: str, at: int, sign: str, dead: set[str]) -> int:
     """Where an action ends that starts before an offset; -1 if it does not end."""
-    closing = "}}" if sign == "{" else "%}"
-    last = text.find(closing, at) if sign != "#" and closing not in dead else -1
+    closing = _CLOSING.get(sign, "")
+    last = text.find(closing, at) if closing and closing not in dead else -1
     if last == -1:
         dead.add(closing)
         return -1
@@ -121,7 +124,7 @@ def _end(text: str, at: int, sign: str, dead: set[str]) -> int:
             return token.end()
         if token.end() - at > _LONG:
             break
-    return last + 2
+    return last + len(closing)
 
 
 def _action(text: str, start: int, end: int, sign: str) -> Action:
