@@ -97,6 +97,13 @@ class TestParts:
         plan = planned(f"--model-path {model}")
         assert plan.budget_gib == pytest.approx(sum(part.gib.mid for part in plan.parts if part.inside), abs=0.2)
 
+    def test_a_whole_checkpoint_as_draft_is_its_own_layers_of_prediction(self) -> None:
+        """A target in NVFP4 with the draft of the original checkpoint: the class of a draft loads no other layer."""
+        command = "--model-path nvidia/DeepSeek-R1-0528-NVFP4 --tp 8 --speculative-algorithm EAGLE --speculative-draft-model-path"
+        draft = planned(f"{command} deepseek-ai/DeepSeek-R1", gpu="b200", gpus=8).part("draft weights")
+        assert draft is not None
+        assert 1 < draft.gib.mid < 6
+
     def test_a_draft_brings_its_own_embedding_and_head(self) -> None:
         """Qwen3.6-27B's: 0.79 GiB of layers, and twice 248,320 x 5,120 in 16 bits."""
         plan = planned("--model-path Qwen/Qwen3.6-27B --speculative-algorithm NEXTN", gpu="h200")

@@ -255,7 +255,7 @@ def draft_cells(
 ) -> tuple[int, int] | None:
     """Bytes of a token in the draft's own KV cache, in full and in sliding layers, None if they are not known.
 
-    A draft of EAGLE's kind is priced as layers of the target.
+    A draft of EAGLE's kind is priced as layers of the target; a whole checkpoint as draft has those of its multi-token prediction.
 
     Source: DefaultPoolConfigurator in srt/model_executor/pool_configurator.py (0.5.14 line 128, 0.5.18 line 158),
     dflash_utils.py in srt/speculative (0.5.16 line 58, 0.5.18 line 121).
@@ -272,7 +272,8 @@ def draft_cells(
             return own.every, 0
         layers = own.layers + own.sliding_layers
     else:
-        layers = sum(kind.layers for kind in draft.attention) if draft is not None else max(1, model.mtp_layers)
+        itself = draft or model
+        layers = itself.mtp_layers or (sum(kind.layers for kind in draft.attention) if draft is not None else 1)
     if target.layers == 0:
         return (target.sliding // max(1, target.sliding_layers) * layers), 0
     every = target.full - target.indexer

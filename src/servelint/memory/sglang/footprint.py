@@ -131,6 +131,10 @@ def load_weights(
     loaded = _weigh(settings, draft, settings.tp, quantization=None)
     if loaded is None:
         return Loaded(target, origin)
+    if loaded.mtp and speculation.algorithm != "STANDALONE":
+        # a whole checkpoint: srt/configs/model_config.py takes the class of its own draft, which loads nothing else
+        own = Interval.around((loaded.mtp + loaded.embedding + loaded.head) / GIB, 0.05, 0.1)
+        return Loaded(target, origin, own, f"multi-token prediction of {speculation.draft}")
     return Loaded(target, origin, Interval(loaded.low, loaded.gib, loaded.high), speculation.draft)
 
 
