@@ -94,7 +94,7 @@ class TestPlans:
 
     def test_where_they_differ_nobody_can_tell(self) -> None:
         """Sampling for 1,024 sequences took GiB more from 0.11.1 to 0.16.0."""
-        argv = ["Qwen/Qwen3-32B", "--max-model-len", "24576"]
+        argv = ["Qwen/Qwen3-32B", "--max-model-len", "20480"]
         assert named("vllm", argv, "0.14.0").verdict == "tight"
         assert named("vllm", argv, "0.33.0").verdict == "fits"
         found = named("vllm", argv, None)

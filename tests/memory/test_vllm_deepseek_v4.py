@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.memory.plan import GIB, UNKNOWN
+from servelint.memory.plan import FITS, GIB, REFUSED, TIGHT, UNKNOWN
 from servelint.memory.vllm import capacity
 from servelint.memory.vllm.cache import CompressedCache
 from servelint.memory.vllm.footprint import workspaces_gib
@@ -47,6 +47,20 @@ class TestPublished:
         found = capacity(config_of(f"{FLASH} --tensor-parallel-size 2 {more}", "0.22.0", "gb10"), gib)
         assert found is not None
         assert found[0] == pytest.approx(tokens, rel=0.006)
+
+    def test_pro_on_eight_h20(self) -> None:
+        """https://github.com/vllm-project/recipes/issues/390 and pull request 617.
+
+        Without drafts 800,000 tokens started. With DSpark a batch of 16,384 left 312,000 tokens of KV cache, and one of 32,768
+        less than 10,000.
+        """
+        decoding = """--compilation-config '{"mode": 0, "cudagraph_mode": "FULL_DECODE_ONLY"}'"""
+        common = f"{PRO} --block-size 256 --enable-expert-parallel --gpu-memory-utilization 0.95 {decoding}"
+        ranks = f"{common} --data-parallel-size 8 --max-num-seqs 512 --max-num-batched-tokens 512 --max-model-len 800000"
+        assert planned(ranks, "0.20.0", "h20-141gb").verdict == TIGHT
+        shared = f"{common} --tensor-parallel-size 8 --max-num-seqs 16 --max-model-len 200000 --max-num-batched-tokens"
+        assert planned(f"{shared} 16384", "0.25.0", "h20-141gb").verdict == FITS
+        assert planned(f"{shared} 32768", "0.25.0", "h20-141gb").verdict == REFUSED
 
 
 class TestLayout:

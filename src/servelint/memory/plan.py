@@ -27,8 +27,9 @@ VERDICTS = (FITS, TIGHT, REFUSED, OOM_RISK, UNKNOWN)
 oom-risk: it passes its own check and may die later, in graph capture or under load;  unknown: see MemoryPlan.missing."""
 
 NEAR_GIB = 0.7
-NEAR_SHARE = 0.03
-"""A margin below the larger of these (a share of the GPU's memory) is `tight`: two starts of one launch differ by as much."""
+NEAR_SHARE, NEAR_SHARE_UNIFIED = 0.015, 0.03
+"""A margin below the larger of these (a share of the GPU's memory) is `tight`: two starts of one launch differ by as much, most
+of all where the host shares the memory (3.4 GiB on a GB10)."""
 
 
 class Release:
@@ -203,6 +204,6 @@ class MemoryPlan:
         return f"MemoryPlan({self.engine} {self.release}, {self.model}, {self.gpu} x{self.gpu_count}: {self.verdict})"
 
 
-def near(gpu_gib: float) -> float:
-    """The margin, in GiB, below which a plan cannot tell whether a launch starts."""
-    return max(NEAR_GIB, NEAR_SHARE * gpu_gib)
+def near(gpu_gib: float, unified: bool = False) -> float:
+    """The margin, in GiB, below which a plan cannot tell whether a launch starts. unified: the host shares the memory."""
+    return max(NEAR_GIB, (NEAR_SHARE_UNIFIED if unified else NEAR_SHARE) * gpu_gib)

@@ -10,6 +10,7 @@ what they say of all: layers with equal lists need no second look (`of_layer`).
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 
 from servelint.models.architecture import Format, Quantization
@@ -139,7 +140,10 @@ def _formats(method: str, given: Mapping[str, Any]) -> tuple[Format, ...] | None
         group = group if group is not None else 0 if given.get("group_size") == -1 else 128
         asymmetric = flag(given, "zero_point") or given.get("sym") is False
         awq = "awq" in method or "awq" in str(given.get("packing_format"))
-        return (Format("int4" if bits == 4 else "int8" if bits == 8 else "int", bits, group, asymmetric or not awq),)
+        main = Format("int4" if bits == 4 else "int8" if bits == 8 else "int", bits, group, asymmetric or not awq)
+        head = table(given, "extra_config").get("lm_head")  # AutoRound's; GPTQ has a flag (layers/quantization/auto_gptq.py)
+        quantized = flag(given, "lm_head") or (isinstance(head, dict) and number(head, "bits") == bits)
+        return (replace(main, targets=("lm_head",)), main) if quantized else (main,)
     if method == "bitsandbytes":
         return (Format("bnb4", 4, 64) if flag(given, "load_in_4bit") or flag(given, "_load_in_4bit") else Format("bnb8", 8),)
     if method.startswith("modelopt") or "quant_algo" in given or "quantized_layers" in given:

@@ -46,14 +46,18 @@ L40S. AMD's driver reports what can be given."""
 
 CONTEXT_GIB = Interval(0.5, 0.7, 0.9)
 """FITTED. The CUDA context, libraries and one process group, on `Load weight begin. avail mem` of single GPUs: H100 78.43 and
-78.48, RTX 5090 30.68, L40S 44.02, B200 177.57, MI355X 287.26, A100-80GB 78.81."""
+78.48, B200 177.57, MI355X 287.26."""
+
+CONTEXT_SMALL_GIB = Interval(0.3, 0.5, 0.9)
+"""FITTED. The same of Ampere, Ada and consumer GPUs: A100-80GB 78.81, L40S 44.02, RTX 5090 30.68, and 0.3 and 0.4 on two RTX
+5080s by their pools."""
 
 LINKED_GIB = Interval(0.3, 1.1, 2.6)
 """FITTED. Communicators of several GPUs with NVLink or Infinity Fabric: H100 77.33 to 77.75 with 8 GPUs, H200 137.29 and 137.9
 with 8 and 138.09 with 16, B200 175.34 with 4."""
 
-PCIE_GIB = Interval(0.0, 0.15, 0.6)
-"""FITTED. The same without: RTX 4090 22.93 with 2 GPUs, RTX PRO 4500 30.83 with 4."""
+PCIE_GIB = Interval(0.0, 0.1, 0.6)
+"""FITTED. The same without: RTX 4090 22.93 with 2 GPUs and 23.08 with 4, RTX PRO 4500 30.83 with 4, L4 21.63 with 4."""
 
 AMD_GIB = Interval(2.0, 3.6, 4.8)
 """FITTED. The same with 8 GPUs of AMD: MI300X 188.32 free, MI355X 283.62."""
@@ -63,7 +67,8 @@ SHARED_GIB = Interval(7.7, 9.8, 12.2)
 of 121.69 GiB: 115.84, 114.02, 113.93, 112.26, 112.25, 112.24, 111.97, 111.47, 109.98, 109.83, 108.11 GiB free, and one of 16.66
 beside another server, which no plan can know."""
 
-_LINKED = ("h100", "h200", "h800", "h20", "b200", "b300", "gb200", "gb300", "a100", "a800", "gh200", "v100")
+_HOPPER_ON = ("h100", "h200", "h800", "h20", "b200", "b300", "gb200", "gb300", "gh200")
+_LINKED = (*_HOPPER_ON, "a100", "a800", "v100")
 
 PREFILL_GRAPHS = Interval(1.4, 2.1, 2.7)
 """FITTED. What capturing the prefill takes, in multiples of what its largest chunk holds at once (forward_bytes): 2.84 GiB of
@@ -248,14 +253,19 @@ def free_gib(gpu: Gpu, gpus: int) -> Interval | None:
     if gpu.facts.get("unified"):
         return Interval.exact(usable) - SHARED_GIB
     spread = gpu.facts.get("spread-gib")
-    free = Interval(usable, usable, usable + (spread if isinstance(spread, (int, float)) else 0.0)) - CONTEXT_GIB
+    large = gpu.vendor == "amd" or _one_of(gpu, _HOPPER_ON)
+    free = Interval(usable, usable, usable + (spread if isinstance(spread, (int, float)) else 0.0))
+    free = free - (CONTEXT_GIB if large else CONTEXT_SMALL_GIB)
     if gpus < 2:
         return free
     if gpu.vendor == "amd":
         return free - AMD_GIB
+    return free - (LINKED_GIB if _one_of(gpu, _LINKED) else PCIE_GIB)
+
+
+def _one_of(gpu: Gpu, names: tuple[str, ...]) -> bool:
     name = str(gpu.facts.get("name", gpu.name))
-    linked = any(name == one or name.startswith(one + "-") for one in _LINKED)
-    return free - (LINKED_GIB if linked else PCIE_GIB)
+    return any(name == one or name.startswith(one + "-") for one in names)
 
 
 def forward_bytes(model: Architecture, ranks: int) -> int:

@@ -72,6 +72,10 @@ GRAPHS_STATES_EXTRAPOLATED = Interval(0.2, 2.9, 5.0)
 GRAPHS_LATENT = Interval(3.5, 4.9, 7.0)
 """The same with sparse latent attention, which allocates its buffers there: GLM-5.1 on eight GPUs (4.8 and 5.1, 6.0 and 6.8
 with drafts)."""
+GRAPHS_COMPRESSED = Interval(0.4, 2.2, 4.5)
+"""What is added for the widest captures of DeepSeek V4, whose buffers are there before: 2.44 estimated and 2.51 captured for 51
+sizes up to 512 (vLLM issue 50576), 0.50 and 0.58 for a few small ones (vllm-backport issues 41 and 34), all of Flash. Pro, with
+61 layers that are 1.75 times as wide, is within the interval."""
 GRAPHS_OUTSIDE = Interval(0.0, 0.2, 0.9), Interval(0.1, 0.2, 0.6)
 GRAPHS_OUTSIDE_RANKS = Interval(0.0, 0.3, 1.0), Interval(0.1, 0.9, 1.4)
 """GiB of captured CUDA graphs where nothing is reserved for them, without and with tensor parallelism, and what is added for

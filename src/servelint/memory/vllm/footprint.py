@@ -217,8 +217,10 @@ def graphs_gib(settings: VllmSettings, model: Architecture) -> Interval:
     widest = fitted.GRAPHS_STATES if model.states else fitted.GRAPHS_WIDEST
     if model.states and settings.second_runner and settings.rules.since("0.29.0"):
         widest = fitted.GRAPHS_STATES_EXTRAPOLATED
+    if model.low_rank is not None:
+        widest = fitted.GRAPHS_COMPRESSED
     found = fitted.GRAPHS + widest.scaled(settings.captured / 512)
-    if model.indexer is not None:
+    if model.indexer is not None and model.low_rank is None:
         found = fitted.GRAPHS_LATENT
     return _perhaps(found, settings)
 

@@ -80,7 +80,7 @@ def judge(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: 
     if settings.blocks is not None and settings.rules.since("0.20.1"):
         # the number that is given stands for the memory (get_kv_cache_configs)
         kv = Interval.exact(settings.blocks * cache.bytes_of_block / GIB)
-    band = 0.0 if kv.known else near(total)
+    band = 0.0 if kv.known else near(total, settings.gpu.unified)
     least = max(need, 0.0)
     lines = _fill_states(plan, settings, model, cache, kv)
     measured = _measuring_gib(settings, cache) + plan.parts[0].gib.low - free.high
