@@ -333,7 +333,9 @@ def _wrong(one: Mention, catalog: Catalog, index: int, config: Config) -> str | 
     head = "-O" if re.fullmatch(r"-O\d", head) else head
     option = catalog.table(index).find(head)
     if option is None:
-        return None if head in _OF_CONTAINERS else f"there is no {head}"
+        launcher = ENGINES[catalog.engine].launchers.get(config.launch.launcher)
+        of_launcher = launcher is not None and head.removeprefix("--") in launcher.own
+        return None if of_launcher or head in _OF_CONTAINERS else f"there is no {head}"
     if dot:
         keys = catalog.keys(option.json, index) if option.json else None
         return f"{head} has no key {path}" if keys is not None and keys.get(path.partition(".")[0]) is None else None

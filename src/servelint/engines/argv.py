@@ -370,8 +370,9 @@ class _Parser:
             plain = spelling.lstrip("-").replace("_", "-")
             if self.exact and spelling[2:] not in self.launcher.declared:
                 plain = ""
-            if plain in self.launcher.own:
-                return self._of_launcher(at, plain, plain in self.launcher.switches)
+            own = plain if plain in self.launcher.own else plain.partition(".")[0]  # Dynamo: --trtllm.kv_cache_config.dtype
+            if own in self.launcher.own:
+                return self._of_launcher(at, own, own in self.launcher.switches)
             if plain in self.launcher.same:
                 spelling = "--" + self.launcher.same[plain]
             lacking = plain in self.launcher.lacks

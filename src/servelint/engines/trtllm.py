@@ -32,7 +32,10 @@ class TensorRTLLM(Engine):
     launchers = {
         "dynamo": Launcher(
             "https://docs.nvidia.com/dynamo/backends/trt-llm",
-            own=("endpoint", "namespace", "served-model-name", "disaggregation-mode", "modality", "migration-limit"),
+            own=(
+                *("endpoint", "namespace", "served-model-name", "disaggregation-mode", "modality", "migration-limit"),
+                *("override-engine-args", "trtllm"),
+            ),
             same={"model-path": "model", "extra-engine-args": "extra_llm_api_options"},
         ),
     }

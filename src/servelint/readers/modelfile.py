@@ -34,8 +34,15 @@ NAME, VALUE, INSTRUCTION = "PARAMETER", "PARAMETER_VALUE", "INSTRUCTION"
 """Variables of the fragment that hold a parameter's name, its value, and the name of an instruction that not every release has:
 operands `env.PARAMETER`, `env.PARAMETER_VALUE` and `env.INSTRUCTION`."""
 
+REFUSED, UNFINISHED, ONE_FILE = "REFUSED", "UNFINISHED", "ONE_FILE"
+"""Variables of a fragment: the word of the first line that no release reads, the first word of a file without FROM, and the one
+file of a checkpoint: operands `env.REFUSED`, `env.UNFINISHED` and `env.ONE_FILE`."""
+
 _ENGINE = next(engine.id for engine in ENGINES.values() if MADE in engine.launchers)
 _INSTRUCTION = re.compile(r"[ \t]*(?P<name>[A-Za-z]+)[ \t]+")
+_WORD = re.compile(r"[ \t]*(?P<name>[^\s#]\S*)")
+_FILLED_IN = re.compile(r"[{}$%<@]")
+"""Characters of a file that a template engine or a shell fills in before Ollama reads it."""
 _PARAMETER = re.compile(r"[ \t]*(?P<name>\w+)[ \t]+")
 _ADDED = frozenset(("draft", "parser", "renderer", "requires"))
 _KEPT = _ADDED | {"from", "adapter", "parameter"}
@@ -52,12 +59,17 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     if first is None or first.group("name").lower() not in _KNOWN:
         return []  # modelfile.py, and whatever else has such a name
     found: list[Launch] = []
-    at = 0
+    refused: Launch | None = None
+    at, whole = 0, True
     while at < len(text):
         end = text.find("\n", at)
         end = len(text) if end == -1 else end
+        word = _WORD.match(text, at, end)
         match = _INSTRUCTION.match(text, at, end)
-        if match is None or text[at:end].lstrip().startswith("#"):
+        if word is not None and (match is None or match["name"].lower() not in _KNOWN):
+            whole = whole and _FILLED_IN.search(text, at, end) is None
+            refused = refused or _marked(source, REFUSED, word.span("name"))
+        if match is None or word is None:
             at = end + 1
             continue
         name = match.group("name").lower()
@@ -74,8 +86,26 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
             found.append(_launch(source, name, [*words, value], Span(source, match.start("name"), stop)))
         at = text.find("\n", stop) + 1 or len(text)
     _join(found)
+    made = [launch for launch in found if launch.name == "FROM"]
+    parts = [launch for launch in found if launch.name in ("FROM", "ADAPTER")]
+    if len(made) == 1:
+        for launch in parts:
+            if launch.argv[-1].text.flat.lower().endswith(".safetensors"):
+                launch.env[ONE_FILE] = Variable(ONE_FILE, launch.argv[-1].text, launch.argv[-1].site)
+    if refused is not None and whole and (made or any(NAME in launch.env for launch in found)):
+        found.append(refused)
+    elif not made and whole and found:
+        found.append(_marked(source, UNFINISHED, first.span("name")))
     give_release(found, source, neighbours)
     return found
+
+
+def _marked(source: Source, variable: str, at: tuple[int, int]) -> Launch:
+    """A fragment that names a word of the file, and starts nothing."""
+    text = TracedText.at(source, *at)
+    launch = _launch(source, text.flat, [Word(text)], Span(source, *at))
+    launch.env = {variable: Variable(variable, text, launch.site)}
+    return launch
 
 
 def _join(found: list[Launch]) -> None:
@@ -87,15 +117,20 @@ def _join(found: list[Launch]) -> None:
 
 
 def _value(text: str, start: int, end: int) -> tuple[int, int, int]:
-    """Where the value that starts here ends, and where it starts and ends without its quotes."""
-    if text.startswith(_QUOTES, start):
-        close = text.find(_QUOTES, start + 3)
-        return (len(text), start + 3, len(text)) if close == -1 else (close + 3, start + 3, close)
-    if text.startswith('"', start):
-        close = text.find('"', start + 1)
-        return (len(text), start + 1, len(text)) if close == -1 else (close + 1, start + 1, close)
+    """Where the value that starts here ends, and where it starts and ends without its quotes.
+
+    A value in quotes ends at the first end of a line before which the quotes close.
+    """
+    quotes = next((one for one in (_QUOTES, '"') if text.startswith(one, start)), "")
+    low = start + len(quotes)
     stop = start + len(text[start:end].rstrip())
-    return stop, start, stop
+    while quotes and not (stop - len(quotes) >= low and text.endswith(quotes, start, stop)):
+        if end == len(text):
+            return len(text), low, len(text)
+        end = text.find("\n", end + 1)
+        end = len(text) if end == -1 else end
+        stop = start + len(text[start:end].rstrip())
+    return stop, low, stop - len(quotes)
 
 
 def _launch(source: Source, name: str, words: list[Word], site: Span) -> Launch:

@@ -8,6 +8,7 @@ from servelint.engines.config import Config
 from servelint.judge.parser.violation import Violation
 
 _OBJECT, _SERVICE, _DEVICE = "refused-object", "refused-service", "refused-device"
+_SWAP = "llama-swap-setting"
 _NOT_RUN = "Kubernetes refuses the object"
 _FILE = "compose refuses the file"
 
@@ -200,6 +201,36 @@ TEXTS: dict[str, tuple[str, str, str, str]] = {
         "add a healthcheck to {shown}, or wait for service_started",
         "never healthy",
     ),
+    "swap-macro": (
+        _SWAP,
+        "no macro of this file is called {shown}: llama-swap does not start the model",
+        "define it under macros, or write the name of one that is there",
+        "not defined",
+    ),
+    "swap-group-key": (
+        _SWAP,
+        "a group of llama-swap has no key {shown}: it is ignored",
+        "list the models under members, and the models to load at start under hooks.on_startup.preload",
+        "not a key of a group",
+    ),
+    "swap-listen": (
+        _SWAP,
+        "llama-swap has no key listen in its file: it listens on :8080, or where its own option says",
+        "start llama-swap with -listen and the address",
+        "not a key",
+    ),
+    "swap-preload": (
+        _SWAP,
+        "no model of this file is called {shown}: llama-swap loads nothing for it at start",
+        "write the name or an alias of a model",
+        "no such model",
+    ),
+    "swap-preload-group": (
+        _SWAP,
+        "preload takes models, and {shown} is a group: llama-swap loads nothing for it at start",
+        "write the names of its members",
+        "a group",
+    ),
     "no-capabilities": (
         _DEVICE,
         f"this device has no capabilities: {_FILE}",
@@ -231,7 +262,7 @@ def violations(config: Config, mishap: Mishap) -> list[Violation]:
     first, second, third = (*mishap.other.split("\n"), "", "")[:3]
     fields = {"shown": mishap.shown, "other": mishap.other, "first": first, "second": second, "third": third}
     fields["engine"] = ENGINES[config.launch.engine].name
-    mild = mishap.kind == "check-one-word"  # it is unhealthy, and runs
+    mild = mishap.kind in ("check-one-word", "swap-group-key", "swap-listen", "swap-preload", "swap-preload-group")  # it runs
     return [Violation(rule, mishap.span, message.format(**fields), advice.format(**fields), label.format(**fields), mild=mild)]
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from servelint.core.launch import Container, Launch, Variable, Word
+from servelint.core.launch import Container, Launch, Mishap, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, TracedText
 from servelint.engines import images
+from servelint.engines.registry import ENGINES
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
@@ -44,6 +46,10 @@ _WINDOWS = re.compile(r"""\s*["']?(?:[A-Za-z]:|\.{0,2})\\(?!\s)""")
 """A command that names its program as Windows does: `C:\\llama\\llama-server.exe`, `.\\llama-server.exe`."""
 _DEPTH = 10
 _LENGTH_AT_MOST = 20_000
+_ENGINE = next(engine.id for engine in ENGINES.values() if "llama" in engine.stems)
+_GIVEN = re.compile(r"(?:env\..*|[A-Z0-9_]+)")
+"""Macros that llama-swap sets, variables, and names that envsubst or Flux may fill in before."""
+_KEYS_OF_GROUP = ("swap", "exclusive", "persistent", "members")  # internal/config/config.go: GroupConfig
 
 
 def is_llama_swap(source: Source, document: Node) -> bool:
@@ -63,17 +69,59 @@ def _models(source: Source, document: Node) -> list[Launch]:
             continue
         key, value = model["cmd"]
         macros = {**outer, **_macros(source, model)}
-        command = _replaced(_one_line(verbatim(source, value)), macros)
+        missing: list[Mishap] = []
+        command = _replaced(_one_line(verbatim(source, value)), macros, missing)
         site = Span(source, yaml.start(key), yaml.span(source, value).end)
         env = {
-            variable.name: Variable(variable.name, _replaced(variable.value, macros), variable.site)
+            variable.name: Variable(variable.name, _replaced(variable.value, macros, []), variable.site)
             for variable in variables(source, model, "env").values()
             if variable.value is not None
         }
         context = CommandContext(source, f"models.{name}", site, env)
         line = _one_line(command)
-        found += launches_of(_windows_words(line) if _WINDOWS.match(line.flat) else split(line), context)
+        words = _windows_words(line) if _WINDOWS.match(line.flat) else split(line)
+        started = launches_of(words, context)
+        if missing and not started:
+            started = [context.launch(_ENGINE, words, site)]
+        for launch in started:
+            launch.mishaps = [*launch.mishaps, *missing] if "$${" not in source.text else launch.mishaps
+        found += started
+    if found:
+        found[0].mishaps = [*found[0].mishaps, *_ignored(source, fields)]
     return found
+
+
+def _ignored(source: Source, fields: Entries) -> Iterator[Mishap]:
+    """Keys that llama-swap does not have, and models to load at start that it does not know: it passes over both."""
+    if "listen" in fields:
+        yield Mishap("swap-listen", yaml.span(source, fields["listen"][0]), "listen")
+    models = section(fields, "models")
+    several = [section(fields, "groups")]
+    several.append(_at(fields, "routing", "router", "settings", "groups"))
+    groups = {name: yaml.entries(node) for one in several for name, (_, node) in one.items()}
+    for group in groups.values():
+        for name, (key, _) in group.items():
+            if name not in _KEYS_OF_GROUP and "<<" not in group:
+                yield Mishap("swap-group-key", yaml.span(source, key), name)
+    known = set(models)
+    for _, node in models.values():
+        model = yaml.entries(node)
+        for item in (yaml.items(model["aliases"][1]) or []) if "aliases" in model else []:
+            known.add(yaml.scalar(item) or "")
+        known.update(_at(model, "filters", "setParamsByID"))
+    preload = _at(fields, "hooks", "on_startup").get("preload")
+    for item in (yaml.items(preload[1]) or []) if preload is not None else []:
+        name = (yaml.scalar(item) or "").strip()
+        if name and "$" not in name and name not in known and "<<" not in fields:
+            kind = "swap-preload-group" if name in groups else "swap-preload"
+            yield Mishap(kind, yaml.span(source, item), name)
+
+
+def _at(fields: Entries, *names: str) -> Entries:
+    """The mapping at a path of names; empty where it is not one."""
+    for name in names:
+        fields = yaml.entries(fields[name][1]) if name in fields else {}
+    return fields
 
 
 def _windows_words(text: TracedText) -> list[Word]:
@@ -83,11 +131,11 @@ def _windows_words(text: TracedText) -> list[Word]:
     return words.split(words.Filled(text, []))
 
 
-def _macros(source: Source, fields: Entries) -> dict[str, TracedText]:
+def _macros(source: Source, fields: Entries) -> dict[str, TracedText | None]:
+    """The macros of a mapping; None is one whose value is not a text."""
     return {
-        name: verbatim(source, value)
+        name: verbatim(source, value) if yaml.scalar(value) is not None else None
         for name, (_, value) in section(fields, "macros").items()
-        if yaml.scalar(value) is not None
     }
 
 
@@ -96,13 +144,16 @@ def _one_line(text: TracedText) -> TracedText:
     return text.sub(_LEFT_OUT, lambda _: EMPTY)
 
 
-def _replaced(text: TracedText, macros: dict[str, TracedText], depth: int = 0) -> TracedText:
+def _replaced(text: TracedText, macros: dict[str, TracedText | None], missing: list[Mishap], depth: int = 0) -> TracedText:
     length = 0
 
     def value(match: re.Match[str]) -> TracedText:
         nonlocal length
         known = macros.get(match["name"]) if depth < _DEPTH and length < _LENGTH_AT_MOST else None
-        made = text.unknown(match) if known is None else _replaced(known, macros, depth + 1)
+        span = text.span(*match.span())
+        if match["name"] not in macros and span is not None and not _GIVEN.fullmatch(match["name"]):
+            missing.append(Mishap("swap-macro", span, match.group()))
+        made = text.unknown(match) if known is None else _replaced(known, macros, missing, depth + 1)
         length += len(made)
         return made
 
