@@ -24,7 +24,6 @@ from servelint.judge.parser.repairs import (
     swallowed,
     switched_off,
     titled,
-    titled_switch,
     two_words,
     without_value,
     written_in,
@@ -199,7 +198,7 @@ def _ignored_option(view: ReleaseView, fault: Fault) -> Violation:
         advice,
         "ignored",
         change=written_at(written_in(fault), close) if close else None,
-        title=f"write {close}" if close else "",
+        title=f"write {close}",
     )
 
 
@@ -245,14 +244,15 @@ def _argument(view: ReleaseView, fault: Fault) -> Violation:
         message = f"no shell reads this command: {shown!r} and what follows are arguments, which {view.release} refuses"
         advice = 'delete them, or run the command through a shell: ["sh", "-c", "..."]'
         return Violation("unexpected-argument", fault.span, message, advice, "an argument")
+    change, title = after_switch(view, fault)
     return Violation(
         "unexpected-argument",
         fault.span,
         f"unexpected argument {shown!r}; {view.release} refuses it",
         "delete it, or quote the text that it is part of",
         "unexpected",
-        change=after_switch(view, fault),
-        title=titled_switch(view, fault),
+        change=change,
+        title=title,
         safe=True,
     )
 
@@ -302,7 +302,7 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
         instead.text if instead is not None else own or (meant if close else "correct its name, or delete it with its value"),
         "unknown option" if other is None else f"not an option of {view.name}",
         change=written_at(written_in(fault), close) if close and instead is None and not there else None,
-        title=f"write {close}" if close else "",
+        title=f"write {close}",
         new=other is None and instead is None and close is None,
     )
 

@@ -184,20 +184,15 @@ def swallowed(view: ReleaseView, setting: Setting) -> bool:
     return view.record.dialect.next_word and flat.startswith("-") and view.find(flat) is not None
 
 
-def after_switch(view: ReleaseView, fault: Fault) -> Change | None:
-    """The change of a switch with a word `true` or `false` behind it."""
+def after_switch(view: ReleaseView, fault: Fault) -> tuple[Change | None, str]:
+    """The change of a switch with a word `true` or `false` behind it, and its title."""
     setting = _before(view, fault)
     off = _means_off(fault.word.value) if fault.word is not None else None
     if setting is None or off is None or fault.word is None:
-        return None
-    return _switch(view, setting, off, [setting.word, fault.word])
-
-
-def titled_switch(view: ReleaseView, fault: Fault) -> str:
-    """The title of the change of `after_switch`."""
-    setting = _before(view, fault)
-    shown = fault.word.text.shown if fault.word is not None else ""
-    return f"write {setting.spelling} without {shown}" if setting is not None else ""
+        return None, ""
+    change = _switch(view, setting, off, [setting.word, fault.word])
+    written = change.instead[1] if change.instead is not None else []
+    return change, f"write {written[0]} without {fault.word.shown}" if written else f"delete {setting.spelling}"
 
 
 def _before(view: ReleaseView, fault: Fault) -> Setting | None:

@@ -257,7 +257,7 @@ def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: Trace
         "not a choice",
         change=written_at(text.written, close) if close else None,
         safe=close is not None and close.lower() == text.flat.lower(),
-        title=f"write {close}" if close else "",
+        title=f"write {close}",
         new=close is None and not elsewhere(view.engine, setting.spelling, text.flat),
     )
 
@@ -497,7 +497,7 @@ def _field(view: ReleaseView, spelling: str, name: str, node: JsonNode, keys: Ke
             f"did you mean {close}?" if close else f"write {wanted}",
             "not taken",
             change=written_at(written, close) if close else None,
-            title=f"write {close}" if close else "",
+            title=f"write {close}",
             new="choices" in body and close is None and not _ever(keys, name, node.value),
         )
     ]

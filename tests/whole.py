@@ -1,0 +1,108 @@
+"""Everything that servelint makes of a text, for tests that compare all of it at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from servelint.core.finding import Finding
+from servelint.core.launch import Launch, Word
+from servelint.core.settings import Settings
+from servelint.core.source import Source, Span
+from servelint.engines import ENGINES
+from servelint.files.siblings import Neighbours
+from servelint.judge.judging import judge
+from servelint.readers import read
+from servelint.rules.load import rules
+from servelint.rules.rule import Rule
+
+
+def compare(path: Path) -> None:
+    """Compare each text of a file with what is written below it.
+
+    A text begins at a line `=== NAME [ENGINE=RELEASE]`, and what servelint makes of it at a line `---`: its launches, and for a
+    text of a release the findings of the rules in rules/catalog/. `python -m tests.whole FILE` writes it anew: read the diff.
+    """
+    written = path.read_text(encoding="utf-8")
+    assert written == _renewed(written)
+
+
+def _renewed(written: str) -> str:
+    blocks: list[str] = []
+    for block in written.split("=== ")[1:]:
+        head, _, rest = block.partition("\n")
+        text = rest.partition("\n---\n")[0] + "\n"
+        name, *versions = head.split()
+        lines = _whole(name, text, {one.partition("=")[0]: one.partition("=")[2] for one in versions})
+        blocks.append(f"=== {head}\n{text}---\n" + "".join([line + "\n" for line in lines]))
+    return "\n".join(blocks)
+
+
+@lru_cache(maxsize=1)
+def _of_catalogs() -> dict[str, list[Rule]]:
+    book = [rule for rule in rules() if rule.complaint is not None and rule.engine != "any"]
+    return {engine: [rule for rule in book if rule.engine == engine] for engine in ENGINES}
+
+
+def _whole(name: str, text: str, versions: dict[str, str]) -> Iterator[str]:
+    found = read(Source(name, text), Neighbours(None))
+    yield from [f"! {one.message}" for one in found.problems]
+    for launch in found.launches:
+        yield from _of_launch(launch)
+        settings = Settings(profile="strict", engine_versions=versions)
+        for finding in judge(launch, settings, _of_catalogs()[launch.engine]) if versions else ():
+            yield from _of_finding(finding)
+
+
+def _place(span: Span | None) -> str:
+    if span is None:
+        return "nowhere"
+    line, column = span.source.position(span.start)
+    return f"{line}:{column}+{span.end - span.start}"
+
+
+def _word(word: Word) -> str:
+    plain = word.text.span()
+    written = "" if plain is not None and plain.text == word.shown else f"@{_place(plain)}"
+    return f"[{word.shown}]{'*' if word.many else ''}{written}"
+
+
+def _of_launch(launch: Launch) -> Iterator[str]:
+    flags = [one for one in ("fragment", "open_env") if getattr(launch, one)]
+    flags += [f"not {one}" for one in ("likely", "started") if not getattr(launch, one)]
+    claim = launch.release
+    release = [f"{claim.release} by {claim.how} at {_place(claim.span)}"] if claim.release or claim.how else []
+    yield " ".join(["*", launch.engine, launch.name, launch.launcher, _place(launch.site), *flags, *release])
+    yield "  " + " ".join([_word(word) for word in (*launch.verb, *launch.argv)])
+    for name, variable in launch.env.items():
+        shown = variable.value.shown if variable.value is not None else None
+        yield f"  env {name}={shown} at {_place(variable.site)}"
+    container = launch.container
+    if container is not None:
+        settings = [f"{name}={text.shown}" for name, text in container.settings.items()]
+        image = container.image.shown if container.image is not None else ""
+        yield " ".join(["  image", image, f"gpus={container.gpus} visible={container.visible_gpus}", *settings])
+    yield from [f"  mishap {one.kind} {_place(one.span)} {one.shown} {one.other}" for one in launch.mishaps]
+    yield from [f"  cut {_place(launch.cut)}"] if launch.cut is not None else []
+    for other in launch.alternatives:
+        branches = [f"{'' if one.taken else 'not '}{_place(one.span)}" for one in other.branches]
+        yield f"  or {' '.join([word.shown for word in other.argv])} if {' and '.join(branches)}"
+
+
+def _of_finding(finding: Finding) -> Iterator[str]:
+    yield f"  {finding.severity} {finding.rule} {finding.impact} {_place(finding.span)} ({finding.label})"
+    yield f"    {finding.message}; {finding.advice}"
+    yield from [f"    {_place(one.span)}: {one.message}" for one in finding.related]
+    if finding.assumption:
+        yield f"    if {finding.assumption}"
+    if finding.fix is not None:
+        edits = [f"{_place(edit.span)} -> {edit.text!r}" for edit in finding.fix.edits]
+        yield f"    {'fix' if finding.fix.safe else 'unsafe fix'} ({finding.fix.title}) {', '.join(edits)}"
+
+
+if __name__ == "__main__":
+    import sys
+
+    for path in map(Path, sys.argv[1:]):
+        path.write_text(_renewed(path.read_text(encoding="utf-8")), encoding="utf-8")
