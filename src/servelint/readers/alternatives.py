@@ -224,7 +224,6 @@ def attach(found: list[Launch], others: list[Launch], branch: Branch) -> None:
     """Add the launches of a run with one condition decided to those of the run that joins its branches."""
     for other in others:
         same = [one for one in found if one.engine == other.engine and one.name == other.name and one.site == other.site]
-        placeholders.fill(other)
         other.branches = (branch,)
         if not same:
             other.likely = False
@@ -232,6 +231,7 @@ def attach(found: list[Launch], others: list[Launch], branch: Branch) -> None:
         elif len(same[0].others) < bounds.ALTERNATIVES.most and not any(
             _content(other) == _content(one) for one in same[0].every
         ):
+            placeholders.fill(other)
             other.likely = same[0].likely
             same[0].others.append(other)
 

@@ -839,4 +839,5 @@ def _after_host(words: list[Word]) -> list[Word]:
     while at < len(words) and words[at].text.flat.startswith("-"):
         flat = words[at].text.flat
         at += 2 if flat[-1] in _SSH_WITH_VALUE and len(flat) == 2 else 1
-    return words[at + 1 :]
+    rest = words[at + 1 :]
+    return rest[1:] if rest and rest[0].value == "--" else rest
