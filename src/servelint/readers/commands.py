@@ -299,12 +299,17 @@ def scheduled(table: TracedText, context: CommandContext, depth: int) -> list[La
 
 
 def _python(words: list[Word], context: CommandContext) -> list[Launch]:
-    """The launches of a Python program that a command line holds: `python -c TEXT`, `python - <<EOF`."""
+    """The launches of a Python program that a command line holds or names: `python -c TEXT`, `python - <<EOF`."""
     from servelint.readers import embedded
 
     at = next((at for at, word in enumerate(words) if at and not re.match(r"-[^cm-]", word.text.flat)), len(words))
     named = words[at].value if at < len(words) else "-"
     text = words[at + 1].text if named == "-c" and at + 1 < len(words) else context.stdin if named == "-" else None
+    if text is None and named is not None and named.endswith(".py") and context.open is not None:
+        opened = context.open(words[at].text)  # a file that a ConfigMap or this script holds
+        text = opened.text if opened is not None and opened.own else None
+        if text is not None:
+            context.ran.append(text)
     if text is None or not entry.mentions(text.flat):
         return []
     found = embedded.of_written("-.py", text, context.source)
