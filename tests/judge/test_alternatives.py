@@ -136,3 +136,16 @@ def test_what_every_branch_lacks_is_reported_once(script: str, places: list[tupl
     found = [one for launch in launches_in(script, "run.sh") for one in judge(launch, Settings(profile="strict"))]
     open_ = [one for one in found if one.rule == "lmdeploy/open-without-api-keys"]
     assert [(one.span.line, len(one.branches)) for one in open_] == places
+
+
+def test_an_image_of_another_release_in_a_branch() -> None:
+    text = (
+        'if [ -n "$NEW" ]; then I=vllm/vllm-openai:v0.19.1; else I=vllm/vllm-openai:v0.9.1; fi\n'
+        "docker run --gpus all --ipc=host $I --model m --swap-space 4\n"
+    )
+    (finding,) = [one for one in findings(text) if one.rule == "vllm/removed-option"]
+    assert [branch.taken for branch in finding.branches] == [True]
+    assert finding.fix is None
+    same = text.replace("v0.9.1", "v0.19.1")
+    (certain,) = [one for one in findings(same) if one.rule == "vllm/removed-option"]
+    assert certain.branches == ()

@@ -571,6 +571,7 @@ def test_a_launch_stands_where_its_command_does_not_where_the_path_of_its_progra
         "sudo su - u -c 'vllm serve m'",
         "sudo -u root runuser -l u -c 'vllm serve m'",
         "timeout 10 ssh host 'vllm serve m'",
+        "ssh host -- docker exec box vllm serve m",
         "autossh -M 0 host 'vllm serve m'",
         "gcloud compute ssh host --command='vllm serve m'",
         "nix-shell -p python3 --run 'vllm serve m'",

@@ -1175,3 +1175,32 @@ class TestAServiceAlone:
     @pytest.mark.parametrize("path", ["prompt.j2", "readme.tmpl"])
     def test_another_template(self, path: str) -> None:
         assert launches_in("Write about llama-server -m {{ model }} and\nimage: a\ncommand: b\n", path) == []
+
+
+ARMS = """\
+services:
+  llm:
+{% if engine == 'vllm' %}
+    image: vllm/vllm-openai:v0.9.1
+    command: --model {{ model }} --seed 1
+{% elif old %}
+    image: vllm/vllm-openai:v0.8.5
+    command: --model {{ model }} --seed 2
+{% else %}
+    image: lmsysorg/sglang:v0.4.9-cu126
+    command: python3 -m sglang.launch_server --model-path {{ model }}
+{% endif %}
+"""
+
+
+def test_each_part_of_a_condition_of_a_template() -> None:
+    found = [one for launch in launches_in(ARMS, "compose.yml.j2") for one in launch.every]
+    parts = [one for one in found if one.branches]
+    assert {(one.engine, release(one)[0], one.argv[-1].shown) for one in parts} == {
+        ("vllm", "0.9.1", "1"),
+        ("vllm", "0.8.5", "2"),
+        ("sglang", "0.4.9", "{{ model }}"),
+    }
+    assert sorted((one.branches[0].span.line, one.branches[0].taken) for one in parts) == [(3, False), (3, True), (6, True)]
+    alone = ARMS.replace("{% elif old %}\n", "").replace("{% else %}\n", "")
+    assert all(not one.branches for launch in launches_in(alone, "compose.yml.j2") for one in launch.every)

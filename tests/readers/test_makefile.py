@@ -263,3 +263,28 @@ def test_any_text_can_be_read(text: str) -> None:
     source = Source("Makefile", "A = $(b)\nvllm:\n\tvllm serve m $(A) " + text)
     for launch in read(source).launches:
         assert 0 <= launch.site.start <= launch.site.end <= len(source.text)
+
+
+def branches(text: str) -> list[list[tuple[str, bool | None, list[str]]]]:
+    """For each launch its engine, the outcome of the condition and the words, its own and those of its alternatives."""
+    return [
+        [
+            (one.engine, one.branches[0].taken if one.branches else None, [word.shown for word in one.argv])
+            for one in launch.every
+        ]
+        for launch in launches_in(text, "Makefile")
+    ]
+
+
+def test_each_side_of_a_condition() -> None:
+    chosen = "ifeq ($(Q),fp8)\nEXTRA := --quantization fp8\nelse\nEXTRA := --seed 1\nendif\nserve:\n\tvllm serve m $(EXTRA)\n"
+    (first,) = branches(chosen)
+    assert first[1:] == [("vllm", True, ["m", "--quantization", "fp8"]), ("vllm", False, ["m", "--seed", "1"])]
+    (default,) = branches("Q ?= no\n" + chosen)
+    assert default == [("vllm", None, ["m", "--seed", "1"]), ("vllm", True, ["m", "--quantization", "fp8"])]
+    added = "EXTRA := --seed 1\nifdef DEBUG\nEXTRA += --enforce-eager\nendif\nserve:\n\tvllm serve m $(EXTRA)\n"
+    (longer,) = branches(added)
+    assert ("vllm", True, ["m", "--seed", "1", "--enforce-eager"]) in longer
+    engine = "ifdef SGL\nRUN = python -m sglang.launch_server --model-path\nelse\nRUN = vllm serve\nendif\nserve:\n\t$(RUN) m\n"
+    assert sorted(one[0][:2] for one in branches(engine)) == [("sglang", True), ("vllm", False)]
+    assert branches("Q = fp8\n" + chosen) == [[("vllm", None, ["m", "--quantization", "fp8"])]]

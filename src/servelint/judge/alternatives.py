@@ -49,9 +49,12 @@ def merged(launch: Launch, judge: Callable[[Launch], list[Finding]]) -> list[Fin
                 against = next((one for one in lacking if len(one.branches) == 1), lacking[0])
                 branches = tuple([Branch(one.span, not one.taken, one.assumed) for one in against.branches])
                 added = _places(launch) - _places(against)
-            if any(_touches(finding, place) for place in added):
+            touches = any(_touches(finding, place) for place in added)
+            if touches or (number and _image(launches[number]) != _image(launch)):
                 if number and key not in {_key(found) for found in judge(_with_others(launches[number], launch))}:
                     continue  # another branch of the script may add what is missing
+                if not touches:
+                    finding.fix = None  # the release of the other branch may need the words
                 findings[key] = _under(finding, branches)
             elif number == 0:
                 if certain is None:
@@ -73,6 +76,11 @@ def _places(launch: Launch) -> set[Span]:
     """The characters of the words and variables of a launch."""
     texts = [word.text for word in launch.argv] + [one.value for one in launch.env.values() if one.value is not None]
     return {piece.span for text in texts for piece in text.pieces if piece.span is not None}
+
+
+def _image(launch: Launch) -> str:
+    """The image of a launch, which may be of another release in another branch."""
+    return launch.image.shown if launch.image is not None else ""
 
 
 def _touches(finding: Finding, place: Span) -> bool:

@@ -8,7 +8,7 @@ from servelint.core import bounds
 from servelint.core.launch import Launch, pair
 from servelint.core.problem import Problem
 from servelint.core.run import Run, current
-from servelint.core.source import Source
+from servelint.core.source import Source, Span
 from servelint.engines.products import PRODUCTS, product
 from servelint.engines.registry import ENGINES, derived
 from servelint.files.siblings import Neighbours
@@ -231,6 +231,47 @@ def _sprawls(source: Source, document: Node) -> bool:
 
 
 def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most: bounds.Bound = bounds.YAML_NODES) -> Reading:
+    found = _yaml_as_one(source, neighbours, text, most)
+    if text is None and _ELSE.search(source.text) is not None:
+        _add_arms(source, neighbours, found.launches)
+    return found
+
+
+_ELSE = re.compile(r"(?m)^[ \t]*\{%[-+]?\s*el(?:se|if)\b")
+_CONDITIONS_AT_MOST = 4
+"""Conditions of a template of which each part is read alone."""
+
+
+def _add_arms(source: Source, neighbours: Neighbours, found: list[Launch]) -> None:
+    """Add the launches of a template of Jinja with each part of a condition alone: another may have the same keys."""
+    from servelint.core.launch import Branch
+    from servelint.core.text import TracedText
+    from servelint.readers.alternatives import attach
+    from servelint.readers.embedded import moved
+    from servelint.syntax import templates
+
+    whole = TracedText.at(source, 0, len(source.text))
+    for *parts, (_, _, last) in templates.arms(source.text)[:_CONDITIONS_AT_MOST]:
+        opening = parts[0][0]
+        for action, start, end in parts:
+            before, after = source.text[opening.start : start], source.text[end:last]
+            text = "".join(
+                (source.text[: opening.start], _blank(before), source.text[start:end], _blank(after), source.text[last:])
+            )
+            inner = Source(source.path, text, source.encoding)
+            with Run(source.path):
+                others = moved(_yaml_as_one(inner, neighbours).launches, inner, whole, source)
+            own = action if action is opening or "elif" in source.text[action.start : action.end] else opening
+            attach(found, others, Branch(Span(source, own.start, own.end), own is action))
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)
+
+
+def _yaml_as_one(
+    source: Source, neighbours: Neighbours, text: str | None = None, most: bounds.Bound = bounds.YAML_NODES
+) -> Reading:
     from servelint.syntax import yaml
 
     if text is None and len(source.text) > _LARGE:

@@ -220,6 +220,22 @@ def _keys(ran: Invocation, new: list[Launch]) -> set[Key]:
     return keys
 
 
+def attach(found: list[Launch], others: list[Launch], branch: Branch) -> None:
+    """Add the launches of a run with one condition decided to those of the run that joins its branches."""
+    for other in others:
+        same = [one for one in found if one.engine == other.engine and one.name == other.name and one.site == other.site]
+        other.branches = (branch,)
+        if not same:
+            other.likely = False
+            found.append(other)
+        elif len(same[0].others) < bounds.ALTERNATIVES.most and not any(
+            _content(other) == _content(one) for one in same[0].every
+        ):
+            placeholders.fill(other)
+            other.likely = same[0].likely
+            same[0].others.append(other)
+
+
 def _content(launch: Launch) -> tuple[object, ...]:
     image = launch.image.shown if launch.image is not None else None
     env = {name: variable.value.shown for name, variable in launch.env.items() if variable.value is not None}

@@ -299,12 +299,17 @@ def scheduled(table: TracedText, context: CommandContext, depth: int) -> list[La
 
 
 def _python(words: list[Word], context: CommandContext) -> list[Launch]:
-    """The launches of a Python program that a command line holds: `python -c TEXT`, `python - <<EOF`."""
+    """The launches of a Python program that a command line holds or names: `python -c TEXT`, `python - <<EOF`."""
     from servelint.readers import embedded
 
     at = next((at for at, word in enumerate(words) if at and not re.match(r"-[^cm-]", word.text.flat)), len(words))
     named = words[at].value if at < len(words) else "-"
     text = words[at + 1].text if named == "-c" and at + 1 < len(words) else context.stdin if named == "-" else None
+    if text is None and named is not None and named.endswith(".py") and context.open is not None:
+        opened = context.open(words[at].text)  # a file that a ConfigMap or this script holds
+        text = opened.text if opened is not None and opened.own else None
+        if text is not None:
+            context.ran.append(text)
     if text is None or not entry.mentions(text.flat):
         return []
     found = embedded.of_written("-.py", text, context.source)
@@ -839,4 +844,5 @@ def _after_host(words: list[Word]) -> list[Word]:
     while at < len(words) and words[at].text.flat.startswith("-"):
         flat = words[at].text.flat
         at += 2 if flat[-1] in _SSH_WITH_VALUE and len(flat) == 2 else 1
-    return words[at + 1 :]
+    rest = words[at + 1 :]
+    return rest[1:] if rest and rest[0].value == "--" else rest

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from servelint.core import bounds
-from servelint.core.launch import Launch, ReleaseClaim, Variable
-from servelint.core.source import Source
+from servelint.core.launch import Branch, Launch, ReleaseClaim, Variable
+from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, TracedText, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import mentions_engine
+from servelint.readers.alternatives import attach
 from servelint.readers.commands import script_launches
 from servelint.readers.context import CommandContext, cut_off, env_file, identity, inside, named
 from servelint.readers.installs import installed
@@ -22,27 +23,35 @@ FORMAT = Format(
     "makefile",
     170,
     title="Makefile",
-    about="recipes, with make's variables filled in",
+    about="recipes, with make's variables filled in and conditions decided each way",
     files=("{,GNU}Makefile", "{,GNU}Makefile.*", "*.mak", "*.mk"),
     unnamed=r"(?m)^[\w.%/-]+[ \t]*:(?!=)[^\n]*\n\t",
     languages=("makefile",),
 )
 
 _PREFIX = re.compile(r"[@+\-\s]*")
+_CONDITIONS_AT_MOST = 6
+"""Conditions of a makefile that are decided one way and the other."""
 _LINE_END = re.compile(r"(?<!\\)\n")
 _AUTOMATIC = ("@", "<", "^", "+", "?", "*", "%", "@D", "@F", "<D", "<F", "^D", "^F", "*D", "*F")
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
-    """Read the launches of the recipes of a makefile."""
-    return _Recipes(source, neighbours).launches()
+    """Read the launches of the recipes of a makefile, each with the alternatives that its conditions make of it."""
+    recipes = _Recipes(source, neighbours)
+    found = recipes.launches()
+    for condition, assumed in list(recipes.makefile.undecided.items())[:_CONDITIONS_AT_MOST]:
+        for way in (True, False):
+            others = _Recipes(source, neighbours, {condition: way}).launches()
+            attach(found, others, Branch(condition, way, assumed))
+    return found
 
 
 class _Recipes:
-    def __init__(self, source: Source, neighbours: Neighbours) -> None:
+    def __init__(self, source: Source, neighbours: Neighbours, forced: dict[Span, bool] | None = None) -> None:
         self.source = source
         self.neighbours = neighbours
-        self.makefile: Makefile = read_rules(source, neighbours.read)
+        self.makefile: Makefile = read_rules(source, neighbours.read, forced)
         self.by_target: dict[str, list[Rule]] = {}
         for rule in self.makefile.rules:
             for target in rule.targets:

@@ -312,9 +312,12 @@ class Makefile:
         one_shell: Whether one shell runs all lines of a recipe.
         unsure: Whether an included file could not be read.
         rules: The rules.
+        undecided: The conditions that the command line or the environment may decide another way, by their places, and
+            whether a default of the makefile decides each.
+        forced: Those that are decided by the caller.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, forced: dict[Span, bool] | None = None) -> None:
         self.variables: dict[str, Variable] = {}
         self.own: dict[str, dict[str, Variable]] = {}
         self.own_exported: dict[str, set[str]] = {}
@@ -323,15 +326,23 @@ class Makefile:
         self.one_shell = False
         self.unsure = False
         self.rules: list[Rule] = []
+        self.undecided: dict[Span, bool] = {}
+        self.forced = forced or {}
         self.scope = Scope(self.variables)
 
 
 OpenFile = Callable[[str], "Source | None"]
 
 
-def read(source: Source, open_file: OpenFile) -> Makefile:
-    """Read a makefile and the files that it includes. `open_file`: opens an included file; None if it is not there."""
-    makefile = Makefile()
+def read(source: Source, open_file: OpenFile, forced: dict[Span, bool] | None = None) -> Makefile:
+    """Read a makefile and the files that it includes.
+
+    Args:
+        source: The makefile.
+        open_file: Opens an included file; None if it is not there.
+        forced: Whether conditions hold, by their places.
+    """
+    makefile = Makefile(forced)
     _Reader(makefile, source, open_file, 0).read()
     return makefile
 
@@ -428,6 +439,12 @@ class _Reader:
             left, right = self.operands(rest)
             same = left.flat.replace(HOLE, "") == right.flat.replace(HOLE, "")
             found = _found(same, left.known and right.known, left.assumed or right.assumed)
+        written = rest.span()
+        if found not in (YES, NO) and written is not None and written.source is self.source:
+            condition = Span(self.source, self.source.text.rfind(word, 0, written.start), written.end)
+            self.makefile.undecided[condition] = found in (TAKEN, DROPPED)
+            if condition in self.makefile.forced:
+                return YES if self.makefile.forced[condition] else NO
         return _OTHER[found] if word in ("ifndef", "ifneq") else found
 
     def operands(self, rest: TracedText) -> tuple[TracedText, TracedText]:

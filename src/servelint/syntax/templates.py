@@ -168,6 +168,28 @@ def alone(text: str, actions: list[Action]) -> dict[int, tuple[int, int]]:
     return found
 
 
+def arms(text: str) -> list[list[tuple[Action, int, int]]]:
+    """The parts of each `if` with an `else` whose actions stand alone in their lines: what opens each, its start and its end.
+
+    The last item is what closes them, and the line of it.
+    """
+    actions = scan(text)
+    rows = alone(text, actions)
+    found: list[list[tuple[Action, int, int]]] = []
+    opened: list[list[Action]] = []
+    for action in actions:
+        if action.kind == OPEN:
+            opened.append([action])
+        elif action.kind == ELSE and opened:
+            opened[-1].append(action)
+        elif action.kind == CLOSE and opened:
+            marks = [*opened.pop(), action]
+            if len(marks) > 2 and all(one.start in rows for one in marks):
+                parts = [(one, rows[one.start][1], rows[after.start][0]) for one, after in pairwise(marks)]
+                found.append([*parts, (action, *rows[action.start])])
+    return found
+
+
 # -- texts
 
 

@@ -331,3 +331,16 @@ def test_both_branches_of_a_group_s_rank() -> None:
     assert [argv(launch)[-1] for launch in found] == ["1", "--headless"]
     assert all(launch.likely for launch in found)
     assert len({launch.name for launch in found}) == 2
+
+
+def test_a_python_script_of_a_config_map() -> None:
+    text = CONTAINER + (
+        '      command: ["python3", "/scripts/launch.py"]\n'
+        "      volumeMounts: [{name: s, mountPath: /scripts}]\n"
+        "  volumes: [{name: s, configMap: {name: scripts}}]\n"
+        "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: scripts}\ndata:\n  launch.py: |\n"
+        '    import subprocess\n    subprocess.run(["vllm", "serve", "m", "--seed", "1"])\n'
+    )
+    launch = launch_in(text, "pod.yaml")
+    assert argv(launch) == ["m", "--seed", "1"]
+    assert release(launch)[0] == "0.20.0"
