@@ -11,7 +11,10 @@ from servelint.memory.vllm.layers import cache_of, known_dtype, mode
 from servelint.memory.vllm.settings import VllmSettings
 from servelint.memory.vllm.verdict import add_notes, divide, fill, judge, judge_without_cache
 from servelint.models import folder
+from servelint.models.architecture import Architecture
 
+_HEADS = ("eagle3", "dflash", "dspark")
+"""Methods that draft with a head, never with a whole model."""
 _OLDEST, _FIRST, _ALONE = "0.6.4", "0.8.0", "0.10.0"
 """Before the second release the V0 engine serves all, and from there on it has another arithmetic, as have releases before the
 first. From the third on the V1 engine serves what is planned."""
@@ -68,7 +71,7 @@ def plan(config: Config) -> MemoryPlan:
     if settings.length is None:
         found.missing.append("the model's context length")
         return found
-    draft = folder.model_of(config.launch, settings.draft) if settings.draft is not None and settings.method != "mtp" else None
+    draft = _draft_of(config, settings)
     cache = None
     try:
         cache = cache_of(settings, model, draft)
@@ -96,6 +99,17 @@ def plan(config: Config) -> MemoryPlan:
     return found
 
 
+def _draft_of(config: Config, settings: VllmSettings) -> Architecture | None:
+    """The model that drafts, None where there is none or it is not known.
+
+    The name of a head tells the model that it belongs to: such a head is not counted as that model.
+    """
+    if settings.draft is None or settings.method == "mtp":
+        return None
+    found = folder.model_of(config.launch, settings.draft)
+    return found if found is None or found.draft is not None or settings.method not in _HEADS else None
+
+
 def capacity(config: Config, kv_gib: float) -> tuple[int, float] | None:
     """What a KV cache of some GiB on each GPU holds: tokens as the release prints them, and requests of the launch's length.
 
@@ -105,7 +119,7 @@ def capacity(config: Config, kv_gib: float) -> tuple[int, float] | None:
     settings = VllmSettings(config, model)
     if model is None or settings.length is None:
         return None
-    draft = folder.model_of(config.launch, settings.draft) if settings.draft is not None and settings.method != "mtp" else None
+    draft = _draft_of(config, settings)
     try:
         cache = cache_of(settings, model, draft)
     except (NoCache, Unsupported, ValueError):
@@ -138,7 +152,7 @@ def outgrown_state(config: Config) -> tuple[int, int] | None:
     settings = VllmSettings(config, model)
     if model is None or not model.states or settings.missing:
         return None
-    draft = folder.model_of(config.launch, settings.draft) if settings.draft is not None and settings.method != "mtp" else None
+    draft = _draft_of(config, settings)
     try:
         cache_of(settings, model, draft)
     except StateOutgrown as found:
