@@ -50,6 +50,12 @@ TEXTS: dict[str, tuple[str, str, str, str]] = {
         'write a list with one item for each word: ["--option", "value"]',
         "not a list",
     ),
+    "no-field": (
+        _OBJECT,
+        f"a service of a DynamoGraphDeployment has no field {{shown}}: {_NOT_RUN}",
+        "move it to args of mainContainer if it is an option of the engine, or delete it",
+        "no such field",
+    ),
     "mounted-twice": (_OBJECT, f"{{shown}} is mounted twice: {_NOT_RUN}", "delete one of the mounts", "mounted before"),
     "host-path": (
         _OBJECT,
