@@ -6,12 +6,18 @@ from servelint.engines.config import Config
 from servelint.judge.checks import containers
 
 _GPUS = "Ollama uses the GPUs that CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES leaves it"
+_MEMORY = "Ollama takes what a model needs; OLLAMA_GPU_OVERHEAD leaves bytes of each GPU alone"
 _NO_VARIABLES = {
     "OLLAMA_GPU": _GPUS,
     "OLLAMA_USE_GPU": _GPUS,
     "OLLAMA_FORCE_GPU": _GPUS,
     "OLLAMA_GPU_ENABLED": _GPUS,
     "OLLAMA_DEVICE": _GPUS,
+    "OLLAMA_ENABLE_GPU": _GPUS,
+    "OLLAMA_GPU_MEMORY": _MEMORY,
+    "OLLAMA_GPU_MEMORY_FRACTION": _MEMORY,
+    "OLLAMA_MAX_MEMORY": _MEMORY,
+    "OLLAMA_MEMORY_LIMIT": _MEMORY,
     "OLLAMA_CUDA_VISIBLE_DEVICES": "the variable is CUDA_VISIBLE_DEVICES",
     "OLLAMA_ORIGIN": "the variable is OLLAMA_ORIGINS",
     "OLLAMA_MODEL_PATH": "the variable is OLLAMA_MODELS",

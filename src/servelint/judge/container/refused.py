@@ -8,7 +8,7 @@ from servelint.engines.config import Config
 from servelint.judge.parser.violation import Violation
 
 _OBJECT, _SERVICE, _DEVICE = "refused-object", "refused-service", "refused-device"
-_SWAP = "llama-swap-setting"
+_SWAP, _RAY = "llama-swap-setting", "ray-serve-setting"
 _NOT_RUN = "Kubernetes refuses the object"
 _FILE = "compose refuses the file"
 
@@ -49,6 +49,12 @@ TEXTS: dict[str, tuple[str, str, str, str]] = {
         f"{{shown}} is one text, and Kubernetes takes only a list here: {_NOT_RUN}",
         'write a list with one item for each word: ["--option", "value"]',
         "not a list",
+    ),
+    "no-field": (
+        _OBJECT,
+        f"a service of a DynamoGraphDeployment has no field {{shown}}: {_NOT_RUN}",
+        "move it to args of mainContainer if it is an option of the engine, or delete it",
+        "no such field",
     ),
     "mounted-twice": (_OBJECT, f"{{shown}} is mounted twice: {_NOT_RUN}", "delete one of the mounts", "mounted before"),
     "host-path": (
@@ -200,6 +206,18 @@ TEXTS: dict[str, tuple[str, str, str, str]] = {
         "a service waits until {shown} is healthy, and neither this file nor the image has a health check: it never starts",
         "add a healthcheck to {shown}, or wait for service_started",
         "never healthy",
+    ),
+    "ray-model": (
+        _RAY,
+        "Ray Serve 2.48 and later refuses {shown} in engine_kwargs: the deployment does not start",
+        "delete it, and write model_id and model_source in model_loading_config",
+        "not taken here",
+    ),
+    "ray-executor": (
+        _RAY,
+        "Ray Serve 2.48 and later refuses distributed_executor_backend {shown} on GPUs: the deployment does not start",
+        "delete it, or write ray",
+        "not ray",
     ),
     "swap-macro": (
         _SWAP,

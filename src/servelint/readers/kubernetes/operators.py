@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Container, Launch, Mishap, ReleaseClaim, Variable, Word
 from servelint.core.numbers import whole_number
 from servelint.core.source import Source
 from servelint.core.text import Piece, TracedText, unknown
@@ -534,7 +534,34 @@ def _llm_config(
     claims = {**worker.claims, **(claims or {}), **_installed(source, fields)}
     context = CommandContext(source, "", None, env, container, claims, open_env=True)
     site = pods.extent(source, [fields[key] for key in _ENGINE_KEYS if key in fields])
-    return context.launch(engine.id, words, site)
+    launch = context.launch(engine.id, words, site)
+    launch.mishaps = _refused_by_ray(source, fields, settings)
+    return launch
+
+
+_RAY_BEFORE = re.compile(
+    r"rayVersion:\s*[\"']?(?:[01]|2\.(?:\d|[0-3]\d|4[0-7]))\.|/ray(?:-\w+)?:(?:nightly|2\.(?:\d|[0-3]\d|4[0-7])\.)"
+)
+"""What says that Ray is older than 2.48, or a build whose release is not known."""
+
+
+def _refused_by_ray(source: Source, fields: Entries, settings: Entries) -> list[Mishap]:
+    """Settings of the engine that Ray Serve sets itself, and refuses in engine_kwargs.
+
+    VLLMEngineConfig.get_initialization_kwargs of ray/llm/_internal/serve/engines/vllm/vllm_models.py; on CPUs another executor
+    is right.
+    """
+    if _RAY_BEFORE.search(source.text) is not None:
+        return []
+    found = [
+        Mishap("ray-model", yaml.span(source, settings[name][0]), name)
+        for name in ("model", "served_model_name")
+        if name in settings
+    ]
+    executor = string(settings, "distributed_executor_backend")
+    if executor is not None and executor != "ray" and "$" not in executor and string(fields, "accelerator_type") is not None:
+        found.append(Mishap("ray-executor", yaml.span(source, settings["distributed_executor_backend"][1]), executor))
+    return found
 
 
 def _env_vars(source: Source, fields: Entries) -> dict[str, Variable]:

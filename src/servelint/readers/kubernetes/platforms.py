@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.launch import Container, Launch, Word
+from servelint.core.launch import Container, Launch, Mishap, Word
 from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
 from servelint.engines.registry import ENGINES, Engine, called, started_by
@@ -16,6 +16,7 @@ from servelint.syntax import yaml
 from servelint.syntax.yaml import Entries, Node
 
 _HUB = re.compile(r"(?:hf|huggingface)://")
+_NO_FIELD = re.compile(r"[a-z]+(?:[-_][a-z0-9]+)+")
 
 
 def dynamo(file: File, one: Object, images: Overrides | None) -> list[Launch]:
@@ -25,6 +26,7 @@ def dynamo(file: File, one: Object, images: Overrides | None) -> list[Launch]:
     found: list[Launch] = []
     for name, (_, node) in (services or {"": (one.node, one.node)}).items():
         service = yaml.entries(node)
+        unheard = _not_fields(file, service) if services else []
         if services and "envs" in spec:
             key, envs = spec["envs"]
             service = {**service, "envs": (key, joined_lists(envs, service["envs"][1]) if "envs" in service else envs)}
@@ -34,8 +36,21 @@ def dynamo(file: File, one: Object, images: Overrides | None) -> list[Launch]:
             # `envs` of the graph and a secret that is named beside it
             pod.complete = "services" not in spec and "envs" not in spec and "envFromSecret" not in service
             for label, container in pod.containers():
-                found += pods.of_container(pod, label, _in_service(service if services else {}, container))
+                launches = pods.of_container(pod, label, _in_service(service if services else {}, container))
+                for launch in launches[:1]:
+                    launch.mishaps = [*launch.mishaps, *unheard]
+                    unheard = []
+                found += launches
     return found
+
+
+def _not_fields(file: File, service: Entries) -> list[Mishap]:
+    """Keys of a service that its operator has no field for.
+
+    No name in DynamoComponentDeploymentSharedSpec has a dash or an underscore.
+    """
+    strange = [(name, key) for name, (key, _) in service.items() if _NO_FIELD.fullmatch(name)]
+    return [Mishap("no-field", yaml.span(file.source, key), name) for name, key in strange]
 
 
 def _in_service(service: Entries, container: Entries) -> Entries:
