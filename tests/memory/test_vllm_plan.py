@@ -416,6 +416,11 @@ class TestUnknown:
         draft = speculating(method="dflash", model="someone/draft", num_speculative_tokens=3)
         assert planned(f"Qwen/Qwen3-8B {draft}", "0.24.0").missing == ["the layers of the draft model are unknown"]
 
+    def test_a_head_named_after_its_model_is_not_that_model(self) -> None:
+        draft = "--speculative-config.method dspark --speculative-config.num_speculative_tokens 7 --speculative-config.model x/"
+        plan = planned(f"Qwen/Qwen3.8-27B-FP8 {draft}Qwen3.8-27B-DSpark-vLLM", "0.33.0")
+        assert plan.missing == ["the layers of the draft model are unknown"]
+
     def test_an_eagle_head_is_taken_for_a_layer(self) -> None:
         """36 layers of the model, and one more."""
         head = speculating(method="eagle3", model="someone/head", num_speculative_tokens=3)
