@@ -201,7 +201,7 @@ def experts_in_groups(config: Config) -> dict[str, str] | None:
 def experts_in_nvfp4(config: Config) -> dict[str, str] | None:
     """Experts of an NVFP4 checkpoint whose shard is not a whole number of groups of 16.
 
-    Source: create_weights of ModelOptNvFp4FusedMoE in modelopt.py (vllm-0.14.0 to 0.33.0), which rounds the number of scales down.
+    Source: create_weights of ModelOptNvFp4FusedMoE in modelopt.py (vllm-0.14.0 to 0.33.0); it rounds the number of scales down.
     """
     from servelint.models.catalog import lookup
 
