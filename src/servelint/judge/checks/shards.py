@@ -190,11 +190,37 @@ def experts_in_groups(config: Config) -> dict[str, str] | None:
     if model is None or model.experts is None or model.quantization.method != "compressed-tensors":
         return None
     kinds = {(one.scheme, one.bits, one.group) for one in model.quantization.formats}
-    size, replicas = whole(config, "tensor-parallel-size"), product(config, ("data-parallel-size",))
-    if len(kinds) != 1 or size is None or replicas is None or config.operand("enable-expert-parallel").present is not False:
+    if len(kinds) != 1:
         return None
     ((scheme, bits, group),) = kinds
     if scheme != "int4" or bits != 4 or not group or group < 2:
+        return None
+    return _cut_experts(config, model, group)
+
+
+def experts_in_nvfp4(config: Config) -> dict[str, str] | None:
+    """Experts of an NVFP4 checkpoint whose shard is not a whole number of groups of 16.
+
+    Source: create_weights of ModelOptNvFp4FusedMoE in modelopt.py (vllm-0.14.0 to 0.33.0); it rounds the number of scales down.
+    """
+    from servelint.models.catalog import lookup
+
+    name = config.text("model.repository")
+    model = _stored(config) or (lookup(name) if name is not None and name.lower().startswith("nvidia/") else None)
+    if model is None or model.experts is None or model.quantization.method != "modelopt":
+        return None
+    kinds = {(one.scheme, one.group) for one in model.quantization.formats if not one.targets or "expert" in str(one.targets)}
+    return _cut_experts(config, model, 16) if ("nvfp4", 16) in kinds else None
+
+
+def _cut_experts(config: Config, model: Architecture, group: int) -> dict[str, str] | None:
+    size, replicas = whole(config, "tensor-parallel-size"), product(config, ("data-parallel-size",))
+    if (
+        model.experts is None
+        or size is None
+        or replicas is None
+        or config.operand("enable-expert-parallel").present is not False
+    ):
         return None
     inner = model.experts.intermediate
     return _said(model, "size of an expert", inner, size * replicas, group, {"experts": (inner, replicas)})
