@@ -26,6 +26,7 @@ CAUSES = {
     ("container/gated-without-token", "tgi/gemma-3-too-new"): "the token; the release",
     ("container/gated-without-token", "tgi/llama-4-too-new"): "the token; the release",
     ("container/gated-without-token", "tgi/mllama-too-new"): "the token; the release",
+    ("sglang/deepep-v2-conflicts", "sglang/deepep-v2-prefill-budget"): "another option; the number of tokens",
     ("vllm/bfloat16-checkpoint-before-ampere", "vllm/memory-does-not-start"): "the kind of the GPU; its size",
     ("vllm/bfloat16-checkpoint-before-ampere", "vllm/weights-do-not-fit"): "the kind of the GPU; its size",
     ("vllm/experts-without-marlin", "vllm/memory-does-not-start"): "the kind of the GPU; its size",

@@ -98,8 +98,9 @@ def mamba_strategy(config: Config) -> Operand:
 
 def says_rocm(config: Config) -> Operand:
     """Whether the launch's image, an AMD variable, an AMD backend or the GPU says that it is for ROCm."""
-    if config.operand("gpu.vendor").value == "amd":
-        return Operand(True, True)
+    vendor = config.operand("gpu.vendor").value
+    if vendor is not None:
+        return Operand(True, vendor == "amd")
     image, backend = config.operand("container.image"), config.operand("attention-backend")
     said = image.text.flat.lower() if image.text is not None else ""
     amd = any(name.startswith(("HIP_", "ROCM_", "RCCL_", "SGLANG_USE_AITER", "HSA_")) for name in config.launch.env)
