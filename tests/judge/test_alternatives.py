@@ -84,6 +84,16 @@ def test_the_sentence_has_the_lines() -> None:
     assert ", if the branch at line 1 is not taken" in other.sentence
 
 
+def test_a_fix_spares_the_words_of_another_branch() -> None:
+    script = 'if [ "$1" = big ]; then A=%s; else A=--swap-space=4; fi\nvllm serve m $A'
+    fixes = {
+        other: [one.fix for one in findings(script % other) if one.rule == "vllm/removed-option"]
+        for other in ("--dtype=half", "")
+    }
+    assert fixes["--dtype=half"] == [None]
+    assert [[edit.span.text for edit in fix.edits] for fix in fixes[""] if fix is not None] == [[" $A"]]
+
+
 def test_what_a_branch_adds_is_not_reported_as_missing() -> None:
     launch = """
         R=(--enable-auto-tool-choice)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from servelint.judge.releases import Releases, possible_releases, release_name
 from servelint.rules.compile import compile_rule
 from servelint.rules.rule import Rule
 from tests.launching import launch_in, marked_launch
+from tests.reporting import rules_in
 
 NEWEST = {engine: newest(engine) or "" for engine in ("vllm", "sglang")}
 
@@ -470,3 +472,17 @@ def test_a_parser_that_breaks_is_one_finding(release: str, parser: str, rules: s
     findings = [one for one in judged if "tool-parser" in one.rule or one.rule.endswith("-without-tokens")]
     assert {one.rule for one in findings} == rules
     assert all("--tool-call-parser hermes" in one.advice for one in findings)
+
+
+def test_a_named_gpu_adds_the_plan_to_the_other_rules() -> None:
+    strict = Settings(profile="strict")
+    script = "# servelint: gpu=h100-80gb\nvllm serve Qwen/Qwen2.5-72B-Instruct --load-format dummy"
+    assert set(rules_in(script, settings=strict)) == {"vllm/dummy-weights", "vllm/memory-does-not-start"}
+    pod = """
+        apiVersion: v1
+        kind: Pod
+        spec:
+          nodeSelector: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}
+          containers: [{name: llm, image: "vllm/vllm-openai:v0.27.1", args: [--model, Qwen/Qwen2.5-72B-Instruct]}]
+        """
+    assert "vllm/memory-does-not-start" in rules_in(dedent(pod), "pod.yaml", strict)

@@ -14,10 +14,6 @@ from collections.abc import Callable, Iterable
 from servelint.core.run import current
 from servelint.core.source import Source, Span
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import re
-
 HOLE = "\ufdd0"
 """Stands for one unknown value in TracedText.flat. A Unicode noncharacter: it is never in a real file's text."""
 

@@ -14,8 +14,6 @@ from servelint.engines.catalog import format_runs, parse_runs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     Snapshot = dict[str, Any]
     Bodies = list[dict[str, Any]]
 

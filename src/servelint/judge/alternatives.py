@@ -53,8 +53,13 @@ def merged(launch: Launch, judge: Callable[[Launch], list[Finding]]) -> list[Fin
             if touches or (number and _image(launches[number]) != _image(launch)):
                 if number and key not in {_key(found) for found in judge(_with_others(launches[number], launch))}:
                     continue  # another branch of the script may add what is missing
+<<<<<<< HEAD
                 if not touches:
                     finding.fix = None  # the release of the other branch may need the words
+=======
+                if _spoils(finding, launches[number], lacking):
+                    finding.fix = None
+>>>>>>> f6mutants
                 findings[key] = _under(finding, branches)
             elif number == 0:
                 if certain is None:
@@ -85,7 +90,21 @@ def _image(launch: Launch) -> str:
 
 def _touches(finding: Finding, place: Span) -> bool:
     spans = (finding.span, *[one.span for one in finding.related])
-    return any(span.source is place.source and span.start < place.end and place.start < span.end for span in spans)
+    return any(_overlap(span, place) for span in spans)
+
+
+def _spoils(finding: Finding, launch: Launch, others: list[Launch]) -> bool:
+    """Whether a fix changes a word that stands for another one elsewhere: `$A`, which each branch sets."""
+    own = {(word.site, word.text.flat) for word in launch.argv}
+    sites = [
+        word.site for one in others for word in one.argv if word.site is not None and (word.site, word.text.flat) not in own
+    ]
+    edits = finding.fix.edits if finding.fix is not None else []
+    return any(_overlap(edit.span, site) for edit in edits for site in sites)
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one.source is other.source and one.start < other.end and other.start < one.end
 
 
 def _under(finding: Finding, branches: tuple[Branch, ...]) -> Finding:

@@ -395,12 +395,10 @@ def _breaks_alone(findings: list[Finding]) -> list[Finding]:
     kept: list[Finding] = []
     broken = [one for one in findings if one.rule.endswith("-parser-without-tokens")]
     for one in findings:
-        errors = [error for error in broken if error.span == one.span]
-        if not errors or not one.rule.endswith("-parser-of-another-model"):
-            kept.append(one)
-            continue
+        errors = [error for error in broken if error.span == one.span and one.rule.endswith("-parser-of-another-model")]
         for error in errors:
             error.advice, error.fix = one.advice, error.fix or one.fix
+        kept += [] if errors else [one]
     return kept
 
 
@@ -423,13 +421,14 @@ def _removed_later(
         return []
     known = {config.release: config for config in configs}
     each = [violations(known.get(one) or configs[-1].under(one)) for one in dict.fromkeys((after, latest))]
-    still = {(one.rule, one.span) for one in each[-1]}
+    last = each[-1]
+    still = {(one.rule, one.span) for one in last}
     found = {finding.span for finding in others if finding.severity != "info"}
     gone = [one for one in each[0] if one.rule in _TAKEN_AWAY and not one.new and (one.rule, one.span) in still]
     if not releases.exact:
         # what any of the releases takes that may run it, the newest does not
-        gone += [one for one in each[-1] if latest not in known and one.refused and one.rule not in _TAKEN_AWAY]
-        gone += _back_at_last(launch, each[-1])
+        gone += [one for one in last if latest not in known and one.refused and one.rule not in _TAKEN_AWAY]
+        gone += _back_at_last(launch, last)
     if not newest(launch.engine):  # not every build is known: what none takes may be another program's
         gone = [one for one in gone if not one.new and _taken_before(one, launch, catalog)]
     # what repairs it under the newer release may not exist in this one

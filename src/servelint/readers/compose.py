@@ -29,7 +29,6 @@ from servelint.syntax.yaml import Entries, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.core.launch import Runtime
     from servelint.engines.images import Image
     from servelint.readers.compose_project import Built, Mounts
 

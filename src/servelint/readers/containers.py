@@ -227,8 +227,6 @@ CLOUDS = frozenset(name.split()[0] for name, *_ in _CLOUDS)
 
 def cloud_container(words: list[Word], context: CommandContext, depth: int) -> list[Launch] | None:
     """The launches of a command that starts a container elsewhere (`kubectl run`); None for another one."""
-    from servelint.syntax.shell.words import split
-
     plain = [entry.program(words[0]) or "", *[word.value or "" for word in words[1:]]]
     for name, images_, commands_, args_, how in _CLOUDS:
         head = name.split()

@@ -23,7 +23,7 @@ from servelint.readers.registry import CANDIDATE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
     from typing import Protocol, TypeAlias
 
     Excludes: TypeAlias = Callable[[str], bool]

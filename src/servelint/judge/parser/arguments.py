@@ -35,8 +35,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from servelint.engines.catalog import Option
-
 
 def violations(view: ReleaseView) -> list[Violation]:
     """The violations in the words of an argv, under a release that the catalog has."""

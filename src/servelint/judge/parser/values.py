@@ -266,7 +266,7 @@ def _json(setting: Setting, text: TracedText, word: Word) -> Violation | None:
     node = json.parsed(text)
     if isinstance(node, json.JsonNode):
         return None
-    at = min(node.offset, max(len(text.flat) - 1, 0))
+    at = min(node.offset, len(text.flat) - 1)
     change, title = mended_json(text, at)
     return Violation(
         "malformed-json",

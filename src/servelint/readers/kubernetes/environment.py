@@ -15,11 +15,6 @@ from servelint.readers.kubernetes.objects import File, hidden, listed, section, 
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Entries
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
 _NAME = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 _INJECTED = "<valueFrom>"
 

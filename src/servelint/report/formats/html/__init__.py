@@ -46,7 +46,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from servelint.core.trust import RuleFolder
     from servelint.report.formats.html.cards import PlanOf, Versions
     from servelint.report.formats.html.origin import Origin
 

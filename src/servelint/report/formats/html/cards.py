@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     """Path to the releases of the engines where a file pins none."""
     from collections.abc import Callable
 
-    from servelint.core.launch import Launch
     from servelint.memory.plan import MemoryPlan, Part
 
     PlanOf = Callable[[Launch], MemoryPlan | None]
