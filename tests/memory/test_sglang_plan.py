@@ -100,13 +100,8 @@ class TestParts:
     def test_a_whole_checkpoint_as_draft_is_its_own_layers_of_prediction(self) -> None:
         """A target in NVFP4 with the draft of the original checkpoint: the class of a draft loads no other layer."""
         command = "--model-path nvidia/DeepSeek-R1-0528-NVFP4 --tp 8 --speculative-algorithm EAGLE"
-<<<<<<< HEAD
-        command += " --speculative-draft-model-path"
-        draft = planned(f"{command} deepseek-ai/DeepSeek-R1", gpu="b200", gpus=8).part("draft weights")
-=======
         whole = f"{command} --speculative-draft-model-path deepseek-ai/DeepSeek-R1"
         draft = planned(whole, gpu="b200", gpus=8).part("draft weights")
->>>>>>> f3sglang
         assert draft is not None
         assert 1 < draft.gib.mid < 6
 

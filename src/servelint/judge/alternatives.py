@@ -53,13 +53,8 @@ def merged(launch: Launch, judge: Callable[[Launch], list[Finding]]) -> list[Fin
             if touches or (number and _image(launches[number]) != _image(launch)):
                 if number and key not in {_key(found) for found in judge(_with_others(launches[number], launch))}:
                     continue  # another branch of the script may add what is missing
-<<<<<<< HEAD
-                if not touches:
-                    finding.fix = None  # the release of the other branch may need the words
-=======
-                if _spoils(finding, launches[number], lacking):
-                    finding.fix = None
->>>>>>> f6mutants
+                if not touches or _spoils(finding, launches[number], lacking):
+                    finding.fix = None  # the release, or the words, of the other branch may need what it changes
                 findings[key] = _under(finding, branches)
             elif number == 0:
                 if certain is None:

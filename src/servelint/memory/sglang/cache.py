@@ -255,11 +255,7 @@ def draft_cells(
 ) -> tuple[int, int] | None:
     """Bytes of a token in the draft's own KV cache, in full and in sliding layers, None if they are not known.
 
-<<<<<<< HEAD
-    A draft of EAGLE's kind is priced as layers of the target; a whole checkpoint as one has those of multi-token prediction.
-=======
     A draft of EAGLE's kind is priced as layers of the target, a whole checkpoint by its layers of multi-token prediction.
->>>>>>> f3sglang
 
     Source: DefaultPoolConfigurator in srt/model_executor/pool_configurator.py (0.5.14 line 128, 0.5.18 line 158),
     dflash_utils.py in srt/speculative (0.5.16 line 58, 0.5.18 line 121).
