@@ -32,6 +32,7 @@ CAUSES = {
     ("vllm/experts-without-marlin", "vllm/memory-does-not-start"): "the kind of the GPU; its size",
     ("vllm/experts-without-marlin", "vllm/weights-do-not-fit"): "the kind of the GPU; its size",
     ("vllm/fp8-blocks-on-xpu", "vllm/max-model-len-above-kv-cache"): "the kind of the GPU; its size",
+    ("vllm/kv-connector-found-late", "vllm/kv-connector-with-encoder-decoder"): "the name; the model",
     ("vllm/quantization-not-on-rocm", "vllm/quantization-without-config"): "the GPU; the checkpoint",
     ("vllm/sparse-attention-without-kernels", "vllm/weights-do-not-fit"): "the kind of the GPU; its size",
     ("trtllm/no-models-of-early-2026", "trtllm/quantization-config-not-read"): "the class; the quantization",
