@@ -22,6 +22,7 @@ TIGHT = "tight"
 REFUSED = "refused"
 OOM_RISK = "oom-risk"
 UNKNOWN = "unknown"
+VERDICTS = (FITS, TIGHT, REFUSED, OOM_RISK, UNKNOWN)
 """fits: certainly starts;  tight: too near the limit to tell;  refused: the engine certainly exits with its own message;
 oom-risk: it passes its own check and may die later, in graph capture or under load;  unknown: see MemoryPlan.missing."""
 
