@@ -21,3 +21,8 @@ def as_written() -> list[dict[str, Any]]:
 def each_rule() -> list[dict[str, Any]]:
     """The rules, one for each engine, in the order of their ids."""
     return sorted((rule for data in as_written() for rule in expand(data)), key=lambda rule: str(rule["id"]))
+
+
+def id_of(rule: dict[str, Any]) -> str:
+    """The id of a rule as it is written."""
+    return str(rule["id"])

@@ -19,12 +19,20 @@ os.environ["_SERVELINT_BUNDLE"] = ""  # tests are of the data of this checkout, 
 from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.registry import Dialect, Engine, Start, register
 from tests.running import Workspace
+from tests.together import Shelf
 
 # a run of the suite says the same each time; `--hypothesis-profile search` looks for examples that were not tried yet
 LONG = [HealthCheck.too_slow]  # how fast examples come says something of the machine
 settings.register_profile("suite", derandomize=True, max_examples=50, deadline=None, suppress_health_check=LONG)
 settings.register_profile("search", derandomize=False, max_examples=2_000, deadline=None, suppress_health_check=LONG)
 settings.load_profile("suite")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Let `-k` find a test by the name of a case in it."""
+    shelf = item.callspec.params.get("shelf") if isinstance(item, pytest.Function) and hasattr(item, "callspec") else None
+    if isinstance(shelf, Shelf):
+        item.extra_keyword_matches.update(name for name, _ in shelf)
 
 
 def pytest_collection_finish() -> None:

@@ -10,6 +10,7 @@ from servelint.cli.rules import page
 from servelint.rules.load import rules
 from tests.book import each_rule
 from tests.running import Workspace
+from tests.together import together
 
 RULE = {
     "id": "sglang/some-rule",
@@ -68,7 +69,7 @@ Silence it with a comment above the launch: # servelint: ignore[sglang/some-rule
 
 
 @pytest.mark.book
-@pytest.mark.parametrize("rule", [rule.id for rule in rules()[::3]])
+@together("rule", [rule.id for rule in rules()[::3]])
 def test_every_third_rule_has_one(rule: str, workspace: Workspace) -> None:
     ran = workspace.run("explain", rule)
     assert ran.status == 0

@@ -12,7 +12,9 @@ from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
 from servelint.lint import add_source
+from tests.book import id_of
 from tests.rules.test_rules import ALL, asked
+from tests.together import together
 from tests.wrappers import WRAPPERS
 from tests.wrapping import unmarked
 
@@ -22,9 +24,9 @@ FIXED = [rule for rule in ALL if "fix" in rule]
 BESIDE = Neighbours(None)
 
 
-def _examples() -> list[Any]:
+def _examples() -> list[tuple[dict[str, Any], dict[str, Any], int]]:
     return [
-        pytest.param(rule, example, number, id=f"{rule['id']}-{number}")
+        (rule, example, number)
         for rule in ALL
         if "fix" in rule or "complaint" in rule
         for number, example in enumerate(rule["examples"]["bad"], start=1)
@@ -35,8 +37,8 @@ def _written(rule: dict[str, Any], example: dict[str, Any], number: int) -> list
     """The example in a shell script, in a list, and in some other formats: others for each."""
     if "text" in example:
         return [("as it is", unmarked(example["file"], example["text"])[0])]
-    turn = (number + len(rule["id"])) % 13
-    names = [name for index, name in enumerate(WRAPPERS) if name in ("shell", "compose-list") or index % 13 == turn]
+    turn = (number + len(rule["id"])) % 26
+    names = [name for index, name in enumerate(WRAPPERS) if name in ("shell", "compose-list") or index % 26 == turn]
     return [(name, unmarked(WRAPPERS[name][0], WRAPPERS[name][1](rule["engine"], example))[0]) for name in names]
 
 
@@ -56,8 +58,9 @@ def _outside(old: str, new: str, edits: list[tuple[int, int, str]]) -> bool:
     return old[at:] == new[at + shift :]
 
 
-@pytest.mark.parametrize(("rule", "example", "number"), _examples())
-def test_a_fix_does_what_it_says(rule: dict[str, Any], example: dict[str, Any], number: int) -> None:
+@together("case", _examples(), name=lambda case: f"{case[0]['id']}-{case[2]}")
+def test_a_fix_does_what_it_says(case: tuple[dict[str, Any], dict[str, Any], int]) -> None:
+    rule, example, number = case
     settings = asked(example)
     for name, source in _written(rule, example, number):
         before = _linted(source, settings)
@@ -76,7 +79,7 @@ def test_a_fix_does_what_it_says(rule: dict[str, Any], example: dict[str, Any], 
         assert [one for one in after.findings if one.severity == "error" and one.rule not in had] == []
 
 
-@pytest.mark.parametrize("rule", FIXED, ids=[rule["id"] for rule in FIXED])
+@together("rule", FIXED, name=id_of)
 def test_to_fix_twice_changes_nothing(rule: dict[str, Any]) -> None:
     example = rule["examples"]["bad"][0]
     settings = asked(example)

@@ -16,6 +16,7 @@ from servelint.core.source import Source, Span
 from servelint.files.siblings import Neighbours
 from servelint.lint import check_launches
 from servelint.readers import Reading, read
+from tests.together import together
 
 TEXT = "export A=1\nvllm serve a/b --port 8000 --seed $A\n"
 TWICE, COMMENT_BEHIND, UNKNOWN = 0, 64 + 4, 6
@@ -32,7 +33,7 @@ def breaks(turn: int) -> str:
     return broken.value.what
 
 
-@pytest.mark.parametrize("turn", range(128))
+@together("turn", range(128), at_once=16)
 def test_a_sound_script_breaks_none(turn: int) -> None:
     check(turn)
 

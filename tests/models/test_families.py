@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from importlib import resources
+from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from servelint.core.text import TracedText, unknown
 from servelint.engines import catalog as catalogs
 from servelint.models import Fact, Family, identify, parsers_of
 from servelint.models.catalog import config_of, known_names
+from tests.together import together
 
 
 def family(name: str) -> Family | None:
@@ -288,7 +290,7 @@ def test_formats_are_those_of_models_that_nobody_trained_further() -> None:
 class TestTable:
     DATA: dict[str, Any] = json.loads((resources.files("servelint.models") / "families.json").read_text())
 
-    @pytest.mark.parametrize("entry", DATA["families"], ids=lambda entry: entry["name"])
+    @together("entry", DATA["families"], name=itemgetter("name"), at_once=1000)
     def test_every_family(self, entry: dict[str, Any]) -> None:
         assert entry["source"]
         starts = [entry["start"]] if isinstance(entry["start"], str) else entry["start"]
@@ -300,13 +302,13 @@ class TestTable:
             assert len(numbers) <= len(self.DATA["columns"])
             assert (len(numbers) == len(self.DATA["columns"])) == ("moe" in entry["is"].split())
 
-    @pytest.mark.parametrize("entry", DATA["families"], ids=lambda entry: entry["name"])
+    @together("entry", DATA["families"], name=itemgetter("name"), at_once=1000)
     def test_every_architecture_is_one_that_an_engine_lists(self, entry: dict[str, Any]) -> None:
         named = entry.get("architecture", entry.get("like"))
         loaded = [catalogs.load(engine) for engine in ("vllm", "sglang")]
         assert named is None or any(named in catalog.names("architectures") for catalog in loaded if catalog is not None)
 
-    @pytest.mark.parametrize("entry", DATA["families"], ids=lambda entry: entry["name"])
+    @together("entry", DATA["families"], name=itemgetter("name"), at_once=1000)
     def test_every_format_is_one_that_a_parser_reads(self, entry: dict[str, Any]) -> None:
         for kind in ("tools", "thinks"):
             if kind in entry:

@@ -6,6 +6,7 @@ import json
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from servelint.report.formats.text import Painter, finding_text
 from tests.findings import finding, report
 from tests.launching import marked
 from tests.report.kinds import mixed
+from tests.together import together
 
 WORST = [
     "\x1b[2J\x1b]8;;http://x\x07",
@@ -83,8 +85,7 @@ def printable(rendered: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", RENDERED)
-@pytest.mark.parametrize("said", WORST)
+@together("name, said", [*product(RENDERED, WORST)])
 def test_the_worst(name: str, said: str) -> None:
     well_formed(name, RENDERED[name](everywhere(said)))
 

@@ -7,7 +7,6 @@ takes all examples and releases, in place of the first example at the first, the
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,59 +14,34 @@ from typing import Any
 
 import pytest
 
-from servelint.core.finding import Finding
-from servelint.core.launch import Launch
-from servelint.core.settings import Settings
 from servelint.engines.releases import release_key
 from servelint.readers import read
 from servelint.rule_examples import example_text, unmarked
 from servelint.rules import ranges
-from tests.advice import follow, judged_at, releases_of, ways
+from tests.advice import follow, judged_at, ways
+from tests.book import id_of
+from tests.rules.judged import EVERYWHERE, each_judged
+from tests.rules.test_duplicates import CAUSES, said_twice
 from tests.rules.test_rules import ALL, asked
-from tests.wrappers import WRAPPERS
+from tests.together import together
 
 pytestmark = pytest.mark.book
 
 FOLLOWED = 0.80
 """The share of rules whose advice is exact enough to follow, or has a fix. Others say what to measure, install or move."""
-EVERYWHERE = "SERVELINT_ALL_RELEASES" in os.environ
 
 
-def sampled(rule: dict[str, Any], example: dict[str, Any]) -> list[str | None]:
-    """The releases at which an example is judged; None for what its file names."""
-    own = str(example["version"]) if "version" in example else None
-    if "text" in example or "image" in example or not rule.get("versions"):
-        return [own]
-    bounds = ranges.loaded(ranges.compile_range(rule["versions"]))
-    inside = [one for one in releases_of(rule["engine"]) if ranges.contains(bounds, release_key(one))]
-    if not inside:
-        return [own]
-    chosen = inside if EVERYWHERE else [inside[0], inside[len(inside) // 2], inside[-1]]
-    return list(dict.fromkeys([*chosen, *([own] if own is not None else [])]))
-
-
-def found(rule: dict[str, Any]) -> Iterator[tuple[Launch, Settings, str | None, list[Finding], Finding]]:
-    """The findings of a rule in its bad examples: the launch, settings and release, all findings, and the rule's own."""
-    for example in rule["examples"]["bad"][: None if EVERYWHERE else 1]:
-        filename, wrap = WRAPPERS["compose-list"]
-        text = (filename, wrap(rule["engine"], example)) if "image" in example else example_text(example)
-        source, _ = unmarked(*text)
-        for launch in read(source).launches:
-            for release in sampled(rule, example):
-                settings = asked(example)
-                before = judged_at(launch, settings, release)
-                own = [one for one in before if one.rule == rule["id"]]
-                if own:
-                    yield launch, settings, release, before, own[0]
-
-
-@pytest.mark.parametrize("rule", ALL, ids=[rule["id"] for rule in ALL])
-def test_an_advice_holds_where_it_is_given(rule: dict[str, Any]) -> None:
-    every = list(found(rule))
-    assert every or not rule["examples"]["bad"]
-    for launch, settings, release, before, finding in every:
-        wrong, _ = follow(launch, settings, release, before, finding)
+@together("rule", ALL, name=id_of)
+def test_an_advice_holds_where_it_is_given_and_no_two_errors_say_the_same(rule: dict[str, Any]) -> None:
+    judged = list(each_judged(rule))
+    own = [one for one in judged if one.own is not None and (EVERYWHERE or one.number == 1)]
+    assert own or not rule["examples"]["bad"]
+    for launch, settings, release, findings, finding, _ in own:
+        assert finding is not None
+        wrong, _ = follow(launch, settings, release, findings, finding)
         assert wrong == [], f"{release}: {launch.source.text}"
+    more = {pair: said for one in judged for pair, said in said_twice(one).items() if pair not in CAUSES}
+    assert not more, "exclude one of them with `unless` or `versions`, or name their causes in test_duplicates.py"
 
 
 def test_most_advice_can_be_followed() -> None:
@@ -75,7 +49,7 @@ def test_most_advice_can_be_followed() -> None:
 
     Rules that hold for several engines have examples for some of them; the others are not counted.
     """
-    written = [first for rule in ALL if (first := next((finding for *_, finding in found(rule)), None)) is not None]
+    written = [first for rule in ALL if (first := next((one.own for one in each_judged(rule) if one.own), None)) is not None]
     exact = [one for one in written if ways(one.advice) or one.fix is not None]
     assert len(exact) / len(written) > FOLLOWED
 

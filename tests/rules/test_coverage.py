@@ -6,17 +6,16 @@ import os
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import servelint
 from servelint import Settings
 from servelint.engines import ENGINES
 from servelint.rules.load import rules
 from tests.syntax import yaml_texts
+from tests.together import together
 
 ROOT = Path(__file__).parent.parent.parent
 ACCOUNT: dict[str, dict[str, dict[str, Any]]] = yaml_texts.load((ROOT / "rules" / "coverage.yaml").read_text(encoding="utf-8"))
-FACTS = [(part, name, account) for part, accounts in ACCOUNT.items() for name, account in accounts.items()]
+FACTS = [(f"{part} {name}", account) for part, accounts in ACCOUNT.items() for name, account in accounts.items()]
 COUNTS = {"vllm": 220, "sglang": 186, "others": 45}
 """How many facts the evidence base has of each part."""
 
@@ -32,9 +31,9 @@ def test_every_fact_of_the_evidence_base_is_accounted_for() -> None:
             assert sorted(ACCOUNT[part]) == sorted(fact["id"] for fact in facts)
 
 
-@pytest.mark.parametrize(("part", "name", "account"), FACTS, ids=[f"{part}-{name}" for part, name, _ in FACTS])
-def test_the_account_is_true(part: str, name: str, account: dict[str, Any]) -> None:
-    del part, name
+@together("fact, account", FACTS)
+def test_the_account_is_true(fact: str, account: dict[str, Any]) -> None:
+    del fact
     (kind,) = set(account) & {"rule", "catalog", "memory", "not"}
     if kind in ("memory", "not"):
         assert len(account[kind]) > 20, "a reason is a sentence"

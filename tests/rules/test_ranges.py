@@ -12,6 +12,7 @@ from packaging.specifiers import SpecifierSet
 from servelint.engines.releases import known_releases, release_key
 from servelint.rules.load import rules
 from servelint.rules.ranges import Bounds, compile_range, contains, describe, is_open, loaded
+from tests.together import together
 
 RELEASES = {engine: known_releases(engine) for engine in ("vllm", "sglang")}
 ALL = [*RELEASES["vllm"], *RELEASES["sglang"], "0.5.10rc1", "0.5.10rc0.post1", "0.5.10.dev1", "0.5.10.post1.dev2", "1.0.0"]
@@ -50,7 +51,7 @@ def test_every_published_release_as_a_bound(engine: str, operator: str) -> None:
 
 
 @pytest.mark.book
-@pytest.mark.parametrize("text", sorted({rule.versions for rule in rules() if rule.engine in RELEASES}))
+@together("text", sorted({rule.versions for rule in rules() if rule.engine in RELEASES}))
 def test_the_ranges_of_the_rules(text: str) -> None:
     specifiers = SpecifierSet(text)
     assert held(text, ALL) == [release for release in ALL if specifiers.contains(release, prereleases=True)]

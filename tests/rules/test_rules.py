@@ -24,7 +24,8 @@ from servelint.rules.compile import compile_rule, engines_of, faults
 from servelint.rules.condition import operands
 from servelint.rules.load import rules
 from servelint.rules.rule import ANY
-from tests.book import as_written, each_rule
+from tests.book import as_written, each_rule, id_of
+from tests.together import together
 from tests.wrappers import WRAPPERS
 from tests.wrapping import CLOSE, OPEN, unmarked
 
@@ -36,7 +37,6 @@ ALL = each_rule()
 AROUND = [rule for rule in FILES if rule.get("engine") == ANY]
 DATA = [rule for rule in FILES if "engines" not in rule and rule["engine"] != ANY]
 SHARED = [rule for rule in FILES if "engines" in rule]
-IDS = [rule["id"] for rule in DATA]
 EVERYWHERE = "SERVELINT_ALL_FORMATS" in os.environ
 
 
@@ -71,7 +71,7 @@ def asked(example: dict[str, Any]) -> Settings:
     return Settings(profile="audit", gpu=example.get("gpu"), gpu_count=example.get("gpus"), engine_versions=versions)
 
 
-@pytest.mark.parametrize("rule", ALL, ids=[rule["id"] for rule in ALL])
+@together("rule", ALL, name=id_of)
 def test_bad_examples_are_found_at_their_marks(rule: dict[str, Any]) -> None:
     for example, name, source, expected in _each(rule, "bad"):
         assert expected is not None or rule.get("complaint") == "missing-argument", "a bad example marks its span"
@@ -83,7 +83,7 @@ def test_bad_examples_are_found_at_their_marks(rule: dict[str, Any]) -> None:
         assert "{" not in found[0].message.replace("${", "").replace("{{", ""), found[0].message
 
 
-@pytest.mark.parametrize("rule", ALL, ids=[rule["id"] for rule in ALL])
+@together("rule", ALL, name=id_of)
 def test_good_examples_are_not_found(rule: dict[str, Any]) -> None:
     for example, name, source, marked in _each(rule, "good"):
         assert marked is None
@@ -101,9 +101,7 @@ def unknown(example: dict[str, Any]) -> bool:
 
 
 class TestEachRule:
-    """One test a rule: there are a thousand of them."""
-
-    @pytest.mark.parametrize("rule", DATA, ids=IDS)
+    @together("rule", DATA, name=id_of)
     def test_all_hold(self, rule: dict[str, Any]) -> None:
         self.is_valid(rule)
         self.has_as_many_good_examples_as_bad_ones(rule)
@@ -163,9 +161,7 @@ def test_each_engine_has_rules_of_its_own(engine: str, least: int) -> None:
 
 
 class TestEachRuleOfTheCatalog:
-    """One test a rule."""
-
-    @pytest.mark.parametrize("rule", SHARED, ids=[rule["id"] for rule in SHARED])
+    @together("rule", SHARED, name=id_of)
     def test_all_hold(self, rule: dict[str, Any]) -> None:
         self.is_valid(rule)
         self.says_whether_the_engine_starts(rule)
@@ -191,9 +187,7 @@ class TestEachRuleOfTheCatalog:
 
 
 class TestEachRuleAboutTheSurroundings:
-    """One test a rule."""
-
-    @pytest.mark.parametrize("rule", AROUND, ids=[rule["id"] for rule in AROUND])
+    @together("rule", AROUND, name=id_of)
     def test_all_hold(self, rule: dict[str, Any]) -> None:
         self.is_valid(rule)
         self.never_says_that_the_engine_refuses(rule)

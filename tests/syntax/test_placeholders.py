@@ -8,6 +8,7 @@ from servelint.core.text import HOLE, TracedText
 from servelint.syntax.placeholders import in_command, in_page, in_value
 from tests.launching import launch_in
 from tests.reporting import findings_in
+from tests.together import together
 
 NOTATIONS = [
     *(
@@ -59,8 +60,7 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text"), PLACES)
-@pytest.mark.parametrize("written", NOTATIONS)
+@together("written, name, text", [(written, *place) for written in NOTATIONS for place in PLACES])
 def test_a_value_to_fill_in_is_refused_nowhere(written: str, name: str, text: str) -> None:
     assert [one.message for one in findings_in(text.replace("%s", written), name) if one.severity == "error"] == []
 

@@ -19,6 +19,7 @@ import json
 import math
 import shutil
 import subprocess
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from servelint.core.source import Source
 from servelint.syntax import yaml, yaml_values
 from servelint.syntax.yaml_values import COMPOSE, CORE, KUBERNETES, PYYAML
 from tests.launching import argv, environment, launch_in, reading, release
+from tests.together import together
 
 READERS = (COMPOSE, KUBERNETES, PYYAML, CORE)
 BAD = "refused"
@@ -128,8 +130,7 @@ def read(written: str, reader: str) -> Any:
         return BAD
 
 
-@pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("written", SCALARS)
+@together("written, reader", [*product(SCALARS, READERS)])
 def test_scalars(written: str, reader: str) -> None:
     wanted, found = SCALARS[written][READERS.index(reader)], read(written, reader)
     assert type(found) is type(wanted)

@@ -12,6 +12,7 @@ from servelint.engines.registry import ENGINES
 from servelint.translate import Side, Translation, table, targets, translate
 from servelint.translate.concepts import CODE
 from tests.launching import launch_in
+from tests.together import together
 
 ROWS: list[dict[str, Any]] = table()["concepts"]
 WITHOUT_SIDES = {"id", "code", "carry", "pairs", "why", "evidence", "with", "all"}
@@ -259,7 +260,7 @@ class TestTable:
         assert len(set(ids)) == len(ids)
         assert {row["code"] for row in ROWS if "code" in row} == {*CODE, "model"}
 
-    @pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row["id"]))
+    @together("row", ROWS, name=lambda row: str(row["id"]))
     def test_a_row(self, row: dict[str, Any]) -> None:
         sides = {name: Side(row[name]) for name in row if name not in WITHOUT_SIDES}
         assert sides.keys() <= ENGINES.keys()

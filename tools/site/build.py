@@ -1,8 +1,9 @@
 """Build the site: the documentation, and a page for every rule, option, variable and release.
 
-    python tools/site/build.py OUT
+    python tools/site/build.py OUT [SAMPLE]
 
-The pages are written as Markdown into a temporary folder, and zensical turns that into static files. Nothing in them is
+With SAMPLE, a number, only one in so many of the pages of rules, options and releases has its text, and the others are empty:
+enough to try the site, in a third of the time. The pages are written as Markdown into a temporary folder, and zensical turns that into static files. Nothing in them is
 loaded from another host. The facts come from the rule book and the catalogs of the installed servelint.
 """
 
@@ -147,10 +148,23 @@ def _repeats(location: str) -> bool:
     return section not in kept.get(page.partition("/")[0], (section,))
 
 
+LOOKED_AT = ("0.27.1", "kv-cache-dtype", "swap-space", "speculative-config", "turboquant-with-spec-decode", "heads-not-divisible")
+"""Pages that tests of the site look at."""
+
+
+def _emptied(docs: Path, sample: int) -> list[Path]:
+    """Take the texts of most pages away, but for one in `sample` and those that a test of the site looks at; return which."""
+    pages = sorted(page for part in ("options", "releases", "rules") for page in (docs / part).rglob("*.md"))
+    left = [page for number, page in enumerate(pages) if number % sample and page.stem not in ("index", *LOOKED_AT)]
+    for page in left:
+        page.unlink()
+    return [page.relative_to(docs).with_suffix("") for page in left]
+
+
 def main(argv: list[str]) -> int:
     """Build the site into a folder; return the exit status."""
-    if len(argv) != 1:
-        print("usage: build.py OUT", file=sys.stderr)
+    if len(argv) not in (1, 2) or not all(one.isdecimal() and int(one) for one in argv[1:]):
+        print("usage: build.py OUT [SAMPLE]", file=sys.stderr)
         return 2
     out = Path(argv[0]).resolve()
     with tempfile.TemporaryDirectory(prefix="site-") as folder, ThreadPoolExecutor(1) as pool:
@@ -165,6 +179,7 @@ def main(argv: list[str]) -> int:
         releases.write(docs, book)
         matrix.write(docs)
         loaded.result()
+        empty = _emptied(docs, int(argv[1])) if argv[1:] else []
         shutil.copytree(ASSETS, docs / "assets", dirs_exist_ok=True)
         for picture in (ROOT / "docs").glob("*.svg"):
             shutil.copy(picture, docs / "assets")
@@ -176,6 +191,9 @@ def main(argv: list[str]) -> int:
             shutil.rmtree(out)
         _shorten_index(work / "site" / "search.json")
         shutil.copytree(work / "site", out)
+        for page in empty:
+            (out / page).mkdir(parents=True)
+            (out / page / "index.html").write_text("<!doctype html><title>not in this sample</title>\n", encoding="utf-8")
         llms.write(ROOT, out, GROUPS)
     print(f"{len(list(out.rglob('*.html')))} pages in {out}")
     return 0

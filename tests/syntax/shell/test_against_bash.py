@@ -18,6 +18,7 @@ from servelint.core.launch import Word
 from servelint.core.source import Source
 from servelint.core.text import HOLE, TracedText
 from servelint.syntax.shell.evaluate import Invocation, evaluate
+from tests.together import together
 
 BASH = shutil.which("bash") or ""
 STUBS = ("vllm", "python3", "docker")
@@ -516,7 +517,7 @@ def unknowns(found: list[Invocation]) -> list[str]:
     return [text.shown for text in texts if text.value is None]
 
 
-@pytest.mark.parametrize("name", CASES)
+@together("name", list(CASES))
 def test_words_are_those_of_bash(name: str, bash: Bash) -> None:
     expected = bash(CASES[name])
     assert expected, "a case runs something"
