@@ -56,6 +56,8 @@ _STARTS = re.compile(
 )
 _BEFORE = WRAPPERS | TEXTS | SHELLS | frozenset(containers.TOOLS)
 _SCRIPT = re.compile(r"\s*#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh(?:\s|$)")
+_OF_TESTS = re.compile(r"(?:^|[/\\])(?:test_[^/\\]*|[^/\\]*_test|conftest)\.py$")
+"""Files of tests, whose scripts are examples."""
 _NAMED = ("args", "command", "cmd", "commands", "script")
 _IMAGES = ("base", "from_registry", "from_image", "DockerImage", "from_aws_ecr", "ContainerImage")
 _PIP = ("pip_install", "uv_pip_install", "uv_add", "python_packages", "add_python_packages")
@@ -123,6 +125,8 @@ class _Reader:
 
     def written(self, call: Call) -> None:
         """The launches of a script for a shell that a call writes or a function gives: what runs it may set anything."""
+        if _OF_TESTS.search(self.source.path) is not None:
+            return
         first = call.args[0] if call.args else None
         texts = [TracedText.join([word.text for word in first.words])] if isinstance(first, Listed) else choices_of(first)
         for text in texts:
