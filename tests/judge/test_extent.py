@@ -201,7 +201,13 @@ def test_a_server_of_another_kind_is_not_wholly_judged(text: str, mark: str) -> 
 
 
 @pytest.mark.parametrize(
-    "text", ["sglang serve --model-path a/b --tp-size 2", "python -m dynamo.sglang --endpoint a.b.c --model-path m"]
+    "text",
+    [
+        "sglang serve --model-path a/b --tp-size 2",
+        "python -m dynamo.sglang --endpoint a.b.c --model-path m",
+        "python -m sglang_router.launch_server --model-path m --dp-size 2 --router-selector a=b c=d --tp 2",
+        "smg server --router-dp-aware --model-path m --worker-urls http://a http://b --router-prefill http://c 9 --tp 2",
+    ],
 )
 def test_options_of_the_engine_and_of_a_known_wrapper_are_judged(text: str) -> None:
     found = record(text, sglang="0.5.16")

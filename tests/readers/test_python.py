@@ -708,3 +708,58 @@ def test_where_a_command_begins() -> None:
     text = 'import os\nLENGTH = 8\n\ncmd = f"vllm serve m --max-model-len {LENGTH}"\nos.system(cmd)\n'
     launch = launch_in(text, "serve.py")
     assert launch.site.source.position(launch.site.start) == (4, 9)
+
+
+CHANGED = """
+c = ["vllm", "serve", "m", "--port", "8000", "--seed", "4"]
+{}
+subprocess.run(c)
+"""
+
+
+def test_lists_that_shrink_and_numbers() -> None:
+    for text, words in (
+        ("c = c[:-2]", "m --port 8000"),
+        ("c = c[:3] + c[5:]", "m --seed 4"),
+        ("c = c[0:100]", "m --port 8000 --seed 4"),
+        ("del c[-2:]", "m --port 8000"),
+        ("c.pop()\nc.pop(-1)", "m --port 8000"),
+        ("c.remove('--seed')\nc.pop()", "m --port 8000"),
+        ("c[4] = '9'", "m --port 9 --seed 4"),
+        ("c[c.index('--port') + 1] = '9'", "m --port 9 --seed 4"),
+        ("c[3:5] = ['--enforce-eager']", "m --enforce-eager --seed 4"),
+        ("c.insert(3, '--enforce-eager')", "m --enforce-eager --port 8000 --seed 4"),
+        ("if '--seed' in c:\n    i = c.index('--seed')\n    del c[i:i + 2]", "m --port 8000"),
+        ("c = [w for w in c if not w.startswith('--')]", "m 8000 4"),
+        ("c = [w for w in c if w != '--seed'][:-1]", "m --port 8000"),
+        ("p = 8000\np += 1\nc[4] = str(p + 2 * 3)", "m --port 8007 --seed 4"),
+        ("c[4] = f'{8000 + 1}' + '0'", "m --port 80010 --seed 4"),
+        ("c[4] = str(int(os.environ.get('P', '8000')) + 1)", "m --port 8001 --seed 4"),
+        ("for i in range(2):\n    c[4] = str(8000 + i)\n    break", "m --port 8000 --seed 4"),
+        ("c = 'vllm serve %s --port %d --seed %%' % ('m', 80)\nc = (c[:-2] + '7').split()", "m --port 80 --seed7"),
+        ("if x:\n    c.remove('--seed')", 'm --port 8000 {c.remove("--seed")} 4'.replace('"', "'")),
+        ("if x:\n    c[4] = '9'", "m --port {c[4]} --seed 4"),
+        ("c.pop(x)", "m {c.pop(x)}"),
+        ("c[4] = str(8000 + x)", "m --port {8000 + x} --seed 4"),
+    ):
+        found = launches_in("import os, subprocess\n" + CHANGED.format(text), "serve.py")
+        assert " ".join(argv(found[0])) == words, text
+
+
+def test_scripts_that_a_program_writes() -> None:
+    lines = 'out = ["#!/bin/bash"]\nif x:\n    out.append("module load cuda")\nout.append("vllm serve m \\\\")\nout += ["  --seed 1"]\n'
+    for text in (
+        lines + 'Path("a.sh").write_text("\\n".join(out) + "\\n")\n',
+        lines + 'with open("a.sh", "w") as f:\n    f.write("\\n".join(out))\n',
+        'def script(n=1):\n    return f"""#!/bin/bash\nset -e\nvllm serve m --seed {n}\n"""\n',
+        'f.writelines(["#!/bin/sh\\n", "vllm serve m ", "--seed 1\\n"])\n',
+        'subprocess.run(["bash"], input="vllm serve m --seed 1".encode())\n',
+        'subprocess.run(["sbatch"], input="#!/bin/bash\\nsrun vllm serve m --seed 1\\n")\n',
+    ):
+        found = launches_in(text, "serve.py")
+        assert [" ".join(argv(one)) for one in found] == ["m --seed 1"], text
+        site = found[0].argv[1].site
+        assert site is not None
+        assert site.text == "--seed", text
+    for text in ('f.write("vllm serve m")\n', 'f.write("# vllm serve m\\n#!/bin/sh")\n', 'print("#!/bin/sh\\nvllm serve m")\n'):
+        assert launches_in(text, "serve.py") == [], text

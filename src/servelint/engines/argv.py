@@ -341,7 +341,7 @@ class _Parser:
                 found = self._declared(spelling) or self._declared(spelling.partition(".")[0])
                 self.result.possible |= {found.name if found is not None else spelling.lstrip("-")}
 
-    def _of_launcher(self, at: int, name: str, switch: bool) -> int:
+    def _of_launcher(self, at: int, name: str, switch: bool, several: bool) -> int:
         """An option of the program that starts the engine."""
         word = self.argv[at]
         given = Setting(name, None, word, "--" + name, True if switch else None)
@@ -351,7 +351,9 @@ class _Parser:
             given.give(word.text.cut(end), word)
         elif not switch and at + 1 < len(self.argv) and not self.is_option(self.argv[at + 1]):
             given.give(self.argv[at + 1].text, self.argv[at + 1])
-            return at + 2
+            at += 1
+            while several and at + 1 < len(self.argv) and not self.is_option(self.argv[at + 1]):
+                at += 1
         return at + 1
 
     def _option(self, at: int) -> int:
@@ -372,7 +374,7 @@ class _Parser:
                 plain = ""
             own = plain if plain in self.launcher.own else plain.partition(".")[0]  # Dynamo: --trtllm.kv_cache_config.dtype
             if own in self.launcher.own:
-                return self._of_launcher(at, own, own in self.launcher.switches)
+                return self._of_launcher(at, own, own in self.launcher.switches, own in self.launcher.lists)
             if plain in self.launcher.same:
                 spelling = "--" + self.launcher.same[plain]
             lacking = plain in self.launcher.lacks

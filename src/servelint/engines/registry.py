@@ -35,6 +35,7 @@ class Launcher:
         source: where its options stand.
         own: its own options, without dashes in front and with dashes inside.
         switches: those of them that take no value.
+        lists: those of them that take several values.
         same: its own option -> the engine's option that it sets.
         chooses: its own option that names the engine, and the values with which it starts this one; "" for no such option.
         others: pattern of `option=value` with which it serves a model without the engine, where that option is not given.
@@ -54,6 +55,7 @@ class Launcher:
         "fork",
         "ignores",
         "lacks",
+        "lists",
         "marks",
         "others",
         "own",
@@ -70,6 +72,7 @@ class Launcher:
         *,
         own: tuple[str, ...] = (),
         switches: tuple[str, ...] = (),
+        lists: tuple[str, ...] = (),
         same: Mapping[str, str] | None = None,
         chooses: tuple[str, tuple[str, ...]] = ("", ()),
         others: str = "",
@@ -89,8 +92,9 @@ class Launcher:
         self.chooses = chooses
         self.others = others
         self.source = source
-        self.declared = (*own, *switches, *(same or ()))
-        self.own = frozenset([name.replace("_", "-") for name in (*own, *switches)])
+        self.declared = (*own, *switches, *lists, *(same or ()))
+        self.own = frozenset([name.replace("_", "-") for name in (*own, *switches, *lists)])
+        self.lists = frozenset(lists)
         self.switches = frozenset([name.replace("_", "-") for name in switches])
         self.same = {name.replace("_", "-"): engines for name, engines in (same or {}).items()}
 

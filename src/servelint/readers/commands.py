@@ -116,6 +116,8 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
         return _submitted(words, context, depth)
     if head is not None and head.lower().removesuffix(".exe") in _WINDOWS_SHELLS:
         return _windows_shell(words, context, depth)
+    if head == "supervisord":
+        return _supervised(words, context)
     if head == "find":
         return _for_each_file(words, context, depth)
     if head == "crontab" and context.stdin is not None:
@@ -300,8 +302,6 @@ def scheduled(table: TracedText, context: CommandContext, depth: int) -> list[La
 
 def _python(words: list[Word], context: CommandContext) -> list[Launch]:
     """The launches of a Python program that a command line holds or names: `python -c TEXT`, `python - <<EOF`."""
-    from servelint.readers import embedded
-
     at = next((at for at, word in enumerate(words) if at and not re.match(r"-[^cm-]", word.text.flat)), len(words))
     named = words[at].value if at < len(words) else "-"
     text = words[at + 1].text if named == "-c" and at + 1 < len(words) else context.stdin if named == "-" else None
@@ -310,14 +310,36 @@ def _python(words: list[Word], context: CommandContext) -> list[Launch]:
         text = opened.text if opened is not None and opened.own else None
         if text is not None:
             context.ran.append(text)
-    if text is None or not entry.mentions(text.flat):
-        return []
-    found = embedded.of_written("-.py", text, context.source)
+    return _of_file("-.py", text, context) if text is not None and entry.mentions(text.flat) else []
+
+
+def _supervised(words: list[Word], context: CommandContext) -> list[Launch]:
+    """The launches of the programs of supervisord whose file a ConfigMap or this script holds: `supervisord -n -c FILE`."""
+    named = next((two for one, two in pairwise(words) if one.value in ("-c", "--configuration")), None)
+    paths = [named.text] if named is not None else [TracedText.of(path) for path in _SUPERVISORS]
+    for path in paths if context.open is not None else ():
+        opened = context.open(path) if context.open is not None else None
+        if opened is not None and opened.own and entry.mentions(opened.text.flat):
+            context.ran.append(opened.text)
+            return _of_file("supervisord.conf", opened.text, context)
+    return []
+
+
+_SUPERVISORS = ("/etc/supervisord.conf", "/etc/supervisor/supervisord.conf")
+
+
+def _of_file(name: str, text: TracedText, context: CommandContext) -> list[Launch]:
+    """The launches of a file that a command runs, with the variables, the container and the releases of that command."""
+    from servelint.readers import embedded
+
+    found = embedded.of_written(name, text, context.source)
     for launch in found:
         launch.env = {**context.env, **launch.env}
         launch.open_env = launch.open_env or context.open_env
         if launch.container is None and launch.release.how is None:
             launch.release = context.claims.get(launch.engine, launch.release)
+        launch.container = launch.container or context.container
+        launch.name = ".".join([one for one in (context.name, launch.name) if one])
     return found
 
 
@@ -678,7 +700,9 @@ def script_launches(
         script for script in scripts
         if not any(script is one for one in context.ran) and not bounds.SCRIPTS.passed(depth + 1, script)
     ]  # fmt: skip
-    return found.launches() + (_written(list(texts.values()), unread, ready, context, depth) if texts or unread else [])
+    ran = [one.extent() for one in context.ran]
+    files = [one for one in texts.values() if one[1].extent() not in ran]
+    return found.launches() + (_written(files, unread, ready, context, depth) if files or unread else [])
 
 
 def _written(

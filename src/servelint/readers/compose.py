@@ -289,9 +289,11 @@ class _Reading:
             value = self.service.last(name)
             if value is not None:
                 settings[name] = value
-        gpus, reserved = self.gpus(settings.get("runtime"))
+        named = env.get("NVIDIA_VISIBLE_DEVICES")
+        hidden = named is not None and named.value is not None and named.value.value in runtime.NO_GPUS
+        gpus, reserved = self.gpus(settings.get("runtime"), hidden)
         # what the host gives by itself: devices to a privileged container, GPUs where the NVIDIA runtime is its default
-        unsure = part or "privileged" in self.service.fields or "NVIDIA_VISIBLE_DEVICES" in env
+        unsure = part or "privileged" in self.service.fields or (named is not None and not hidden)
         if reserved is False and not unsure:
             unsure = _gpus_added_elsewhere(self.service.parts[0][0])
         if self.built is not None:
@@ -302,8 +304,11 @@ class _Reading:
         """How the service is run. Only asked of a service that starts an engine."""
         return of_service(self.service, self.files)
 
-    def gpus(self, runtime: TracedText | None) -> tuple[int | None, bool | None]:
-        """How many GPUs the service reserves (None for all, or an unknown number), and whether it reserves any."""
+    def gpus(self, chosen: TracedText | None, hidden: bool) -> tuple[int | None, bool | None]:
+        """How many GPUs the service reserves (None for all, or an unknown number), and whether it reserves any.
+
+        chosen: its runtime;  hidden: whether NVIDIA_VISIBLE_DEVICES leaves it none
+        """
         counts: list[int | None] = []
         reservations = ("deploy", "resources", "reservations")
         for file, _, node in self.service.layers(*reservations, "devices"):
@@ -316,7 +321,7 @@ class _Reading:
             counts += [count for file, _, node in others for item in file.items(node) for count in _listed_gpus(file, item)]
         if counts:
             return (sum([count or 0 for count in counts]) if None not in counts else None), True
-        if runtime is not None and runtime.value == "nvidia":
+        if chosen is not None and chosen.value == "nvidia" and not hidden:
             return None, True
         # a device that is passed in may be a GPU
         return None, None if any(file.items(node) for file, _, node in self.service.layers("devices")) else False

@@ -432,8 +432,10 @@ def _gpus(run: ContainerRun, verb: str) -> tuple[int | None, bool | None]:
 def _may_have_gpus(run: ContainerRun) -> bool:
     """Whether a container without `--gpus` may be given some: by devices, a runtime, or options that are not shown."""
     given = {name for name, _ in run.options}
-    named = any(word.text.flat.startswith("NVIDIA_VISIBLE_DEVICES") for word in run.values("--env"))
-    return run.open or named or not given.isdisjoint(_GIVING)
+    named = [word.text.flat for word in run.values("--env") if word.text.flat.startswith("NVIDIA_VISIBLE_DEVICES")]
+    if named and named[-1].partition("=")[2] in ("none", "void"):
+        return run.open or not given.isdisjoint(_GIVING - {"--runtime"})
+    return run.open or bool(named) or not given.isdisjoint(_GIVING)
 
 
 def in_container(

@@ -11,6 +11,7 @@ from servelint.core.run import current
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
+from servelint.engines.entry import mentions
 from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
 from servelint.readers import containers, installs, notebook
@@ -34,7 +35,7 @@ FORMAT = Format(
     "environment and of `argparse`; releases of Modal images, lines of exported notebooks",
     files=("*.py",),
     needs=r"subprocess|Popen|os\.(?:system|popen|exec|spawn|posix_spawn)|create_subprocess|pexpect|exec_command|launch_server_cmd"
-    r"|execute_\w*command|execute_shell|SessionExecute|\.containers\.(?:run|create)"
+    r"|execute_\w*command|execute_shell|SessionExecute|\.containers\.(?:run|create)|write_text|\.write(?:lines)?\(|#!/(?:usr/)?bin/"
     r"|\b(?:LLM|LLMConfig|(?:Async)?EngineArgs|(?:Async)?LLMEngine(?:\.\w+)?|Engine)\(",
     unnamed=r"(?m)\A(?:#!.*python|(?:#[^\n]*\n|\s)*(?:\"\"\"|(?:from|import) \w))",
 )
@@ -54,6 +55,9 @@ _STARTS = re.compile(
     r"|send_?(?:keys|line)"
 )
 _BEFORE = WRAPPERS | TEXTS | SHELLS | frozenset(containers.TOOLS)
+_SCRIPT = re.compile(r"\s*#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh(?:\s|$)")
+_OF_TESTS = re.compile(r"(?:^|[/\\])(?:test_[^/\\]*|[^/\\]*_test|conftest)\.py$")
+"""Files of tests, whose scripts are examples."""
 _NAMED = ("args", "command", "cmd", "commands", "script")
 _IMAGES = ("base", "from_registry", "from_image", "DockerImage", "from_aws_ecr", "ContainerImage")
 _PIP = ("pip_install", "uv_pip_install", "uv_add", "python_packages", "add_python_packages")
@@ -104,6 +108,9 @@ class _Reader:
         if re.search(r"containers\.(?:run|create)$", call.name):
             self.container(call)
             return
+        if last in ("return", "write_text", "write", "writelines"):
+            self.written(call)
+            return
         commands, sure = _commands(call)
         for command in commands:
             for launch in self.started(command, call, sure):
@@ -116,6 +123,26 @@ class _Reader:
                     self.seen |= {key, place}
                     self.found.append(launch)
 
+    def written(self, call: Call) -> None:
+        """The launches of a script for a shell that a call writes or a function gives: what runs it may set anything."""
+        if _OF_TESTS.search(self.source.path) is not None:
+            return
+        first = call.args[0] if call.args else None
+        texts = [TracedText.join([word.text for word in first.words])] if isinstance(first, Listed) else choices_of(first)
+        for text in texts:
+            if not isinstance(text, TracedText) or _SCRIPT.match(text.flat) is None or not mentions(text.flat):
+                continue
+            context = CommandContext(
+                self.source, "", None, {}, None, dict(self.claims), files=self.neighbours.read, open_env=True
+            )
+            context.anchor = call.site if _elsewhere(text, self.source) else None
+            start = len(text.flat) - len(text.flat.lstrip())
+            for launch in script_launches(text.cut(start), context, None):
+                key = (launch.site.source.path, launch.site.start, launch.engine, *[word.shown for word in launch.argv])
+                if key not in self.seen:
+                    self.seen.add(key)
+                    self.found.append(launch)
+
     def started(self, command: Value, call: Call, sure: bool) -> list[Launch]:
         env = self.environment(call)
         built = call.image.span() if isinstance(call.image, TracedText) else None
@@ -125,6 +152,9 @@ class _Reader:
             self.source, "", None, env, None, claims, env_file(self.neighbours), files=self.neighbours.read
         )
         context.anchor = call.site if _elsewhere(command, self.source) else None
+        given = call.keywords.get("input")
+        if isinstance(given, TracedText):
+            context.stdin = given
         if isinstance(command, Listed):
             words = [Word(in_command(word.text), word.site, word.many) for word in command.words]
             if not words or not (sure or _starts(command)):

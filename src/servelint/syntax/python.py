@@ -8,6 +8,7 @@ grows there holds words that are not known, and a list that it chooses is each o
 from __future__ import annotations
 
 import ast
+import operator
 import os
 import re
 import warnings
@@ -33,6 +34,15 @@ _ITEMS = 16
 
 
 MORE = "$more_arguments "
+
+
+class Number(TracedText):
+    """The digits of a number: `+` adds it, where it puts texts together."""
+
+    __slots__ = ()
+
+    def softened(self) -> Number:
+        return Number(super().softened().pieces)
 
 
 class Listed:
@@ -210,10 +220,18 @@ _STRING = re.compile(r"(?P<prefix>[A-Za-z]{0,2})(?P<quote>\"\"\"|'''|\"|')")
 _BETWEEN = re.compile(r"(?:[\s()\\]|#[^\n]*)*")
 _ESCAPE = re.compile(r"\\(?:\n|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}|[0-7]{1,3}|[\s\S])")
 _FIELD = re.compile(r"\{(\w*)\}")
+_PERCENT = re.compile(r"%%|%(?:\((\w+)\))?[sdi]")
+_WORK = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
 _NAMESPACES = frozenset(("args", "arguments", "cli_args", "config", "ns", "opt", "options", "opts", "parsed"))
 _SAME = frozenset((
-    "Path", "dedent", "float", "fspath", "int", "join", "lstrip", "pathlib.Path", "quote", "rstrip", "shlex.quote", "str",
-    "strip", "textwrap.dedent",
+    "Path", "dedent", "encode", "float", "fspath", "int", "join", "lstrip", "pathlib.Path", "quote", "rstrip", "shlex.quote",
+    "str", "strip", "textwrap.dedent",
 ))  # fmt: skip
 
 
@@ -259,7 +277,10 @@ class _Walk:
         names = {id(one): getattr(one.node, "name", "") for one in functions}
         for one in sorted(functions, key=lambda one: names[id(one)] != "__init__" and 1 + (names[id(one)] in called)):
             if id(one.node) not in self.reached:
-                self.invoke(one, [], {}, None)
+                given = self.invoke(one, [], {}, None)
+                if isinstance(given, (TracedText, OneOf)):
+                    at = self.offset(one.node.lineno, one.node.col_offset)
+                    self.on_call(Call("return", [given], {}, self.env, Span(self.source, at, at), ()))
 
     # places
 
@@ -305,8 +326,8 @@ class _Walk:
         elif isinstance(node, ast.AnnAssign):
             if node.value is not None:
                 self.assign(node.target, self.value(node.value, scope), scope)
-        elif isinstance(node, ast.AugAssign):
-            self.add(node, scope)
+        elif isinstance(node, (ast.AugAssign, ast.Delete)):
+            self.alter(node, scope)
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             scope[node.name] = Function(node, self.owner, scope, self, [*self.decorators, *node.decorator_list])
         elif isinstance(node, ast.ClassDef):
@@ -463,6 +484,9 @@ class _Walk:
             else:
                 scope[f"{target.value.id}.{target.attr}"] = value
         elif isinstance(target, ast.Subscript):
+            new = self.words(value, target) if isinstance(target.slice, ast.Slice) else [self.word(value, target)]
+            if self.replaced(target, new, scope):
+                return
             held = self.value(target.value, scope)
             key = self.value(target.slice, scope)
             if isinstance(held, Mapping) and isinstance(key, TracedText) and key.value is not None:
@@ -476,12 +500,19 @@ class _Walk:
                 known = words is not None and not any(word.many for word in words)
                 self.assign(one, words[index].text if words is not None and known else self.unknown(one), scope)
 
-    def add(self, node: ast.AugAssign, scope: Scope) -> None:
+    def alter(self, node: ast.AugAssign | ast.Delete, scope: Scope) -> None:
+        if isinstance(node, ast.Delete):
+            for one in node.targets:
+                if isinstance(one, ast.Subscript):
+                    self.replaced(one, None, scope)
+            return
         value = self.value(node.value, scope)
         target = self.value(node.target, scope)
         texts = isinstance(target, (TracedText, OneOf)) and isinstance(value, (TracedText, OneOf))
         if all(isinstance(one, Listed) for one in choices_of(target)):
             self.extend(target, value, node.value)
+        elif isinstance(target, Number) or isinstance(value, Number):
+            self.assign(node.target, self.reckoned(node.op, target, value, node.value), scope)
         elif isinstance(node.op, ast.Add) and texts:
             self.assign(node.target, self.added(target, value, node.target, node.value), scope)
         else:
@@ -495,6 +526,42 @@ class _Walk:
                 continue
             new = added if self.maybe <= listed.depth else [self.more(node)]
             listed.words[at if at is not None else len(listed.words) : at if at is not None else len(listed.words)] = new
+
+    def place(self, held: Listed, node: ast.expr | None, scope: Scope) -> int | None:
+        """The index of an item of a list, counted from its start."""
+        key = self.value(node, scope) if node is not None else None
+        index = int(key.flat) if isinstance(key, Number) and re.fullmatch(r"-?\d{1,4}", key.flat) else _number(node)
+        size = len(held.words)
+        if index is None or (not -size <= index <= size and any(word.many for word in held.words)):
+            return None
+        index = max(-size, min(index, size))
+        many = any(word.many for word in (held.words[index:] if index < 0 else held.words[:index]))
+        return None if many else index + size if index < 0 else index
+
+    def replaced(self, target: ast.Subscript, new: list[Word] | None, scope: Scope) -> bool:
+        """Whether a subscript is one of a list, whose words change: an item or a part is set, or deleted without words."""
+        held = self.value(target.value, scope)
+        lists = [one for one in choices_of(held) if isinstance(one, Listed)]
+        for one in lists:
+            if isinstance(target.slice, ast.Slice):
+                low = self.place(one, target.slice.lower, scope) if target.slice.lower is not None else 0
+                high = self.place(one, target.slice.upper, scope) if target.slice.upper is not None else len(one.words)
+                high = len(one.words) if high is None and target.slice.step is None and low is not None else high
+            else:
+                low = self.place(one, target.slice, scope)
+                high = low + 1 if low is not None else None
+            self.change(one, low, high, new or [], target)
+        return bool(lists)
+
+    def change(self, held: Listed, low: int | None, high: int | None, new: list[Word], node: ast.expr) -> None:
+        """Put words for others; where that may not happen, or not there, what stands there is not known."""
+        if low is None or high is None:
+            low = next((at for at, word in enumerate(held.words) if word.text.flat.startswith("--")), len(held.words))
+            high, new = len(held.words), [self.more(node)]
+        elif self.maybe > held.depth:
+            single = len(new) == high - low == 1
+            new = [Word(self.unknown(node), self.span(node))] if single else [self.more(node)]
+        held.words[low:high] = new
 
     # expressions
 
@@ -524,6 +591,14 @@ class _Walk:
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Is, ast.IsNot)) and _is(node.comparators[0], None):
             held = self.value(node.left, scope)
             return isinstance(node.ops[0], ast.IsNot) if isinstance(held, bool) or _plain(held) else None
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)) and len(node.ops) == 1:
+            listed, item = self.value(node.comparators[0], scope), self.value(node.left, scope)
+            if not isinstance(listed, Listed) or not _plain(item):
+                return None
+            held = _place(listed, item) is not None
+            if not held and not all(word.text.known and not word.many for word in listed.words):
+                return None
+            return held is isinstance(node.ops[0], ast.In)
         value = self.value(node, scope)
         return value if isinstance(value, bool) else None
 
@@ -572,13 +647,33 @@ class _Walk:
         """What is made of each item of a list: `" ".join(shlex.quote(word) for word in command)`."""
         first = node.generators[0]
         over = self.value(first.iter, scope)
-        if len(node.generators) > 1 or first.ifs or not isinstance(first.target, ast.Name) or not isinstance(over, Listed):
+        if len(node.generators) > 1 or not isinstance(first.target, ast.Name) or not isinstance(over, Listed):
             return Listed([self.more(node)], self.maybe)
         words: list[Word] = []
         for word in over.words:
-            made = self.value(node.elt, {**scope, first.target.id: word.text}) if not word.many else None
-            words.append(word if word.many else self.word(made, node.elt))
+            inner = {**scope, first.target.id: word.text}
+            kept = [False if word.many else self.compared(one, inner) for one in first.ifs]
+            if word.many or None in kept:
+                words.append(word if word.many and not kept else self.more(node))
+            elif all(kept):
+                words.append(self.word(self.value(node.elt, inner), node.elt))
         return Listed(words, over.depth)
+
+    def compared(self, node: ast.expr, scope: Scope) -> bool | None:
+        """Whether a text that is known is another one, or begins with it."""
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Eq, ast.NotEq)) and len(node.ops) == 1:
+            left, right = self.value(node.left, scope), self.value(node.comparators[0], scope)
+            if not isinstance(left, TracedText) or not isinstance(right, TracedText) or not (_plain(left) and _plain(right)):
+                return None
+            return (left.flat == right.flat) is isinstance(node.ops[0], ast.Eq)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "startswith" and node.args:
+            left, right = self.value(node.func.value, scope), self.value(node.args[0], scope)
+            known = isinstance(left, TracedText) and isinstance(right, TracedText) and _plain(left) and _plain(right)
+            return left.flat.startswith(right.flat) if known else None  # type: ignore[union-attr]
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            inner = self.compared(node.operand, scope)
+            return None if inner is None else not inner
+        return self.test(node, scope)
 
     def listed(self, node: ast.List | ast.Tuple, scope: Scope) -> Value:
         rows: list[list[Word]] = [[]]
@@ -595,7 +690,12 @@ class _Walk:
         held, key = self.value(node.value, scope), self.value(node.slice, scope)
         lists = [one for one in choices_of(held) if isinstance(one, Listed)]
         if lists:
-            return _joined([self.item(one, node) for one in lists], self.maybe, self.unknown(node))
+            return _joined([self.item(one, node, scope) for one in lists], self.maybe, self.unknown(node))
+        if isinstance(held, TracedText) and held.known and isinstance(node.slice, ast.Slice) and node.slice.step is None:
+            bounds = [_number(one) for one in (node.slice.lower, node.slice.upper)]
+            if (bounds[0] is not None or node.slice.lower is None) and (bounds[1] is not None or node.slice.upper is None):
+                low, high, _ = slice(*bounds).indices(len(held.flat))
+                return held.cut(low, max(low, high))
         return self.held(held, key, self.unknown(node))
 
     def held(self, held: Value, key: Value, other: Value) -> Value:
@@ -612,17 +712,17 @@ class _Walk:
         kept = self.keyed.get(name, []) if name is not None and isinstance(held, TracedText) else []
         return _one_of(kept) if 0 < len(kept) <= _ITEMS else other
 
-    def item(self, held: Listed, node: ast.Subscript) -> Value:
-        """An item or the rest of a list: `command[0]`, `command[1:]`."""
-        at = node.slice.lower if isinstance(node.slice, ast.Slice) and node.slice.upper is None else node.slice
-        if isinstance(at, ast.UnaryOp) and isinstance(at.op, ast.USub) and _is(at.operand, 1) and held.words:
-            return (
-                held.words[-1].text if not isinstance(node.slice, ast.Slice) and not held.words[-1].many else self.unknown(node)
-            )
-        index = at.value if isinstance(at, ast.Constant) and isinstance(at.value, int) else 0 if at is None else -1
-        if not 0 <= index < len(held.words) or any(word.many for word in held.words[: index + 1]):
+    def item(self, held: Listed, node: ast.Subscript, scope: Scope) -> Value:
+        """An item or a part of a list: `command[0]`, `command[1:]`, `command[:-2]`."""
+        if not isinstance(node.slice, ast.Slice):
+            index = self.place(held, node.slice, scope)
+            known = index is not None and index < len(held.words) and not held.words[index].many
+            return held.words[index].text if known and index is not None else self.unknown(node)
+        low = self.place(held, node.slice.lower, scope) if node.slice.lower is not None else 0
+        high = self.place(held, node.slice.upper, scope) if node.slice.upper is not None else len(held.words)
+        if low is None or high is None or node.slice.step is not None:
             return self.unknown(node)
-        return Listed(held.words[index:], self.maybe) if isinstance(node.slice, ast.Slice) else held.words[index].text
+        return Listed(held.words[low:high], self.maybe)
 
     def constant(self, node: ast.Constant) -> Value:
         if isinstance(node.value, str):
@@ -632,7 +732,7 @@ class _Walk:
         if isinstance(node.value, (int, float)):
             span = self.span(node)
             text = str(node.value)
-            return TracedText.at(self.source, span.start, span.end) if span.text == text else TracedText.of(text, span)
+            return Number.at(self.source, span.start, span.end) if span.text == text else Number.of(text, span)
         return self.unknown(node)
 
     def named(self, node: ast.Name, scope: Scope) -> Value:
@@ -678,6 +778,10 @@ class _Walk:
 
     def binary(self, node: ast.BinOp, scope: Scope) -> Value:
         left, right = self.value(node.left, scope), self.value(node.right, scope)
+        if isinstance(node.op, ast.Mod) and isinstance(left, TracedText) and not isinstance(left, Number):
+            return self.filled(left, right, node.right)
+        if isinstance(left, Number) or isinstance(right, Number):
+            return self.reckoned(node.op, left, right, node)
         if isinstance(node.op, ast.Add):
             given = self.added(left, right, node.left, node.right)
             if given is not None:
@@ -685,6 +789,30 @@ class _Walk:
         if isinstance(node.op, ast.Div) and isinstance(left, TracedText) and isinstance(right, TracedText):
             return TracedText.join((left, TracedText.of("/"), right))
         return self.unknown(node)
+
+    def reckoned(self, by: ast.operator, left: Value, right: Value, node: ast.expr) -> TracedText:
+        """What whole numbers give that are known."""
+        work = _WORK.get(type(by))
+        numbers = [int(one.flat) for one in (left, right) if isinstance(one, Number) and re.fullmatch(r"-?\d{1,12}", one.flat)]
+        if work is None or len(numbers) < 2 or (numbers[1] == 0 and not isinstance(by, (ast.Add, ast.Sub, ast.Mult))):
+            return self.unknown(node)
+        given = Number.of(str(work(*numbers)), self.span(node))
+        assumed = any(piece.assumed for one in (left, right) if isinstance(one, TracedText) for piece in one.pieces)
+        return given.softened() if assumed else given
+
+    def filled(self, text: TracedText, value: Value, node: ast.expr) -> TracedText:
+        """A text with `%s` and `%d` replaced, by the items of a tuple or by one value."""
+        waiting = iter([word.text for word in value.words] if isinstance(value, Listed) else [value])
+
+        def field(match: re.Match[str]) -> TracedText:
+            if match.group() == "%%":
+                return TracedText.of("%", text.extent(*match.span()))
+            given = value.values.get(match.group(1)) if isinstance(value, Mapping) else next(waiting, None)
+            return given if isinstance(given, TracedText) else self.unknown(node)
+
+        if isinstance(value, Listed) and any(word.many for word in value.words):
+            return self.unknown(node)
+        return text.sub(_PERCENT, field)
 
     def added(self, left: Value, right: Value, before: ast.expr, after: ast.expr) -> Value:
         """The sum of two texts or lists, of which there may be several; None for other values."""
@@ -740,11 +868,11 @@ class _Walk:
         own = self.own(node, name, scope)
         if own is not None:
             return self.invoke(own, args, keywords, node)
-        changed = self.method(node, held, args)
+        changed = self.method(node, held, args, scope)
         if changed:
             return None
         self.on_call(Call(name, args, keywords, self.env, self.span(node), self.chain, self.image))
-        return self.built(node, name, held, args, keywords)
+        return self.built(node, name, held, args, keywords, scope)
 
     def own(self, node: ast.Call, name: str, scope: Scope) -> Function | None:
         """The function of the script that a call names."""
@@ -761,15 +889,24 @@ class _Walk:
         owners = [methods[last] for methods in self.methods.values() if (last := name.rpartition(".")[2]) in methods]
         return owners[0] if len(owners) == 1 and _MAKES.fullmatch(last) is not None else None
 
-    def method(self, node: ast.Call, held: Value, args: list[Value]) -> bool:
+    def method(self, node: ast.Call, held: Value, args: list[Value], scope: Scope) -> bool:
         """Whether a call is a method of a list or a dictionary that changes it."""
         attribute = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        if isinstance(held, (Listed, OneOf)) and attribute in ("append", "extend", "insert") and args:
-            at = 0 if attribute == "insert" and _is(node.args[0], 0) else None
-            if attribute == "insert" and at is None:
-                self.extend(held, None, node)
-            else:
-                self.extend(held, args[-1], node.args[-1], at=at, one=attribute != "extend")
+        if isinstance(held, (Listed, OneOf)) and attribute in ("append", "extend") and args:
+            self.extend(held, args[-1], node.args[-1], one=attribute == "append")
+            return True
+        if isinstance(held, (Listed, OneOf)) and attribute in ("insert", "remove", "clear"):
+            for one in choices_of(held):
+                if not isinstance(one, Listed):
+                    continue
+                if attribute == "clear":
+                    self.change(one, 0, len(one.words), [], node)
+                elif attribute == "insert" and len(args) > 1:
+                    low = self.place(one, node.args[0], scope)
+                    self.change(one, low, low, [self.word(args[1], node.args[1])], node)
+                elif attribute == "remove" and args:
+                    low = _place(one, args[0])
+                    self.change(one, low, low + 1 if low is not None else None, [], node)
             return True
         if isinstance(held, Mapping) and attribute in ("pop", "popitem", "clear") and not held.environment:
             held.values[MORE] = None
@@ -783,12 +920,16 @@ class _Walk:
             return True
         return False
 
-    def built(self, node: ast.Call, name: str, held: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
+    def built(
+        self, node: ast.Call, name: str, held: Value, args: list[Value], keywords: dict[str, Value], scope: Scope
+    ) -> Value:
         """What a call of the library gives, as far as it is known."""
         if isinstance(held, OneOf):
-            return _joined([self.built(node, name, one, args, keywords) for one in held.choices], self.maybe)
+            return _joined([self.built(node, name, one, args, keywords, scope) for one in held.choices], self.maybe)
         if args and isinstance(args[0], OneOf):
-            return _joined([self.built(node, name, held, [one, *args[1:]], keywords) for one in args[0].choices], self.maybe)
+            return _joined(
+                [self.built(node, name, held, [one, *args[1:]], keywords, scope) for one in args[0].choices], self.maybe
+            )
         last = name.rpartition(".")[2]
         if last == "get" and args and isinstance(held, (Mapping, TracedText)) and held is not self.env:
             return self.held(held, args[0], self.unknown(node))
@@ -811,6 +952,16 @@ class _Walk:
         if last == "replace" and isinstance(held, TracedText) and held.known and len(args) == 2 and all(map(_plain, args)):
             old, new = [one.flat for one in args if isinstance(one, TracedText)]
             return TracedText.of(held.flat.replace(old, new), held.span())
+        if name in ("range", "len") and args:
+            return self.counted(name, args, node)
+        if last == "pop" and isinstance(held, Listed) and held.words:
+            at = node.args[0] if node.args else None
+            low = self.place(held, at, scope) if at is not None else len(held.words) - 1 if not held.words[-1].many else None
+            given = held.words[low].text if low is not None and low < len(held.words) else self.unknown(node)
+            self.change(held, low, low + 1 if low is not None else None, [], node)
+            return given
+        if last == "index" and isinstance(held, Listed) and len(args) == 1 and (place := _place(held, args[0])) is not None:
+            return Number.of(str(place), self.span(node))
         if last in ("which", "copy", "deepcopy", "list", "tuple", "dict"):
             return self.copied(node, last, held, args, keywords)
         if last == "join" and isinstance(held, TracedText) and args and isinstance(args[0], Listed):
@@ -829,8 +980,24 @@ class _Walk:
         same = args[0] if args else held
         whole = last in ("abspath", "expanduser", "expandvars", "resolve")
         if isinstance(same, TracedText) and (last in _SAME or name in _SAME or (whole and same.flat.startswith("/"))):
-            return same
+            return Number(same.pieces) if name in ("int", "float") else _as_text(same)
         return self.unknown(node)
+
+    def counted(self, name: str, args: list[Value], node: ast.Call) -> Value:
+        """The numbers of a range, and the length of a list."""
+        if name == "len":
+            words = args[0].words if isinstance(args[0], Listed) else []
+            return (
+                Number.of(str(len(words)), self.span(node))
+                if words and not any(one.many for one in words)
+                else self.unknown(node)
+            )
+        ends = [int(one.flat) for one in args if isinstance(one, Number) and one.flat.isdigit() and len(one.flat) < 9]
+        count = range(*ends) if len(ends) == len(args) and len(args) < 3 else range(0)
+        if not 0 < len(count) <= _ITEMS:
+            return self.unknown(node)
+        span = self.span(node)
+        return Listed([Word(Number.of(str(one), span), span) for one in count], self.maybe)
 
     def copied(self, node: ast.Call, last: str, held: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
         of = args[0] if args else held
@@ -959,7 +1126,7 @@ class _Walk:
             for one in parts:
                 whole = self.added(whole, one, node, node)
             return whole
-        text = TracedText.join([one for one in parts if isinstance(one, TracedText)])
+        text = _as_text(TracedText.join([one for one in parts if isinstance(one, TracedText)]))
         if isinstance(node, ast.Constant) and text.flat != node.value:
             return TracedText.of(str(node.value), span)
         return text
@@ -1057,6 +1224,28 @@ def _unescaped(text: str) -> str:
 def _plain(value: Value) -> bool:
     """Whether a value is a text that is known, and no default."""
     return isinstance(value, TracedText) and value.known and not value.assumed
+
+
+def _as_text(text: TracedText) -> TracedText:
+    return TracedText(text.pieces) if isinstance(text, Number) else text
+
+
+def _place(held: Listed, item: Value) -> int | None:
+    """The index of the first word that is a text; None if another one before it may be, or none is."""
+    for at, word in enumerate(held.words):
+        if not word.text.known or word.many or not _plain(item):
+            return None
+        if isinstance(item, TracedText) and word.text.flat == item.flat:
+            return at
+    return None
+
+
+def _number(node: ast.expr | None) -> int | None:
+    """A whole number as it is written, `-2` among them; None for what else stands there."""
+    sign = -1 if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else 1
+    inner = node.operand if isinstance(node, ast.UnaryOp) and sign < 0 else node
+    whole = isinstance(inner, ast.Constant) and type(inner.value) is int
+    return sign * inner.value if whole and isinstance(inner, ast.Constant) and isinstance(inner.value, int) else None
 
 
 def _is(node: ast.expr, value: object) -> bool:

@@ -669,3 +669,51 @@ metadata: {name: ollama}
 spec: {containers: [{name: kserve-container, image: "team/ollama-ubi9:0.2.8"}]}
 """
     assert [(one.engine, release(one)[0]) for one in launches_in(text, FILE)] == [("ollama", "0.2.8")]
+
+
+SUPERVISOR = """apiVersion: v1
+kind: ConfigMap
+metadata: {name: files}
+data:
+  supervisord.conf: |
+    [program:llm]
+    command=vllm serve m/n --seed 1
+    environment=HF_HOME="/models"
+"""
+
+
+def test_supervisord_whose_file_a_config_map_or_its_script_holds() -> None:
+    """The container's image says the release."""
+    mounted = (
+        SUPERVISOR
+        + "---\n"
+        + pod(
+            """
+name: llm
+image: vllm/vllm-openai:v0.12.0
+command: [supervisord, -n, -c, /etc/s/supervisord.conf]
+volumeMounts: [{name: files, mountPath: /etc/s}]
+"""
+        )
+        + "  volumes: [{name: files, configMap: {name: files}}]\n"
+    )
+    written = pod(
+        """
+name: llm
+image: vllm/vllm-openai:v0.12.0
+command: [bash, -c]
+args:
+  - |
+    cat > /etc/supervisord.conf <<EOF
+    [program:llm]
+    command=vllm serve m/n --seed 1
+    EOF
+    exec supervisord
+"""
+    )
+    for text in (mounted, written):
+        found = launch_in(text, FILE)
+        assert (argv(found), release(found)[0]) == (["m/n", "--seed", "1"], "0.12.0")
+        assert found.name == "Pod/llm.containers.llm.program:llm"
+    alone = launch_in(SUPERVISOR, FILE)
+    assert (alone.name, environment(alone)["HF_HOME"]) == ("ConfigMap/files.supervisord.conf", "/models")

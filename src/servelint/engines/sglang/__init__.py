@@ -15,6 +15,39 @@ _CHAIN = (
 )  # fmt: skip
 
 
+_ROUTERS = (
+    "api-key assignment-mode backend balance-abs-threshold balance-rel-threshold bucket-adjust-interval-secs "
+    "cache-threshold cb-failure-threshold cb-success-threshold cb-timeout-duration-secs "
+    "cb-window-duration-secs chat-template client-cert-path client-key-path decode decode-policy "
+    "eviction-interval eviction-interval-secs health-check-endpoint health-check-interval-secs "
+    "health-check-timeout-secs health-failure-threshold health-success-threshold history-backend jwt-audience "
+    "jwt-issuer jwt-jwks-uri log-dir log-level max-concurrent-requests max-idle-secs max-payload-size "
+    "max-tree-size mcp-config-path model-path oracle-connect-descriptor oracle-password oracle-pool-max "
+    "oracle-pool-min oracle-pool-timeout-secs oracle-tns-alias oracle-username oracle-wallet-path "
+    "otlp-traces-endpoint policy postgres-db-url postgres-pool-max prefill-policy prometheus-host "
+    "prometheus-port queue-size queue-timeout-secs rate-limit-tokens-per-second reasoning-parser "
+    "redis-pool-max redis-retention-days redis-url request-timeout-secs retry-backoff-multiplier "
+    "retry-initial-backoff-ms retry-jitter-factor retry-max-backoff-ms retry-max-retries "
+    "service-discovery-namespace service-discovery-port shutdown-grace-period-secs tls-cert-path tls-key-path "
+    "tokenizer-cache-l0-max-entries tokenizer-cache-l1-max-memory tokenizer-path tool-call-parser "
+    "worker-startup-check-interval worker-startup-timeout-secs"
+)
+_ROUTERS_SWITCHES = (
+    "control-plane-audit-enabled disable-circuit-breaker disable-health-check disable-retries dp-aware "
+    "enable-igw enable-trace mini-lb pd-disaggregation service-discovery tokenizer-cache-enable-l0 "
+    "tokenizer-cache-enable-l1 verbose"
+)
+_ROUTERS_LISTS = (
+    "ca-cert-paths control-plane-api-keys cors-allowed-origins decode-selector jwt-role-mapping prefill "
+    "prefill-selector prometheus-duration-buckets request-id-headers selector"
+)
+"""Options of sglang-router 0.1.4 to 0.3.2, which stand behind `--router-` where it starts the servers as well."""
+
+
+def _routers(names: str) -> tuple[str, ...]:
+    return tuple([f"router-{name}" for name in names.split()])
+
+
 class SGLang(Engine):
     """SGLang."""
 
@@ -32,6 +65,8 @@ class SGLang(Engine):
         Start("serve", programs=("sglang",), since="0.5.5", model_first="0.5.16"),
         Start("serve", modules=("sglang.cli.main",), model_first="0.5.16"),
         Start(modules=("sglang.launch_server",), scripts=("sglang/launch_server.py",)),
+        Start(modules=("sglang_router.launch_server",), launcher="router"),
+        Start("server", programs=("sglang-router", "smg", "amg"), launcher="router"),
         Start(
             modules=(
                 "dynamo.sglang", "dynamo.sglang.worker", "dynamo.sglang.decode_worker", "dynamo.sglang.prefill_worker",
@@ -61,6 +96,13 @@ class SGLang(Engine):
                 "use-sglang-tokenizer", "multimodal-processor", "multimodal-encode-worker", "multimodal-worker",
                 "embedding-worker", "enable-local-indexer",
             ),
+        ),
+        # sglang-router-0.3.2 launch_server.py: the parser of the server with the router's options, and one server a rank
+        "router": Launcher(
+            "https://docs.sglang.ai/advanced_features/router.html",
+            own=("router-dp-worker-base-port", *_routers(_ROUTERS)),
+            switches=_routers(_ROUTERS_SWITCHES),
+            lists=("worker-urls", *_routers(_ROUTERS_LISTS)),
         ),
     }  # fmt: skip
 

@@ -26,8 +26,9 @@ def violations(config: Config) -> list[Violation]:
     """The violations in the GPUs of a container, and in the network of a launch across several nodes."""
     container = config.launch.container
     if container is None:
-        return _nodes(config)
+        return [*_no_device(config), *_nodes(config)]
     return [
+        *_no_device(config),
         *_none(config, container),
         *_visible(config, container),
         *_below(config, container),
@@ -52,6 +53,10 @@ def _none(config: Config, container: Container) -> list[Violation]:
         return []  # it may be built for anything
     if re.search(_WITHOUT, image.value, re.IGNORECASE) or re.search(_WORD.format(_WITHOUT), launch.source.path, re.IGNORECASE):
         return []
+    named = config.operand("env.NVIDIA_VISIBLE_DEVICES")
+    if named.value in ("none", "void"):
+        message = f"NVIDIA_VISIBLE_DEVICES={named.value} gives this container no GPU: {engine.name} finds none"
+        return [Violation("no-gpu", named.span, message, "write all, or the indexes of the GPUs", "without a GPU")]
     message = f"this container requests no GPU: {engine.name} finds none unless the host's default runtime adds them"
     if launch.name.startswith("services."):
         advice = "reserve them: deploy.resources.reservations.devices with driver nvidia and capabilities [gpu], or gpus: all"
@@ -76,6 +81,22 @@ def _elsewhere(config: Config) -> bool:
 @derived
 def _device_variables() -> tuple[str, ...]:
     return tuple([name for engine in ENGINES.values() for name in engine.device_variables])
+
+
+_NO_DEVICE = re.compile(r"(?i)all|any|auto|cuda(?::?\d+)?|gpu:?\d*|nvidia|true|\[.*")
+"""What other variables and options take; NVIDIA_VISIBLE_DEVICES takes `all`."""
+
+
+def _no_device(config: Config) -> list[Violation]:
+    """A first device that CUDA does not know, where it is the end of the list."""
+    visible = config.operand("env." + _VISIBLE)
+    if not isinstance(visible.value, str) or visible.span is None or not _NO_DEVICE.fullmatch(visible.value.strip()):
+        return []
+    message = f"{_VISIBLE}={visible.value} names no GPU, and CUDA hides every GPU behind a name that it does not know"
+    advice = f"delete {_VISIBLE}, without which every GPU is visible, or list indexes (0,1)"
+    change, title = Change(unset=_VISIBLE), f"delete {_VISIBLE}"
+    mild = not ENGINES[config.launch.engine].needs_gpu
+    return [Violation("visible-devices", visible.span, message, advice, "not a device", change=change, title=title, mild=mild)]
 
 
 def _visible(config: Config, container: Container) -> list[Violation]:

@@ -169,7 +169,7 @@ def _other_scripts(file: File, starts: list[int]) -> list[Launch]:
     for one, data in file.scripts:
         for key, text in data.items():
             extent = text.extent()
-            program = key.endswith(".py")
+            program = key.endswith((".py", ".conf", ".ini", ".service"))
             if extent is None or not (program or key.endswith((".sh", ".bash")) or text.flat.startswith(_SHEBANGS)):
                 continue
             if bisect_left(starts, extent.start) != bisect_left(starts, extent.end):

@@ -47,12 +47,10 @@ def is_gpu(resource: str) -> bool:
     return _GPU.fullmatch(resource) is not None
 
 
-def _visible(fields: Entries) -> bool:
-    """Whether a container sets the variable by which NVIDIA's runtime gives it GPUs."""
+def _named(fields: Entries) -> str | None:
+    """The value of the variable by which NVIDIA's runtime gives a container GPUs; None if it is not set."""
     items = [yaml.entries(item) for item in listed(fields, "env")]
-    return any(
-        string(one, "name") == "NVIDIA_VISIBLE_DEVICES" and string(one, "value") not in ("", "none", "void") for one in items
-    )
+    return next((string(one, "value") or "" for one in items if string(one, "name") == "NVIDIA_VISIBLE_DEVICES"), None)
 
 
 def gpus(fields: Entries, pod: Entries, complete: bool) -> tuple[int | None, bool | None]:
@@ -75,11 +73,13 @@ def gpus(fields: Entries, pod: Entries, complete: bool) -> tuple[int | None, boo
             other = True
     if reserved:
         return total, True
-    if (string(pod, "runtimeClassName") or "").startswith("nvidia"):
+    named = _named(fields)
+    if (string(pod, "runtimeClassName") or "").startswith("nvidia") and named not in runtime.NO_GPUS[1:]:
         return None, True  # the image's NVIDIA_VISIBLE_DEVICES=all gives it every GPU of the node
     claims = "claims" in resources or "resourceClaims" in pod
     # what the node gives by itself: devices to a privileged container, GPUs where its runtime reads the variable
-    other = other or string(section(fields, "securityContext"), "privileged") not in (None, "false") or _visible(fields)
+    other = other or string(section(fields, "securityContext"), "privileged") not in (None, "false")
+    other = other or (named is not None and named not in runtime.NO_GPUS)
     complete = complete and not hidden(fields, "resources") and not hidden(resources, "limits", "requests") and not hidden(pod)
     return (0, False) if complete and not other and not claims else (None, None)
 
