@@ -230,7 +230,7 @@ _OWN_EXPERTS = ("DeepseekV4", "KimiK3", "KimiLinear", "MuseSpark", "Step5")
 def expert_backend(config: Config) -> dict[str, str] | None:
     """A value of --moe-backend that the release's table for the format of the experts does not have.
 
-    Source: map_fp8_backend and its like in vllm/model_executor/layers/fused_moe/oracle, which raise "moe_backend=... is not supported".
+    Source: map_fp8_backend and its like in vllm/model_executor/layers/fused_moe/oracle ("moe_backend=... is not supported").
     """
     backend, oracle = config.text("moe-backend"), _ORACLES.get(config.text("model.quantization") or "")
     index, architecture = config.index, config.text("model.architecture")
@@ -246,9 +246,9 @@ def expert_backend(config: Config) -> dict[str, str] | None:
 
 
 def offload_spec(config: Config) -> dict[str, str] | None:
-    """What OffloadingConnector is told of its spec and tiers that the release does not have.
+    """A spec or a tier in the settings of OffloadingConnector that the release does not have.
 
-    Source: OffloadingSpecFactory (vllm/v1/kv_offload/factory.py) and SecondaryTierFactory (vllm/v1/kv_offload/tiering/factory.py).
+    Source: OffloadingSpecFactory and SecondaryTierFactory (factory.py of vllm/v1/kv_offload and vllm/v1/kv_offload/tiering).
     """
     given = given_object(config, "kv-transfer-config") or {}
     extra = given.get("kv_connector_extra_config")
