@@ -324,6 +324,8 @@ def _format_in_name(rest: str, words: list[str], name: str) -> Quantization | No
         main = Format("fp8-block", 8, 128)
     if found == "fp8" and (name.lower().startswith(_CHANNELS) or _SCALES.intersection(words)):
         method = "compressed-tensors"
+    if found == "fp8" and name.lower().startswith("nvidia/"):
+        method = "modelopt"
     if found == "bitsandbytes" and "8bit" in words:
         main = Format("bnb8", 8)
     return Quantization(method, (main,))

@@ -136,6 +136,10 @@ _BACKENDS = (
 _QUANTIZATION = "vllm.model_executor.layers.quantization"
 _ONLINE = "vllm.config.quantization"
 _CONNECTORS = "vllm.distributed.kv_transfer.kv_connector.factory"
+_OFFLOADING = "vllm.v1.kv_offload.factory"
+_TIERS = "vllm.v1.kv_offload.tiering.factory"
+_ORACLES = "vllm.model_executor.layers.fused_moe.oracle"
+_EXPERTS = ("unquantized", "fp8", "nvfp4", "mxfp4", "int8", "int_wna16")
 _TARGETS = re.compile(r"eagle3_target_supported|aux_hidden_states_supported")
 _MODELS = (("vllm.model_executor.models.registry", "_VLLM_MODELS"), ("vllm.model_executor.models", "_MODELS"))
 
@@ -211,7 +215,10 @@ def names(program: Program, options: dict[str, dict[str, Any]]) -> dict[str, Any
         "reasoning-parsers": registered(program, REASONING_PARSERS)[1],
         "quantization": _capabilities(program, _quantization(program) or options.get("quantization", {}).get("choices", [])),
         "deprecated-quantization": _listed(program, _QUANTIZATION, "DEPRECATED_QUANTIZATION_METHODS"),
-        "kv-connectors": _connectors(program),
+        "kv-connectors": _registered_here(program, _CONNECTORS, "register_connector"),
+        "offload-specs": _registered_here(program, _OFFLOADING, "register_spec"),
+        "offload-tiers": _registered_here(program, _TIERS, "register_tier"),
+        "expert-backends": _expert_backends(program),
         "hidden-state-targets": _targets(program),
         "mtp-models": {name: {} for name in _mtp_models(program)},
         "histogram-families": sorted(_listed(program, "vllm.v1.metrics.buckets", "BUCKET_FAMILY_KEYS")),
@@ -337,18 +344,39 @@ def _online(program: Program) -> dict[str, dict[str, Any]]:
     }
 
 
-def _connectors(program: Program) -> list[str]:
-    """The KV connectors of vLLM's own: what KVConnectorFactory.register_connector is called with."""
-    module = program.module(_CONNECTORS)
+def _registered_here(program: Program, dotted: str, function: str) -> list[str]:
+    """The names with which a factory's module calls its own method, as KVConnectorFactory.register_connector."""
+    module = program.module(dotted)
     calls = [node.value for node in ast.walk(module.tree) if isinstance(node, ast.Expr)] if module is not None else []
     return [
         call.args[0].value
         for call in calls
         if isinstance(call, ast.Call)
-        and ast.unparse(call.func).endswith("Factory.register_connector")
+        and ast.unparse(call.func).endswith(f"Factory.{function}")
         and isinstance(call.args[0], ast.Constant)
         and isinstance(call.args[0].value, str)
     ]
+
+
+def _expert_backends(program: Program) -> dict[str, dict[str, list[str]]]:
+    """Values of --moe-backend with the formats of experts that take them.
+
+    `map_*_backend` of each oracle has a table of them, and `select_*` passes over some ("not in ['auto', 'humming']").
+    """
+    found: dict[str, dict[str, list[str]]] = {}
+    for kind in _EXPERTS:
+        module = program.module(f"{_ORACLES}.{kind}")
+        for node in ast.walk(module.tree) if module is not None else ():
+            words: list[str] = []
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("map_"):
+                tables = [one for one in ast.walk(node) if isinstance(one, ast.Dict)]
+                words = [word for table in tables for key in table.keys if key is not None for word in _words(key)]
+            elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.NotIn) and "auto" in _words(node.comparators[0]):
+                words = [word for word in _words(node.comparators[0]) if word != "auto"]
+            for word in words:
+                experts = found.setdefault(word, {"experts": []})["experts"]
+                experts += [] if kind in experts else [kind]
+    return found
 
 
 def _functions(program: Program, name: str) -> list[ast.FunctionDef]:

@@ -220,6 +220,54 @@ def kv_connector(config: Config) -> dict[str, str] | None:
     return {"since": f"until {releases[last + 1]}", "advice": "write NixlConnector or LMCacheConnectorV1"}
 
 
+_ORACLES = {"none": "unquantized", "fp8": "fp8", "nvfp4": "nvfp4", "mxfp4": "mxfp4", "awq": "int_wna16", "gptq": "int_wna16"}
+"""The table of --moe-backend that holds for a format of experts: the module under fused_moe/oracle."""
+
+_OWN_EXPERTS = ("DeepseekV4", "KimiK3", "KimiLinear", "MuseSpark", "Step5")
+"""Architectures that choose kernels of experts in code of their own (vllm-0.33.0 vllm/models)."""
+
+
+def expert_backend(config: Config) -> dict[str, str] | None:
+    """A value of --moe-backend that the release's table for the format of the experts does not have.
+
+    Source: map_fp8_backend and its like in vllm/model_executor/layers/fused_moe/oracle ("moe_backend=... is not supported").
+    """
+    backend, oracle = config.text("moe-backend"), _ORACLES.get(config.text("model.quantization") or "")
+    index, architecture = config.index, config.text("model.architecture")
+    if backend in (None, "auto") or oracle is None or config.catalog is None or index is None:
+        return None
+    if architecture is None or architecture.startswith(_OWN_EXPERTS):
+        return None
+    runs = config.catalog.names("expert-backends")
+    taken = [name for name, all_ in runs.items() if any(a <= index <= b and oracle in body["experts"] for a, b, body in all_)]
+    # the method fp8 leaves vLLM's own CUTLASS experts to compressed-tensors
+    left = oracle == "fp8" and backend == "cutlass" and config.text("model.quant-method") == "fp8"
+    return {"taken": ", ".join(taken)} if taken and (backend not in taken or left) else None
+
+
+def offload_spec(config: Config) -> dict[str, str] | None:
+    """A spec or a tier in the settings of OffloadingConnector that the release does not have.
+
+    Source: OffloadingSpecFactory and SecondaryTierFactory (factory.py of vllm/v1/kv_offload and vllm/v1/kv_offload/tiering).
+    """
+    given = given_object(config, "kv-transfer-config") or {}
+    extra = given.get("kv_connector_extra_config")
+    if not isinstance(extra, dict):
+        return None
+    spec, known = extra.get("spec_name", "CPUOffloadingSpec"), config.names("offload-specs")
+    if known is not None and "spec_module_path" not in extra and spec not in known:
+        return {"what": f"spec {spec}", "known": ", ".join(known)}
+    tiers, kinds = extra.get("secondary_tiers"), config.names("offload-tiers")
+    if spec != "TieringOffloadingSpec" or kinds is None or not isinstance(tiers, list):
+        return None
+    for tier in tiers:
+        kind = tier.get("type") if isinstance(tier, dict) and "module_path" not in tier else ""
+        if kind != "" and kind not in kinds:
+            what = f"secondary tier {kind}" if kind is not None else "secondary tier without a type"
+            return {"what": what, "known": ", ".join(one for one in kinds if one != "example")}
+    return None
+
+
 def kv_heads(config: Config) -> dict[str, str] | None:
     """A tensor parallel size among which the key-value heads are neither shared evenly nor copied to the same number of GPUs.
 
