@@ -142,6 +142,10 @@ _PLAIN = _FA3_ON_HOPPER & {
     "Qwen3ForCausalLM", "Qwen3MoeForCausalLM", "Qwen3VLForConditionalGeneration",
 }  # fmt: skip
 """Those whose default was looked at on other GPUs: 0.5.10 and 0.5.23 as B200 and L4, 0.5.23 as T4 and RTX 5090 (run)."""
+_ON_B200 = {
+    **dict.fromkeys((*_PLAIN, "GptOssForCausalLM"), "trtllm_mha"), "DeepseekV3ForCausalLM": "trtllm_mla",
+}  # fmt: skip
+"""The default by architecture, the same without drafts and with top-k 1: 0.5.10, 0.5.12, 0.5.16 and 0.5.23 as B200 (run)."""
 _CHOOSE_A_BACKEND = (
     "enable-deterministic-inference", "kv-cache-dtype", "page-size", "dllm-algorithm", "enable-hisparse", "dcp-size",
     "attn-cp-size", "rl-on-policy-target", "enable-page-major-kv-layout", "enable-unified-memory", "device",
@@ -164,18 +168,22 @@ def attention_backend(config: Config) -> Operand:
         return UNKNOWN
     if isinstance(capability, int | float) and 9 <= capability < 10:
         return hopper
-    options = ("attention-backend", "prefill-attention-backend", "decode-attention-backend", "speculative-algorithm")
+    options = ("attention-backend", "prefill-attention-backend", "decode-attention-backend")
     if any(config.operand(one).present is not False for one in options) or says_other_device(config).value is not False:
         return UNKNOWN
-    known = config.operand("model.architecture").value in _PLAIN and model_overridden(config).value is False
-    if not known or not config.at_least("0.5.10"):
+    architecture = config.operand("model.architecture").value
+    if model_overridden(config).value is not False or not config.at_least("0.5.10"):
+        return UNKNOWN
+    drafts = config.operand("speculative-algorithm").present is not False
+    if isinstance(capability, int | float) and 10 <= capability < 11:
+        known = isinstance(architecture, str) and not (drafts and config.operand("speculative-eagle-topk").value != 1)
+        return Operand(True, _ON_B200[architecture]) if known and architecture in _ON_B200 else UNKNOWN
+    if architecture not in _PLAIN or drafts:
         return UNKNOWN
     if config.operand("gpu.vendor").value == "amd":
         return Operand(True, "aiter")
     if not isinstance(capability, int | float):
         return UNKNOWN
-    if 10 <= capability < 11:
-        return Operand(True, "trtllm_mha")
     return Operand(True, "flashinfer") if 7.5 <= capability < 9 or 12 <= capability < 13 else UNKNOWN
 
 
