@@ -282,6 +282,7 @@ class Dialect:
         next_word: whether an option's value is the next word, whatever it looks like.
         attached: whether `-p80` is `-p 80`; argparse, which has abbreviations, takes it as well.
         once: whether an option that is given twice is refused, and a word with a dash in front is never a value.
+        last: whether only the last value of an option that is given twice is converted.
         level_paths: whether `-O.a v` sets a key of vLLM's compilation config, as `--compilation-config.a v` does.
         since: the first release whose parser is this one, "" for every release.
         where: a regular expression of how a word begins without which this parser and all before it read alike.
@@ -289,8 +290,8 @@ class Dialect:
     """
 
     __slots__ = (
-        "abbreviations", "attached", "before", "equals", "json_paths", "level_paths", "model_first", "next_word", "once",
-        "positional", "since", "underscores", "where",
+        "abbreviations", "attached", "before", "equals", "json_paths", "last", "level_paths", "model_first", "next_word",
+        "once", "positional", "since", "underscores", "where",
     )  # fmt: skip
 
     def __init__(
@@ -305,6 +306,7 @@ class Dialect:
         next_word: bool = False,
         attached: bool = False,
         once: bool = False,
+        last: bool = False,
         level_paths: bool = False,
         since: str = "",
         where: str = "",
@@ -316,6 +318,7 @@ class Dialect:
         self.before = before or self
         self.attached = attached
         self.once = once
+        self.last = last
         self.positional = positional
         self.model_first = model_first
         self.underscores = underscores
@@ -432,8 +435,6 @@ class Engine:
     """Options whose value must be a JSON object, although the parser accepts any text."""
     filled_options: tuple[str, ...] = ()
     """Options whose value must not be empty, although the parser accepts any text."""
-    text_lists: tuple[str, ...] = ()
-    """Fields of JSON options, as the catalog names them, or JSON options whose fields all are lists of texts."""
     object_members: Mapping[str, str] = {}
     """Options among these whose members must all be of one kind: a kind of servelint.syntax.json."""
     late_objects: tuple[str, ...] = ()

@@ -61,10 +61,9 @@ class TensorRTLLM(Engine):
     stems = ("trtllm", "tensorrt")
     platforms = {"dynamo": "trtllm", "llmaz": "tensorrt-llm"}
 
-    dialect = Dialect("model", abbreviations=False, next_word=True)
+    dialect = Dialect("model", abbreviations=False, next_word=True, last=True)  # click
     object_files = (("--config", "--extra_llm_api_options", "--extra-engine-args"), "_autodeploy")
     fields_checked_since = "0.21.0"  # the first release whose classes are known
-    text_lists = ("config.nvfp4_gemm_config.allowed_backends",)
     value_kinds_of_options = {
         "config.speculative_config.decoding_type": ("decoding-types", ""),
         "reasoning-parser": ("reasoning-parsers", ""),

@@ -263,11 +263,11 @@ def test_a_key_with_dashes_is_the_operand_with_underscores(text: str) -> None:
         ),
         (
             """m --ir-op-priority '{"rms_norm": [1]}'""",
-            "rms_norm of --ir-op-priority has 1 in it; vLLM 0.33.0 takes a list of texts",
+            "rms_norm of --ir-op-priority has 1 in its list; vLLM 0.33.0 takes a text there",
         ),
         (
             """m --compilation-config '{"splitting_ops": ["a", 2]}'""",
-            "splitting_ops of --compilation-config has 2 in it; vLLM 0.33.0 takes a list of texts",
+            "splitting_ops of --compilation-config has 2 in its list; vLLM 0.33.0 takes a text there",
         ),
     ],
 )

@@ -404,10 +404,6 @@ class VLLM(Engine):
         *("hf-overrides", "additional-config", "override-generation-config", "mm-processor-kwargs", "media-io-kwargs"),
         *("limit-mm-per-prompt", "model-class-overrides"),
     )
-    text_lists = (
-        *("ir-op-priority", "quantization-config.ignore"),
-        *("compilation-config.splitting_ops", "compilation-config.custom_ops"),
-    )
     filled_options = ("served-model-name",)
     object_members = {"media-io-kwargs": "object", "model-class-overrides": "string"}
     late_objects = ("speculative-config",)  # a dictionary to the parser

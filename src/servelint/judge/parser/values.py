@@ -10,7 +10,7 @@ from functools import lru_cache
 from servelint.core.launch import Word
 from servelint.core.text import TracedText
 from servelint.engines.argv import Setting
-from servelint.engines.catalog import LIST, Catalog, Keys, Option
+from servelint.engines.catalog import APPEND, LIST, Catalog, Keys, Option
 from servelint.engines.config import object_of_keys
 from servelint.engines.conversions import Refused, convert, is_known
 from servelint.fixes.change import Change, written_at
@@ -31,6 +31,9 @@ _JSON = frozenset(("none", "json"))
 def violations(view: ReleaseView) -> list[Violation]:
     """The violations in the values of options, under a release that the catalog has."""
     every = view.config.reading.arguments.every
+    if view.record.dialect.last:
+        settings = view.config.reading.arguments.settings
+        every = [one for one in every if one.option is None or one.option.kind == APPEND or settings.get(one.name) is one]
     parts = [((number, one.option), one) for number, one in enumerate(every) if one.option is not None]
     files = view.record.object_files is not None  # of some releases the keys are not known
     objects = [
@@ -428,15 +431,34 @@ def _object(
             found.append(_no_null(view, spelling, key, value.text))
         if value.kind != UNKNOWN and not _is_null(value) and view.checks_fields:
             found += _kind(view, spelling, key, value.kind, value.text, keys) or _field(view, spelling, key, value, keys)
-        if value.kind == ARRAY and view.checks_fields and not {name, f"{name}.{key}"}.isdisjoint(view.record.text_lists):
-            odd = next((item for item in value.items if item.kind not in (STRING, UNKNOWN)), None)
-            if odd is not None:
-                message = f"{key} of {spelling} has {odd.text.shown} in it; {view.release} takes a list of texts"
-                found.append(Violation("invalid-json-value", odd.text.span(), message, "write texts", "not a text"))
+        if value.kind == ARRAY and view.checks_fields:
+            found += _items(view, spelling, key, body, value)
         inner = view.inner(f"{name}.{key}", body)
         if inner is not None and value.kind == OBJECT:
             found += _object(view, f"{spelling}.{key}", f"{name}.{key}", inner, value, single=single)
     return found
+
+
+def _items(view: ReleaseView, spelling: str, key: str, body: dict[str, Any], node: JsonNode) -> list[Violation]:
+    """The first item of a list that the field's type of items does not take."""
+    kinds = body.get("type", "any")
+    items = body.get("items")
+    if items is None or ({kinds} if isinstance(kinds, str) else set(kinds)) - {"null"} != {"list"}:
+        return []
+    types = {items["type"]} if isinstance(items["type"], str) else set(items["type"])
+    for item in node.items:
+        if item.kind == UNKNOWN or "any" in types:
+            continue
+        if _is_null(item):
+            wanted = None if "null" in types else "another value"
+        elif item.kind in (ARRAY, OBJECT):
+            wanted = None if types & {"list", "object"} else "a single value"
+        else:
+            wanted = "a list" if types - {"null"} == {"list"} else expected_of_node(items, item)
+        if wanted is not None:
+            message = f"{key} of {spelling} has {item.text.shown} in its list; {view.release} takes {wanted} there"
+            return [Violation("invalid-json-value", item.text.span(), message, f"write {wanted}", f"not {wanted}")]
+    return []
 
 
 def _takes_null(body: dict[str, Any], name: str) -> bool:

@@ -1,0 +1,1 @@
+llama-swap --config config.yaml --listen 8000
