@@ -137,8 +137,8 @@ def test_a_block_drafter_passes_once_through_all_its_layers() -> None:
 
 
 def test_a_block_drafter_adds_groups_of_layers_to_a_model_with_states() -> None:
-    """vLLM has one layer a group where the drafter has one of a kind: 70 instead of 4 with a drafter of 6 (issue 49730). The five
-    of DFlash2 are of one kind. 46 groups double a step of the model with 40 layers on an H200 (pull request 51742)."""
+    """vLLM has one layer a group where the drafter has one of a kind: 70 instead of 4 with a drafter of 6 (issue 49730). The
+    five of DFlash2 are of one kind. 46 groups double a step of the model with 40 layers on an H200 (pull request 51742)."""
     added = {"Qwen/Qwen3.6-27B": 69 - 4, "Qwen/Qwen3.6-35B-A3B": 48 - 4, "Qwen/Qwen3.8-27B": 15 - 4, "Qwen/Qwen3-4B": 0}
     for name, groups in added.items():
         case = Case("vllm", "block", name, "H200", 15, accepted=5.0)

@@ -31,9 +31,9 @@ _SMALL = ("embedding", "vision", "norms")
 MEMORY = 0.8
 """The part of the memory's bandwidth that steps reach: 0.75 to 0.85 on the published measurements."""
 COMPUTE = 0.77
-"""The part of the dense 16-bit rate of the tensor cores that verification reaches: the 21 us by which each token lengthens a step
-of Llama-3.1-8B on an H100 (predictor.py in https://github.com/SpecDecode-Bench/simulator), which is linear in the tokens and
-comes on top of the memory's time."""
+"""The part of the dense 16-bit rate of the tensor cores that verification reaches: the 21 us by which each token lengthens a
+step of Llama-3.1-8B on an H100 (predictor.py in https://github.com/SpecDecode-Bench/simulator), which is linear in the tokens
+and comes on top of the memory's time."""
 LAYER, RANKS = 10e-6, 60e-6
 """Seconds that a layer takes beside memory and compute: its kernels, and on several GPUs their waiting for each other. The
 first is what the forward pass of Llama-3.1-8B on an H100 takes beside memory; the second follows from Llama-3-70B on 4 H100,
@@ -75,13 +75,15 @@ _BLOCKS = {
     "Qwen3.6-27B": "z-lab/Qwen3.6-27B-DFlash",
     "Qwen3.8-27B": "z-lab/Qwen3.8-27B-DFlash2",
 }
-"""Parts of the names of models -> the block drafters of https://github.com/z-lab/dflash, whose layers are as wide as theirs."""
+"""Parts of the names of models -> the block drafters of https://github.com/z-lab/dflash, which are as wide as their models."""
+_BLOCK_LAYERS, _BLOCK_PARAMETERS = 5, 65
+"""The layers of most of them, and their parameters as a multiple of the square of their width."""
 _DEVIATIONS = {MTP: 0.12, EAGLE: 0.12, MEDUSA: 0.3, DRAFT_MODEL: 0.45, LOOKUP: 0.5, BLOCK: 0.25}
 """The standard deviation of the logarithm of a gain from the arithmetic. For a separate draft model and a lookup the software
 takes longer than the memory, and its speed is not known."""
 _GROUPS, _OTHER_KERNELS = 0.4, 0.55
-"""What a block drafter adds to it: where it adds groups, whose number depends on the drafter's revision, and where an engine has
-kernels of its own, of which it is not known what a block of tokens takes."""
+"""What a block drafter adds to it: where it adds groups, whose number depends on the drafter's revision, and where an engine
+has kernels of its own, of which it is not known what a block of tokens takes."""
 _COST = {MTP: 0.14, EAGLE: 0.1, BLOCK: 0.06, MEDUSA: 0.08, DRAFT_MODEL: 0.25, LOOKUP: 0.06}
 """The share of a step that a draft token costs, where the model or the GPU is not known."""
 _UNKNOWN_MODEL, _UNKNOWN_GPU = 0.22, 0.1
@@ -294,17 +296,22 @@ def _traffic(model: Architecture, method: str) -> Traffic:
 
 
 def _block(model: Architecture) -> Traffic:
-    """With a block drafter: all its layers read the model's own hidden states and share its head, in one pass for all tokens."""
+    """With a block drafter: one pass of its layers and the model's head makes all tokens of a block.
+
+    vLLM has groups of as many layers as the smallest kind has (_get_kv_cache_groups_uniform_page_size in vllm-0.33.0
+    vllm/v1/core/kv_cache_planning.py). The drafters of 2026 have one layer with full attention, so that each layer of a model
+    with states gets a group of its own (vLLM issue 49730 and pull request 51742); those of DFlash2 have only windows.
+    """
     drafter = next((find(draft) for part, draft in _BLOCKS.items() if part in model.name), None)
     found = traffic(model)
-    layers, parameters = 5, 65 * model.hidden**2  # as most of _BLOCKS have them
+    layers, parameters = _BLOCK_LAYERS, _BLOCK_PARAMETERS * model.hidden**2
     if drafter is not None:
         layers, parameters = drafter.layers, sum(one.parameters for one in matrices(drafter) if one.group not in _SMALL)
     head = sum(one.parameters for one in matrices(model) if one.group == "lm_head")
     found.draft, found.draft_expert = _ELEMENT * parameters + found.head, 0
     found.draft_active, found.draft_layers = parameters + head, layers
     if model.states:
-        kinds = [one.layers for one in (*model.states, *model.attention)]
+        kinds = [one.layers for one in model.states] + [one.layers for one in model.attention]
         of_draft = [one.layers for one in drafter.attention] if drafter is not None else [layers]
         size = min(of_draft) if drafter is not None and any(one.window for one in drafter.attention) else 1
         found.groups = sum(-(-count // size) for count in kinds + of_draft) - sum(-(-count // min(kinds)) for count in kinds)
