@@ -9,6 +9,7 @@ import pytest
 
 from servelint.models.architecture import Architecture, find
 from servelint.speculation.cases import Case
+from servelint.speculation.gains import published
 from servelint.speculation.roofline import Traffic, prior, steps, traffic, traffic_of
 
 
@@ -119,16 +120,44 @@ def test_of_a_gpu_that_is_not_known_only_the_memory_counts() -> None:
     assert made.prompts == 0.0
 
 
-def test_a_block_drafter_passes_once_and_verifies_more_slowly() -> None:
-    case = Case("vllm", "block", "Qwen/Qwen3.6-27B-FP8", "H100", 15, 8)
+def test_a_block_drafter_passes_once_through_all_its_layers() -> None:
+    """z-lab/Qwen3-8B-DFlash-b16 has 5 layers, 1.05 billion parameters and the head of its model, of 0.62 billion."""
+    case = Case("sglang", "block", "Qwen/Qwen3-8B", "H100", 15, 8)
     model, (gpu, _) = case.architecture, case.gpus
     assert model is not None
     assert gpu is not None
     facts = traffic_of(case, model)
+    assert (facts.draft_layers, facts.groups) == (5, 0)
+    assert facts.draft_active == pytest.approx(1.67e9, rel=0.01)
+    assert facts.draft == 2 * facts.draft_active
     bandwidth, flops = float(gpu.facts["bandwidth-gbs"]), float(gpu.facts["bf16-tflops"])
-    verified = seconds(facts, 16, case, bandwidth, flops / 7.7, 1, 10e-6 * model.layers)
-    drafts = facts.drafting(8) / (0.8e9 * bandwidth) + 10e-6 + 1.2e-3 + 0.12e-3 + 0.3e-3
-    assert steps(case, model, gpu, 1).after == pytest.approx(verified + drafts)
+    verified = seconds(facts, 16, case, bandwidth, flops, 1, 10e-6 * model.layers)
+    drafts = facts.draft / (0.8e9 * bandwidth) + 5 * 10e-6 + 2 * facts.draft_active * 8 * 16 / (0.77e12 * flops)
+    assert steps(case, model, gpu, 1).after == pytest.approx(verified + drafts + 1.2e-3 + 0.12e-3 + 0.3e-3)
+
+
+def test_a_block_drafter_adds_groups_of_layers_to_a_model_with_states() -> None:
+    """vLLM has one layer a group where the drafter has one of a kind: 70 instead of 4 with a drafter of 6 (issue 49730). The
+    five of DFlash2 are of one kind. 46 groups double a step of the model with 40 layers on an H200 (pull request 51742)."""
+    added = {"Qwen/Qwen3.6-27B": 69 - 4, "Qwen/Qwen3.6-35B-A3B": 48 - 4, "Qwen/Qwen3.8-27B": 15 - 4, "Qwen/Qwen3-4B": 0}
+    for name, groups in added.items():
+        case = Case("vllm", "block", name, "H200", 15, accepted=5.0)
+        model = case.architecture
+        assert model is not None
+        assert traffic_of(case, model).groups == groups
+        here, there = (steps(replace(case, engine=one), model, *case.gpus).after for one in ("vllm", "sglang"))
+        assert here - there == pytest.approx(0.28e-3 * groups)
+
+
+def test_steps_with_a_block_drafter_are_about_as_long_as_measured() -> None:
+    """With one request, where the acceptance length is published and nobody waits for another's prompt."""
+    rows = [row for row in published() if row.case.method == "block" and row.case.concurrency == 1]
+    rows = [row for row in rows if row.case.accepted is not None]
+    assert len(rows) == 6
+    for row in rows:
+        assert row.case.architecture is not None
+        counted = steps(row.case, row.case.architecture, *row.case.gpus)
+        assert 1000 * counted.after == pytest.approx(1000 * row.case.length / row.on, rel=0.2)
 
 
 def test_what_is_expected_without_arithmetic() -> None:

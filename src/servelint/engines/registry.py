@@ -632,6 +632,8 @@ class Engine:
     """Whether servelint.advise writes commands for it."""
     host_seconds: tuple[float, float] = (0.0, 0.0)
     """What the host adds to a decoding step that a user waits for, without and with draft tokens."""
+    group_seconds: float = 0.0
+    """What the host adds to a decoding step for each group of layers that has blocks of the KV cache of its own."""
     graphed_drafts_since: str = ""
     """The first release that runs drafts in CUDA graphs, "" if all do."""
     samples: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()

@@ -30,11 +30,10 @@ _SMALL = ("embedding", "vision", "norms")
 
 MEMORY = 0.8
 """The part of the memory's bandwidth that steps reach: 0.75 to 0.85 on the published measurements."""
-COMPUTE, OF_BLOCKS = 0.77, 0.1
-"""The part of the dense 16-bit rate of the tensor cores that verification reaches, and that of a block drafter's many tokens.
-The first is the 21 us by which each token lengthens a step of Llama-3.1-8B on an H100 (predictor.py in
-https://github.com/SpecDecode-Bench/simulator), which is linear in the tokens and comes on top of the memory's time. The second
-is fitted on DFlash of Qwen3.6-27B on an H100, where 8 requests of 16 tokens took about 71 ms."""
+COMPUTE = 0.77
+"""The part of the dense 16-bit rate of the tensor cores that verification reaches: the 21 us by which each token lengthens a
+step of Llama-3.1-8B on an H100 (predictor.py in https://github.com/SpecDecode-Bench/simulator), which is linear in the tokens
+and comes on top of the memory's time."""
 LAYER, RANKS = 10e-6, 60e-6
 """Seconds that a layer takes beside memory and compute: its kernels, and on several GPUs their waiting for each other. The
 first is what the forward pass of Llama-3.1-8B on an H100 takes beside memory; the second follows from Llama-3-70B on 4 H100,
@@ -67,9 +66,24 @@ _EAGLES = {
     "openai/gpt-oss-120b": ("lmsys/EAGLE3-gpt-oss-120b-bf16",),
 }
 """Models -> drafts that their publishers name for them."""
-_DEVIATIONS = {MTP: 0.12, EAGLE: 0.12, MEDUSA: 0.3, DRAFT_MODEL: 0.45, LOOKUP: 0.5, BLOCK: 0.6}
-"""The standard deviation of the logarithm of a gain from the arithmetic. For a block drafter, a separate draft model and a
-lookup the software takes longer than the memory, and its speed is not known."""
+_BLOCKS = {
+    "Qwen3-4B": "z-lab/Qwen3-4B-DFlash-b16",
+    "Qwen3-8B": "z-lab/Qwen3-8B-DFlash-b16",
+    "Qwen3.5-4B": "z-lab/Qwen3.5-4B-DFlash",
+    "35B-A3B": "z-lab/Qwen3.5-35B-A3B-DFlash",
+    "Qwen3.5-27B": "z-lab/Qwen3.6-27B-DFlash",
+    "Qwen3.6-27B": "z-lab/Qwen3.6-27B-DFlash",
+    "Qwen3.8-27B": "z-lab/Qwen3.8-27B-DFlash2",
+}
+"""Parts of the names of models -> the block drafters of https://github.com/z-lab/dflash, which are as wide as their models."""
+_BLOCK_LAYERS, _BLOCK_PARAMETERS = 5, 65
+"""The layers of most of them, and their parameters as a multiple of the square of their width."""
+_DEVIATIONS = {MTP: 0.12, EAGLE: 0.12, MEDUSA: 0.3, DRAFT_MODEL: 0.45, LOOKUP: 0.5, BLOCK: 0.25}
+"""The standard deviation of the logarithm of a gain from the arithmetic. For a separate draft model and a lookup the software
+takes longer than the memory, and its speed is not known."""
+_GROUPS, _OTHER_KERNELS = 0.4, 0.55
+"""What a block drafter adds to it: where it adds groups, whose number depends on the drafter's revision, and where an engine
+has kernels of its own, of which it is not known what a block of tokens takes."""
 _COST = {MTP: 0.14, EAGLE: 0.1, BLOCK: 0.06, MEDUSA: 0.08, DRAFT_MODEL: 0.25, LOOKUP: 0.06}
 """The share of a step that a draft token costs, where the model or the GPU is not known."""
 _UNKNOWN_MODEL, _UNKNOWN_GPU = 0.22, 0.1
@@ -98,6 +112,9 @@ class Traffic:
         active: parameters that a token is multiplied with.
         draft: bytes that one pass of the draft reads, except experts.
         draft_expert: bytes of one of the draft's experts.
+        draft_active: parameters that each token of a block is multiplied with by its drafter, 0 for other drafts.
+        draft_layers: layers of a pass of the draft.
+        groups: groups of layers that the drafter adds where groups are of one size, as in vLLM.
     """
 
     dense: int = 0
@@ -111,6 +128,9 @@ class Traffic:
     active: int = 0
     draft: int = 0
     draft_expert: int = 0
+    draft_active: int = 0
+    draft_layers: int = 1
+    groups: int = 0
 
     def read(self, requests: int, tokens: int = 1) -> float:
         """Bytes of weights that a step reads for some requests of some tokens each."""
@@ -219,7 +239,6 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int) -> Steps
     if not bandwidth:
         bandwidth, flops = _ANY_BANDWIDTH, 0.0
     delivered, computed = 1e9 * bandwidth * MEMORY * count, 1e12 * flops * COMPUTE * count
-    slower = COMPUTE / OF_BLOCKS if case.method == BLOCK else 1.0
     requests, drafted = case.concurrency, case.drafted
     fixed = 0.0 if gpu is None else LAYER if count == 1 else RANKS
 
@@ -227,16 +246,20 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int) -> Steps
     if _triton_fp4(model, gpu):
         layers += TRITON_FP4 * (model.experts.layers if model.experts is not None else 0)
 
+    def multiplied(parameters: float) -> float:
+        return 2 * parameters * requests / computed if computed else 0.0
+
     def step(tokens: int) -> float:
         memory = (facts.read(requests, tokens) + requests * facts.cached(case.context, tokens)) / delivered
-        compute = 2 * facts.active * requests * tokens / computed if computed else 0.0
-        return float(memory + compute * (slower if tokens > 1 else 1.0) + layers)
+        return float(memory + multiplied(facts.active * tokens) + layers)
 
     plain, drafting = ENGINES[case.engine].host_seconds if case.engine in ENGINES else (0.0, 0.0)
     passes = 1 if case.method == BLOCK else drafted
-    after = step(1 + drafted) + passes * (facts.drafting(requests) / delivered + fixed)
+    after = step(1 + drafted) + passes * (facts.drafting(requests) / delivered + fixed * facts.draft_layers)
+    after += multiplied(facts.draft_active * (1 + drafted))
+    after += facts.groups * (ENGINES[case.engine].group_seconds if case.engine in ENGINES else 0.0)
     after += drafting + SAMPLING + (1 if case.method in _ONE_PASS else drafted) * (EAGER if _eager(case) else PASS)
-    prompts = 2 * facts.active * case.input * requests / computed if case.input and computed else 0.0
+    prompts = multiplied(facts.active * case.input) if case.input else 0.0
     return Steps(step(1) + plain, after, prompts, case.output or 256, case.length)
 
 
@@ -254,12 +277,14 @@ def _eager(case: Case) -> bool:
 
 def traffic_of(case: Case, model: Architecture) -> Traffic:
     """What the steps of a case read and compute, the draft of its method included."""
-    return _traffic(model, case.method == EAGLE)
+    return _traffic(model, case.method)
 
 
 @lru_cache(maxsize=256)
-def _traffic(model: Architecture, eagle: bool) -> Traffic:
-    if not eagle:
+def _traffic(model: Architecture, method: str) -> Traffic:
+    if method == BLOCK:
+        return _block(model)
+    if method != EAGLE:
         return traffic(model)
     named = next((known for name in _EAGLES.get(model.name, ()) if (known := find(name)) is not None), None)
     found = traffic(model, draft=named)
@@ -267,6 +292,29 @@ def _traffic(model: Architecture, eagle: bool) -> Traffic:
         # a layer as wide as the model that is fed with twice and three times its width, and a head of 32,000 tokens, as the
         # published EAGLE-3 heads have them
         found.draft, found.draft_expert = 2 * (12 * model.hidden**2 + 32_000 * model.hidden), 0
+    return found
+
+
+def _block(model: Architecture) -> Traffic:
+    """With a block drafter: one pass of its layers and the model's head makes all tokens of a block.
+
+    vLLM has groups of as many layers as the smallest kind has (_get_kv_cache_groups_uniform_page_size in vllm-0.33.0
+    vllm/v1/core/kv_cache_planning.py). The drafters of 2026 have one layer with full attention, so that each layer of a model
+    with states gets a group of its own (vLLM issue 49730 and pull request 51742); those of DFlash2 have only windows.
+    """
+    drafter = next((find(draft) for part, draft in _BLOCKS.items() if part in model.name), None)
+    found = traffic(model)
+    layers, parameters = _BLOCK_LAYERS, _BLOCK_PARAMETERS * model.hidden**2
+    if drafter is not None:
+        layers, parameters = drafter.layers, sum(one.parameters for one in matrices(drafter) if one.group not in _SMALL)
+    head = sum(one.parameters for one in matrices(model) if one.group == "lm_head")
+    found.draft, found.draft_expert = _ELEMENT * parameters + found.head, 0
+    found.draft_active, found.draft_layers = parameters + head, layers
+    if model.states:
+        kinds = [one.layers for one in model.states] + [one.layers for one in model.attention]
+        of_draft = [one.layers for one in drafter.attention] if drafter is not None else [layers]
+        size = min(of_draft) if drafter is not None and any(one.window for one in drafter.attention) else 1
+        found.groups = sum(-(-count // size) for count in kinds + of_draft) - sum(-(-count // min(kinds)) for count in kinds)
     return found
 
 
@@ -294,6 +342,8 @@ def prior(case: Case) -> Prior | None:
     if case.method not in _DEVIATIONS:
         return None
     deviations = [_DEVIATIONS[case.method]]
+    if case.method == BLOCK:
+        deviations += _of_block(case)
     gpu, count = case.gpus
     prompts = step = 0.0
     if case.architecture is not None:
@@ -314,3 +364,12 @@ def prior(case: Case) -> Prior | None:
     counted = case.architecture is not None and gpu is not None
     less = 0.0 if counted else _UNCOUNTED * math.log2(case.concurrency)
     return Prior(math.log(mean) - less, math.sqrt(sum(one * one for one in deviations)), counted, prompts, step)
+
+
+def _of_block(case: Case) -> list[float]:
+    """Deviations that only a block drafter has."""
+    engine = ENGINES.get(case.engine)
+    if engine is None or engine.numbered_builds:
+        return [_OTHER_KERNELS]
+    grouped = engine.group_seconds and case.architecture is not None and case.architecture.states
+    return [_GROUPS] if grouped else []

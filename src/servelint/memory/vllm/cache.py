@@ -131,6 +131,7 @@ class KvCache:
         kinds: layers with equal entries, joined.
         groups: layers that share a table of blocks.
         bytes_of_block: bytes of one block in all layers that share it.
+        bytes_of_stages: the same with the layers of all pipeline stages.
         size: layers in the largest group.
         padding: layers' worth of pages that hold nothing.
     """
@@ -160,6 +161,7 @@ class KvCache:
         kind = self.kinds[0]
         self.groups = [Group(kind, kind.count, kind.on_rank)]
         self.size, self.bytes_of_block = kind.count, kind.on_rank * kind.page
+        self.bytes_of_stages = kind.count * kind.page
 
     def _one_pool(self) -> None:
         """Source: _get_kv_cache_groups_uniform_type: one group of layers that each have a page size of their own."""
@@ -167,6 +169,7 @@ class KvCache:
         first = self.kinds[0]
         self.groups = [Group(Layers(first.kind, 1, first.block, total, window=first.window), 1, 1)]
         self.size, self.bytes_of_block = sum(one.count for one in self.kinds), total
+        self.bytes_of_stages = sum(one.count * one.page for one in self.kinds)
 
     def _grouped(self) -> None:
         """Source: _get_kv_cache_groups_uniform_page_size: groups of one size, the last of a kind padded."""
@@ -179,6 +182,7 @@ class KvCache:
             share = cdiv(one.on_rank, number)
             self.groups += [Group(one, cdiv(one.count, number), share)] * number
         self.bytes_of_block = max(group.on_rank for group in self.groups) * self.kinds[0].page
+        self.bytes_of_stages = self.size * self.kinds[0].page
 
     def blocks(self, layers: Layers, length: int) -> int:
         """Blocks of a group that a request of some tokens takes (max_memory_usage_bytes of the group's KVCacheSpec)."""
@@ -196,7 +200,8 @@ class KvCache:
         if self.rules.need == "layers":
             return sum(one.on_rank * one.page * self.blocks(one, length) for one in self.kinds)
         groups = self.groups[:1] if self.rules.need == "first" else self.groups
-        return self.bytes_of_block * sum(self.blocks(group.layers, length) for group in groups)
+        block = self.bytes_of_stages if self.rules.stages else self.bytes_of_block
+        return block * sum(self.blocks(group.layers, length) for group in groups)
 
     def starts(self, available: int, length: int) -> bool:
         """Whether the release accepts a number of bytes as enough for one request of some tokens."""

@@ -69,6 +69,9 @@ GRAPHS_STATES = Interval(0.1, 1.3, 2.6)
 pull request 2344), 5.2 to 6.3 GiB in all beside the weights, and Qwen3.6-35B on GB10, whose estimate was 0.93."""
 GRAPHS_STATES_EXTRAPOLATED = Interval(0.2, 2.9, 5.0)
 """The same as the second model runner estimates it: two starts on H100s (0.30.0)."""
+GRAPHS_EXTRAPOLATED_SHARED = Interval(0.0, 1.5, 4.5)
+"""GiB more where the host shares the memory: the difference between two readings of the free memory, which the host changes
+too, stands for up to 51 captures. MiniMax M2.7 on two GB10s estimated 5.1 (spark-vllm-docker issue 396)."""
 GRAPHS_LATENT = Interval(3.5, 4.9, 7.0)
 """The same with sparse latent attention, which allocates its buffers there: GLM-5.1 on eight GPUs (4.8 and 5.1, 6.0 and 6.8
 with drafts)."""
@@ -86,7 +89,9 @@ MANY_RANKS, RANKS_LATER = 8, Interval(0.0, 0.3, 1.0)
 """GiB that each of so many ranks takes after the profiled run, though CUDA graphs are counted in it. One start of eight died
 0.9 GiB over its fraction and CUDA's context, with 0.06 GiB of graphs (vLLM pull request 51590); on two to four none did."""
 DOUBT = 0.35
-"""A start is certain if an interval outside the fraction fits up to this part of the way from its middle to its upper end."""
+"""A start is certain if an interval outside the fraction fits up to this part of the way from its middle to its upper end.
+Before 0.9.1 it is certain only if all of it fits: Qwen3-30B-A3B on four A10s (0.8.5, vLLM issue 17469) ran out of memory in
+the captures, with 2.2 GiB left for them."""
 
 CONTEXT = Interval(0.3, 0.5, 0.9)
 """GiB of CUDA's own context, which no engine counts within its fraction: the driver's figure on data-centre and consumer

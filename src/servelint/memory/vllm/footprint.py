@@ -222,6 +222,8 @@ def graphs_gib(settings: VllmSettings, model: Architecture) -> Interval:
     found = fitted.GRAPHS + widest.scaled(settings.captured / 512)
     if model.indexer is not None and model.low_rank is None:
         found = fitted.GRAPHS_LATENT
+    if settings.gpu.unified and settings.second_runner and settings.rules.since("0.29.0"):
+        found = found + fitted.GRAPHS_EXTRAPOLATED_SHARED.scaled(settings.captured / 512)
     return _perhaps(found, settings)
 
 

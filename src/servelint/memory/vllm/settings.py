@@ -64,6 +64,7 @@ class ReleaseRules(Release):
         zeroth: the V0 engine serves, which profiles whole prompts without torch.compile: before 0.8.0.
         need: what is compared with the memory before a start: "layers", the sum over all layers (to 0.13.0); "first", the
             blocks of the first group alone (0.14.0 to 0.18.1); "groups", the blocks of all groups (from 0.19.0).
+        stages: the layers of all pipeline stages are compared with the memory of one (issue 34076): from 0.14.0 to 0.16.0.
         null_block: one block is held back from that comparison: from 0.29.0.
         in_flight: sliding and chunked layers keep the tokens of every batch in flight (max_in_flight_tokens in
             vllm/v1/kv_cache_interface.py): from 0.26.0.
@@ -93,6 +94,7 @@ class ReleaseRules(Release):
         self.one_pool = self.since("0.11.0")
         self.printed = self.since("0.20.1")
         self.need = "groups" if self.since("0.19.0") else "first" if self.since("0.14.0") else "layers"
+        self.stages = self.need == "first" and not self.since("0.17.0")
         self.null_block = self.since("0.29.0")
         self.context_inside = not self.since("0.9.1")
         self.zeroth = not self.since("0.8.0")

@@ -251,7 +251,8 @@ def _beside_fraction(plan: MemoryPlan, settings: VllmSettings, model: Architectu
     if sum(gib.low for gib in outside) > left:
         plan.notes.append(f"{what} is more than it leaves")
         return OOM_RISK
-    if sum(gib.mid + fitted.DOUBT * (gib.high - gib.mid) for gib in outside) > left:
+    doubt = 1.0 if settings.rules.context_inside else fitted.DOUBT
+    if sum(gib.mid + doubt * (gib.high - gib.mid) for gib in outside) > left:
         plan.notes.append(f"{what} may be more than it leaves")
         return TIGHT
     return FITS
