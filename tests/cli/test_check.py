@@ -71,6 +71,11 @@ class TestExitStatus:
         assert ran.err == "servelint: no launch found in 2 files; b.sh mentions vLLM\n"
         assert ran.out.startswith("nothing found in 0 launches (2 files, ")
 
+    def test_a_command_without_a_launch(self, workspace: Workspace) -> None:
+        for command, more in (("", ""), ("ls", ""), ("vllm bench", "; it mentions vLLM")):
+            ran = workspace.run("check", "--command", command)
+            assert (ran.status, ran.err) == (0, f"servelint: no launch found in the command{more}\n")
+
     @pytest.mark.parametrize("name", ["values.yaml", "values-prod.yaml", "values.gpu.yml"])
     def test_values_without_their_chart(self, name: str, workspace: Workspace) -> None:
         workspace.file(f"c/{name}", "image: {repository: vllm/vllm-openai}\nmaxModelLen: 1\n")

@@ -18,6 +18,7 @@ from servelint.engines.config import Config, configs
 from servelint.engines.releases import known_releases, sort_key
 from servelint.files.siblings import Neighbours
 from servelint.judge import parser, releases
+from servelint.judge.judging import judge
 from servelint.judge.parser import Violation, refuse, verdicts, violations
 from servelint.judge.releases import able_releases, is_changed_build, next_minor_release, possible_releases, releases_note
 from servelint.readers import read
@@ -161,6 +162,24 @@ def test_only_releases_that_take_the_options_may_run() -> None:
     """--swap-space was removed in 0.18.0."""
     releases, _ = possible_releases(launch_in("vllm serve m --swap-space 4\n", "run.sh"), Settings())
     assert releases.known == [one for one in known_releases("vllm") if sort_key(one) < sort_key("0.18.0")]
+
+
+def test_a_message_names_the_releases_that_it_holds_for() -> None:
+    """Without a pinned release no message names the one that the launch happens to be judged as."""
+    refused = 'vllm serve Qwen/Qwen3-8B --speculative-config \'{"method":"ngram","num_speculative_token":5}\''
+    cases = [
+        ("vllm serve m --kv-cache-dtype fp8_e4m4", "invalid-choice", "--kv-cache-dtype in vLLM", ""),
+        ("vllm serve Qwen/Qwen3-8B --port x", "invalid-value", "--port in vLLM", ">=0.8.4"),
+        (refused, "ignored-json-key", "vLLM 0.9.1 to 0.15.1 has no key num_speculative_token", ">=0.9.1,<=0.15.1"),
+        ("vllm serve m --nope 1 --max-lora-rank 17", "unknown-option", "vLLM 0.33.0 has no option --nope", ""),
+        ("sglang serve --model-path m --enable-ep-moe", "removed-option", "SGLang 0.5.23 refuses it", ">=0.5.5"),
+    ]
+    wrong: list[object] = []
+    for text, rule, message, affected in cases:
+        found = [one for one in judge(launch_in(text + "\n", "run.sh"), Settings()) if one.rule.endswith("/" + rule)]
+        if [(message in one.message, one.affected) for one in found] != [(True, affected)]:
+            wrong.append((text, [(one.message, one.affected) for one in found]))
+    assert wrong == []
 
 
 def test_a_plan_is_for_releases_that_have_the_verb() -> None:

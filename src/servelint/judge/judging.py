@@ -16,7 +16,7 @@ from servelint.core.source import Span
 from servelint.engines.argv import head_of
 from servelint.engines.config import Config, Operand
 from servelint.engines.config import configs as configs_of
-from servelint.engines.registry import ENGINES
+from servelint.engines.registry import ENGINE_NAMES, ENGINES
 from servelint.engines.releases import NEVER, OLDER, known_releases, newest, release_key
 from servelint.files.directives import name_gpus
 from servelint.fixes import fix_for, fix_of
@@ -35,6 +35,7 @@ from servelint.judge.releases import (
     possible_releases,
     read_of,
     release_name,
+    spanned,
 )
 from servelint.rules import ranges
 from servelint.rules.condition import operands, shown
@@ -353,13 +354,36 @@ def _of_parser(
         shared = [one for one in shared if one.rule != "option-came-and-went"]
     shared = _each_once(shared, others, configs[-1])
     variables = {name for finding in others for name in operands(index.by_id[finding.rule].when) if name.startswith("env.")}
-    return [
+    found = [
         _violated(index.parser[one.rule], one, configs[-1], releases)
         for one in shared
         if one.rule in index.parser
         and "env." + one.variable not in variables
         and not any(_covers(finding, one) for finding in others)
     ]
+    if found and releases.known and not releases.exact and not releases.rolling and releases.unlisted is None:
+        _name_span(found, launch, configs[-1], releases)
+    return found
+
+
+_LIFE = re.compile(r" (?:was removed in|exists from|for every earlier release) ")
+"""Messages that name the release beside another one."""
+
+
+def _name_span(found: list[Finding], launch: Launch, judged: Config, releases: Releases) -> None:
+    """Name the releases that an unpinned launch may run on, not the last of them, which is the one that it was judged as."""
+    engine = ENGINE_NAMES[launch.engine]
+    name, affected = spanned(launch, releases)
+    judged_as = re.escape(f"{engine} {judged.shown}") + r"(?!\.?\w)"
+    lasting = f"{engine} {newest(launch.engine) or judged.shown}"  # the newest lacks what no known release has
+    for finding in found:
+        life = _LIFE.search(finding.message)
+        if life is None:
+            finding.message = re.sub(judged_as, name, finding.message)
+        elif "earlier" in life.group():
+            finding.message = re.sub(judged_as, lasting, finding.message)
+            continue
+        finding.affected = finding.affected or affected
 
 
 def _is_misspelt(violation: Violation) -> bool:

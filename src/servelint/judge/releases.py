@@ -304,6 +304,20 @@ def is_changed_build(release: str) -> bool:
     return bool(label) and re.fullmatch(_PUBLISHED, label) is None
 
 
+def spanned(launch: Launch, releases: Releases) -> tuple[str, str]:
+    """The releases that a launch without a pinned one may run on.
+
+    Returns:
+        name: as messages name them: "vLLM", or "vLLM 0.9.0 to 0.15.1" if the newest is not one of them.
+        range: their range, "" for all known releases.
+    """
+    followed, first, last = _followed(launch), releases.known[0], releases.known[-1]
+    name = ENGINE_NAMES[launch.engine]
+    if last == followed[-1]:
+        return name, "" if first == followed[0] else f">={first}"
+    return (f"{name} {last}", f"=={last}") if first == last else (f"{name} {first} to {last}", f">={first},<={last}")
+
+
 def release_name(launch: Launch, releases: Releases) -> str:
     """The release as messages name it: "vLLM 0.27.1", or which releases may run."""
     engine = ENGINE_NAMES[launch.engine]

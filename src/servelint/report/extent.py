@@ -61,11 +61,14 @@ def without_launch(report: Report) -> list[Source]:
     return [source for source in report.sources if source.path not in paths]
 
 
+_SOME = "an engine"
+
+
 def mentions(source: Source) -> str:
     """Return the names of the engines that a file mentions, "vLLM and SGLang"."""
     text = source.text.encode("utf-8", "replace").lower()
     found = [ENGINE_NAMES[one.id] for one in ENGINES.values() if any(word.lower() in text for word in one.words)]
-    return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found) or "an engine"
+    return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found) or _SOME
 
 
 def built_in_python(source: Source) -> str:
@@ -91,6 +94,10 @@ def no_launch(report: Report) -> str:
     if report.launches or report.errors:
         return ""
     more = "; ".join([part for part in (_images(report), mentioning(report)) if part])
+    if not report.files and report.sources:  # a command line, whose file has no name
+        source = report.sources[0]
+        more = f"it mentions {mentions(source)}" if mentions(source) != _SOME else ""
+        return "no launch found in the command" + (f"; {more}" if more else "")
     return f"no launch found in {counted(report.files, 'file', 'files')}" + (f"; {more}" if more else "")
 
 

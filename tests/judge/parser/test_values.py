@@ -237,11 +237,14 @@ class TestJson:
         ("value", "advice"),
         [
             ("image=4,video=0", """write '{"image": 4, "video": 0}'"""),
+            ("{'image': 4, 'video': None}", """write '{"image": 4, "video": null}'"""),
+            ("{image: 4}", """write '{"image": 4}'"""),
+            ("{image: 4", "correct it; in a shell put single quotes around the value, and double quotes inside"),
             ("image=4,video", "correct it; in a shell put single quotes around the value, and double quotes inside"),
         ],
     )
     def test_pairs_of_older_releases_are_written_as_json(self, value: str, advice: str) -> None:
-        (finding,) = in_file(f"vllm serve m --limit-mm-per-prompt {value}", "run.sh", vllm="0.30.0")
+        (finding,) = in_file(f'vllm serve m --limit-mm-per-prompt "{value}"', "run.sh", vllm="0.30.0")
         assert (finding.rule, finding.advice) == ("vllm/malformed-json", advice)
 
     @pytest.mark.parametrize(

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 
 _JSON = frozenset(("none", "json"))
+_LONGEST_ADVICE = 200
+"""Characters of an object that an advice writes anew."""
 
 
 def violations(view: ReleaseView) -> list[Violation]:
@@ -284,9 +286,23 @@ def _json(setting: Setting, text: TracedText, word: Word) -> Violation | None:
 
 
 def _as_object(text: TracedText) -> str:
-    """How pairs such as `image=4,video=0`, which older releases took, are written as JSON; "" for other texts."""
-    pairs = [pair.partition("=") for pair in text.flat.split(",")]
-    if not text.known or not all(key.isidentifier() and number.isdecimal() for key, _, number in pairs):
+    """How a dictionary of Python, keys without quotes or pairs such as `image=4,video=0` are written as JSON; "" for others."""
+    flat = text.flat.strip()
+    if not text.known:
+        return ""
+    if flat.startswith("{") and len(flat) <= _LONGEST_ADVICE:
+        import ast  # few launches need it
+        from json import dumps, loads
+
+        quoted = re.sub(r"([{,]\s*)([A-Za-z_][\w.-]*)(\s*:)", r'\1"\2"\3', flat)
+        for read_as, meant in ((ast.literal_eval, flat), (loads, quoted)):
+            try:
+                shown = dumps(read_as(meant))
+            except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+                continue
+            return f"write '{shown}'" if shown.startswith("{") and "'" not in shown else ""
+    pairs = [pair.partition("=") for pair in flat.split(",")]
+    if not all(key.isidentifier() and number.isdecimal() for key, _, number in pairs):
         return ""
     return "write '{" + ", ".join([f'"{key}": {number}' for key, _, number in pairs]) + "}'"
 
