@@ -3,8 +3,9 @@
     python tools/site/build.py OUT [SAMPLE]
 
 With SAMPLE, a number, only one in so many of the pages of rules, options and releases has its text, and the others are empty:
-enough to try the site, in a third of the time. The pages are written as Markdown into a temporary folder, and zensical turns that into static files. Nothing in them is
-loaded from another host. The facts come from the rule book and the catalogs of the installed servelint.
+enough to try the site, in a third of the time. The pages are written as Markdown into a temporary folder, and zensical turns
+that into static files. Nothing in them is loaded from another host. The facts come from the rule book and the catalogs of the
+installed servelint.
 """
 
 from __future__ import annotations
@@ -148,7 +149,7 @@ def _repeats(location: str) -> bool:
     return section not in kept.get(page.partition("/")[0], (section,))
 
 
-LOOKED_AT = ("0.27.1", "kv-cache-dtype", "swap-space", "speculative-config", "turboquant-with-spec-decode", "heads-not-divisible")
+LOOKED_AT = ("0.27.1", "kv-cache-dtype", "turboquant-with-spec-decode", "heads-not-divisible")
 """Pages that tests of the site look at."""
 
 
