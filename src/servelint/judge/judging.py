@@ -160,7 +160,7 @@ def _judged(
     return [*findings, *_of_container(index, launch, configs[-1], releases)]
 
 
-_RELEASE = r"\b(?:use|or) (?:[A-Za-z.]+ )?(b?\d[\w.]*) or (?:later|earlier)\b(?! with)"
+_RELEASE = re.compile(r"\b(?:use|or) (?:[A-Za-z.]+ )?(b?\d[\w.]*) or (?:later|earlier)\b(?! with)")
 """An advice to run another release, without a change beside it."""
 
 
@@ -170,7 +170,7 @@ def _note_refusals(findings: list[Finding], reported: set[int], index: RuleIndex
     for finding in findings:
         if id(finding) not in reported:
             continue
-        for release in re.findall(_RELEASE, finding.advice) if " or " in finding.advice else ():
+        for release in _RELEASE.findall(finding.advice) if " or " in finding.advice else ():
             if config.catalog is None or config.catalog.index(release) is None:
                 continue
             if release not in refused:
