@@ -6,11 +6,8 @@ SOURCE is a folder with the package `tensorrt_llm` of the release. PYTHON has py
 command and the pydantic classes of the source in a process of its own, with stubs in place of everything else (torch,
 transformers, the native bindings, the modules of the package that need them). Nothing is served. Each case is a command line
 with the YAML file of --extra_llm_api_options; cases are mutations of files that the release takes, equal for one --seed. The
-fields and options that are put in are the release's own. Cases in which only a file is missing are left out, as is the AutoDeploy
-backend, whose classes are others.
-
-The source of a release is its tag of https://github.com/NVIDIA/TensorRT-LLM: `git clone --depth 1 --filter=blob:none --sparse --branch
-v1.3.0rc3`, then `git sparse-checkout set tensorrt_llm`. The archives of the package index hold none of it.
+fields and options that are put in are the release's own. Left out are cases in which only a file is missing, and the AutoDeploy
+backend, whose classes are others. The source of a release is its tag in https://github.com/NVIDIA/TensorRT-LLM.
 """
 
 from __future__ import annotations
