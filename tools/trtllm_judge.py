@@ -5,7 +5,9 @@
 SOURCE is a folder with the package `tensorrt_llm` of the release. PYTHON has pydantic, click and PyYAML; it runs the click
 command and the pydantic classes of the source in a process of its own, with stubs in place of everything else (torch,
 transformers, the native bindings, the modules of the package that need them). Nothing is served. Each case is a command line
-with the YAML file of --extra_llm_api_options; cases are mutations of files that the release takes, equal for one --seed.
+with the YAML file of --extra_llm_api_options; cases are mutations of files that the release takes, equal for one --seed. The
+fields and options that are put in are the release's own. Left out are cases in which only a file is missing, and the AutoDeploy
+backend, whose classes are others. The source of a release is its tag in https://github.com/NVIDIA/TensorRT-LLM.
 """
 
 from __future__ import annotations
@@ -317,7 +319,7 @@ def _mutate(content: dict[str, Any], chance: random.Random) -> None:
     inner = [value for value in content.values() if isinstance(value, dict) and value]
     where = chance.choice(inner) if inner and chance.random() < 0.7 else content
     if not where:
-        where[chance.choice(KEYS)] = chance.choice(VALUES)
+        where[chance.choice(KEYS)] = copy.deepcopy(chance.choice(VALUES))
         return
     key, how = chance.choice(sorted(where)), chance.random()
     if how < 0.2:
@@ -326,9 +328,9 @@ def _mutate(content: dict[str, Any], chance: random.Random) -> None:
     elif how < 0.35:
         del where[key]
     elif how < 0.75:
-        where[key] = chance.choice(VALUES)
+        where[key] = copy.deepcopy(chance.choice(VALUES))
     elif how < 0.9:
-        where[chance.choice(KEYS)] = chance.choice(VALUES)
+        where[chance.choice(KEYS)] = copy.deepcopy(chance.choice(VALUES))
     else:
         other = chance.choice(FILES)
         name = chance.choice(sorted(other))
@@ -344,7 +346,7 @@ def _set_field(content: dict[str, Any], fields: dict[str, list[Any]], chance: ra
             where[parent] = {}
         where = where[parent]
     literals = fields[path]
-    where[key] = chance.choice(literals) if literals and chance.random() < 0.5 else chance.choice(VALUES)
+    where[key] = chance.choice(literals) if literals and chance.random() < 0.5 else copy.deepcopy(chance.choice(VALUES))
 
 
 def _add_option(argv: list[str], options: list[list[Any]], chance: random.Random) -> None:

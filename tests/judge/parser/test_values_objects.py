@@ -333,3 +333,23 @@ def test_a_key_that_one_of_the_releases_about_it_may_have(release: str) -> None:
     text = _FILE.format("kv_cache_dtype: fp8\nanything: 1\nmax_batchsize: 8", "trtllm-serve m --extra_llm_api_options a.yaml")
     names = [one.span.text for one in in_file(text, "run.sh", trtllm=release) if one.rule == "trtllm/unknown-json-key"]
     assert names == (["max_batchsize"] if release == "1.0.0rc6" else [])
+
+
+def test_the_items_of_a_list_have_the_type_of_the_field() -> None:
+    cases = (
+        ('{"cudagraph_capture_sizes": [1, "a"]}', True),
+        ('{"cudagraph_capture_sizes": [1, "2", true]}', False),
+        ('{"cudagraph_capture_sizes": [1, null]}', True),
+        ('{"compile_sizes": [1, "cudagraph_capture_sizes"]}', False),
+        ('{"compile_sizes": [[1]]}', True),
+    )  # as vLLM 0.33.0 itself decides them
+    wrong = []
+    for text, refused in cases:
+        if (kinds("vllm", f"m --compilation-config '{text}'", "0.33.0") == ["invalid-json-value"]) is not refused:
+            wrong.append(text)
+    assert wrong == []
+
+
+def test_click_converts_the_last_value_of_an_option() -> None:
+    assert "invalid-choice" not in kinds("trtllm", "a/b --tool_parser x --tool_parser qwen3", "1.3.0rc3")
+    assert "invalid-choice" in kinds("trtllm", "a/b --tool_parser qwen3 --tool_parser x", "1.3.0rc3")

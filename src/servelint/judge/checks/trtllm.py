@@ -129,3 +129,32 @@ def autodeploy_sizes(config: Config) -> dict[str, str] | None:
         if type(value) is int and (key in _NONE_BY_DEFAULT or value != 1):
             return {"key": key, "value": str(value)}
     return None
+
+
+# -- the worker of Dynamo
+
+
+def dynamo_refuses(config: Config) -> dict[str, str] | None:
+    """An option that Dynamo's worker does not have: none of its own has an underscore or a dot in its name.
+
+    Source: components/src/dynamo/trtllm/args.py and dynamic_flags.py of 2026, utils/trtllm_utils.py of 2025.
+    """
+    if config.launch.launcher != "dynamo":
+        return None
+    for word in config.launch.argv:
+        name = word.text.flat.partition("=")[0]
+        if word.text.known and name.startswith("--") and ("_" in name or "." in name) and not name.startswith("--trtllm."):
+            plain = "--" + name[2:].replace("_", "-")
+            has = "." not in name and (config.setting(plain[2:]) is not None or plain[2:] in _OF_DYNAMO)
+            key = f"set the key in the file of --extra-engine-args, or as --trtllm.{name[2:]} with a Dynamo from March 2026 on"
+            return {"option": name, "instead": f"write the name with dashes, {plain[2:]}" if has else key}
+    return None
+
+
+_OF_DYNAMO = frozenset(
+    (
+        *("tensor-parallel-size", "pipeline-parallel-size", "expert-parallel-size", "model-path", "served-model-name"),
+        *("max-batch-size", "max-num-tokens", "max-seq-len", "max-beam-width", "free-gpu-memory-fraction", "gpus-per-node"),
+        *("kv-block-size", "extra-engine-args", "disaggregation-mode", "publish-events-and-metrics"),
+    )
+)
