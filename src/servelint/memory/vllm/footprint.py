@@ -73,7 +73,7 @@ def _eagle_head(model: Architecture, tensor: int) -> Interval:
 
 
 def _weigh(settings: VllmSettings, model: Architecture, mtp: bool, given: str = "quantization") -> Weights | None:
-    """`given` is the operand that requests a quantization: a draft has its own (draft_model_config in vllm/config/speculative.py)."""
+    """`given` is the operand that requests a quantization. A draft has its own (vllm/config/speculative.py)."""
     quantization = settings.config.operand(given).value
     dtype = settings.config.operand("dtype").value
     ranks = settings.tensor * settings.data * settings.prefill
