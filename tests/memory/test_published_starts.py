@@ -33,7 +33,8 @@ def test_the_kv_cache_is_inside_the_interval() -> None:
         if "kv_gib" in start:
             found = planned(start).kv_gib
             assert found is not None
-            assert found.low - 0.1 <= start["kv_gib"] <= found.high + 0.4, start["source"]  # the stage with most layers has 0.4 less
+            # of eight stages, the log's has a layer less than the fullest, which is planned
+            assert found.low - 0.1 <= start["kv_gib"] <= found.high + 0.4, start["source"]
 
 
 def test_a_draft_is_not_quantized_as_its_model() -> None:
