@@ -82,8 +82,8 @@ _DEVIATIONS = {MTP: 0.12, EAGLE: 0.12, MEDUSA: 0.3, DRAFT_MODEL: 0.45, LOOKUP: 0
 """The standard deviation of the logarithm of a gain from the arithmetic. For a separate draft model and a lookup the software
 takes longer than the memory, and its speed is not known."""
 _GROUPS, _OTHER_KERNELS = 0.4, 0.55
-"""What a block drafter adds to it: where it adds groups, whose number depends on the drafter's revision, and where an engine
-has kernels of its own, of which it is not known what a block of tokens takes."""
+"""What a block drafter adds to it: where each layer gets a group of its own, as with the later of a drafter's revisions, and
+where an engine has kernels of its own, of which it is not known what a block of tokens takes."""
 _COST = {MTP: 0.14, EAGLE: 0.1, BLOCK: 0.06, MEDUSA: 0.08, DRAFT_MODEL: 0.25, LOOKUP: 0.06}
 """The share of a step that a draft token costs, where the model or the GPU is not known."""
 _UNKNOWN_MODEL, _UNKNOWN_GPU = 0.22, 0.1
@@ -371,5 +371,6 @@ def _of_block(case: Case) -> list[float]:
     engine = ENGINES.get(case.engine)
     if engine is None or engine.numbered_builds:
         return [_OTHER_KERNELS]
-    grouped = engine.group_seconds and case.architecture is not None and case.architecture.states
-    return [_GROUPS] if grouped else []
+    model = case.architecture
+    alone = model is not None and 0 < model.layers <= traffic_of(case, model).groups
+    return [_GROUPS] if engine.group_seconds and alone else []

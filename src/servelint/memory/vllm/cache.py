@@ -66,6 +66,7 @@ class Layers:
         on_rank: how many of the layers are on the pipeline stage that has most of them. -1 stands for all.
         window: tokens that SLIDING and CHUNKED layers look back on.
         states: blocks of STATE that a request takes at any length. 0 means one for each block of tokens.
+        heads: heads of keys of a layer of the model. Pages of one size with other heads are another KVCacheSpec.
     """
 
     kind: str
@@ -75,6 +76,7 @@ class Layers:
     on_rank: int = -1
     window: int = 0
     states: int = 0
+    heads: int = 0
 
     def __post_init__(self) -> None:
         self.on_rank = self.count if self.on_rank < 0 else self.on_rank
@@ -89,7 +91,8 @@ class Layers:
 
     def like(self, other: Layers) -> bool:
         """Whether the other layers have blocks and pages of the same size and kind."""
-        return (self.kind, self.block, self.page, self.window) == (other.kind, other.block, other.page, other.window)
+        mine, its = ((one.kind, one.block, one.page, one.window, one.heads) for one in (self, other))
+        return mine == its
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +241,7 @@ class KvCache:
 
 
 def _joined(kinds: list[Layers]) -> list[Layers]:
-    """Join equal layers: a draft's attention joins the model's where the pages are equal."""
+    """Join equal layers: a draft's attention joins the model's where pages and heads are equal."""
     found: list[Layers] = []
     for one in kinds:
         same = next((other for other in found if other.like(one) and other.states == one.states), None)

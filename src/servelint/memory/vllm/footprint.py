@@ -50,7 +50,7 @@ def weights_of(settings: VllmSettings, model: Architecture, draft: Architecture 
         gib = gib + _eagle_head(model, settings.tensor)
         origin += "; an EAGLE head, counted as one layer of the model"
     if draft is not None:
-        added = _weigh(settings, draft, mtp=False)
+        added = _weigh(settings, draft, mtp=False, given="speculative-config.quantization")
         if added is None:
             return None
         shared = (added.embedding + added.head) / GIB if settings.method in _SHARING else 0.0
@@ -72,8 +72,9 @@ def _eagle_head(model: Architecture, tensor: int) -> Interval:
     return Interval(0.4, 1.0, 2.5).scaled(2 * parameters / tensor / GIB)
 
 
-def _weigh(settings: VllmSettings, model: Architecture, mtp: bool) -> Weights | None:
-    quantization = settings.config.operand("quantization").value
+def _weigh(settings: VllmSettings, model: Architecture, mtp: bool, given: str = "quantization") -> Weights | None:
+    """`given` is the operand that requests a quantization. A draft has its own (vllm/config/speculative.py)."""
+    quantization = settings.config.operand(given).value
     dtype = settings.config.operand("dtype").value
     ranks = settings.tensor * settings.data * settings.prefill
     return weigh(

@@ -242,7 +242,8 @@ def _attention(settings: VllmSettings, model: Architecture, dtype: str) -> list[
             found.append(Layers(FULL, _UNQUANTIZED_ENDS, block, plain))
             found.append(Layers(FULL, layer.cached - _UNQUANTIZED_ENDS, block, page, on_rank=max(rank - _UNQUANTIZED_ENDS, 1)))
         else:
-            found.append(Layers(kind, layer.cached, block, page, on_rank=rank, window=layer.window or 0))
+            heads = layer.kv_heads
+            found.append(Layers(kind, layer.cached, block, page, on_rank=rank, window=layer.window or 0, heads=heads))
     if model.indexer is not None:
         rank = _on_rank(settings, model, "mla", model.indexer.layers)
         found.append(Layers(FULL, model.indexer.layers, block, block * _indexer_bytes(model), on_rank=rank))
@@ -285,13 +286,14 @@ def _drafting(settings: VllmSettings, model: Architecture, draft: Architecture |
         if full is None:
             raise Unsupported("how the KV cache of the model's MTP layers looks is unknown to servelint")
         sparse = model.indexer is not None
-        found = [Layers(FULL, count, block, block * token_bytes(full, dtype, settings.tensor, sparse=sparse))]
+        page = block * token_bytes(full, dtype, settings.tensor, sparse=sparse)
+        found = [Layers(FULL, count, block, page, heads=full.kv_heads)]
         if sparse:
             found.append(Layers(FULL, count, block, block * _indexer_bytes(model)))
         return found
     if draft is None and is_head(settings, model):
         layer = next(layer for layer in model.attention if layer.kind == "full")
-        return [Layers(FULL, 1, block, block * token_bytes(layer, dtype, settings.tensor))]
+        return [Layers(FULL, 1, block, block * token_bytes(layer, dtype, settings.tensor), heads=layer.kv_heads)]
     if draft is None:
         raise Unsupported("the layers of the draft model are unknown")
     found = []
@@ -301,7 +303,7 @@ def _drafting(settings: VllmSettings, model: Architecture, draft: Architecture |
         if layer.cached:
             kind = SLIDING if layer.kind == "sliding" else FULL
             page = block * token_bytes(layer, dtype, settings.tensor)
-            found.append(Layers(kind, layer.cached, block, page, window=layer.window or 0))
+            found.append(Layers(kind, layer.cached, block, page, window=layer.window or 0, heads=layer.kv_heads))
     return found
 
 
