@@ -39,9 +39,12 @@ def test_an_advice_holds_where_it_is_given_and_no_two_errors_say_the_same(rule: 
     for launch, settings, release, findings, finding, _ in own:
         assert finding is not None
         wrong, _ = follow(launch, settings, release, findings, finding)
-        assert wrong == [], f"{release}: {launch.source.text}"
+        assert wrong == [], f"{release}: {launch.source.text}\n{wrong}"
     more = {pair: said for one in judged for pair, said in said_twice(one).items() if pair not in CAUSES}
-    assert not more, "exclude one of them with `unless` or `versions`, or name their causes in test_duplicates.py"
+    assert not more, (
+        "exclude one of them with `unless` or `versions`, or name their causes in test_duplicates.py:\n"
+        + "\n".join(more.values())
+    )
 
 
 def test_most_advice_can_be_followed() -> None:
