@@ -56,7 +56,8 @@ def together(
         each.__doc__ = test.__doc__
         each.__dict__.update(test.__dict__)
         ids = [f"{one[0][0]}..{one[-1][0]}" if len(one) > 1 else one[0][0] for one in shelves]
-        return pytest.mark.parametrize("shelf", shelves, ids=ids)(each)
+        tests: Test = pytest.mark.parametrize("shelf", shelves, ids=ids)(each)
+        return tests
 
     return decorate
 
