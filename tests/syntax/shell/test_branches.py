@@ -56,6 +56,10 @@ CASES = {
         'T=${T:-x}; case "$T" in y|z) vllm serve a --n $T ;; x) vllm serve b --n $T ;; esac',
         ["a --n ${T}", "b --n x"],
     ),
+    "a command that takes a default and says nothing of it": (
+        'P=${P:-8000}; if [ -e x ]; then G=$T; fi; if lsof -i ":$P"; then exit 1; fi; vllm serve m --port $P --tp $G',
+        ["m --port 8000 --tp ${G}"],
+    ),
     "callers after the function that they call": (
         'run() { local M="$1"; shift; vllm serve "$M" "$@"; }; a() { run "$1" --a 1; }; b() { run "$1" --b 2; }',
         ["${1} --a 1", "${1} --b 2"],

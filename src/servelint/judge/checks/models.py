@@ -40,9 +40,9 @@ def not_listed(config: Config) -> dict[str, str] | None:
 
 def gguf_too_new(config: Config) -> dict[str, str] | None:
     """A build of llama.cpp that is older than the architecture of the model's GGUF file, by models/gguf.json."""
-    family, image = config.family, config.launch.image
+    family = config.family
     architecture = family.facts.get("architecture") if family is not None and not family.inferred else None
-    if not isinstance(architecture, str) or (image is not None and images.identify(image).house):
+    if not isinstance(architecture, str) or _rebuilt(config):
         return None
     table = load_data("models/gguf.json")
     bounds = {name: table["architectures"][name] for name in table["classes"].get(architecture, ())}
@@ -60,8 +60,7 @@ def no_longer_listed(config: Config) -> dict[str, str] | None:
     if catalog is None or index is None or architecture is None or architecture.endswith("ForSequenceClassification"):
         return None
     runs = catalog.names("architectures").get(architecture)
-    image = config.launch.image
-    if not runs or runs[-1][1] >= index or (image is not None and images.identify(image).house):
+    if not runs or runs[-1][1] >= index or _rebuilt(config):
         return None
     return {"architecture": architecture, "last": catalog.releases[runs[-1][1]]}
 
@@ -93,14 +92,14 @@ def unknown_architecture(config: Config) -> dict[str, str] | None:
     found = given_object(config, "hf-overrides")
     if found is None or "architectures" not in found:
         return None
-    asked, image = found["architectures"], config.launch.image
+    asked = found["architectures"]
     names = asked if isinstance(asked, list) else [asked] if isinstance(asked, str) and asked else []
     listed = isinstance(asked, list) or (bool(names) and config.at_least("0.14.0") is not True)
     if not listed or not names or not all(isinstance(one, str) for one in names):
         return {"reason": "reads a list of class names from architectures"} if config.at_least("0.11.0") is True else None
     if len(names) != 1 or config.catalog is None or names[0] in config.catalog.names("architectures"):
         return None
-    if re.search(_TRANSFORMERS_CLASS, names[0]) or (image is not None and images.identify(image).house):
+    if re.search(_TRANSFORMERS_CLASS, names[0]) or _rebuilt(config):
         return None
     return {"reason": f"has no architecture {names[0]}"}
 
@@ -126,13 +125,18 @@ def plain_weights(config: Config) -> dict[str, str] | None:
     return {} if family is not None and family.size is not None and family.facts.get("quantization", "none") == "none" else None
 
 
+def _rebuilt(config: Config) -> bool:
+    """Whether the engine is one that the builder of an image may have changed: not what the command itself installs in it."""
+    image = config.launch.image
+    return image is not None and config.launch.release.how != "pip" and images.identify(image).house
+
+
 def _not_listed(config: Config) -> dict[str, str] | None:
     """The fields of a message if the release does not list the model's architecture; None if it does, or if it is unknown."""
     family, since, catalog = config.family, config.since, config.catalog
     if family is None or since is None or catalog is None or family.architecture is None or config.at_least(since) is not False:
         return None
-    image = config.launch.image
-    if image is not None and images.identify(image).house:
+    if _rebuilt(config):
         return None  # its builder may have added the model
     if config.index is None and config.around is not None and _lists(config.around[1], family.architecture):
         return None  # somewhere between two releases, the later of which has it

@@ -95,6 +95,8 @@ class World:
             self.facts.add(fact)
         if chosen != status.likely:
             for subject, relation, value in (*status.yes, *status.no):
+                if status.value is None and relation in ("is", "not"):
+                    continue  # `lsof -i :$PORT` says nothing of the value of PORT
                 self._give(subject, value if relation == "=" and (subject, relation, value) in facts else None, shell.state)
         self.trace.setdefault(key, (chosen, span))
         self.covered.add((key, chosen))
