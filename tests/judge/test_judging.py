@@ -494,7 +494,7 @@ def test_a_parser_that_no_release_has_names_the_one_of_the_model() -> None:
     draft = """vllm serve m --speculative-config '{"model":"d","num_speculative_tokens":5,"method":"draft"}'"""
     cases = [
         ("vllm serve Qwen/Qwen3-8B --enable-auto-tool-choice --tool-call-parser qwen", tools, "0.33.0", "write hermes, the"),
-        ("vllm serve openai/gpt-oss-120b --enable-auto-tool-choice --tool-call-parser gpt-oss", tools, "0.20.0", "write openai"),
+        ("vllm serve openai/gpt-oss-20b --enable-auto-tool-choice --tool-call-parser gpt-oss", tools, "0.20.0", "write openai"),
         ("vllm serve m --enable-auto-tool-choice --tool-call-parser llama3", tools, "0.12.0", "did you mean llama3_json?"),
         ("vllm serve m --enable-auto-tool-choice --tool-call-parser llama", tools, "0.12.0", "choose from deepseek_v3, "),
         ("vllm serve openai/gpt-oss-120b --reasoning-parser gpt-oss", thinks, "0.20.0", "did you mean openai_gptoss?"),
