@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 import servelint
 from servelint.cli import COMMANDS, _stand_in, main, root
 from servelint.cli.command import Command, Group, suggestion
+from servelint.cli.output import write_stdout
 from tests.running import Workspace
 
 USAGE = """\
@@ -326,6 +328,24 @@ def test_an_output_that_knows_no_unicode(workspace: Workspace) -> None:
     )
     assert ran.returncode == 1
     assert "1 | vllm serve \\u4e2d\\u6587 --gpu-memory-utilization 1.5" in ran.stdout
+
+
+def test_marks_of_an_output_that_knows_no_unicode(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii", errors="backslashreplace"))
+    write_stdout("[\u2588\u2593\u2591\u00b7] \u2026 \u4e2d\n")
+    sys.stdout.flush()
+    assert written.getvalue() == b"[#=-.] ~ \\u4e2d\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no device that is always full")
+def test_an_output_that_takes_nothing(workspace: Workspace) -> None:
+    workspace.file("run.sh", "vllm serve m --gpu-memory-utilization 1.5\n")
+    full = "servelint: the output cannot be written: No space left on device\n"
+    for where, status, said in ((">/dev/full", 2, full), (">&-", 1, ""), (">/dev/null 2>&-", 1, "")):
+        command = f'"{sys.executable}" -m servelint check -q run.sh {where}'
+        ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+        assert (ran.returncode, ran.stderr) == (status, said), where
 
 
 def test_an_interrupt(monkeypatch: pytest.MonkeyPatch, workspace: Workspace) -> None:

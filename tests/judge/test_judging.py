@@ -486,3 +486,25 @@ def test_a_named_gpu_adds_the_plan_to_the_other_rules() -> None:
           containers: [{name: llm, image: "vllm/vllm-openai:v0.27.1", args: [--model, Qwen/Qwen2.5-72B-Instruct]}]
         """
     assert "vllm/memory-does-not-start" in rules_in(dedent(pod), "pod.yaml", strict)
+
+
+def test_a_parser_that_no_release_has_names_the_one_of_the_model() -> None:
+    tools, thinks = "tool-call-parser-unknown", "reasoning-parser-unknown"
+    method = "spec-method-unknown"
+    draft = """vllm serve m --speculative-config '{"model":"d","num_speculative_tokens":5,"method":"draft"}'"""
+    cases = [
+        ("vllm serve Qwen/Qwen3-8B --enable-auto-tool-choice --tool-call-parser qwen", tools, "0.33.0", "write hermes, the"),
+        ("vllm serve openai/gpt-oss-20b --enable-auto-tool-choice --tool-call-parser gpt-oss", tools, "0.20.0", "write openai"),
+        ("vllm serve m --enable-auto-tool-choice --tool-call-parser llama3", tools, "0.12.0", "did you mean llama3_json?"),
+        ("vllm serve m --enable-auto-tool-choice --tool-call-parser llama", tools, "0.12.0", "choose from deepseek_v3, "),
+        ("vllm serve openai/gpt-oss-120b --reasoning-parser gpt-oss", thinks, "0.20.0", "did you mean openai_gptoss?"),
+        ("vllm serve Qwen/Qwen3-8B --reasoning-parser deepseek", thinks, "0.12.0", "write qwen3, the parser for this model"),
+        ("vllm serve m --reasoning-parser deepseek", thinks, "0.12.0", "choose from deepseek_r1, "),
+        (draft, method, "0.20.0", "did you mean draft_model?"),
+    ]
+    wrong: list[object] = []
+    for text, rule_id, release, advice in cases:
+        advices = [one.advice for one in found(text + "\n", vllm=release) if one.rule == f"vllm/{rule_id}"]
+        if [one.startswith(advice) for one in advices] != [True]:
+            wrong.append((text, advices))
+    assert wrong == []

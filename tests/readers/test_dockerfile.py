@@ -127,6 +127,7 @@ class TestCommand:
             'CMD ["-m", "a.gguf" "--port", "8080"]',
             'CMD ["-m", "a.gguf", "--port", "8080",]',
             "CMD ['-m', 'a.gguf', '--port', '8080']",
+            'CMD ["-m", "a.gguf", "--port", "8080"',
         ],
     )
     def test_a_list_that_is_not_json_starts_nothing(self, command: str) -> None:

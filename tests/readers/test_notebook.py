@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from servelint.core.source import Source
+from servelint.readers import read
 from tests.launching import argv, environment, launch_in, launches_in, marked_launch, release
 
 
@@ -106,6 +108,15 @@ def test_python_s_values_that_are_not_known() -> None:
     text = notebook(cell("m = pick()", "!vllm serve {m} --port {ports[0]} --hf-overrides '{\"a\": 1}' --seed $seed"))
     launch = launch_in(text, "a.ipynb")
     assert [word.value for word in launch.argv] == [None, "--port", None, "--hf-overrides", '{"a": 1}', "--seed", None]
+
+
+def test_a_notebook_that_is_cut_short_is_a_problem() -> None:
+    cell = '{"cells": [{"cell_type": "code", "source": ["SHELL"'
+    cases = [("!vllm serve m --port 1", [(1, 69)]), ("import vllm", [])]
+    for shell, places in cases:
+        reading = read(Source("a.ipynb", cell.replace("SHELL", shell)))
+        assert [(one.line, one.column) for one in reading.problems if one.message == "not valid JSON"] == places, shell
+        assert reading.launches == []
 
 
 @pytest.mark.parametrize(

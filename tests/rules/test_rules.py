@@ -80,7 +80,9 @@ def test_bad_examples_are_found_at_their_marks(rule: dict[str, Any]) -> None:
         found = [one for one in check_launches(source, reading.launches, asked(example)) if one.rule == rule["id"]]
         assert len(found) == 1, f"{name}: {source.text}"
         assert expected is None or found[0].span == expected, f"{name}: {found[0].span}, not {expected}, in\n{source.text}"
-        assert "{" not in found[0].message.replace("${", "").replace("{{", ""), found[0].message
+        texts = "; ".join((found[0].message, found[0].label, *[one.message for one in found[0].related]))
+        assert "{" not in texts.replace("${", "").replace("{{", ""), texts
+        assert "  " not in found[0].message.strip() or "  " in source.text, texts
 
 
 @together("rule", ALL, name=id_of)

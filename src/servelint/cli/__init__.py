@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -88,6 +89,9 @@ def main(argv: list[str] | None = None) -> int:
     try:
         if os.environ.get(COMPLETE_VARIABLE):
             return _complete()
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:  # it was closed before the start: >&-
+                setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
@@ -107,6 +111,10 @@ def main(argv: list[str] | None = None) -> int:
         from servelint.cli.output import print_stderr
         from servelint.core.data import DataError
 
+        if isinstance(error, OSError) and error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            print_stderr(f"servelint: the output cannot be written: {error.strerror}")
+            return 2
         if isinstance(error, DataError):
             print_stderr(f"servelint: {error}")
             return 2

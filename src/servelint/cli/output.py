@@ -48,8 +48,22 @@ def plural(number: int, word: str) -> str:
     return word[:-1] + "ies" if word.endswith("y") else word + ("es" if word.endswith("ch") else "s")
 
 
+_PLAIN = str.maketrans("█▓▒░▚▞◆◇·…", "#=+-x/*o.~")
+"""The marks of a report for a terminal that has no UTF-8: as wide, so that what stands below them still does."""
+
+
+def _plain(text: str) -> str:
+    """A text with marks that the encoding of standard output has."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return text.translate(_PLAIN)
+    return text
+
+
 def write_stdout(text: str) -> None:
     """Write to standard output, all of it: a pipe that another program left non-blocking would take only what fits."""
+    text = text if text.isascii() else _plain(text)
     try:
         descriptor = sys.stdout.fileno()
         blocking = os.get_blocking(descriptor)

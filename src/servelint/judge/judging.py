@@ -142,6 +142,7 @@ def _judged(
     if as_one is not None:
         findings += _of_plan(index, launch, as_one, releases, there)
     findings = _breaks_alone(findings)
+    _name_the_parser(findings, configs)
     findings += _of_replaced(index, launch, configs, releases, {one.rule for one in findings})
     findings += _of_parser(index, launch, configs, releases, findings)
     if releases.exact:
@@ -200,6 +201,9 @@ def _named(span: Span, launch: Launch) -> str:
         option = before.value or ""
         if word.text.span() == span and option.startswith("-") and not word.text.flat.startswith("-"):
             return f"{option} {span.text}"
+        whole, joined = word.text.span(), word.text.flat
+        if whole is not None and _inside(span, whole) and joined.startswith("-") and joined.endswith(f"={span.text}"):
+            return whole.text
     return span.text
 
 
@@ -426,6 +430,18 @@ def _breaks_alone(findings: list[Finding]) -> list[Finding]:
     return kept
 
 
+def _name_the_parser(findings: list[Finding], configs: list[Config]) -> None:
+    """Name the parser that reads what the model writes, where the release has none by the name that is given."""
+    for finding in findings:
+        option = re.fullmatch(r"\w+/(tool-call-parser|reasoning-parser)-unknown", finding.rule)
+        if option is not None:
+            from servelint.judge.checks.models import fitting_parser
+
+            fits = {fitting_parser(config, option.group(1)) for config in configs}
+            if len(fits) == 1 and None not in fits:
+                finding.advice = f"write {fits.pop()}, the parser for this model"
+
+
 def _removed_later(
     index: RuleIndex, launch: Launch, configs: list[Config], releases: Releases, others: list[Finding]
 ) -> list[Finding]:
@@ -563,7 +579,8 @@ def _fields(rule: Rule, config: Config) -> dict[str, Any] | None:
     fields = rule.printed(rule.shows, config)
     if fields is not None and rule.cases:
         case = rule.case_of(config)
-        fields = {**fields, "case": _filled(case[0], config, case[1])} if case is not None else None
+        kept = {"release": "{release}"}  # it is named where all releases are known
+        fields = {**fields, "case": _filled(case[0], config, {**case[1], **kept})} if case is not None else None
     if fields is not None and rule.check is not None:
         found = run_check(rule.check, config)
         return {**fields, **found} if found is not None else None
@@ -580,6 +597,13 @@ _BUGS = ("wrong-output", "crash-at-runtime")
 
 
 def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fields: dict[str, Any]) -> Finding:
+    fields["release"] = release_name(config.launch, releases)
+    if "case" in fields:
+        fields["case"] = fields["case"].replace("{release}", fields["release"])
+
+    def fill(text: str) -> str:
+        return _filled(text, config, fields)
+
     places: list[tuple[str, Operand]] = [(name, config.operand(name)) for name in (*rule.at, *operands(rule.when))]
     standing = [(name, operand) for name, operand in places if operand.present is not False] or places
     primary = next(((name, span) for name, operand in standing if (span := operand.span) is not None), None)
@@ -590,7 +614,7 @@ def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fie
         place = operand.span
         if place is not None and place not in seen and not _inside(place, span):
             seen.add(place)
-            related.append(Related(place, rule.labels.get(other, "with this")))
+            related.append(Related(place, fill(rule.labels.get(other, "with this"))))
     # of two places, the inner one is more exact
     related = [place for place in related if not any(one is not place and _inside(one.span, place.span) for one in related)]
     site = config.operand(name).site if name else None
@@ -600,11 +624,6 @@ def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fie
     if claim is not None and launch.release.release is not None:
         affected = f"{release_name(launch, releases)}; affected: {ranges.describe(rule.versions)}"
         related.append(Related(claim, affected))
-
-    fields["release"] = release_name(config.launch, releases)
-
-    def fill(text: str) -> str:
-        return _filled(text, config, fields)
 
     fix: Fix | None = fix_for(rule.fix, config, rule.at, fill) if rule.fix is not None else None
     may_be_mended = not releases.exact and rule.impact in _BUGS and ranges.is_open(rule.bounds)
@@ -618,7 +637,7 @@ def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fie
         message=singular(fill(rule.message)) + ("; the model is inferred from its path or served name" if guessed else ""),
         advice=singular(fill(rule.advice)),
         span=span,
-        label=rule.labels.get(name, ""),
+        label=fill(rule.labels.get(name, "")),
         related=related,
         fix=fix,
         evidence=rule.evidence,

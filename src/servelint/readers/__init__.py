@@ -91,7 +91,8 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
                 found = _unnamed(source, beside)  # a notebook
         else:
             one = named(kind)
-            found = Reading(source, one.function(one.read)(source, beside), [])
+            read_as = one.function(one.read)(source, beside)
+            found = Reading(source, [], [read_as]) if isinstance(read_as, Problem) else Reading(source, read_as, [])
         found.launches = _within(found.launches)
         for launch in found.launches:
             placeholders.fill(launch)

@@ -149,7 +149,7 @@ def read_file(path: str) -> Source | Problem | None:
 def decode(path: str, data: bytes) -> Source | Problem | None:
     """The text of a file's bytes (UTF-8, or UTF-16 with a byte order mark); None if it mentions no engine."""
     wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    plain = data.decode("utf-16", errors="replace").encode("utf-8", "replace") if wide else data.replace(b"\0", b"")
+    plain = (data.decode("utf-16", errors="replace").encode("utf-8", "replace") if wide else data).replace(b"\0", b"")
     if not mentions_engine(plain) or not is_worth_reading(path, plain):
         return None
     return decode_text(path, data) or Problem(path, ZERO_BYTES, note="found")

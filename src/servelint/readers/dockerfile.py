@@ -198,7 +198,8 @@ def _not_json(command: Command | None, context: CommandContext, stage: Stage) ->
     if start == -1 or command.site.text[:start].strip().upper() not in ("", "CMD", "ENTRYPOINT"):
         return []
     text = TracedText.at(command.site.source, command.site.start + start, command.site.end)
-    if not text.flat.rstrip().endswith("]") or not (stage.origin.engine is not None or entry.mentions(text.flat)):
+    unclosed = "]" not in text.flat and re.match(r"\[\s*[\"'][\s\S]*[\"'\w]\s*$", text.flat) is not None
+    if not (unclosed or text.flat.rstrip().endswith("]")) or not (stage.origin.engine is not None or entry.mentions(text.flat)):
         return []
     words = [Word(text.cut(*match.span(match.lastindex or 0))) for match in _QUOTED.finditer(text.flat)]
     if stage.origin.engine is not None and not entry.mentions(text.flat):  # arguments of the image's own server

@@ -11,8 +11,10 @@ import re
 from itertools import pairwise
 
 from servelint.core.launch import Launch, ReleaseClaim, Variable
+from servelint.core.problem import Problem
 from servelint.core.source import Source
 from servelint.core.text import TracedText, unknown
+from servelint.engines import entry
 from servelint.files.siblings import Neighbours
 from servelint.readers import embedded, installs, mentions_engine
 from servelint.readers.commands import script_launches
@@ -52,13 +54,17 @@ _INSTALL = re.compile(r"^.*\binstall\b(?:\\\n|[^\n])*", re.MULTILINE)
 _REFERENCE = re.compile(r"(?<![\w$\\{])\{(?P<braced>[A-Za-z_][\w.\[\]\"']*)\}|(?<![\\$])\$(?P<plain>[A-Za-z_]\w*)")
 
 
-def read(source: Source, neighbours: Neighbours) -> list[Launch]:
-    """Read the launches of the shell lines and shell cells."""
+def read(source: Source, neighbours: Neighbours) -> list[Launch] | Problem:
+    """Read the launches of the shell lines and shell cells; a problem if a notebook with one is not JSON."""
     del neighbours
     try:
         data = json.loads(source.text)
-    except (ValueError, RecursionError):
+    except RecursionError:
         return []
+    except json.JSONDecodeError as fault:
+        if '"cells"' not in source.text or not entry.may_start(source.text):
+            return []
+        return Problem(source.path, "not valid JSON", fault.lineno, fault.colno)
     cells = _code(data)
     if not cells:
         return []

@@ -58,7 +58,7 @@ class Format:
         languages: Ids of the languages that VS Code gives to its files.
         is_mine: Function of the module, for a YAML format: `(source, document) -> bool`.
         read: Function of the module. For YAML `(source, documents, neighbours) -> list[Launch]`, for the others
-            `(source, neighbours) -> list[Launch]`. A JSON reader may give a `Problem` instead.
+            `(source, neighbours) -> list[Launch]`. One of JSON or of notebooks may give a `Problem` instead.
         module: Name of the module below this package. The index sets it.
         names: Regular expression of `files` for a name in lower case. The index sets it.
         otherwise: The same of `fallback`.

@@ -171,7 +171,8 @@ def _filled_texts(data: dict[str, Any]) -> list[str]:
     """The texts of a rule whose placeholders are filled in, without those of its cases."""
     fix = data.get("fix", {})
     changes = [*fix.get("set", {}).values(), *fix.get("rename", {}).values()]
-    return [data["message"], data["advice"], *[text for text in changes if isinstance(text, str)]]
+    texts = [data["message"], data["advice"], *data.get("labels", {}).values(), *changes]
+    return [text for text in texts if isinstance(text, str)]
 
 
 def _texts(data: dict[str, Any], compiled: dict[str, Any], values: dict[str, Any]) -> None:

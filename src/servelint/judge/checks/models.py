@@ -341,9 +341,9 @@ def repository_name(config: Config) -> dict[str, str] | None:
     publisher, _, rest = name.partition("/")
     odd = re.search(r"[^\w.-]", rest)
     if odd is not None:
-        fault = "has a space in it" if odd.group().isspace() else f"has {odd.group()} in it"
+        fault = "has a space in it" if odd.group().isspace() else f'has "{odd.group()}" in it'
     elif (double := re.search(r"--|\.\.", name)) is not None:
-        fault = f"has {double.group()} in it"
+        fault = f'has "{double.group()}" in it'
     elif rest.endswith(("-", ".", ".git")):
         fault = "ends with .git" if rest.endswith(".git") else f"ends with {rest[-1]}"
     else:
@@ -389,11 +389,21 @@ def reasoning(config: Config) -> dict[str, str] | None:
 
 def _misfit(config: Config, option: str, kind: str, wanted: str | None) -> dict[str, str] | None:
     """The parser to write instead of one that reads another format; None if it fits, or if that is not known."""
-    engine, given = config.launch.engine, config.operand(option).value
-    if wanted is None or not isinstance(given, str) or not is_known_parser(kind, given, engine):
+    given = config.operand(option).value
+    if wanted is None or not isinstance(given, str) or not is_known_parser(kind, given, config.launch.engine):
         return None
-    fitting = parsers_of(kind, wanted, engine)
-    if given in fitting:
-        return None
-    here = [name for name in fitting if (found := config.named(option + "s", name)) is not None and found.here]
-    return {"fits": here[0]} if here else None
+    fits = _fitting(config, option, kind, wanted)
+    return {"fits": fits} if fits is not None and given not in parsers_of(kind, wanted, config.launch.engine) else None
+
+
+def fitting_parser(config: Config, option: str) -> str | None:
+    """The parser that --tool-call-parser or --reasoning-parser takes for the model; None if the model's format is not known."""
+    kind = "tools" if option == "tool-call-parser" else "thinks"
+    wanted = getattr(config.family, kind) if config.family is not None else None
+    return _fitting(config, option, kind, wanted) if wanted is not None else None
+
+
+def _fitting(config: Config, option: str, kind: str, wanted: str) -> str | None:
+    """The first parser of a format that the release has."""
+    fitting = parsers_of(kind, wanted, config.launch.engine)
+    return next((name for name in fitting if (found := config.named(option + "s", name)) is not None and found.here), None)

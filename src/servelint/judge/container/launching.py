@@ -44,6 +44,7 @@ def not_started(launch: Launch) -> list[Violation]:
             needs = "a list needs double quotes" if quotes else "this list is not valid JSON"
             message = f"{needs}: Docker passes {shown!r} to a shell unchanged, and {engine} is not started"
             advice = "write double quotes" if quotes else "write one comma between two words, and none after the last one"
+            advice = advice if "]" in mishap.shown else "close the list: ]"
             label = "not JSON"
         elif mishap.kind == "shell-form":
             message = f"CMD is not a list: the image's entrypoint is given /bin/sh -c {shown!r}, and {engine} is not started"

@@ -174,7 +174,7 @@ def _misspelt_value(view: ReleaseView, name: str, shown: str, text: TracedText, 
     if not value or not lives or value.lower().replace("_", "-") in plain:
         return None
     now = [one for one in lives if kind and view.has_now(view.catalog.names(kind).get(one))]
-    close = misspelt(value, now) or misspelt(value, lives)
+    close = misspelt(value, now) or _only_one_with(value, now) or misspelt(value, lives)
     if close is None:
         return None
     has = _had_elsewhere(view, name, kind, close, lives[close])
@@ -187,6 +187,13 @@ def _misspelt_value(view: ReleaseView, name: str, shown: str, text: TracedText, 
         change=written_at(text.written, close) if not has else None,
         title=f"write {close}",
     )
+
+
+def _only_one_with(part: str, names: list[str]) -> str | None:
+    """The only name that a text is a part of: openai_gptoss for gpt-oss."""
+    plain = re.sub(r"[-_]", "", part.lower())
+    found = [one for one in names if plain in one.lower().replace("_", "").replace("-", "")] if len(plain) > 4 else []
+    return found[0] if len(found) == 1 else None
 
 
 def _had_elsewhere(view: ReleaseView, name: str, kind: str, value: str, first: int) -> str:

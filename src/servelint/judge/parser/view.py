@@ -336,7 +336,7 @@ def elsewhere(engine: str, spelling: str, value: str) -> bool:
 def listed(items: Iterable[object], most: int = 8) -> str:
     """A list in words: "a, b or c", or the first items of a long one, "a, b and 3 more"."""
     texts = [_shown(item) for item in items]
-    if len(texts) > most + 1:  # "and 1 more" takes as much room as the last one
+    if len(texts) > most + 1:  # "and 1 more" is as long as the last one
         return ", ".join(texts[:most]) + f" and {len(texts) - most} more"
     return " or ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
 
