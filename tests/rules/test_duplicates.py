@@ -87,6 +87,7 @@ MET_IN = {
     ("lmdeploy/qwen3-too-new", "lmdeploy/weights-do-not-fit"): "lmdeploy/bfloat16-on-older-gpu",
     ("sglang/gpu-without-kernels", "sglang/memory-does-not-start"): "sglang/fa3-on-other-gpu",
     ("sglang/memory-does-not-start", "sglang/sparse-attention-without-kernels"): "sglang/tilelang-fp8-cache",
+    ("vllm/kv-connector-hybrid-model", "vllm/offloading-without-host-memory"): "vllm/kv-connector-beside-aligned-states",
 }
 """The rule in whose examples a pair is met that the examples of neither of its two rules have."""
 
