@@ -134,6 +134,9 @@ class TestUnused:
         (finding,) = findings(f"vllm serve m # servelint: ignore[⟦{pattern}⟧]")
         assert finding.sentence == f"there is no rule {pattern}; correct the id (servelint rules lists them)"
 
+    def test_an_id_that_a_program_fills_in(self) -> None:
+        assert findings("vllm serve m # servelint: ignore[vllm/{rule}]") == findings("vllm serve m # servelint: ignore[$RULE]") == []
+
     def test_each_pattern_is_judged_on_its_own(self) -> None:
         text = f"vllm serve m --gpu-memory-utilization 1.5 # servelint: ignore[{RANGE}, ⟦vllm/spec-method-alias⟧]"
         assert [finding.rule for finding in findings(text)] == [UNUSED]
