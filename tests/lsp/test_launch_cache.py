@@ -61,7 +61,7 @@ def test_random_edits(seed: int) -> None:
     """Of scripts, compose files, manifests, JSON and variables."""
     texts = originals()
     documents = {name: Document(TEXTS / name) for name in NAMES}
-    for edit in edits(120, seed):
+    for edit in edits(60, seed):
         texts[edit.name] = edit.of(texts[edit.name])
         assert documents[edit.name].same(texts[edit.name]), edit
 
@@ -73,7 +73,7 @@ def test_random_edits_of_long_files(name: str, settings: Settings) -> None:
     original = text = path.read_text(encoding="utf-8")
     chance = random.Random(name)
     document = Document(path, settings)
-    for index in range(20):
+    for index in range(10):
         text = original if index % 6 == 0 else scripting.edited(text, chance)
         assert document.same(text), text
 
