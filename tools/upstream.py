@@ -15,6 +15,7 @@ import json
 import re
 import sys
 import time
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ STATES = ("open", "closed", "merged", "unknown")
 _ADDRESS = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+/(?:issues|pull)/\d+")
 
 
+@lru_cache(maxsize=1)
 def cited() -> dict[str, list[dict[str, Any]]]:
     """Return the address of each thread that rules cite, with these rules."""
     found: dict[str, list[dict[str, Any]]] = {}

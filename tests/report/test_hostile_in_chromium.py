@@ -50,24 +50,27 @@ def browser() -> Iterator[Browser]:
         yield found
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
-def test_nothing_of_a_page_is_run(payload: str, browser: Browser, tmp_path: Path) -> None:
+def test_nothing_of_a_page_is_run(browser: Browser, tmp_path: Path) -> None:
     """`opened` sees to it that nothing else is asked for, and that no policy is broken: nothing is there to be blocked."""
     file = tmp_path / "report.html"
-    file.write_text(render(everywhere(payload)), encoding="utf-8")
+    file.write_text(render(everywhere("m")), encoding="utf-8")
     with browsers.opened(browser, file) as page:
         page.on("dialog", lambda dialog: pytest.fail(dialog.message))
-        for fold in page.locator("details").all():
-            fold.evaluate("node => { node.open = true }")
-        for link in page.locator("a[href]").all():
-            assert (link.get_attribute("href") or "").startswith(("#", "https://"))
-        page.locator("#filter-text").fill(payload)
-        page.keyboard.press("Tab")
-        assert page.evaluate("window.pwned") is None
-        assert page.locator("script").count() == 1
-        assert (
-            page.locator("main img, main iframe, main foreignObject, main base, main meta, main link, main style").count() == 0
-        )
+        for payload in PAYLOADS:
+            file.write_text(render(everywhere(payload)), encoding="utf-8")
+            page.reload()
+            for fold in page.locator("details").all():
+                fold.evaluate("node => { node.open = true }")
+            for link in page.locator("a[href]").all():
+                assert (link.get_attribute("href") or "").startswith(("#", "https://")), payload
+            page.locator("#filter-text").fill(payload)
+            page.keyboard.press("Tab")
+            assert page.evaluate("window.pwned") is None, payload
+            assert page.locator("script").count() == 1, payload
+            assert page.locator(_NEVER).count() == 0, payload
+
+
+_NEVER = "main img, main iframe, main foreignObject, main base, main meta, main link, main style"
 
 
 def test_nothing_of_an_address_is_run(browser: Browser, tmp_path: Path) -> None:
@@ -75,8 +78,10 @@ def test_nothing_of_an_address_is_run(browser: Browser, tmp_path: Path) -> None:
     file.write_text(render(everywhere("m")), encoding="utf-8")
     from urllib.parse import quote
 
-    for payload in PAYLOADS:
-        with browsers.opened(browser, file, f"#text={quote(payload)}&severity={quote(payload)}") as page:
+    with browsers.opened(browser, file) as page:
+        for payload in PAYLOADS:
+            page.goto("about:blank")  # a page whose address has another end is not loaded again
+            page.goto(f"{file.as_uri()}#text={quote(payload)}&severity={quote(payload)}")
             assert page.evaluate("window.pwned") is None, payload
             assert page.locator("script").count() == 1, payload
 
@@ -87,9 +92,11 @@ def test_nothing_of_a_picture_is_run(browser: Browser, tmp_path: Path) -> None:
     found = recommend(UseCase("chat"), Objective("latency"), "h100", "Qwen/Qwen3-8B", "vllm")
     assert found.crossover is not None
     file = tmp_path / "gain.svg"
-    for payload in PAYLOADS:
-        file.write_text(gain_svg(found.crossover, payload), encoding="utf-8")
-        with browsers.opened(browser, file) as page:
+    file.write_text(gain_svg(found.crossover, "m"), encoding="utf-8")
+    with browsers.opened(browser, file) as page:
+        for payload in PAYLOADS:
+            file.write_text(gain_svg(found.crossover, payload), encoding="utf-8")
+            page.reload()
             assert page.evaluate("window.pwned") is None, payload
             assert page.locator("script, foreignObject, image, a").count() == 0, payload
 

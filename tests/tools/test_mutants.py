@@ -116,6 +116,7 @@ def test_fates_of_mutants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
         "from servelint.small import larger\n\n\ndef test_larger():\n    assert larger(2, 1) == 2 and larger(1, 2) == 2\n"
     )
     monkeypatch.setattr(tool, "ROOT", tmp_path)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # a start of pytest takes seconds with all of them
     tests = ["--tests", "small=tests/test_small.py"]
     assert tool.main(["small", *tests]) == 1
     output = capsys.readouterr().out
