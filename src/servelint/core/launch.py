@@ -215,6 +215,10 @@ class Runtime:
         self.services: list[list[Probe]] = []
 
 
+NO_GPUS = ("none", "void")
+"""Values of NVIDIA_VISIBLE_DEVICES with which NVIDIA's runtime gives a container no GPU; an empty one does so too."""
+
+
 class Container:
     """The container that a launch runs in.
 

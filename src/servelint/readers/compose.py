@@ -11,7 +11,7 @@ import re
 from functools import cached_property
 
 from servelint.core import bounds
-from servelint.core.launch import Container, Launch, Mishap, OpenedFile, Port, Probe, Runtime, Variable, Word, join
+from servelint.core.launch import NO_GPUS, Container, Launch, Mishap, OpenedFile, Port, Probe, Runtime, Variable, Word, join
 from servelint.core.source import Source, Span
 from servelint.core.text import HOLE, TracedText, unknown
 from servelint.engines import entry
@@ -290,7 +290,7 @@ class _Reading:
             if value is not None:
                 settings[name] = value
         named = env.get("NVIDIA_VISIBLE_DEVICES")
-        hidden = named is not None and named.value is not None and named.value.value in runtime.NO_GPUS
+        hidden = named is not None and named.value is not None and named.value.value in ("", *NO_GPUS)
         gpus, reserved = self.gpus(settings.get("runtime"), hidden)
         # what the host gives by itself: devices to a privileged container, GPUs where the NVIDIA runtime is its default
         unsure = part or "privileged" in self.service.fields or (named is not None and not hidden)

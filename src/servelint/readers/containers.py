@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from servelint.core.launch import Container, Launch, Mishap, OpenedFile, ReleaseClaim, Variable, Word
+from servelint.core.launch import NO_GPUS, Container, Launch, Mishap, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.numbers import is_whole
 from servelint.core.run import current
 from servelint.core.text import HOLE, TracedText, unknown
@@ -433,7 +433,7 @@ def _may_have_gpus(run: ContainerRun) -> bool:
     """Whether a container without `--gpus` may be given some: by devices, a runtime, or options that are not shown."""
     given = {name for name, _ in run.options}
     named = [word.text.flat for word in run.values("--env") if word.text.flat.startswith("NVIDIA_VISIBLE_DEVICES")]
-    if named and named[-1].partition("=")[2] in ("none", "void"):
+    if named and named[-1].partition("=")[2] in NO_GPUS:
         return run.open or not given.isdisjoint(_GIVING - {"--runtime"})
     return run.open or bool(named) or not given.isdisjoint(_GIVING)
 

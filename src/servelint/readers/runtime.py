@@ -10,8 +10,6 @@ from servelint.core.source import Source
 from servelint.core.text import HOLE, TracedText
 from servelint.readers.containers import ContainerRun
 
-NO_GPUS = ("", "none", "void")
-"""Values of NVIDIA_VISIBLE_DEVICES with which NVIDIA's runtime gives a container no GPU."""
 _DURATION = r"(\d+(?:\.\d+)?)(h|ms|us|µs|ns|m|s)"
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _ASKED = r"(?:https?://)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]):(\d{2,5})\b"

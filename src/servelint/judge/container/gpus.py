@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.core.finding import Related
-from servelint.core.launch import Container
+from servelint.core.launch import NO_GPUS, Container
 from servelint.core.numbers import whole_number
 from servelint.core.text import TracedText
 from servelint.engines import ENGINES, images
@@ -54,7 +54,7 @@ def _none(config: Config, container: Container) -> list[Violation]:
     if re.search(_WITHOUT, image.value, re.IGNORECASE) or re.search(_WORD.format(_WITHOUT), launch.source.path, re.IGNORECASE):
         return []
     named = config.operand("env.NVIDIA_VISIBLE_DEVICES")
-    if named.value in ("none", "void"):
+    if named.value in NO_GPUS:
         message = f"NVIDIA_VISIBLE_DEVICES={named.value} gives this container no GPU: {engine.name} finds none"
         return [Violation("no-gpu", named.span, message, "write all, or the indexes of the GPUs", "without a GPU")]
     message = f"this container requests no GPU: {engine.name} finds none unless the host's default runtime adds them"

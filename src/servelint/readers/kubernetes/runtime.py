@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.launch import Port, Probe, Runtime
+from servelint.core.launch import NO_GPUS, Port, Probe, Runtime
 from servelint.core.numbers import is_whole
 from servelint.core.source import Source
 from servelint.core.text import TracedText, unknown
@@ -74,12 +74,12 @@ def gpus(fields: Entries, pod: Entries, complete: bool) -> tuple[int | None, boo
     if reserved:
         return total, True
     named = _named(fields)
-    if (string(pod, "runtimeClassName") or "").startswith("nvidia") and named not in runtime.NO_GPUS[1:]:
+    if (string(pod, "runtimeClassName") or "").startswith("nvidia") and named not in NO_GPUS:
         return None, True  # the image's NVIDIA_VISIBLE_DEVICES=all gives it every GPU of the node
     claims = "claims" in resources or "resourceClaims" in pod
     # what the node gives by itself: devices to a privileged container, GPUs where its runtime reads the variable
     other = other or string(section(fields, "securityContext"), "privileged") not in (None, "false")
-    other = other or (named is not None and named not in runtime.NO_GPUS)
+    other = other or (named is not None and named not in ("", *NO_GPUS))
     complete = complete and not hidden(fields, "resources") and not hidden(resources, "limits", "requests") and not hidden(pod)
     return (0, False) if complete and not other and not claims else (None, None)
 
