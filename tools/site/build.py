@@ -2,8 +2,8 @@
 
     python tools/site/build.py OUT [SAMPLE]
 
-With SAMPLE, a number, only one in so many of the pages of rules, options and releases has its text, and the others are empty:
-enough to try the site, in a third of the time. The pages are written as Markdown into a temporary folder, and zensical turns
+With SAMPLE, a number, about one in so many of the pages of rules, options and releases has its text, and the others are empty:
+enough to try the site, in half the time. The pages are written as Markdown into a temporary folder, and zensical turns
 that into static files. Nothing in them is loaded from another host. The facts come from the rule book and the catalogs of the
 installed servelint.
 """
@@ -24,6 +24,7 @@ import matrix
 import options
 import playground
 import releases
+from sample import Sample
 
 import rules
 
@@ -149,19 +150,6 @@ def _repeats(location: str) -> bool:
     return section not in kept.get(page.partition("/")[0], (section,))
 
 
-LOOKED_AT = ("0.27.1", "kv-cache-dtype", "turboquant-with-spec-decode", "heads-not-divisible")
-"""Pages that tests of the site look at."""
-
-
-def _emptied(docs: Path, sample: int) -> list[Path]:
-    """Take the texts of most pages away, but for one in `sample` and those that a test of the site looks at; return which."""
-    pages = sorted(page for part in ("options", "releases", "rules") for page in (docs / part).rglob("*.md"))
-    left = [page for number, page in enumerate(pages) if number % sample and page.stem not in ("index", *LOOKED_AT)]
-    for page in left:
-        page.unlink()
-    return [page.relative_to(docs).with_suffix("") for page in left]
-
-
 def main(argv: list[str]) -> int:
     """Build the site into a folder; return the exit status."""
     if len(argv) not in (1, 2) or not all(one.isdecimal() and int(one) for one in argv[1:]):
@@ -175,12 +163,12 @@ def main(argv: list[str]) -> int:
         loaded = pool.submit(playground.write, docs, work)
         documentation(docs)
         book = rules.load()
-        rules.write(docs, book)
-        options.write(docs, book)
-        releases.write(docs, book)
-        matrix.write(docs)
+        sample = Sample(docs, int(argv[1]) if argv[1:] else 1)
+        rules.write(sample, book)
+        options.write(sample, book)
+        releases.write(sample, book)
+        matrix.write(sample)
         loaded.result()
-        empty = _emptied(docs, int(argv[1])) if argv[1:] else []
         shutil.copytree(ASSETS, docs / "assets", dirs_exist_ok=True)
         for picture in (ROOT / "docs").glob("*.svg"):
             shutil.copy(picture, docs / "assets")
@@ -192,7 +180,7 @@ def main(argv: list[str]) -> int:
             shutil.rmtree(out)
         _shorten_index(work / "site" / "search.json")
         shutil.copytree(work / "site", out)
-        for page in empty:
+        for page in sample.left:
             (out / page).mkdir(parents=True)
             (out / page / "index.html").write_text("<!doctype html><title>not in this sample</title>\n", encoding="utf-8")
         llms.write(ROOT, out, GROUPS)

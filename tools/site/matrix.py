@@ -9,9 +9,9 @@ import html
 import json
 import shlex
 from itertools import combinations
-from pathlib import Path
 
 from bars import engine_name, releases_of, slug
+from sample import Sample
 
 from servelint import check_command
 
@@ -103,12 +103,16 @@ def _found(engine: str, release: str, words: str) -> dict[str, str]:
     return found
 
 
-def cells(engine: str) -> dict[str, dict[str, list[list[str]]]]:
-    """Release -> pair of features -> rules that only the pair has, with severities; "absent" where a half is not there."""
+def cells(engine: str, sample: Sample) -> dict[str, dict[str, list[list[str]]]]:
+    """Release -> pair of features -> rules that only the pair has, with severities; "absent" where a half is not there.
+
+    The newest release and those of the sample.
+    """
     model, groups = FEATURES[engine]
     every = [(group, name, words) for group, some in groups.items() for name, words in some.items()]
     found: dict[str, dict[str, list[list[str]]]] = {}
-    for release in releases_of(engine)[-_RELEASES:]:
+    newest = releases_of(engine)[-_RELEASES:]
+    for release in [one for one in newest if one == newest[-1] or sample.has(one)]:
         alone = {
             (used, name): _found(engine, release, f"{used} {words}")
             for used in (model, *[MODELS[name] for _, name, _ in every if name in MODELS])
@@ -148,8 +152,9 @@ them.
 """
 
 
-def write(docs: Path) -> None:
+def write(sample: Sample) -> None:
     """Write the page."""
+    docs = sample.docs
     (docs / "matrix").mkdir()
     lines = [_PAGE]
     data = {}
@@ -157,7 +162,7 @@ def write(docs: Path) -> None:
         data[slug(engine)] = {
             "name": engine_name(engine),
             "groups": {group: list(some) for group, some in groups.items()},
-            "cells": cells(engine),
+            "cells": cells(engine, sample),
         }
     lines.append('<form class="filters" id="matrix-form"><label>Engine <select name="engine">')
     lines += [f'<option value="{key}">{html.escape(one["name"])}</option>' for key, one in data.items()]

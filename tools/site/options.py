@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import json
 import re
 import shlex
-from pathlib import Path
 from typing import Any
 
 from bars import bar, engine_name, releases_of, slug
+from sample import Sample
 
 import rules
 from servelint.engines import ENGINES
@@ -204,9 +205,9 @@ def _indented(width: int, lines: list[str]) -> list[str]:
     return [" " * width + line for line in lines]
 
 
-def write(docs: Path, book: list[rules.Rule]) -> None:
+def write(sample: Sample, book: list[rules.Rule]) -> None:
     """Write the pages below `options/`."""
-    folder = docs / "options"
+    folder = sample.docs / "options"
     folder.mkdir()
     index = ["---", "hide: [navigation, toc]", "---", "", "# Options", ""]
     index += ["Every option, key of a JSON option and environment variable, over all releases that servelint knows.", ""]
@@ -231,18 +232,19 @@ def write(docs: Path, book: list[rules.Rule]) -> None:
             )
             others = [one for one in names if one != title]
             what = reference.purpose_of(catalog, option, title)
-            text = _page(engine, title, runs, others, rules.about(book, engine, {name}), extra, what)
-            (folder / slug(engine) / f"{slug(name)}.md").write_text(text, encoding="utf-8")
+            page = functools.partial(_page, engine, title, runs, others, rules.about(book, engine, {name}), extra, what)
+            sample.write(folder / slug(engine) / f"{slug(name)}.md", page)
             sections["Options"].append((title, slug(name), runs[-1][1] == last))
         for name, runs in keys_of(catalog).items():
-            text = _page(engine, name, runs, [], rules.about(book, engine, {name}), _key_written(catalog, name, runs[-1][1]))
-            (folder / slug(engine) / f"{slug(name)}.md").write_text(text, encoding="utf-8")
+            ways = _key_written(catalog, name, runs[-1][1])
+            page = functools.partial(_page, engine, name, runs, [], rules.about(book, engine, {name}), ways)
+            sample.write(folder / slug(engine) / f"{slug(name)}.md", page)
             sections["Keys"].append((name, slug(name), runs[-1][1] == last))
         for name, runs in variables_of(catalog).items():
             extra = [*reference.instead(catalog, name, runs[-1][1]), ""]
             extra += _ways(engine, catalog.releases[runs[-1][1]], variable=name)
-            text = _page(engine, name, runs, [], rules.about(book, engine, {f"env.{name}"}), extra)
-            (folder / slug(engine) / f"{slug(name)}.md").write_text(text, encoding="utf-8")
+            page = functools.partial(_page, engine, name, runs, [], rules.about(book, engine, {f"env.{name}"}), extra)
+            sample.write(folder / slug(engine) / f"{slug(name)}.md", page)
             sections["Environment variables"].append((name, slug(name), runs[-1][1] == last))
         count = sum(len(rows) for rows in sections.values())
         known = f"{catalog.releases[0]} to {catalog.releases[-1]}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from pathlib import Path
 
 import options
 from bars import engine_name, releases_of, slug
 from options import Run
+from sample import Sample
 
 import rules
 from servelint.engines import ENGINES
@@ -78,8 +79,9 @@ hide: [navigation, toc]
 """
 
 
-def write(docs: Path, book: list[rules.Rule]) -> None:
+def write(sample: Sample, book: list[rules.Rule]) -> None:
     """Write the pages below `releases/` and the page that compares two releases."""
+    docs = sample.docs
     folder = docs / "releases"
     folder.mkdir()
     (docs / "compare").mkdir()
@@ -93,8 +95,7 @@ def write(docs: Path, book: list[rules.Rule]) -> None:
         releases = releases_of(engine)
         (folder / slug(engine)).mkdir()
         for at, release in enumerate(releases):
-            path = folder / slug(engine) / f"{slug(release)}.md"
-            path.write_text(_page(engine, at, names, book), encoding="utf-8")
+            sample.write(folder / slug(engine) / f"{slug(release)}.md", functools.partial(_page, engine, at, names, book))
         links = [f"[{release}]({slug(engine)}/{slug(release)}.md)" for release in reversed(releases)]
         index += [f"## {engine_name(engine)}", "", " · ".join(links), ""]
         engines.append(f'<option value="{slug(engine)}">{engine_name(engine)}</option>')

@@ -9,10 +9,10 @@ import json
 import re
 import textwrap
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from bars import bar, engine_name, releases_of, slug
+from sample import Sample
 
 from servelint.core.settings import Settings
 from servelint.engines import ENGINE_NAMES
@@ -226,12 +226,11 @@ def _log() -> str:
     return _LOG + _data("log", {"rules": rows, **log_search.WEIGHTS}) + "\n"
 
 
-def write(docs: Path, book: list[Rule]) -> None:
+def write(sample: Sample, book: list[Rule]) -> None:
     """Write the pages below `rules/` and the page for logs."""
+    docs = sample.docs
     for one in book:
-        path = docs / "rules" / f"{one.id}.md"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page(one, book), encoding="utf-8")
+        sample.write(docs / "rules" / f"{one.id}.md", functools.partial(page, one, book))
     (docs / "rules" / "index.md").write_text(_list(book), encoding="utf-8")
     (docs / "log").mkdir()
     (docs / "log" / "index.md").write_text(_log(), encoding="utf-8")
