@@ -34,11 +34,12 @@ def _examples() -> list[tuple[dict[str, Any], dict[str, Any], int]]:
 
 
 def _written(rule: dict[str, Any], example: dict[str, Any], number: int) -> list[tuple[str, Source]]:
-    """The example in a shell script, in a list, and in some other formats: others for each."""
+    """The example in a shell script or in a list, and in some other formats: others for each."""
     if "text" in example:
         return [("as it is", unmarked(example["file"], example["text"])[0])]
     turn = (number + len(rule["id"])) % 26
-    names = [name for index, name in enumerate(WRAPPERS) if name in ("shell", "compose-list") or index % 26 == turn]
+    usual = "shell" if number % 2 else "compose-list"
+    names = [name for index, name in enumerate(WRAPPERS) if name == usual or index % 26 == turn]
     return [(name, unmarked(WRAPPERS[name][0], WRAPPERS[name][1](rule["engine"], example))[0]) for name in names]
 
 

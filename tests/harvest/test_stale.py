@@ -142,9 +142,9 @@ def test_stored_anchors_are_rebuilt(engine: str) -> None:
         pytest.skip(f"{engine} {release} is neither on the package index nor in the cache: {error}")
     # what an older release decides is followed through dozens of them: `servelint engines anchors` rebuilds that
     cite = [one for one in stale.open_rules(engine) if any(place.release == release for place in citations(one))]
-    cite = cite if "SERVELINT_ALL_RELEASES" in os.environ else cite[::4]
+    cite = cite if "SERVELINT_ALL_RELEASES" in os.environ else cite[::8]
     found = stale.build(cite, release, only(newest, release))
-    assert len(found) > 50
+    assert len(found) > 25
     assert found == {rule: known["rules"][rule] for rule in found}
 
 

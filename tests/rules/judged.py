@@ -40,7 +40,7 @@ class Judged(NamedTuple):
 
 
 def each_judged(rule: dict[str, Any]) -> Iterator[Judged]:
-    """The bad examples of a rule, each at the first, the middle and the last release, or at all with SERVELINT_ALL_RELEASES."""
+    """The bad examples of a rule, each at the first and the last release, or at all with SERVELINT_ALL_RELEASES."""
     for number, example in enumerate(rule["examples"]["bad"], start=1):
         filename, wrap = WRAPPERS["compose-list"]
         text = (filename, wrap(rule["engine"], example)) if "image" in example else example_text(example)
@@ -61,5 +61,5 @@ def _sampled(rule: dict[str, Any], example: dict[str, Any]) -> list[str | None]:
     inside = [one for one in releases_of(rule["engine"]) if ranges.contains(bounds, release_key(one))]
     if not inside:
         return [own]
-    chosen = inside if EVERYWHERE else [inside[0], inside[len(inside) // 2], inside[-1]]
+    chosen = inside if EVERYWHERE else [inside[0], inside[-1]]
     return list(dict.fromkeys([*chosen, *([own] if own is not None else [])]))

@@ -30,7 +30,7 @@ class Sample:
         return name in LOOKED_AT or zlib.crc32(name.encode()) % self.one_in == 0
 
     def write(self, path: Path, made: Callable[[], str]) -> None:
-        """Write a page with what `made` returns, or leave it out: then nothing is made."""
+        """Write a page with what `made` returns, where the sample has it; nothing else is made."""
         path.parent.mkdir(parents=True, exist_ok=True)
         if self.has(path.stem):
             path.write_text(made(), encoding="utf-8")
