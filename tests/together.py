@@ -14,6 +14,13 @@ from typing import Any
 import pytest
 
 Test = Callable[..., None]
+_LONG = 60
+
+
+def shortened(case: Any) -> str:
+    """A case as its name: the text that it is, or what is written for it, and not more than a line's worth."""
+    text = case if isinstance(case, str) else repr(case)
+    return text if len(text) <= _LONG else text[:_LONG] + "\u2026"
 
 
 class Shelf(list[tuple[str, dict[str, Any]]]):
@@ -24,7 +31,7 @@ class Shelf(list[tuple[str, dict[str, Any]]]):
 
 
 def together(
-    argument: str, cases: Sequence[Any], *, name: Callable[[Any], str] = str, at_once: int = 40
+    argument: str, cases: Sequence[Any], *, name: Callable[[Any], str] = shortened, at_once: int = 40
 ) -> Callable[[Test], Test]:
     """Make tests of `at_once` cases out of a test of one, which gets its case as the argument of that name.
 
