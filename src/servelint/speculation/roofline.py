@@ -78,7 +78,7 @@ _BLOCKS = {
 """Parts of the names of models -> the block drafters of https://github.com/z-lab/dflash, which are as wide as their models."""
 _ASSISTANTS = {"E2B": 159_000_000, "E4B": 159_000_000, "": 945_000_000}
 _ASSISTANT_LAYERS = 4
-"""Parts of the names of Gemma 4's models -> bytes that a pass of its assistant reads, and the assistant's layers. It has a head
+"""Parts of the names of Gemma 4's models -> bytes that a pass of the assistant reads, and the assistant's layers. It has a head
 of its own, 1024 wide (its F16 file for 31B: 945 MB, https://huggingface.co/Radamanthys11/Gemma-4-31B-it-assistant-GGUF), for E2B
 and E4B 256 wide with centroids, of which it reads few (159 MB, google/gemma-4-E4B-it-assistant). Gemma4MTP in vllm-0.29.0
 vllm/model_executor/models/gemma4_mtp.py."""
