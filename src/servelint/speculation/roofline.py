@@ -79,8 +79,8 @@ _BLOCKS = {
 _ASSISTANTS = {"E2B": 159_000_000, "E4B": 159_000_000, "": 945_000_000}
 _ASSISTANT_LAYERS = 4
 """Parts of the names of Gemma 4's models -> bytes that a pass of the assistant reads, and the assistant's layers. It has a head
-of its own, 1024 wide (its F16 file for 31B: 945 MB, https://huggingface.co/Radamanthys11/Gemma-4-31B-it-assistant-GGUF), for E2B
-and E4B 256 wide with centroids, of which it reads few (159 MB, google/gemma-4-E4B-it-assistant). Gemma4MTP in vllm-0.29.0
+of its own, 1024 wide (its F16 file for 31B: 945 MB, https://huggingface.co/Radamanthys11/Gemma-4-31B-it-assistant-GGUF), for
+E2B and E4B 256 wide with centroids, of which it reads few (159 MB, google/gemma-4-E4B-it-assistant). Gemma4MTP in vllm-0.29.0
 vllm/model_executor/models/gemma4_mtp.py."""
 _BLOCK_LAYERS, _BLOCK_PARAMETERS = 5, 65
 """The layers of most of them, and their parameters as a multiple of the square of their width."""
