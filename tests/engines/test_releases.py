@@ -213,7 +213,11 @@ def test_what_is_no_release(text: str) -> None:
         ("vllm", "0.27.5", "never", ["0.27.1", "0.28.0"]),
         ("vllm", "0.11.20", "never", ["0.11.2", "0.12.0"]),
         ("vllm", "0.20.0rc1", "between", ["0.19.1", "0.20.0"]),
-        ("vllm", "0.19.1rc1.dev328", "between", ["0.19.0", "0.19.1"]),
+        ("vllm", "0.19.1rc1.dev328", "between", ["0.19.0", "0.20.0"]),  # of the main branch, which leads to the next minor
+        ("vllm", "0.19.1rc1", "between", ["0.19.0", "0.19.1"]),
+        ("vllm", "0.19.2rc1.dev134+gfe9c3d6c5", "between", ["0.19.1", "0.20.0"]),
+        ("vllm", "0.20.0rc1.dev3", "between", ["0.19.1", "0.20.0"]),
+        ("vllm", "0.33.1rc1.dev20", "newer", ["0.33.0"]),
         ("sglang", "0.523", "never", ["0.5.23"]),
         ("sglang", "5.23", "never", ["0.5.23"]),
         ("sglang", "5.13", "never", ["0.5.13.post1", "0.5.23"]),

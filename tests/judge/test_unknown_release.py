@@ -83,7 +83,7 @@ def test_of_an_image(image: str, severity: str, text: str, words: str) -> None:
         ("vllm==0.99.0", "newer"),
         ("vllm==0.27.5", "judged by 0.27.1 and 0.28.0"),
         ("vllm==0.11.1.dev45", "judged by 0.11.0 and 0.11.1"),
-        ("https://x.example/vllm-0.19.1rc1.dev328+g18013df6a-cp38-abi3-linux_x86_64.whl", "judged by 0.19.0 and 0.19.1"),
+        ("https://x.example/vllm-0.19.1rc1.dev328+g18013df6a-cp38-abi3-linux_x86_64.whl", "judged by 0.19.0 and 0.20.0"),
         ("'sglang[all]==0.5.24'", "SGLang 0.5.24 is newer"),
         ("lmdeploy==0.99", "LMDeploy 0.99 is newer"),
     ],

@@ -261,6 +261,53 @@ class TestProperties:
             assert kv(plan).low > 0
 
 
+class TestAiter:
+    """On AMD's GPUs attention with AITER lowers --mem-fraction-static by 0.85, also where it is given."""
+
+    QWEN = "--model-path Qwen/Qwen3.8-27B-FP8 --mem-fraction-static 0.85 --max-running-requests 32"
+
+    @pytest.mark.parametrize(("options", "gpus", "tokens"), [("", 1, 1_543_256), ("--tp 2", 2, 3_228_418)])
+    def test_published_starts_on_mi355x(self, options: str, gpus: int, tokens: int) -> None:
+        assert planned(f"{self.QWEN} {options}", "0.5.17", "mi355x", gpus).kv_tokens == pytest.approx(tokens, rel=0.02)
+
+    @pytest.mark.parametrize(
+        ("command", "release", "gpu", "share"),
+        [
+            ("Qwen/Qwen3-8B", "0.4.6.post5", "mi300x", 1.0),
+            ("Qwen/Qwen3-8B", "0.4.7", "mi300x", 0.85),
+            ("Qwen/Qwen3-8B", "0.5.23", "mi300x", 0.85),
+            ("Qwen/Qwen3-8B", "0.5.23", "h200", 1.0),
+            ("Qwen/Qwen3-8B --context-length 8192", "0.5.23", "mi300x", 1.0),
+            ("Qwen/Qwen3-8B --context-length 8193", "0.5.23", "mi300x", 0.85),
+            ("Qwen/Qwen3-8B --attention-backend triton", "0.5.23", "mi300x", 1.0),
+            ("deepseek-ai/DeepSeek-R1 --tp 8", "0.5.23", "mi300x", 0.85),
+            ("deepseek-ai/DeepSeek-R1 --tp 4", "0.5.23", "mi300x", 1.0),
+            ("deepseek-ai/DeepSeek-V3.2 --tp 8", "0.5.23", "mi300x", 1.0),
+            ("google/gemma-4-31B-it", "0.5.23", "mi300x", 1.0),
+        ],
+    )
+    def test_it_depends_on_the_attention_and_the_context(self, command: str, release: str, gpu: str, share: float) -> None:
+        plan = planned(f"--model-path {command} --mem-fraction-static 0.8", release, gpu, 8)
+        assert plan.budget_gib is not None
+        whole = planned(
+            f"--model-path {command} --attention-backend triton --mem-fraction-static 0.8", release, gpu, 8
+        ).budget_gib
+        assert whole is not None
+        assert plan.budget_gib / whole == pytest.approx(share)
+
+    @pytest.mark.parametrize(
+        ("options", "release", "share"),
+        [("--mem-fraction-static 0.8", "0.5.19", 1.0), ("--mem-fraction-static 0.8", "0.5.18", 0.85), ("", "0.5.19", 0.85)],
+    )
+    def test_a_variable_keeps_a_fraction_that_is_given(self, options: str, release: str, share: float) -> None:
+        env = {"SGLANG_AITER_HONOR_EXPLICIT_MEM_FRACTION": "1"}
+        command = f"--model-path Qwen/Qwen3-8B {options}"
+        found = [planned(command + more, release, "mi300x", env=env).budget_gib for more in ("", " --attention-backend triton")]
+        assert found[0] is not None
+        assert found[1] is not None
+        assert found[0] / found[1] == pytest.approx(share)
+
+
 class TestAdapters:
     """srt/lora/mem_pool.py: an adapter of rank 16 on all linear layers of Llama 3.1 8B has 41,943,040 parameters."""
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from servelint.models.architecture import Architecture, find
 from servelint.speculation.cases import Case
 from servelint.speculation.gains import Gain, Measurement, gain_of, published
-from servelint.speculation.roofline import prior, steps
+from servelint.speculation.roofline import prior, steps, traffic_of
 
 DATA = json.loads((Path(__file__).parent / "held_out.json").read_text("utf-8"))
 ROWS, TREES = ([Measurement(row) for row in DATA[name]] for name in ("measurements", "trees"))
@@ -82,3 +83,24 @@ def test_drafts_help_less_where_a_step_is_short() -> None:
     assert long is not None
     assert math.exp(short.mean) < 1.65
     assert math.exp(long.mean) > 1.65
+
+
+def test_an_assistant_of_gemma_4_reads_little() -> None:
+    """By the arithmetic alone, of gemma-4-31B-it on an H100 with 8 tokens: 3.11 at one request, 2.54 at 16 (provide.ai)."""
+    for requests, gain in ((1, 3.11), (16, 2.54)):
+        found = prior(Case("vllm", "mtp", "google/gemma-4-31B-it", "H100", 8, requests))
+        assert found is not None
+        assert math.exp(found.mean) == pytest.approx(gain, rel=0.06)
+
+
+def test_a_model_with_layers_of_its_own_has_no_assistant() -> None:
+    for model, bytes_ in (("google/gemma-4-31B-it", 945e6), ("google/gemma-4-E4B-it", 159e6)):
+        assert traffic_of(Case("vllm", "mtp", model), known(model)).draft == bytes_
+    model = "Qwen/Qwen3.6-27B"
+    assert traffic_of(Case("vllm", "mtp", model), known(model)).draft_layers == 1
+
+
+def known(model: str) -> Architecture:
+    found = find(model)
+    assert found is not None
+    return found

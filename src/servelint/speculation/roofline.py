@@ -76,6 +76,12 @@ _BLOCKS = {
     "Qwen3.8-27B": "z-lab/Qwen3.8-27B-DFlash2",
 }
 """Parts of the names of models -> the block drafters of https://github.com/z-lab/dflash, which are as wide as their models."""
+_ASSISTANTS = {"E2B": 159_000_000, "E4B": 159_000_000, "": 945_000_000}
+_ASSISTANT_LAYERS = 4
+"""Parts of the names of Gemma 4's models -> bytes that a pass of the assistant reads, and the assistant's layers. It has a head
+of its own, 1024 wide (its F16 file for 31B: 945 MB, https://huggingface.co/Radamanthys11/Gemma-4-31B-it-assistant-GGUF), for
+E2B and E4B 256 wide with centroids, of which it reads few (159 MB, google/gemma-4-E4B-it-assistant). Gemma4MTP in vllm-0.29.0
+vllm/model_executor/models/gemma4_mtp.py."""
 _BLOCK_LAYERS, _BLOCK_PARAMETERS = 5, 65
 """The layers of most of them, and their parameters as a multiple of the square of their width."""
 _DEVIATIONS = {MTP: 0.12, EAGLE: 0.12, MEDUSA: 0.3, DRAFT_MODEL: 0.45, LOOKUP: 0.5, BLOCK: 0.25}
@@ -284,6 +290,11 @@ def traffic_of(case: Case, model: Architecture) -> Traffic:
 def _traffic(model: Architecture, method: str) -> Traffic:
     if method == BLOCK:
         return _block(model)
+    if method == MTP and model.architecture.startswith("Gemma4") and not model.mtp_layers:
+        found = traffic(model)
+        found.draft = next(size for part, size in _ASSISTANTS.items() if part in model.name)
+        found.draft_layers = _ASSISTANT_LAYERS
+        return found
     if method != EAGLE:
         return traffic(model)
     named = next((known for name in _EAGLES.get(model.name, ()) if (known := find(name)) is not None), None)

@@ -10,6 +10,8 @@ is profiled: whether graphs and activations fit into the rest shows when they ar
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from servelint import hardware
 from servelint.engines.config import Config
 from servelint.memory.plan import GIB, Interval, MemoryPlan, Part, Release
@@ -138,13 +140,30 @@ def _place(config: Config, found: MemoryPlan, given: Inputs) -> None:
     vendor, encoder, mla = given.gpu.vendor, defaults.vision(settings, given.model), cache.latent(given.model)
     inputs = defaults.FractionInputs(total * 1024, settings, vendor == "nvidia", captured, mla, encoder)
     given.defaults = defaults.defaults(given.release, inputs)
+    length = _context(config, given)
+    if length is not None and length > defaults.AITER_TOKENS and _aiter(config, given):
+        given.defaults = replace(given.defaults, fraction=given.defaults.fraction * defaults.AITER_SHARE)
+        least = f"a model of more than {defaults.AITER_TOKENS} tokens"
+        found.notes.append(f"with AITER's attention {least} gets {defaults.AITER_SHARE:g} of --mem-fraction-static")
+
+
+def _context(config: Config, given: Inputs) -> int | None:
+    known = config.operand("model.context").value
+    return given.settings.context or (known if isinstance(known, int) else None) or given.model.context
+
+
+def _aiter(config: Config, given: Inputs) -> bool:
+    """Whether AITER's attention lowers the fraction. From 0.5.19 a variable keeps one that is given as it is."""
+    kept = given.settings.fraction is not None and given.release.since("0.5.19")
+    if kept and str(config.operand("env.SGLANG_AITER_HONOR_EXPLICIT_MEM_FRACTION").value).lower() in ("1", "true", "yes", "y"):
+        return False
+    return defaults.with_aiter(given.release, given.settings, given.model, given.gpu, config.text("attention-backend"))
 
 
 def _cache(config: Config, found: MemoryPlan, given: Inputs) -> None:
     """Fill in what a token takes of the KV cache, its pages and the share of sliding layers."""
     release, settings, model = given.release, given.settings, given.model
-    known = config.operand("model.context").value
-    given.context = settings.context or (known if isinstance(known, int) else None) or model.context
+    given.context = _context(config, given)
     found.max_model_len = given.context
     form = cache.cache_form(release, settings, model, given.gpu)
     if form is None:

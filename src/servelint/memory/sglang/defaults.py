@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from servelint.hardware import Gpu
 from servelint.memory.plan import Release
-from servelint.memory.sglang.cache import compressed
+from servelint.memory.sglang.cache import compressed, latent, sparse
 from servelint.memory.sglang.settings import SglangSettings
 from servelint.models.architecture import Architecture
 
@@ -300,6 +300,35 @@ def prefill_graphs(release: Release, settings: SglangSettings, model: Architectu
     if any(kind.kind == "kda" for kind in model.states):
         return False
     return None if model.vision is not None and settings.encoder else True
+
+
+_TRITON_ON_AMD = ("Gemma4", "Exaone", "ExaoneMoE", "Olmo2", "Olmo3", "MiniMaxM3", "FalconH1", "NemotronH", "MiniCPMV")
+"""The starts of architectures that attend with Triton on AMD's GPUs (srt/server_args.py, 0.5.12 lines 2193 to 2413, and
+srt/arg_groups/model_overrides, 0.5.23)."""
+AITER_SHARE, AITER_TOKENS = 0.85, 8192
+"""What AITER's attention leaves of the fraction for a model of more tokens, and that number of tokens."""
+
+
+def with_aiter(release: Release, settings: SglangSettings, model: Architecture, gpu: Gpu | None, backend: str | None) -> bool:
+    """Whether attention runs with AITER, by which the fraction is lowered even where it is given.
+
+    Latent attention runs with it where a rank has 16 or 128 heads, up to 0.4.10 without drafts; sparse attention has backends
+    of its own.
+
+    Source: model_specific_adjustment in srt/model_executor/model_runner.py (0.4.7 line 423, 0.4.8 line 436, 0.5.3rc2 line
+    602), _handle_attention_backend_compatibility in srt/server_args.py (0.5.6 lines 1302 and 1420, 0.5.17 lines 5703 and
+    5817), srt/arg_groups/attention_hook.py (0.5.23 line 244).
+    """
+    if not release.since("0.4.7"):
+        return False
+    if backend is not None or gpu is None or gpu.vendor != "amd":
+        return backend == "aiter"
+    if sparse(model) or compressed(model) or model.architecture.startswith(_TRITON_ON_AMD):
+        return False
+    if not latent(model):
+        return True
+    drafts = settings.speculation is not None and not release.since("0.5.3rc2")
+    return not drafts and max(layer.heads for layer in model.attention) // settings.tp in (16, 128)
 
 
 def vision(settings: SglangSettings, model: Architecture) -> tuple[int, int] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from servelint.engines import ENGINES
 from servelint.engines.config import Config
+from servelint.engines.releases import BETWEEN, place, sort_key
 from servelint.memory.plan import GIB, MemoryPlan
 from servelint.memory.vllm.cache import STATE, NoCache, StateOutgrown, Unsupported
 from servelint.memory.vllm.footprint import weights_of
@@ -58,7 +59,7 @@ def plan(config: Config) -> MemoryPlan:
         found.missing.append("the arithmetic of the V0 engine")
         return found
     since = config.since
-    if since is not None and config.at_least(since) is False:
+    if since is not None and config.at_least(since) is False and not _on_the_way(found.release, since):
         found.missing.append(f"{config.release} does not know {model.architecture}, which came with {since}")
         return found
     if config.at_least(_ALONE) is not True and settings.images:
@@ -97,6 +98,12 @@ def plan(config: Config) -> MemoryPlan:
     if cache is not None:
         add_notes(found, settings, model, cache, draft is not None)
     return found
+
+
+def _on_the_way(release: str | None, later: str) -> bool:
+    """Whether a build between two releases may have what came with a later one."""
+    placed = place("vllm", release) if release is not None else None
+    return placed is not None and placed.kind == BETWEEN and sort_key(placed.near[-1]) >= sort_key(later)
 
 
 def _draft_of(config: Config, settings: VllmSettings) -> Architecture | None:

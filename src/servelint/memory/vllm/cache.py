@@ -365,6 +365,18 @@ class CompressedCache(KvCache):
         return blocks / cdiv(taken, self.bytes_of_groups[0])
 
 
+def drafting_layers(settings: VllmSettings, model: Architecture) -> int:
+    """Layers of a DeepSeek V4 that draft: MTP's, or DSpark's three, each with experts and a window but nothing compressed.
+
+    Source: num_dspark_layers and get_draft_kv_cache_layer_names in vllm-0.33.0 vllm/models/deepseek_v4/nvidia/dspark.py.
+    """
+    if not settings.drafts or settings.method not in ("mtp", "dspark"):
+        return 0
+    if settings.method == "mtp":
+        return max(model.mtp_layers, 1)
+    return 3 if model.low_rank is not None and settings.draft is None else 0
+
+
 def compressed_cache(settings: VllmSettings, model: Architecture, dtype: str) -> CompressedCache:
     """The KV cache of DeepSeek V4.
 
@@ -379,11 +391,12 @@ def compressed_cache(settings: VllmSettings, model: Architecture, dtype: str) ->
     backend = settings.config.operand("attention-backend").value
     if isinstance(backend, str) and backend.startswith("FLASHINFER") and (settings.gpu.capability or 0.0) < 12:
         raise Unsupported("how FlashInfer lays out DeepSeek V4's cache is unknown to servelint")
-    if settings.drafts and settings.method != "mtp":
+    own = drafting_layers(settings, model)
+    if settings.drafts and not own:
         raise Unsupported("the draft layers are unknown")
     stages = settings.pipeline
     layers = {ratio: cdiv(sum(one.layers for one in model.attention if one.compress == ratio), stages) for ratio in (4, 128)}
-    windows = cdiv(model.layers, stages) + (max(model.mtp_layers, 1) if settings.drafts else 0)
+    windows = cdiv(model.layers, stages) + own
     batching = Batching(settings.batched, settings.in_flight, settings.sharded)
     counts = LayerCounts(windows, layers[4], layers[128])
     return CompressedCache(settings.rules, model, counts, settings.block or _BLOCK, batching)

@@ -7,8 +7,11 @@ Source: Worker.determine_available_memory in vllm/v1/worker/gpu_worker.py, memor
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from servelint.memory.plan import GIB, Interval, Part
 from servelint.memory.vllm import fitted
+from servelint.memory.vllm.cache import drafting_layers
 from servelint.memory.vllm.layers import is_head, reads_the_models_cache
 from servelint.memory.vllm.settings import VllmSettings
 from servelint.models.weights import Weights, quantized, weigh
@@ -40,7 +43,9 @@ def weights_of(settings: VllmSettings, model: Architecture, draft: Architecture 
     Returns:
         None if the requested quantization is not known.
     """
-    found = _weigh(settings, model, mtp=settings.method == "mtp" and settings.drafts > 0)
+    own = drafting_layers(settings, model)
+    drafting = replace(model, mtp_layers=own) if settings.method == "dspark" else model
+    found = _weigh(settings, drafting, mtp=own > 0)
     if found is None:
         return None
     gib, origin = Interval(found.low, found.gib, found.high), found.parts[0].source if found.parts else "config.json"
