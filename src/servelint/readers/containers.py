@@ -661,7 +661,7 @@ _SIMULATED = re.compile(r"--(?:enable-kvcache|fake-metrics|inter-token-latency|t
 
 def _starts_engine(image: images.Image) -> bool:
     """Whether an image's entrypoint is its engine's own program, which takes all words for arguments."""
-    return bool(image.entrypoint) and entry.is_program(image.entrypoint[0])
+    return entry.is_program(image.entrypoint[0]) if image.entrypoint else False
 
 
 def _is_shell(command: list[Word]) -> bool:
