@@ -499,6 +499,8 @@ def test_a_model_that_the_module_ignores_and_a_word_that_may_be_a_value() -> Non
         ("--model m --max-model-len", ["missing-value"]),
         ("--model m --enforce-eager=1", ["unexpected-value"]),
         ("--model m --new-thing x", []),
+        ("--model m --swap-space 4", []),
+        ("--model m --enable-reasoning --reasoning-parser qwen3", ["unknown-option"]),  # of releases before 0.10
     ],
 )
 def test_of_the_options_behind_a_launcher_only_what_no_other_reading_explains_is_a_fault(text: str, kinds: list[str]) -> None:

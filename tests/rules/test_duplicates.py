@@ -31,6 +31,7 @@ CAUSES = {
     ("vllm/experts-without-marlin", "vllm/memory-does-not-start"): "the kind of the GPU; its size",
     ("vllm/experts-without-marlin", "vllm/weights-do-not-fit"): "the kind of the GPU; its size",
     ("vllm/fp8-blocks-on-xpu", "vllm/max-model-len-above-kv-cache"): "the kind of the GPU; its size",
+    ("vllm/fp8-experts-off-tiles", "vllm/fp8-tiles-cut"): "the experts; the dense layers",
     ("vllm/kv-connector-found-late", "vllm/kv-connector-with-encoder-decoder"): "the name; the model",
     ("vllm/kv-connector-hybrid-model", "vllm/offloading-without-host-memory"): "the model; a setting",
     ("vllm/kv-connector-with-encoder-decoder", "vllm/offloading-without-host-memory"): "the model; a setting",

@@ -344,6 +344,7 @@ class Mishap:
             "not-a-string": a number or a boolean stands where Kubernetes takes only strings.
             "no-capabilities", "count-and-ids": a reserved device that compose refuses.
             "no-server": a client of the engine is started where no server can answer it.
+            "behind-entrypoint": a shell is given to an entrypoint that is the engine's program.
             "named-twice": the entrypoint is given its own name for a command.
             "one-word": a whole command line is taken for the name of a program.
             "quoted-command": the same in a script, where quotes keep it together.

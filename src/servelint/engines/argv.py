@@ -185,7 +185,7 @@ def read(
     if launcher is not None:
         # what it makes of other words is not known
         kept = ("missing-value", "unexpected-value", "ignored-option", "lacked-option")
-        parser.result.faults = [fault for fault in parser.result.faults if fault.kind in kept]
+        parser.result.faults = [fault for fault in parser.result.faults if fault.kind in kept or parser.refuses(fault)]
     return parser.result
 
 
@@ -456,6 +456,11 @@ class _Parser:
         setting.give(word.text.cut(start), word)
         setting.values = [word]
         return at + 1
+
+    def refuses(self, fault: Fault) -> bool:
+        """Whether a program that starts the engine refuses an option for the engine: one of other releases alone."""
+        strict = self.launcher is not None and self.launcher.strict
+        return strict and fault.kind == "unknown-option" and self._of_another_release(fault.spelling) is not None
 
     def _of_another_release(self, spelling: str) -> Option | None:
         """The option as the newest release that has it declares it; it says how many words the option takes."""

@@ -45,6 +45,7 @@ class Launcher:
         verb: the last word of the commands that hand over; "" for all commands.
         ignores: whether it passes over what it does not know (argparse's `parse_known_args`), with which no underscore stands
             for a dash: its own options are given as they are declared.
+        strict: whether it has the engine's parser refuse what is neither its own nor an option of the engine's release.
         declared: its own options as they are given here.
         required: those of them without which it does not start.
     """
@@ -62,6 +63,7 @@ class Launcher:
         "required",
         "same",
         "source",
+        "strict",
         "switches",
         "verb",
     )
@@ -81,8 +83,10 @@ class Launcher:
         fork: bool = False,
         verb: str = "",
         ignores: bool = False,
+        strict: bool = False,
         required: tuple[str, ...] = (),
     ) -> None:
+        self.strict = strict
         self.marks = frozenset(marks)
         self.required = required
         self.lacks = frozenset(lacks)

@@ -499,6 +499,9 @@ def _in_container(
     repeated = entrypoint is None and image.entrypoint and named and entry.find(command) is not None
     words = [*(entrypoint or []), *command]
     found = [] if repeated else commands.launches(words, context, depth)
+    behind = entrypoint is None and named and not image.house and _starts_engine(image) and _is_shell(command)
+    if found and behind and (first := command[0].site) is not None:
+        found[0].mishaps.append(Mishap("behind-entrypoint", first, command[0].text.shown))
     direct = not found or (len(found) == 1 and (found[0].verb[:1] == tuple(words[:1]) or _alone(words, found[0], context)))
     script = bool(found) and found[0].verb[:1] not in ((), tuple(words[:1]))
     context.note_runtime(direct=direct, starts=bool(found) or image.engine is not None, script=script)
@@ -656,10 +659,24 @@ _SIMULATED = re.compile(r"--(?:enable-kvcache|fake-metrics|inter-token-latency|t
 """Options of a simulator that no engine has (https://github.com/llm-d/llm-d-inference-sim)."""
 
 
+def _starts_engine(image: images.Image) -> bool:
+    """Whether an image's entrypoint is its engine's own program, which takes all words for arguments."""
+    return entry.is_program(image.entrypoint[0]) if image.entrypoint else False
+
+
+def _is_shell(command: list[Word]) -> bool:
+    """Whether a command is a shell with a script behind -c."""
+    return (
+        len(command) > 2
+        and entry.program(command[0]) in commands.SHELLS
+        and any(re.fullmatch("-[a-z]*c", word.text.flat) for word in command[1:3])
+    )
+
+
 def _implied(image: images.Image, command: list[Word]) -> bool:
     """Whether an image that is given just these words starts its engine with them."""
     if image.entrypoint:
-        return entry.is_program(image.entrypoint[0]) and not (command and entry.program(command[0]) in commands.SHELLS)
+        return _starts_engine(image) and not (command and entry.program(command[0]) in commands.SHELLS)
     if image.entrypoint is not None or not command:
         return False
     first = command[0].text.flat

@@ -87,6 +87,7 @@ class SGLang(Engine):
         ),
         "dynamo": Launcher(
             "https://docs.nvidia.com/dynamo/backends/sg-lang",
+            strict=True,  # dynamo/sglang/args.py of ai-dynamo 0.6.0, 1.0.0 and 1.4.1: the parser of ServerArgs takes the rest
             own=(
                 "endpoint", "namespace", "migration-limit", "request-plane", "event-plane", "discovery-backend", "store-kv",
                 "dyn-tool-call-parser", "dyn-reasoning-parser", "dyn-endpoint-types", "custom-jinja-template",

@@ -330,6 +330,7 @@ class VLLM(Engine):
             "https://github.com/vllm-project/vllm/blob/v0.14.1/vllm/entrypoints/grpc_server.py",
             own=("port",),
             switches=("disable-log-stats-server",),
+            strict=True,
         ),
         "huggingfaceserver": _of_kserve(ignores=True),
         # a runtime that serves the same format, whose program stands elsewhere
@@ -348,6 +349,8 @@ class VLLM(Engine):
                 "enable-local-indexer", "route-to-encoder", "multimodal-encode-prefill-worker", "vllm-native-encoder-worker",
                 "ec-processor",
             ),
+            # the parser of AsyncEngineArgs takes the rest (dynamo/vllm/args.py of ai-dynamo 0.6.0, 1.0.0 and 1.4.1)
+            strict=True,
             # of the HTTP server, which is the frontend's: the worker has those of AsyncEngineArgs (dynamo/vllm/args.py of
             # ai-dynamo 0.4.1, 0.6.0, 0.9.1, 1.0.0, 1.4.1 and 1.6.1)
             lacks=(

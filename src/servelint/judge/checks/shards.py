@@ -213,6 +213,24 @@ def experts_in_nvfp4(config: Config) -> dict[str, str] | None:
     return _cut_experts(config, model, 16) if ("nvfp4", 16) in kinds else None
 
 
+def experts_in_fp8(config: Config) -> dict[str, str] | None:
+    """Experts in FP8, in the checkpoint or while loading, whose shard is not a whole number of Marlin's tiles of 64 columns.
+
+    Blocks of 128 are `blocks`.
+
+    Source: prepare_fp8_moe_layer_for_marlin in marlin_utils_fp8.py (vllm-0.10.2 to 0.24.0); 0.25.0 pads.
+    """
+    from servelint.models.catalog import lookup
+
+    name, given = config.text("model"), config.operand("quantization")
+    model = _stored(config) or (lookup(name) if name is not None else None)
+    if model is None:
+        return None
+    schemes = {one.scheme for one in model.quantization.formats}
+    online = given.value == "fp8" and schemes == {"none"}
+    return _cut_experts(config, model, 64) if online or (given.present is False and schemes == {"fp8"}) else None
+
+
 def _cut_experts(config: Config, model: Architecture, group: int) -> dict[str, str] | None:
     size, replicas = whole(config, "tensor-parallel-size"), product(config, ("data-parallel-size",))
     if (

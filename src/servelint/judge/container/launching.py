@@ -95,6 +95,11 @@ def violations(config: Config) -> list[Violation]:
             message = f"compose splits this command without a shell, and drops {shown!r}"
             advice = "delete it, or run the command through a shell: a list with sh, -c and the script"
             found.append(Violation("dropped-words", mishap.span, message, advice, f"never reaches {engine}"))
+        elif mishap.kind == "behind-entrypoint":
+            message = f"{shown!r} is an argument of the image's entrypoint, which is {engine} itself: no shell runs it"
+            other = "write command instead of args" if ".containers." in config.launch.name else "set the entrypoint"
+            advice = f"delete the shell and the program, or {other}"
+            found.append(Violation("not-started", mishap.span, message, advice, "an argument"))
         elif mishap.kind == "not-a-string":
             kind = mishap.other or ("a boolean" if mishap.shown[:1].isalpha() else "a number")
             message = f"{shown} is {kind} in YAML, and Kubernetes takes only strings here: it refuses the object"

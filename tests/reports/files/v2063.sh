@@ -1,0 +1,1 @@
+docker run -d --name cosmos3-vllm --gpus device=1 --privileged --ipc=host -p 8000:8800 vllm/vllm-omni:cosmos3 vllm serve --model /hf_model_cosmos/Cosmos3-Nano --served-model-name cosmos3 --host 0.0.0.0 --port 8800 --init-timeout 1800 --omni
