@@ -52,6 +52,10 @@ CAUSES = {
     ("sglang/disaggregation-stages-differ", "sglang/stages-of-a-decode-node"): "the stages of the other node; the release",
     ("sglang/fa4-for-prefill-only", "sglang/fp4-e2m1-attention-backend"): "fa4 decodes with no cache; it prefills without fp4",
     ("sglang/fp8-blocks-before-ada", "sglang/model-too-new"): "the GPU; the release",
+    (
+        "sglang/fp8-blocks-on-rtx-blackwell",
+        "sglang/gdn-blackwell-attention-backend",
+    ): "the kernels of weights; those of attention",
     ("sglang/deepseek-v4-before-hopper", "sglang/memory-does-not-start"): "the kind of the GPU; its size",
     ("sglang/gpu-without-kernels", "sglang/memory-does-not-start"): "the kind of the GPU; its size",
     ("sglang/int8-experts", "sglang/model-too-new"): "the weights; the release",
