@@ -55,7 +55,7 @@ CAUSES = {
     (
         "sglang/fp8-blocks-on-rtx-blackwell",
         "sglang/gdn-blackwell-attention-backend",
-    ): "the kernels of weights; those of attention",
+    ): "the weights; attention",
     ("sglang/deepseek-v4-before-hopper", "sglang/memory-does-not-start"): "the kind of the GPU; its size",
     ("sglang/gpu-without-kernels", "sglang/memory-does-not-start"): "the kind of the GPU; its size",
     ("sglang/int8-experts", "sglang/model-too-new"): "the weights; the release",
