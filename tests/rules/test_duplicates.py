@@ -88,6 +88,7 @@ CAUSES = {
 """Rules whose errors meet at one place with one impact -> the cause that each has. Mending one leaves the other."""
 
 MET_IN = {
+    ("sglang/fp8-blocks-on-rtx-blackwell", "sglang/gdn-blackwell-attention-backend"): "sglang/more-drafts-than-pay",
     ("lmdeploy/qwen3-too-new", "lmdeploy/weights-do-not-fit"): "lmdeploy/bfloat16-on-older-gpu",
     ("sglang/gpu-without-kernels", "sglang/memory-does-not-start"): "sglang/fa3-on-other-gpu",
     ("sglang/memory-does-not-start", "sglang/sparse-attention-without-kernels"): "sglang/tilelang-fp8-cache",
