@@ -138,6 +138,14 @@ class TestParts:
         kept, left = planned("--model-path Qwen/Qwen3-32B"), planned("--model-path Qwen/Qwen3-32B --cpu-offload-gb 20")
         assert weights(kept) - weights(left) == pytest.approx(20)
 
+    def test_experts_that_stay_on_the_cpu(self) -> None:
+        offloaded = "--model-path Qwen/Qwen3-30B-A3B --kt-weight-path /w --kt-method AMXINT8 "
+        whole, half, none = (weights(planned(offloaded + f"--kt-num-gpu-experts {count}")) for count in (128, 64, 0))
+        assert whole == pytest.approx(weights(planned("--model-path Qwen/Qwen3-30B-A3B")))
+        assert whole - half == pytest.approx(half - none)
+        assert none < 4
+        assert planned(offloaded).verdict == "unknown"
+
     def test_replicas_of_attention_each_have_whole_heads(self) -> None:
         plain, replicas = (
             planned("--model-path deepseek-ai/DeepSeek-V3 --tp 8" + more, gpu="h200", gpus=8)

@@ -53,6 +53,10 @@ CAUSES = {
     ("sglang/disaggregation-stages-differ", "sglang/stages-of-a-decode-node"): "the stages of the other node; the release",
     ("sglang/fa4-for-prefill-only", "sglang/fp4-e2m1-attention-backend"): "fa4 decodes with no cache; it prefills without fp4",
     ("sglang/fp8-blocks-before-ada", "sglang/model-too-new"): "the GPU; the release",
+    (
+        "sglang/fp8-blocks-on-rtx-blackwell",
+        "sglang/gdn-blackwell-attention-backend",
+    ): "the weights; attention",
     ("sglang/deepseek-v4-before-hopper", "sglang/memory-does-not-start"): "the kind of the GPU; its size",
     ("sglang/gpu-without-kernels", "sglang/memory-does-not-start"): "the kind of the GPU; its size",
     ("sglang/int8-experts", "sglang/model-too-new"): "the weights; the release",
@@ -85,6 +89,7 @@ CAUSES = {
 """Rules whose errors meet at one place with one impact -> the cause that each has. Mending one leaves the other."""
 
 MET_IN = {
+    ("sglang/fp8-blocks-on-rtx-blackwell", "sglang/gdn-blackwell-attention-backend"): "sglang/more-drafts-than-pay",
     ("lmdeploy/qwen3-too-new", "lmdeploy/weights-do-not-fit"): "lmdeploy/bfloat16-on-older-gpu",
     ("sglang/gpu-without-kernels", "sglang/memory-does-not-start"): "sglang/fa3-on-other-gpu",
     ("sglang/memory-does-not-start", "sglang/sparse-attention-without-kernels"): "sglang/tilelang-fp8-cache",

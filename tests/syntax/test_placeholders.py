@@ -134,6 +134,7 @@ def test_what_is_a_value(value: str) -> None:
         "### START ###",
         "echo $(( a<b ))",
         "diff <(a) <(b)",
+        "cat <<EOF > a.yaml\nlora_dir: [a/b, c]\nEOF",
     ],
 )
 def test_what_is_a_script(script: str) -> None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[-_.]")
 _PART = re.compile(r"-\d{5}-of-\d{5}$")
+_COUNTED = re.compile(r"(?<=deepseek-r1|deepseek-v3)-671b$")
+"""The number of weights at the end of the name of a folder, which the repository's does not have."""
 _GGUF = re.compile(r"(?:^|[-_.:])((?:ud-)?(?:i?q[1-8](?:_[a-z0-9]+)*|bf16|f16))$")
 _GROUPED = re.compile(r"(?<=gptq)-4b-128g$")
 """What a publisher adds to "gptq": four bits in groups of 128."""
@@ -239,7 +241,7 @@ def last_part(name: str) -> str:
     parts = name.lower().replace("___", ".").replace("\\", "/").rstrip("/").split("/")
     if len(parts) > 2 and parts[-2] == "snapshots":
         return parts[-3].rpartition("--")[2]
-    return _PART.sub("", parts[-1].removesuffix(".gguf"))
+    return _COUNTED.sub("", _PART.sub("", parts[-1].removesuffix(".gguf")))
 
 
 def resolve(name: str, known: Collection[str]) -> tuple[str, Quantization | None] | None:

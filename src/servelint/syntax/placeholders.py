@@ -33,7 +33,7 @@ _IN_COMMAND = (
     (("{{",), r"\$?\{\{[^{}\n\"'$]{1,80}\}\}"),
     (_OF_TAGS, _TAGS),
     (("##",), _HASHES),
-    (("[",), r"(?<=[ \t])\[[A-Za-z][^\[\]\n\"'`$=:]{0,80}\](?=[ \t]*(?:$|\\|[\w-]))"),
+    (("[",), r"(?<=[ \t])(?<!:[ \t])\[[A-Za-z][^\[\]\n\"'`$=:]{0,80}\](?=[ \t]*(?:$|\\|[\w-]))"),
 )
 """(signs, pattern) of each notation, in the order in which they are tried. A command without any of the signs cannot match."""
 _FENCED = (

@@ -290,16 +290,23 @@ def _known(config: Config) -> Architecture | None:
 
 
 def _of_hub(config: Config) -> Architecture | None:
+    """The model by its repository, or by that of a mirror, whose name says no format of its own."""
+    from servelint.models import named_format
+
     name = config.text("model.repository")
-    return _in_blocks(name.lower()) if name is not None else None
+    if name is None:
+        return None
+    return _in_blocks(name.lower()) or (_of_a_publisher(name) if named_format(name) is None else None)
 
 
 def _of_folder(config: Config) -> Architecture | None:
+    name = config.text("model")
+    return _of_a_publisher(name) if name is not None and config.text("model.repository") is None else None
+
+
+def _of_a_publisher(name: str) -> Architecture | None:
     from servelint.models.catalog import last_part
 
-    name = config.text("model")
-    if name is None or config.text("model.repository") is not None:
-        return None
     found = (_in_blocks(f"{publisher}/{last_part(name)}") for publisher in _PUBLISHERS)
     return next((one for one in found if one is not None), None)
 

@@ -162,6 +162,9 @@ def _interval(release: Release, settings: SglangSettings, model: Architecture, w
     VocabParallelEmbedding with enable_tp of srt/models).
     """
     size = weights.bytes + _rotary(release, weights)
+    if settings.gpu_experts is not None and model.experts is not None and model.experts.count:
+        elsewhere = max(0.0, 1 - settings.gpu_experts / model.experts.count)
+        size -= round(_part(weights, "experts") * elsewhere)
     if settings.replicas > 1:
         narrow = _weigh(settings, model, max(1, settings.tp // settings.replicas))
         whole = _weigh(settings, model, 1)

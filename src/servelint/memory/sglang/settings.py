@@ -96,6 +96,7 @@ class SglangSettings:
         context: --context-length in tokens.
         node: --disaggregation-mode.
         offload: --cpu-offload-gb in GiB.
+        gpu_experts: --kt-num-gpu-experts, where KTransformers computes the other experts of each layer on the CPU.
         encoder: the encoder of images is loaded.
         deepep: experts are exchanged by DeepEP.
         experts, dispatch: --moe-runner-backend and --moe-a2a-backend.
@@ -135,6 +136,7 @@ class SglangSettings:
     context: int | None = None
     node: str = "null"
     offload: float = 0.0
+    gpu_experts: int | None = None
     encoder: bool = True
     deepep: bool = False
     experts: str | None = None
@@ -176,6 +178,7 @@ def read(config: Config, release: Release) -> SglangSettings:
     found.context = reader.whole("context-length")
     found.node = reader.word("disaggregation-mode") or "null"
     found.offload = reader.number("cpu-offload-gb") or 0.0
+    _on_cpu(found, reader)
     found.encoder = not (reader.flag("language-only") or reader.flag("language-model-only"))
     found.deepep = reader.word("moe-a2a-backend") == "deepep" or reader.flag("enable-deepep-moe")
     found.experts = reader.word("moe-runner-backend")
@@ -192,6 +195,15 @@ def read(config: Config, release: Release) -> SglangSettings:
     if (reader.whole("offload-group-size") or 0) > 0:
         found.special.append("--offload-group-size")
     return found
+
+
+def _on_cpu(found: SglangSettings, reader: _Reader) -> None:
+    """Experts that KTransformers keeps in the memory of the host (srt/layers/moe/kt_ep_wrapper.py, 0.5.4 to 0.5.23)."""
+    if reader.word("kt-weight-path") is None and reader.word("kt-amx-weight-path") is None:
+        return
+    found.gpu_experts = reader.whole("kt-num-gpu-experts")
+    if found.gpu_experts is None and "kt-num-gpu-experts" not in found.unknown:
+        found.special.append("--kt-weight-path")
 
 
 def _lora(config: Config, reader: _Reader) -> Lora | None:
