@@ -9,8 +9,8 @@ from textwrap import dedent
 import pytest
 
 from servelint.core.source import Source
-from servelint.readers import discover, read
 from servelint.files.siblings import Neighbours
+from servelint.readers import discover, read
 from tests.launching import argv, environment, launch_in, launches_in, marked_launch, release
 from tests.running import Workspace
 

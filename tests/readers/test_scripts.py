@@ -492,12 +492,15 @@ class TestWrittenFiles:
             "cat <<EOF | $SUDO tee v.service >/dev/null",
             "cat <<EOF | ${SUDO:-} tee v.service",
             "SUDO=; cat <<EOF | $SUDO tee v.service",
-            "SUDO=; [ -n \"$X\" ] && SUDO=sudo; cat <<EOF | $SUDO tee v.service >/dev/null",
+            'SUDO=; [ -n "$X" ] && SUDO=sudo; cat <<EOF | $SUDO tee v.service >/dev/null',
             "$SUDO tee v.service <<EOF >/dev/null",
             "doas tee v.service <<EOF",
+            "cat <<EOF | sudo -u llm tee v.service >/dev/null",
+            "cat <<EOF | $SUDO -u llm -g llm tee v.service >/dev/null",
         ):
             assert argv(script(f"{line}\n{unit}EOF\n")) == ["m", "--port", "81"], line
-        for line in ("cat <<EOF | $RUN v.service", "cat <<EOF | sed s/m/x/ | sudo tee v.service", "cat <<EOF | $RUN grep v.service"):
+        others = ("$RUN v.service", "sed s/m/x/ | sudo tee v.service", "$RUN grep v.service", "sudo grep -u tee v.service")
+        for line in [f"cat <<EOF | {other}" for other in others]:
             assert launches_in(f"{line}\n{unit}EOF\n", "run.sh") == [], line
 
     def test_a_pipe(self) -> None:

@@ -391,7 +391,7 @@ class _Walk:
                 self.other(f"{of}/{one.name}", name)
 
     def places(self, path: str) -> list[str]:
-        """Where a module may stand, relative to the script: beside it, in the package that the script is part of, one folder up."""
+        """Where a module may stand: beside the script, in the package that the script is part of, one folder up."""
         top, _, rest = path.partition("/")
         if not rest or top == "..":
             return [path]

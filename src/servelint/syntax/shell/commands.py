@@ -213,7 +213,7 @@ _LINE_END = TracedText.of("\n")
 
 
 def redirected(shell: Evaluator, node: Node, here: TracedText | None = None) -> Status:
-    """A command with redirections and heredocs, and what follows a heredoc on its line. `here`: what a pipe gives it to read."""
+    """A command with redirections and heredocs, and what follows a heredoc on its line. `here`: what a pipe gives it."""
     body = node.field("body")
     after: list[Node] = []
     likely = True

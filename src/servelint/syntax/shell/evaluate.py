@@ -688,6 +688,8 @@ class Evaluator:
         if not known or shown[0] in AS_ROOT:
             # `$SUDO tee FILE`: an unknown word in front of `tee` is what starts it as another user
             program = next((at for at, one in enumerate(shown) if at and not one.startswith("-")), len(shown))
+            if "tee" in shown and all(one.startswith("-") for one in shown[1 : shown.index("tee") : 2]):
+                program = shown.index("tee")  # `sudo -u llm tee FILE`
             words, shown = words[program:], shown[program:]
             if not known and shown[:1] != ["tee"]:
                 return
