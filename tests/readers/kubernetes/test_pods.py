@@ -10,6 +10,7 @@ from servelint.core.launch import Launch
 from tests.launching import (
     argv,
     environment,
+    launch_in,
     launches_in,
     lines,
     marked_launch,
