@@ -11,6 +11,7 @@ import pytest
 from servelint.core import bounds
 from servelint.core.problem import Problem
 from servelint.core.source import Source
+from servelint.lint import check
 from servelint.readers.discover import ZERO_BYTES, decode, files, may_start, read_file
 from tests.launching import shown
 
@@ -286,8 +287,16 @@ class TestLargeFiles:
         assert problem_of("large.sh") == "large.sh:1:1: not read: 47.7 MiB, and servelint reads files of up to 4 MiB"
 
     def test_data_is_passed_over(self) -> None:
-        write("results.json", content=b'{"command": "vllm serve m"}' + b" " * bounds.FILE.most)
+        write("results.json", content=b'{"engine": "vllm"}' + b" " * bounds.FILE.most)
         assert read_file("results.json") is None
+
+    def test_data_that_may_start_an_engine_is_a_note(self) -> None:
+        write("results.json", content=b'{"command": "vllm serve m"}' + b" " * bounds.FILE.most)
+        problem = read_file("results.json")
+        assert isinstance(problem, Problem)
+        assert (problem.limit, problem.note) == (True, "always")
+        report = check(["results.json"])
+        assert (report.errors, [one.message for one in report.notes]) == ([], [problem.message])
 
     def test_a_binary_one_is_passed_over(self, large: Path) -> None:
         with large.open("r+b") as file:

@@ -193,9 +193,9 @@ def _in_time(path: str, asked: SettingsSource, named: tuple[str, ...], undecided
 
 def _passed_over(report: Report, path: str, paths: list[str]) -> Report:
     """A file's report in which limits are notes, for a file of a folder in which nothing starts an engine."""
-    if path not in paths and any(one.note for one in report.errors):
-        report.notes += [one for one in report.errors if one.note]
-        report.errors = [one for one in report.errors if not one.note]
+    notes = [one for one in report.errors if one.note == "always" or (one.note and path not in paths)]
+    report.notes += notes
+    report.errors = [one for one in report.errors if one not in notes]
     if not report.errors or report.launches or path in paths or not all(one.limit for one in report.errors):
         return report
     if not may_start(path):

@@ -133,6 +133,15 @@ def test_other_formats_have_the_closing_line(kind: str, workspace: Workspace) ->
             "import sglang as sgl\nsgl.Engine(model_path='m')\n",
             "makes an engine of SGLang in Python (sgl.Engine, line 2), which is not judged",
         ),
+        (
+            "from vllm.entrypoints.openai import api_server\n\nasyncio.run(api_server.run_server(args))\n",
+            "makes an engine of vLLM in Python (api_server.run_server, line 3), which is not judged",
+        ),
+        (
+            "from sglang.srt.entrypoints.http_server import launch_server\n\nlaunch_server(args)\n",
+            "makes an engine of SGLang in Python (launch_server, line 3), which is not judged",
+        ),
+        ("import subprocess\nimport sglang\n\ndef launch_server(port): ...\n", "mentions SGLang"),
         ("import subprocess\nfrom vllm import LLM\nsubprocess.run(c)\n", "mentions vLLM"),
     ],
 )

@@ -96,6 +96,36 @@ def test_starts_none(text: str) -> None:
     assert found(text) is None
 
 
+def test_a_command_that_the_program_does_not_have() -> None:
+    for text, at in (
+        ("vllm server m --port 1", 1),
+        ("/opt/venv/bin/vllm sreve m --port 1", 1),
+        ("sglang server --model-path m", 1),
+        ("ollama server --verbose", 1),
+        ("lmdeploy serv api_server m --tp 2", 1),
+        ("lmdeploy api_server m --tp 2", 1),
+        ("lmdeploy serve m/x --tp 2", 2),
+    ):
+        wrong = entry.misnamed(words(text))
+        assert (wrong or (0,))[0] == at, text
+    for text in (
+        "vllm serve m --port 1",
+        "vllm server m",
+        "vllm server --help",
+        "vllm bench serve --model m",
+        "vllm run-batch -i a --model m",
+        "vllm $VERB m --port 1",
+        "lmdeploy serve proxy --server-port 1",
+        "lmdeploy lite auto_awq m/x --work-dir w",
+        "lmdeploy serve $WHAT --tp 2",
+        "ollama run m --verbose",
+        "trtllm-serve m --port 1",
+        "llama-server serve --port 1",
+        "server m --port 1",
+    ):
+        assert entry.misnamed(words(text)) is None, text
+
+
 def test_at_another_word() -> None:
     assert found("sudo -E vllm serve m", 2) == ("vllm", 4)
     assert found("sudo -E vllm serve m", 9) is None
@@ -134,6 +164,8 @@ def test_the_first_release_that_a_verb_starts(text: str, release: str) -> None:
         ("/opt/llama-server-cuda12 -m a", ("llama.cpp", 1)),
         ("llama-server-vulkan -m a", ("llama.cpp", 1)),
         ("build/bin/llama-server-ec9e0301 -m a", ("llama.cpp", 1)),
+        ("/mnt/bin/llama-server-be0e35 -m a", ("llama.cpp", 1)),
+        ("llama-server-facade -m a", None),
         ("llama-server-wrapper -m a", None),
         ("llama-server-manager start", None),
         ("./server -m a.gguf", None),

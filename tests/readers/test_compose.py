@@ -1204,3 +1204,13 @@ def test_each_part_of_a_condition_of_a_template() -> None:
     assert sorted((one.branches[0].span.line, one.branches[0].taken) for one in parts) == [(3, False), (3, True), (6, True)]
     alone = ARMS.replace("{% elif old %}\n", "").replace("{% else %}\n", "")
     assert all(not one.branches for launch in launches_in(alone, "compose.yml.j2") for one in launch.every)
+
+
+def test_quotes_of_env_files_that_nothing_closes(tmp_path: Path) -> None:
+    text = "services:\n  llm:\n    image: vllm/vllm-openai:v0.20.0\n    env_file: {}\n    command: [--model, m]\n"
+    (tmp_path / "open.env").write_text('A="b\n')
+    for files, found in (("[open.env]", ["open-quote"]), ("[{path: open.env, format: raw}]", []), ("[other.env]", [])):
+        launch = launch_in(text.format(files), "compose.yml", tmp_path)
+        assert [one.kind for one in launch.mishaps] == found, files
+    (tmp_path / ".env").write_text("B='c\n")
+    assert [one.span.source.path for one in launch_in(text.format("[]"), "compose.yml", tmp_path).mishaps] == [".env"]

@@ -9,6 +9,7 @@ from textwrap import dedent
 import pytest
 
 from servelint.core.source import Source
+from servelint.files.siblings import Neighbours
 from servelint.readers import discover, read
 from tests.launching import argv, environment, launch_in, launches_in, marked_launch, release
 from tests.running import Workspace
@@ -299,6 +300,26 @@ def test_module_that_starts_an_engine(text: str, tmp_path: Path) -> None:
     assert launches_in("import subprocess\n" + text, "serve.py", tmp_path) == []
 
 
+def test_modules_of_a_package(tmp_path: Path) -> None:
+    build = "def build(model, *, port=80):\n    args: list[str] = ['vllm', 'serve', model]\n    return args + ['--port', str(port)]\n"
+    beside(tmp_path, {"src/pack/deep/__init__.py": "", "src/pack/launch.py": build, "lib/launch.py": build})
+    installed = "import abc, ast, cmd, csv, dis, html, io, json, math, os, pdb, re, ssl, sys, time, uuid, zlib, numpy, torch\n"
+    run = "args = build('m', port=81)\nos.execvp(where(args[0]), args)\n"
+    for path, line in (
+        ("src/pack/cli.py", "from pack.launch import build"),
+        ("src/pack/deep/cli.py", "from pack.launch import build"),
+        ("src/pack/deep/cli.py", "from ..launch import build"),
+        ("src/pack/cli.py", "import pack.launch as tool\nbuild = tool.build"),
+        ("bin/cli.py", "from lib.launch import build"),
+        ("cli.py", "from lib.launch import build"),
+    ):
+        text = f"{installed}{line}\n{run}# vllm\n"
+        beside(tmp_path, {path: text})
+        folder = (tmp_path / path).parent
+        found = read(Source(str(tmp_path / path), text), Neighbours(str(folder))).launches
+        assert [argv(one) for one in found] == [["m", "--port", "81"]], (path, line)
+
+
 def test_modules_that_import_each_other(tmp_path: Path) -> None:
     beside(tmp_path, {"a.py": "from b import X\nY = 'm'\n", "b.py": "from a import Y\nX = 1\n", "broken.py": "def f(:\n"})
     text = "import subprocess, broken\nfrom a import Y\nsubprocess.run(['vllm', 'serve', Y])\n"
@@ -307,7 +328,7 @@ def test_modules_that_import_each_other(tmp_path: Path) -> None:
 
 def beside(folder: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
 
 

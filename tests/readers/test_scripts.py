@@ -483,6 +483,26 @@ class TestWrittenFiles:
         assert argv(launch)[-2:] == ["--port", "81"]
         assert spans(launch.argv)[-1] == marks[0]
 
+    def test_are_read_where_another_user_writes_them(self) -> None:
+        unit = "[Service]\nExecStart=/usr/bin/vllm serve m --port 81\n"
+        for line in (
+            "cat <<EOF | sudo tee v.service >/dev/null",
+            "cat <<'EOF' | sudo -E tee v.service > /dev/null",
+            "cat <<EOF | tee v.service >/dev/null",
+            "cat <<EOF | $SUDO tee v.service >/dev/null",
+            "cat <<EOF | ${SUDO:-} tee v.service",
+            "SUDO=; cat <<EOF | $SUDO tee v.service",
+            'SUDO=; [ -n "$X" ] && SUDO=sudo; cat <<EOF | $SUDO tee v.service >/dev/null',
+            "$SUDO tee v.service <<EOF >/dev/null",
+            "doas tee v.service <<EOF",
+            "cat <<EOF | sudo -u llm tee v.service >/dev/null",
+            "cat <<EOF | $SUDO -u llm -g llm tee v.service >/dev/null",
+        ):
+            assert argv(script(f"{line}\n{unit}EOF\n")) == ["m", "--port", "81"], line
+        others = ("$RUN v.service", "sed s/m/x/ | sudo tee v.service", "$RUN grep v.service", "sudo grep -u tee v.service")
+        for line in [f"cat <<EOF | {other}" for other in others]:
+            assert launches_in(f"{line}\n{unit}EOF\n", "run.sh") == [], line
+
     def test_a_pipe(self) -> None:
         assert argv(script(f"cat <<EOF | kubectl apply -f -\n{self.POD.replace('⟦', '').replace('⟧', '')}EOF\n"))[1] == "m"
 

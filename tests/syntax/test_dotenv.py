@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from servelint.core.source import Source
 from servelint.core.text import TracedText
-from servelint.syntax.dotenv import parse, raw
+from servelint.syntax.dotenv import parse, raw, unclosed
 
 
 def values(content: str) -> dict[str, str]:
@@ -98,3 +98,17 @@ def test_a_raw_file_is_taken_as_it_stands(content: str, expected: dict[str, str]
     values = raw(source)
     assert {name: text.shown for name, text in values.items()} == expected
     assert all(text.written is not None and text.written.text == text.flat for text in values.values() if text.flat)
+
+
+def test_a_quote_that_nothing_closes() -> None:
+    for text, shown in (
+        ('A=1\nMODEL="Qwen/Qwen3-8B\nPORT=8000\n', '"Qwen/Qwen3-8B'),
+        ("NAME='x", "'x"),
+        ('export A: "b \r\nC=d\n', '"b'),
+        ("A='b'\nC='d\n", "'d"),
+    ):
+        span = unclosed(Source(".env", text))
+        assert span is not None
+        assert span.text == shown
+    for text in ('A="b"\n', 'A="b\nc"\n', "A='b'\n", "A=it's\n", '# A="b\n', "A=\n", 'A="b\nC="d"\n', 'A=b"\n', ""):
+        assert unclosed(Source(".env", text)) is None, text

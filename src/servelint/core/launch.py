@@ -346,6 +346,7 @@ class Mishap:
             "no-server": a client of the engine is started where no server can answer it.
             "behind-entrypoint": a shell is given to an entrypoint that is the engine's program.
             "named-twice": the entrypoint is given its own name for a command.
+            "no-command": the engine's program has no command of this name.
             "one-word": a whole command line is taken for the name of a program.
             "quoted-command": the same in a script, where quotes keep it together.
             "no-assignment": a variable is assigned where a shell or a program takes no assignment.

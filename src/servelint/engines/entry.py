@@ -150,6 +150,38 @@ def _of_options(words: list[Word], at: int) -> list[tuple[Engine, Start]] | None
     return None
 
 
+def misnamed(words: list[Word]) -> tuple[int, tuple[str, ...]] | None:
+    """Find the word that an engine's program takes for the name of a command that it does not have.
+
+    That is a misspelt verb (`vllm server m --port 80`), or the first word where one is left out (`lmdeploy serve m --tp 2`).
+
+    Returns:
+        Its index, and the verbs that start the server; None if the words start something else.
+    """
+    name = program(words[0])
+    given = [word.value for word in words[1:]]
+    for _, start in _starts("programs").get(name or "", ()):
+        at = next((at for at, verb in enumerate(start.verbs) if given[at : at + 1] != [verb]), len(start.verbs))
+        word = given[at] if at < min(len(start.verbs), len(given)) else None
+        if word is None or word.startswith("-") or word in start.other_verbs or not _has_options(words[at + 2 :]):
+            continue
+        left_out = word in start.verbs[at + 1 :] or (at > 0 and "/" in word)
+        if left_out or _near(word, start.verbs[at]):
+            return at + 1, start.verbs
+    return None
+
+
+def _has_options(words: list[Word]) -> bool:
+    shown = [word.value or "" for word in words]
+    return any(one.startswith("--") for one in shown) and _HELP.isdisjoint(shown)
+
+
+def _near(word: str, verb: str) -> bool:
+    import difflib
+
+    return bool(difflib.get_close_matches(word, [verb], cutoff=0.75))
+
+
 @derived
 def _marked() -> list[tuple[Engine, Start]]:
     return [(engine, start) for engine in ENGINES.values() for start in engine.starts if start.marks]

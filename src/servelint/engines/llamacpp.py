@@ -26,7 +26,7 @@ class LlamaCpp(Engine):
         ),
         # copies of it that are named for what they were built with, or from
         Start(
-            paths=r"(?:.*/)?llama-server-(?:cuda[\d.-]*|vulkan|rocm|hip|sycl|metal|musa|cann|cpu|gpu|gfx\w+|b\d{4,5}|[0-9a-f]{7,40})(?:\.exe)?"
+            paths=r"(?:.*/)?llama-server-(?:cuda[\d.-]*|vulkan|rocm|hip|sycl|metal|musa|cann|cpu|gpu|gfx\w+|b\d{4,5}|(?=[a-f]*\d)[0-9a-f]{6,40})(?:\.exe)?"
         ),
         # app/llama.cpp hands the words on; b9254 has it, b9247 does not
         Start("serve", programs=("llama", "llama.exe"), since="b9254"),

@@ -96,6 +96,8 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
         started = entry.serves(found.engine, found.launcher, words[found.end :])
         return [_launch(words, 0, found, context)] if started else []
     head = entry.program(words[0])
+    if head is not None and entry.is_program(head) and (meant := _misnamed(words, context, depth)):
+        return meant
     if head in SHELLS:
         return shell_launches(words, context, depth)
     if head in containers.TOOLS or (head is None and words[0].text.flat == words[0].text.pieces[0].text):
@@ -484,6 +486,24 @@ def without_expansion(words: list[Word], context: CommandContext, depth: int) ->
     return (
         not_started("quoted-command", words[at], words[at:], context, depth) if inner and entry.find(inner) is not None else []
     )
+
+
+def _misnamed(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
+    """The launch that is meant by a command that the engine's program does not have."""
+    wrong = entry.misnamed(words)
+    if wrong is None:
+        return []
+    at, verbs = wrong
+    # a word that stands where a verb is left out is the model, or the next verb
+    rest = words[at + 1 :] if words[at].value not in verbs and "/" not in words[at].text.flat else words[at:]
+    rest = rest[1:] if rest and rest[0].value in verbs else rest
+    found = not_started(
+        "no-command", words[at], [words[0], *[Word(TracedText.of(verb)) for verb in verbs], *rest], context, depth
+    )
+    for launch in found:
+        for mishap in launch.mishaps:
+            mishap.other = " ".join([entry.program(words[0]) or "", *verbs])
+    return found
 
 
 def without_shell_text(text: TracedText, words: list[Word], context: CommandContext) -> list[Launch]:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 
 from servelint.core.launch import Mishap
-from servelint.readers.compose_file import File, Service
+from servelint.readers.compose_file import File, Service, env_files
 from servelint.readers.runtime import parts
-from servelint.syntax import yaml, yaml_values
+from servelint.syntax import dotenv, yaml, yaml_values
 from servelint.syntax.yaml import Node
 
 _DEVICES = ("deploy", "resources", "reservations", "devices")
@@ -28,7 +28,7 @@ def of_service(service: Service, files: list[File], whole: bool) -> list[Mishap]
         files: The files of its project.
         whole: Whether no other file adds to it, as far as its name says: another one may declare what `compose -f` joins.
     """
-    found = [*_devices(service), *_texts(service), *_alone(service)]
+    found = [*_devices(service), *_texts(service), *_alone(service), *_quotes(service, files)]
     return [*found, *_names(service, files)] if whole and not service.open else found
 
 
@@ -50,6 +50,16 @@ def _devices(service: Service) -> Iterator[Mishap]:
                     yield Mishap("count-and-ids", span, "count")
                 elif count is not None and count.value and re.fullmatch(r"(?i)all|[+-]?\d+", count.value) is None:
                     yield Mishap("device-count", yaml.span(file.source, device["count"][1]), count.value)
+
+
+def _quotes(service: Service, files: list[File]) -> Iterator[Mishap]:
+    """Values in `.env` and in the files of `env_file` whose quote nothing closes."""
+    read = [files[0].neighbours.read(".env")] if files and files[0].outer is None else []
+    read += [file.read(path) for file, path, raw in env_files(service) if path is not None and not raw]
+    for source in {id(one): one for one in read if one is not None and ("'" in one.text or '"' in one.text)}.values():
+        span = dotenv.unclosed(source)
+        if span is not None:
+            yield Mishap("open-quote", span, span.text[:1])
 
 
 def _texts(service: Service) -> Iterator[Mishap]:

@@ -165,25 +165,29 @@ def bound(path: str, head: bytes = b"") -> bounds.Bound:
     return bounds.FILE
 
 
-def too_large(path: str, size: int, head: bytes = b"") -> Problem:
+def too_large(path: str, size: int, head: bytes = b"", note: str = "") -> Problem:
     """The problem of a text of so many bytes."""
-    return Problem(path, bound(path, head).says.format(size=f"{size / (1 << 20):.1f} MiB"), limit=True)
+    return Problem(path, bound(path, head).says.format(size=f"{size / (1 << 20):.1f} MiB"), limit=True, note=note)
 
 
 def _too_large(path: str, file: IO[bytes], size: int) -> Problem | None:
-    if path.lower().endswith(".json"):
-        return None  # a data set, a benchmark's results
+    # a data set, a benchmark's results: no error, and not a word where nothing in it starts an engine
+    data = path.lower().endswith(".json")
     file.seek(0)
     tail = b""
     for _ in range(_SEARCHED // _CHUNK):
         chunk = file.read(_CHUNK)
         if b"\0" in chunk:
             return None
-        if mentions_engine(tail + chunk):
+        if data and _starting().search((tail + chunk).lower()):
+            return too_large(path, size, note="always")
+        if not data and mentions_engine(tail + chunk):
             return too_large(path, size)
         if not chunk:
             return None
         tail = chunk[-_OVERLAP:]
+    if data:
+        return None
     return Problem(
         path, f"not read: {size / (1 << 20):.1f} MiB, of which the first {_SEARCHED >> 20} name no engine", limit=True
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from servelint.core.source import Source
+from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, TracedText
 from servelint.syntax.interpolation import Lookup, interpolate, nothing
 
@@ -24,30 +25,44 @@ def parse(source: Source, lookup: Lookup = nothing) -> dict[str, TracedText]:
         return values[name] if name in values else lookup(name)
 
     text = source.text
+    for name, start, line_end, quoted in _assignments(text):
+        if quoted is not None and text[start] == "'":
+            values[name] = TracedText.at(source, quoted.start(1), quoted.end(1))
+        elif quoted is not None:
+            values[name] = interpolate(_unescape(source, quoted.start(1), quoted.end(1)), known)
+        else:
+            raw = _COMMENT.sub("", text[start:line_end].rstrip("\r"), count=1).rstrip()
+            value = TracedText.at(source, start, start + len(raw)) if raw else EMPTY
+            values[name] = interpolate(value, known)
+    return values
+
+
+def unclosed(source: Source) -> Span | None:
+    """The first value that begins with a quote which nothing closes: compose refuses the file."""
+    text = source.text
+    for _, start, line_end, quoted in _assignments(text):
+        quote = text[start : start + 1]
+        if quoted is None and quote and quote in "\"'" and quote not in text[start + 1 :]:
+            return Span(source, start, start + len(text[start:line_end].rstrip()))
+    return None
+
+
+def _assignments(text: str) -> Iterator[tuple[str, int, int, re.Match[str] | None]]:
+    """The names of a file's variables, where the value of each begins and its line ends, and the value in quotes."""
     at = 0
     while at < len(text):
         line_end = text.find("\n", at)
         line_end = len(text) if line_end == -1 else line_end
         match = _ASSIGNMENT.match(text, at, line_end)
-        if match is None:
-            at = line_end + 1
-            continue
-        start = match.end()
-        while start < line_end and text[start] in " \t":
-            start += 1
-        quoted = (_SINGLE if text[start : start + 1] == "'" else _DOUBLE).match(text, start)
-        if quoted is not None and text[start] == "'":
-            values[match.group(1)] = TracedText.at(source, quoted.start(1), quoted.end(1))
-            line_end = text.find("\n", quoted.end())
-        elif quoted is not None:
-            values[match.group(1)] = interpolate(_unescape(source, quoted.start(1), quoted.end(1)), known)
-            line_end = text.find("\n", quoted.end())
-        else:
-            raw = _COMMENT.sub("", text[start:line_end].rstrip("\r"), count=1).rstrip()
-            value = TracedText.at(source, start, start + len(raw)) if raw else EMPTY
-            values[match.group(1)] = interpolate(value, known)
-        at = (len(text) if line_end == -1 else line_end) + 1
-    return values
+        if match is not None:
+            start = match.end()
+            while start < line_end and text[start] in " \t":
+                start += 1
+            quoted = (_SINGLE if text[start : start + 1] == "'" else _DOUBLE).match(text, start)
+            yield match.group(1), start, line_end, quoted
+            line_end = text.find("\n", quoted.end()) if quoted is not None else line_end
+            line_end = len(text) if line_end == -1 else line_end
+        at = line_end + 1
 
 
 def _unescape(source: Source, start: int, end: int) -> TracedText:

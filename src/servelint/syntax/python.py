@@ -30,7 +30,9 @@ _STEPS = 20_000
 _MODULES = 2
 """Modules that import each other which are followed."""
 _ITEMS = 16
-"""Items of a list that a loop is walked for, and alternatives of a list."""
+"""Items of a list that a loop is walked for, alternatives of a list, and modules beside the script."""
+_TRIES = 128
+"""Paths at which modules are looked for: most that a script imports are installed ones."""
 
 
 MORE = "$more_arguments "
@@ -388,15 +390,30 @@ class _Walk:
             elif node.module:
                 self.other(f"{of}/{one.name}", name)
 
+    def places(self, path: str) -> list[str]:
+        """Where a module may stand: beside the script, in the package that the script is part of, one folder up."""
+        top, _, rest = path.partition("/")
+        if not rest or top == "..":
+            return [path]
+        folders = os.path.dirname(self.source.path).split("/")[::-1]
+        own = ["../" * (folders.index(top)) + rest] if top in folders else []
+        return [path, *own, "../" + path]
+
     def other(self, path: str, name: str | None) -> _Walk | None:
         """The module at a path beside the script, walked without its functions; it is known by a name from then on."""
-        if self.read is None or self.deep >= _MODULES or len(self.beside) >= _ITEMS:
+        if self.read is None or self.deep >= _MODULES or len(self.beside) >= _TRIES:
             return None
         if path not in self.beside:
             self.beside[path] = None
-            found = self.read(path + ".py")
+            if sum(one is not None for one in self.beside.values()) >= _ITEMS:
+                return None
+            found = None
+            for place in self.places(path):
+                found = self.read(place + ".py")
+                if found is not None:
+                    break
             if found is not None and found.path != self.source.path:
-                within = os.path.dirname(path)
+                within = os.path.dirname(place)
                 read = self.read
                 walk = _Walk(found, _ignored, lambda more: read(os.path.join(within, more)), self.deep + 1)
                 try:

@@ -581,6 +581,41 @@ class TestUserData:
         assert (launch.name, launch.engine, launch.release.release) == ("XInstance/box.userData", "vllm", "0.20.0")
         assert argv(launch) == ["--model", "m", "--max-model-len", "8192"]
 
+    def test_a_script_under_another_name(self) -> None:
+        text = """
+            apiVersion: aws.example.io/v1
+            kind: XMachine
+            metadata: {name: box}
+            spec:
+              boot:
+                - script: |
+                    #!/bin/bash
+                    vllm serve m --port 81
+        """
+        launch = launch_in(text, FILE)
+        assert (launch.name, argv(launch)) == ("XMachine/box.script", ["m", "--port", "81"])
+        assert launches_in(text.replace("#!/bin/bash", "# an example"), FILE) == []
+
+    def test_a_format_of_crossplane(self) -> None:
+        text = """
+            apiVersion: apiextensions.crossplane.io/v1
+            kind: Composition
+            metadata: {name: box}
+            spec:
+              resources:
+                - patches:
+                    - type: CombineFromComposite
+                      combine:
+                        variables: [{fromFieldPath: spec.model}, {fromFieldPath: spec.port}]
+                        strategy: string
+                        string:
+                          fmt: |
+                            #!/bin/bash
+                            vllm serve %s --port %d --revision 100%%
+        """
+        assert argv(launch_in(text, FILE)) == ["%s", "--port", "%d", "--revision", "100%%"]
+        assert [word.text.known for word in launch_in(text, FILE).argv] == [False, True, False, True, True]
+
     def test_a_configuration_of_cloud_init(self) -> None:
         text = """
             apiVersion: kubevirt.io/v1

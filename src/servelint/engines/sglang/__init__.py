@@ -180,7 +180,7 @@ class SGLang(Engine):
 
     lowered = ("quantization",)  # ModelConfig.__init__; a parser with choices refuses other spellings before
 
-    classes = r"\b(?:(?:sgl|sglang)\.)?Engine\("
+    classes = r"(?<!def )\b(?:(?:(?:sgl|sglang)\.)?Engine|launch_server|run_server)\("
     variables = ("SGLANG_", "SGL_")
     variables_closed = True
     renamed_variables = ("SGL_", "SGLANG_")

@@ -423,7 +423,10 @@ class VLLM(Engine):
     unset_by = (frozenset(("none", "nullable_str", "parse_reasoning_parser")), ("", "None"))
     lowered = ("quantization",)  # a validator of ModelConfig, before anything looks at it
 
-    classes = r"\b(?:LLM|LLMConfig|(?:Async)?EngineArgs|(?:Async)?LLMEngine(?:\.from_\w+)?)\("
+    classes = (
+        r"(?<!def )\b(?:LLM|LLMConfig|(?:Async)?EngineArgs|(?:Async)?LLMEngine(?:\.from_\w+)?"
+        r"|(?:api_server\.)?run_server(?:_worker)?)\("
+    )
     variables = ("VLLM_",)
     variables_closed = True
     plugin_variables = ("VLLM_OPENVINO_",)  # github.com/vllm-project/vllm-openvino: vllm_openvino/envs.py

@@ -73,6 +73,11 @@ def not_started(launch: Launch) -> list[Violation]:
             message = f"the image's entrypoint takes {shown!r} for a command of its own, and {engine} is not started"
             advice = f"delete it: the entrypoint is {ENGINES[launch.engine].command[0]} already"
             label = "not a command of it"
+        elif mishap.kind == "no-command":
+            program = mishap.other.partition(" ")[0]
+            message = f"{program} has no command {shown!r}, and {engine} is not started"
+            advice = f"write {mishap.other}"
+            label = "not a command of it"
         elif mishap.kind == "no-shell":
             message = f"{shown!r} is started as a program, because no shell reads this command: {engine} is not started"
             advice = 'run it through a shell: ["sh", "-c", "..."]'

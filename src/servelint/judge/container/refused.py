@@ -189,6 +189,12 @@ TEXTS: dict[str, tuple[str, str, str, str]] = {
         "write CMD-SHELL instead of CMD",
         "one word",
     ),
+    "open-quote": (
+        _SERVICE,
+        "nothing closes the quote {shown}: compose refuses the file, and the project with it",
+        "write the same quote at the end of the value, or delete this one",
+        "not closed",
+    ),
     "no-such-volume": (
         _SERVICE,
         f"no volume is called {{shown}}: {_FILE}",

@@ -7,6 +7,7 @@ from bisect import bisect_left
 
 from servelint.core.launch import Launch, join
 from servelint.core.source import Source
+from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import script_launches
@@ -67,6 +68,7 @@ _OPERATORS = (
 """Function, group and kinds of the operators whose objects start an engine by more than their containers."""
 _NO_CONTAINERS = frozenset(("CustomResourceDefinition", "ConfigMap", "Secret"))
 _USER_DATA = re.compile(r"user[_-]?data", re.IGNORECASE)
+_VERB = re.compile(r"%(?:\[\d+\])?[sdvq]")
 _SHEBANGS = ("#!/bin/sh", "#!/bin/bash", "#!/usr/bin/bash", "#!/usr/bin/env bash", "#!/usr/bin/env sh")
 
 
@@ -143,11 +145,14 @@ def _user_data(file: File, one: Object) -> list[Launch]:
             text = yaml.scalar(value)
             if text is None:
                 waiting.append(value)
+            elif text.startswith(_SHEBANGS) and entry.mentions(text):
+                written = yaml.text(file.source, value)
+                if name == "fmt":  # Crossplane fills in what Go's fmt.Sprintf would
+                    written = written.sub(_VERB, lambda verb: TracedText((unknown(verb[0], None, verb[0]),)))
+                found += script_launches(written, CommandContext(file.source, f"{one.label}.{name}"), None)
             elif _USER_DATA.fullmatch(name) is not None and entry.mentions(text):
                 written = yaml.text(file.source, value)
-                if text.startswith(_SHEBANGS):
-                    found += script_launches(written, CommandContext(file.source, f"{one.label}.{name}"), None)
-                elif text.startswith("#cloud-config"):
+                if text.startswith("#cloud-config"):
                     found += _named(embedded.of_written("user-data.yaml", written, file.source), f"{one.label}.{name}")
     return found
 

@@ -212,10 +212,9 @@ _ESCAPES = {"\\": "\\", "n": "\n", "t": "\t", '"': '"'}
 _LINE_END = TracedText.of("\n")
 
 
-def redirected(shell: Evaluator, node: Node) -> Status:
-    """A command with redirections and heredocs, and what follows a heredoc on its line."""
+def redirected(shell: Evaluator, node: Node, here: TracedText | None = None) -> Status:
+    """A command with redirections and heredocs, and what follows a heredoc on its line. `here`: what a pipe gives it."""
     body = node.field("body")
-    here: TracedText | None = None
     after: list[Node] = []
     likely = True
     simple = body is None or body.type == "command"
@@ -254,7 +253,10 @@ def pipe(shell: Evaluator, here: TracedText | None, nodes: list[Node]) -> Status
         shell.steps += 2
         shell.state = outer.copy()
         printed = _printed_by(shell, node, here)
-        status = command(shell, node, here) if node.type == "command" else shell.visit(node)
+        if node.type == "command":
+            status = command(shell, node, here)
+        else:
+            status = redirected(shell, node, here) if node.type == "redirected_statement" else shell.visit(node)
         if group and shell.printed is not None:
             printed = TracedText.join(shell.printed)
         outer.files, outer.installed = shell.state.files, shell.state.installed

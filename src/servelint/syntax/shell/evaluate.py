@@ -18,6 +18,7 @@ from servelint.core.source import Source, Span
 from servelint.core.text import Piece, TracedText, spend, unknown
 from servelint.syntax.shell import arithmetic, branches, builtins, commands, expand, flow
 from servelint.syntax.shell.state import (
+    AS_ROOT,
     CHANGING,
     EXIT,
     FAIL,
@@ -680,12 +681,18 @@ class Evaluator:
 
     def touch(self, words: list[Word], here: TracedText | None) -> None:
         """Note what a program does to known files."""
-        if words[0].text.flat not in TOUCHING:
+        known = bool(words[0].value)
+        if known and words[0].text.flat not in TOUCHING:
             return
         shown = [word.shown for word in words]
-        if shown[0] == "sudo":
+        if not known or shown[0] in AS_ROOT:
+            # `$SUDO tee FILE`: an unknown word in front of `tee` is what starts it as another user
             program = next((at for at, one in enumerate(shown) if at and not one.startswith("-")), len(shown))
+            if "tee" in shown and all(one.startswith("-") for one in shown[1 : shown.index("tee") : 2]):
+                program = shown.index("tee")  # `sudo -u llm tee FILE`
             words, shown = words[program:], shown[program:]
+            if not known and shown[:1] != ["tee"]:
+                return
         if shown[:1] == ["tee"]:
             append = "-a" in shown or "--append" in shown
             for word in words[1:]:

@@ -33,7 +33,10 @@ _HERE = "<\ufdd1.>/"
 CHANGING = frozenset(("sed", "yq", "perl", "mv", "rm", "truncate", "patch", "python", "python3", "install"))
 """Programs after which a file that they are given may hold something else."""
 
-TOUCHING = CHANGING | {"cp", "sudo", "tee"}
+AS_ROOT = frozenset(("doas", "run0", "sudo"))
+"""Programs that run another one as another user."""
+
+TOUCHING = CHANGING | AS_ROOT | {"cp", "tee"}
 """All programs that are followed to the files that they are given."""
 
 
