@@ -284,6 +284,22 @@ def test_an_option_keeps_its_name_where_a_release_spells_it_otherwise(declared: 
 # -- the extracts
 
 
+def test_a_field_of_flags_takes_any_number() -> None:
+    arguments = """
+from enum import IntFlag, auto
+from pydantic import BaseModel
+
+class Mode(IntFlag):
+    NONE = auto()
+    EAGLE = auto()
+
+class TorchLlmArgs(BaseModel):
+    mode: Mode = Mode.NONE
+"""
+    keys = harvested({**FILES, "tensorrt_llm/llmapi/llm_args.py": arguments})[0]["json"]["config"]["keys"]
+    assert (keys["mode"]["type"], "choices" in keys["mode"]) == ("int", False)
+
+
 def test_the_catalog_is_what_the_extracts_say() -> None:
     from servelint.harvest.command import DATA
     from tools.trtllm_extract import catalog

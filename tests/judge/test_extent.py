@@ -134,6 +134,20 @@ def test_options_in_a_file_that_is_not_known(tmp_path: Path) -> None:
     assert judged(launch, Settings()).unresolved == []
 
 
+def test_a_file_of_options_of_another_engine_that_is_not_there(tmp_path: Path) -> None:
+    command = "trtllm-serve m --extra_llm_api_options{}c.yaml\n"
+    for between in (" ", "="):
+        text = command.format(between)
+        (one,) = [one for one in judged(launch_in(text, "run.sh", tmp_path), Settings()).unresolved if one.kind == "file"]
+        assert one.text.startswith("--extra_llm_api_options")
+    text = command.format(" ")
+    assert judged(launch_in(text.replace("m ", "m --backend _autodeploy "), "run.sh", tmp_path), Settings()).unresolved == []
+    (tmp_path / "c.yaml").write_text("max_batch_size: 8\n")
+    assert judged(launch_in(text, "run.sh", tmp_path), Settings()).unresolved == []
+    (one,) = judged(launch_in(text.replace("c.yaml", "$FILE"), "run.sh", tmp_path), Settings()).unresolved
+    assert one.kind == "word"
+
+
 def test_a_file_of_options_that_is_not_yaml_is_a_finding_alone(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("port: [")
     launch = launch_in("vllm serve m --config config.yaml\n", "run.sh", tmp_path)

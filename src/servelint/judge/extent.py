@@ -91,6 +91,7 @@ def _unresolved(launch: Launch) -> list[Unresolved]:
     named = next((word for word in launch.argv if word.text.flat.startswith("--config")), None) if record.config_file else None
     if named is not None:
         found += _file(named, launch)
+    found += _objects(launch)
     if launch.open_env:
         why = "variables may be set in a file or a script that was not read"
         found.append(Unresolved(ENVIRONMENT, "", launch.site, why))
@@ -149,11 +150,27 @@ def _file(named: Word, launch: Launch) -> list[Unresolved]:
     if fault is not None:
         return []  # which is a finding
     if words is launch.argv:
-        return [Unresolved(FILE, named.shown, named.site, "the file that it names was not read and may set any option")]
+        return [Unresolved(FILE, named.shown, named.site, _UNREAD)]
     own = {id(word) for word in launch.argv}
     return [_word(word) for word in words if id(word) not in own and HOLE in word.text.flat]
 
 
+def _objects(launch: Launch) -> list[Unresolved]:
+    """The files of options whose value is a YAML file, as far as they were not read."""
+    files = ENGINES[launch.engine].object_files
+    if files is None or any(word.text.flat == files[1] for word in launch.argv):
+        return []
+    read, _ = with_file(launch)
+    found = []
+    for at, word in enumerate(launch.argv):
+        spelling, equals, _ = word.text.flat.partition("=")
+        at += 0 if equals else 1
+        if spelling in files[0] and at < len(launch.argv) and read[at] is launch.argv[at] and HOLE not in read[at].text.flat:
+            found.append(Unresolved(FILE, word.text.shown, word.site, _UNREAD))
+    return found
+
+
+_UNREAD = "the file that it names was not read and may set any option"
 _REASONS = (
     (r"\$\{?[@*1-9]", "the arguments of the script are unknown"),
     (r"\$\(\(|\$\[", "the result is not known"),

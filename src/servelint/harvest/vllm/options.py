@@ -236,6 +236,10 @@ class JsonOptions:
                 choices += one.args
                 types += [_PLAIN.get(type(arg), "any") for arg in one.args]
                 continue
+            if isinstance(one, Class) and any(_last(base) == "IntFlag" for base in self.program.lineage(one)):
+                types.append("int")  # pydantic takes any number: its bits are combined
+                open_ended = True
+                continue
             if isinstance(one, Class) and self.program.members(one):
                 values = [member.value for member in self.program.members(one)]
                 choices += [value for value in values if isinstance(value, (str, int))]
