@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,25 +18,40 @@ from servelint.rules.load import rules
 from servelint.rules.rule import Rule
 
 
-def compare(path: Path) -> None:
+Made = Callable[[str, str], Iterator[str]]
+"""What makes the lines of a text, of the head of its block and of the text."""
+
+
+def launch_lines(head: str, text: str) -> Iterator[str]:
+    """The launches of a text; with a head `NAME ENGINE=RELEASE` the findings of the rules in rules/catalog/, too."""
+    name, *versions = head.split()
+    return _whole(name, text, {one.partition("=")[0]: one.partition("=")[2] for one in versions})
+
+
+def compare(path: Path, made: Made = launch_lines) -> None:
     """Compare each text of a file with what is written below it.
 
-    A text begins at a line `=== NAME [ENGINE=RELEASE]`, and what servelint makes of it at a line `---`: its launches, and for a
-    text of a release the findings of the rules in rules/catalog/. `python -m tests.whole FILE` writes it anew: read the diff.
+    A text begins at a line `=== HEAD`, and what servelint makes of it at a line `---`.
+    `python -m tests.whole FILE` writes it anew, and `python -m tests.memory.whole FILE` that of plans: read the diff.
     """
     written = path.read_text(encoding="utf-8")
-    assert written == _renewed(written)
+    assert written == renewed(written, made)
 
 
-def _renewed(written: str) -> str:
+def renewed(written: str, made: Made) -> str:
+    """The texts of a file with what is made of them now."""
     blocks: list[str] = []
     for block in written.split("=== ")[1:]:
         head, _, rest = block.partition("\n")
         text = rest.partition("\n---\n")[0] + "\n"
-        name, *versions = head.split()
-        lines = _whole(name, text, {one.partition("=")[0]: one.partition("=")[2] for one in versions})
-        blocks.append(f"=== {head}\n{text}---\n" + "".join([line + "\n" for line in lines]))
+        blocks.append(f"=== {head}\n{text}---\n" + "".join([line + "\n" for line in made(head, text)]))
     return "\n".join(blocks)
+
+
+def main(paths: list[str], made: Made) -> None:
+    """Write files anew."""
+    for path in map(Path, paths):
+        path.write_text(renewed(path.read_text(encoding="utf-8"), made), encoding="utf-8")
 
 
 @lru_cache(maxsize=1)
@@ -104,5 +119,4 @@ def _of_finding(finding: Finding) -> Iterator[str]:
 if __name__ == "__main__":
     import sys
 
-    for path in map(Path, sys.argv[1:]):
-        path.write_text(_renewed(path.read_text(encoding="utf-8")), encoding="utf-8")
+    main(sys.argv[1:], launch_lines)
