@@ -17,7 +17,6 @@ from servelint.readers import read
 from servelint.rules.load import rules
 from servelint.rules.rule import Rule
 
-
 Made = Callable[[str, str], Iterator[str]]
 """What makes the lines of a text, of the head of its block and of the text."""
 

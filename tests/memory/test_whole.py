@@ -1,4 +1,4 @@
-"""Every figure and every word of memory plans: each arithmetic, each kind of model, options at both sides of what they decide."""
+"""Every figure and every word of memory plans: each arithmetic, each kind of model, many options."""
 
 from __future__ import annotations
 
