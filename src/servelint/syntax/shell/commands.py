@@ -153,7 +153,7 @@ def _declare(shell: Evaluator, keyword: str, flags: str, name: str, target: Assi
             shell.set(name, target.value.text)
         else:
             shell.set(*_assigned(shell, target))
-    if keyword == "export" and "n" in flags:
+    if (keyword == "export" and "n" in flags) or "+x" in flags:
         state.exported -= {name}
     elif keyword == "export" or "x" in flags:
         spend(4 * len(state.exported))
