@@ -66,7 +66,7 @@ def _whole(name: str, text: str, versions: dict[str, str]) -> Iterator[str]:
         yield from _of_launch(launch)
         settings = Settings(profile="strict", engine_versions=versions)
         for finding in judge(launch, settings, _of_catalogs()[launch.engine]) if versions else ():
-            yield from _of_finding(finding)
+            yield from finding_lines(finding)
 
 
 def _place(span: Span | None) -> str:
@@ -104,7 +104,8 @@ def _of_launch(launch: Launch) -> Iterator[str]:
         yield f"  or {' '.join([word.shown for word in other.argv])} if {' and '.join(branches)}"
 
 
-def _of_finding(finding: Finding) -> Iterator[str]:
+def finding_lines(finding: Finding) -> Iterator[str]:
+    """All that a finding says."""
     yield f"  {finding.severity} {finding.rule} {finding.impact} {_place(finding.span)} ({finding.label})"
     yield f"    {finding.message}; {finding.advice}"
     yield from [f"    {_place(one.span)}: {one.message}" for one in finding.related]
