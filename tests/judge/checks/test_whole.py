@@ -1,4 +1,4 @@
-"""Every word of the findings of rules with code, in up to three bad examples of each: tests/judge/checks/whole.txt has them.
+"""Every word of the findings of rules with code, in the examples of each: whole.txt has those of vLLM, whole_others.txt the others.
 
 `python -m tests.judge.checks.test_whole` writes it anew: read the diff.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from servelint.core.finding import Finding
 from servelint.core.settings import Settings
@@ -19,7 +21,7 @@ from servelint.rules.rule import Rule
 from tests.book import each_rule
 from tests.whole import finding_lines
 
-PATH = Path(__file__).with_name("whole.txt")
+PATHS = {True: Path(__file__).with_name("whole.txt"), False: Path(__file__).with_name("whole_others.txt")}
 
 
 def _findings(rule: Rule, example: dict[str, Any]) -> list[Finding]:
@@ -30,20 +32,22 @@ def _findings(rule: Rule, example: dict[str, Any]) -> list[Finding]:
     return [finding for launch in read(source).launches for finding in judge(launch, settings, [rule])]
 
 
-def _lines() -> Iterator[str]:
+def _lines(of_vllm: bool) -> Iterator[str]:
     coded = {rule.id: rule for rule in rules() if rule.check is not None}
     for written in each_rule():
         rule = coded.get(str(written["id"]))
-        if rule is not None:
+        if rule is not None and (rule.engine == "vllm") is of_vllm:
             yield f"=== {rule.id}"
-            for example in written["examples"]["bad"][:3]:
+            for example in [*written["examples"]["bad"], *written["examples"]["good"]]:
                 for finding in _findings(rule, example):
                     yield from finding_lines(finding)
 
 
-def test_findings() -> None:
-    assert list(_lines()) == PATH.read_text(encoding="utf-8").splitlines()
+@pytest.mark.parametrize("of_vllm", PATHS)
+def test_findings(of_vllm: bool) -> None:
+    assert list(_lines(of_vllm)) == PATHS[of_vllm].read_text(encoding="utf-8").splitlines()
 
 
 if __name__ == "__main__":
-    PATH.write_text("".join([line + "\n" for line in _lines()]), encoding="utf-8")
+    for of_vllm, path in PATHS.items():
+        path.write_text("".join([line + "\n" for line in _lines(of_vllm)]), encoding="utf-8")
