@@ -1,4 +1,4 @@
-"""Every word of the findings of rules with code, in the examples of each: whole.txt has those of vLLM, whole_others.txt the others.
+"""Every word of the findings of rules with code, in the examples of each: those of vLLM in whole.txt.
 
 `python -m tests.judge.checks.test_whole` writes it anew: read the diff.
 """
