@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from servelint.core.finding import Finding
 from servelint.core.launch import Launch, Word
 from servelint.core.settings import Settings
 from servelint.core.source import Source, Span
+from servelint.core.text import TracedText
 from servelint.engines import ENGINES
 from servelint.files.siblings import Neighbours
 from servelint.judge.judging import judge
@@ -76,10 +77,33 @@ def _place(span: Span | None) -> str:
     return f"{line}:{column}+{span.end - span.start}"
 
 
+_MORE = ("gpu", "gpu_count", "gpu_site", "folder", "models", "unsure", "secrets", "elsewhere", "beside", "meanwhile", "nodes")
+"""What only some launches have."""
+
+
+def _shown(value: object) -> str:
+    """A value of a launch, and what it is made of: what is not known, empty or False is left out."""
+    if value is None or isinstance(value, (str, int)):
+        return str(value)
+    if isinstance(value, TracedText):
+        return value.shown + "~" * value.assumed
+    if isinstance(value, Span):
+        return _place(value)
+    if isinstance(value, Launch):
+        return f"the launch at {_place(value.site)}"
+    if isinstance(value, Mapping):
+        return ", ".join([f"{name}: {_shown(one)}" for name, one in value.items()])
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join([_shown(one) for one in value]) + "]"
+    fields = {name: getattr(value, name) for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())}
+    shown = " ".join([f"{name}={_shown(one)}" for name, one in fields.items() if one or (one == 0 and one is not False)])
+    return f"({shown})"
+
+
 def _word(word: Word) -> str:
     plain = word.text.span()
     written = "" if plain is not None and plain.text == word.shown else f"@{_place(plain)}"
-    return f"[{word.shown}]{'*' if word.many else ''}{written}"
+    return f"[{word.shown}]{'*' * word.many}{'~' * word.text.assumed}{written}"
 
 
 def _of_launch(launch: Launch) -> Iterator[str]:
@@ -91,12 +115,18 @@ def _of_launch(launch: Launch) -> Iterator[str]:
     yield "  " + " ".join([_word(word) for word in (*launch.verb, *launch.argv)])
     for name, variable in launch.env.items():
         shown = variable.value.shown if variable.value is not None else None
-        yield f"  env {name}={shown} at {_place(variable.site)}"
+        assumed = "~" if variable.value is not None and variable.value.assumed else ""
+        yield f"  env {name}={shown}{assumed} at {_place(variable.site)}"
     container = launch.container
     if container is not None:
         settings = [f"{name}={text.shown}" for name, text in container.settings.items()]
         image = container.image.shown if container.image is not None else ""
         yield " ".join(["  image", image, f"gpus={container.gpus} visible={container.visible_gpus}", *settings])
+        flags = [name for name in ("reserved", "open") if getattr(container, name)]
+        yield from ["    " + " ".join([*flags, _shown(container.runtime)])] if flags or container.runtime is not None else []
+    for name in _MORE:
+        value = getattr(launch, name)
+        yield from [f"  {name} {_shown(value)}"] if value or value == 0 else []
     yield from [f"  mishap {one.kind} {_place(one.span)} {one.shown} {one.other}" for one in launch.mishaps]
     yield from [f"  cut {_place(launch.cut)}"] if launch.cut is not None else []
     for other in launch.alternatives:
