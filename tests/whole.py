@@ -83,7 +83,7 @@ _MORE = ("gpu", "gpu_count", "gpu_site", "folder", "models", "unsure", "secrets"
 
 def _shown(value: object) -> str:
     """A value of a launch, and what it is made of: what is not known, empty or False is left out."""
-    if value is None or isinstance(value, (str, int)):
+    if value is None or isinstance(value, (str, int, float)):
         return str(value)
     if isinstance(value, TracedText):
         return value.shown + "~" * value.assumed
@@ -95,7 +95,10 @@ def _shown(value: object) -> str:
         return ", ".join([f"{name}: {_shown(one)}" for name, one in value.items()])
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join([_shown(one) for one in value]) + "]"
-    fields = {name: getattr(value, name) for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())}
+    names = getattr(value, "__dict__", None) or [
+        name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())
+    ]
+    fields = {name: getattr(value, name) for name in names}
     shown = " ".join([f"{name}={_shown(one)}" for name, one in fields.items() if one or (one == 0 and one is not False)])
     return f"({shown})"
 
