@@ -582,6 +582,6 @@ def _path_part(name: str, path: TracedText, suffix: TracedText = EMPTY) -> Trace
     base = path.cut(slash + 1, len(flat))
     if not base.known or not base.flat or not suffix.known:
         return None
-    if suffix.flat and base.flat.endswith(suffix.flat) and base.flat != suffix.flat:
+    if base.flat.endswith(suffix.flat) and base.flat != suffix.flat:
         return base.cut(0, len(base.flat) - len(suffix.flat))
     return base
