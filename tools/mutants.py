@@ -7,7 +7,8 @@ meets those that do: all that stand beside its module, and the fastest of the ot
 without a mutation kills none.
 
 Tests beside a module are those of the mirror: `rules/ranges` has tests/rules/test_ranges*.py, and those of its nearest user
-that _ALSO names, or all of tests/rules without either, and its own doctests. `--tests MODULE=PATH,PATH` names others. A run
+that _ALSO names, or all of tests/rules without either, test_whole.py of its folders, and its own doctests.
+`--tests MODULE=PATH,PATH` names others. A run
 copies src/ into a temporary folder, so that the checkout never holds a mutant. The same seed takes the same mutants of the same
 source.
 
@@ -104,6 +105,12 @@ _ALSO = {
     "syntax.units": ["tests/readers/test_systemd.py"],
 }
 """Tests of the module's only or nearest user, which hold what its own tests do not."""
+_WHOLE = {
+    "engines": ["tests/judge/parser/test_whole.py"],
+    "fixes": ["tests/judge/parser/test_whole.py", "tests/judge/checks/test_whole.py"],
+    "models": ["tests/memory/test_whole.py"],
+}
+"""Tests of whole texts in other folders, by the package that they compare."""
 _LEAST_SECONDS = 60.0
 _OTHERS_SECONDS = 20.0
 _REACHED = """
@@ -338,14 +345,17 @@ def beside(module: str, root: Path = ROOT) -> list[str]:
     path = root / module_path(module)
     doctests = [str(path.relative_to(root))] if path.exists() and ">>>" in path.read_text(encoding="utf-8") else []
     parts = module.split(".")
+    folders = [Path("tests", *parts[:depth]) for depth in range(len(parts) - 1, -1, -1)]
+    whole = [*[str(folder / "test_whole.py") for folder in folders], *_WHOLE.get(parts[0], ())]
+    more = [*[one for one in whole if (root / one).exists()], *doctests]
     also = [path for path in _ALSO.get(module, ()) if (root / path).exists()]
-    for depth in range(len(parts) - 1, -1, -1):
-        folder, name = root / "tests" / Path(*parts[:depth]), parts[depth]
-        own = [*folder.glob(f"test_{name}.py"), *folder.glob(f"test_{name}_*.py"), *(folder / name).glob("test_*.py")]
+    for name, folder in zip(parts[::-1], folders, strict=True):
+        mirror = root / folder
+        own = [*mirror.glob(f"test_{name}.py"), *mirror.glob(f"test_{name}_*.py"), *(mirror / name).glob("test_*.py")]
         if own or also:
-            return [*sorted([str(path.relative_to(root)) for path in own]), *also, *doctests]
-        if depth and any(folder.glob("test_*.py")):
-            return [str(folder.relative_to(root)), *doctests]
+            return list(dict.fromkeys([*sorted([str(path.relative_to(root)) for path in own]), *also, *more]))
+        if len(folder.parts) > 1 and any(mirror.glob("test_*.py")):
+            return [str(folder), *more]
     raise ValueError(f"no tests stand beside {module}; name them with --tests")
 
 

@@ -110,7 +110,7 @@ def test_the_last_of_an_option_counts() -> None:
     ],
 )
 def test_the_verb(text: str, found: tuple[str, int] | None) -> None:
-    assert verb_of(words(text), 0) == found
+    assert verb_of(words(text)) == found
 
 
 def test_options_of_a_variable_s_known_value() -> None:

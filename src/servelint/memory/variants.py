@@ -67,7 +67,7 @@ def _again(config: Config, argv: list[Word], gpu: str | None = None) -> Config:
     return found
 
 
-def what_ifs(launches: list[Config], plan: MemoryPlan, planned: Planning = plan_over) -> list[WhatIf]:
+def what_ifs(launches: list[Config], plan: MemoryPlan, planned: Planning) -> list[WhatIf]:
     """Plan other contexts, sequences and KV dtypes, no drafts and twice as many GPUs, one change at a time.
 
     `launches` are the launch under each release that it may run on, the newest last, and `plan` is its plan. Only changes that
@@ -108,7 +108,7 @@ def largest_context(launches: list[Config], plan: MemoryPlan, planned: Planning 
     return _largest_started(launches, option, top, planned)
 
 
-def most_sequences(launches: list[Config], planned: Planning = plan_over) -> int | None:
+def most_sequences(launches: list[Config], planned: Planning) -> int | None:
     """The largest number of sequences with which the launch certainly starts under every release that it may run on.
 
     At most `MOST_SEQUENCES`, None if no number fits or the plan does not know.
@@ -156,7 +156,7 @@ def _largest(top: int, fits: Callable[[int], bool]) -> int | None:
     return low
 
 
-def gpus(launches: list[Config], planned: Planning = plan_over) -> list[MemoryPlan]:
+def gpus(launches: list[Config], planned: Planning) -> list[MemoryPlan]:
     """Plan the launch, given under each release that it may run on, on each of the common GPUs, the smallest memory first."""
     found = [planned([on_gpu(config, name) for config in launches]) for name in COMMON_GPUS]
     return sorted((plan for plan in found if plan.gpu_gib is not None), key=lambda plan: plan.gpu_gib or 0.0)

@@ -792,7 +792,7 @@ def _without_image(waiting: list[tuple[list[Word], Span]], ran: Invocation) -> l
         if head is not None and goes_on and (head.flat.startswith("-") or containers.identified(head).engine is not None):
             return [*before, *words]
     tool = entry.program(words[0]) if words else None
-    verb = containers.verb_of(words, 0) if tool in containers.TOOLS else None
+    verb = containers.verb_of(words) if tool in containers.TOOLS else None
     if verb is None or verb[0] != "run":
         return None
     run = containers.parse(words[verb[1] :])

@@ -86,7 +86,7 @@ class ContainerRun:
         return values[-1].text if values else None
 
 
-def verb_of(words: list[Word], at: int) -> tuple[str, int] | None:
+def verb_of(words: list[Word]) -> tuple[str, int] | None:
     """Find what a container tool does, its global options stepped over.
 
     A service of a compose file (`docker compose run SERVICE ...`) counts as a running container: its image is not named.
@@ -95,9 +95,9 @@ def verb_of(words: list[Word], at: int) -> tuple[str, int] | None:
     Returns:
         ("run", "exec" or "apptainer", index after it), None for anything else.
     """
-    tool = words[at].text.flat.rpartition("/")[2]
+    tool = words[0].text.flat.rpartition("/")[2]
     compose = tool.endswith("-compose")
-    at += 1
+    at = 1
     while at < len(words):
         value = words[at].value
         if value == "create" and not compose:
@@ -321,7 +321,7 @@ def container(words: list[Word], context: CommandContext, depth: int) -> list[La
     """`docker run [options] IMAGE [command]` and `docker exec`; None if the words are neither."""
     from servelint.readers import prepared
 
-    ran = verb_of(words, 0)
+    ran = verb_of(words)
     if ran is None:
         return None
     verb, at = ran

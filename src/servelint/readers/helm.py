@@ -336,7 +336,7 @@ def _chart_of(root: Node) -> Data | None:
     return None
 
 
-def _of_chart(source: Source, chart: Data, root: Node, path: str, own: tuple[Source, Node] | None = None) -> list[Launch]:
+def _of_chart(source: Source, chart: Data, root: Node, path: str, own: tuple[Source, Node] | None) -> list[Launch]:
     from servelint.readers.helm_chart import Entry, Reader
 
     whole = Entry(source, root, root, root, path, None)

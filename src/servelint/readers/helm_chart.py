@@ -425,7 +425,7 @@ def _beginnings() -> tuple[str, ...]:
     return ("-", "python", *[program + " " for start in starts for program in start.programs])
 
 
-def of_unknown_chart(source: Source, root: Node, path: str, without: set[int], own: Own | None = None) -> list[Launch]:
+def of_unknown_chart(source: Source, root: Node, path: str, without: set[int], own: Own | None) -> list[Launch]:
     """Read the launches in values of a chart that is not known.
 
     Args:

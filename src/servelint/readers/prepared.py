@@ -40,7 +40,7 @@ _PROJECT = rf"(?i)[\"'](?P<name>{{}})(?:\[[^\]\"']*\])?\s*==\s*(?P<release>{RELE
 _ARGUMENT = rf"(?i)(?:--build-arg=)?(?P<name>{{}})_(?:VERSION|REF|TAG|RELEASE)=v?(?P<release>{RELEASE})$"
 
 
-def by_command(ran: Invocation, before: Claims | None = None) -> Claims:
+def by_command(ran: Invocation, before: Claims | None) -> Claims:
     """What a command gets ready.
 
     Args:

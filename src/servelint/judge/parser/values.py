@@ -553,7 +553,7 @@ def _ever(keys: Keys, name: str, value: object) -> bool:
     return any(value in body.get("choices", ()) for _, _, body in keys.runs.get(name, ()))
 
 
-def _unknown_key(view: ReleaseView, spelling: str, key: str, keys: Keys, text: TracedText, operand: str = "") -> Violation:
+def _unknown_key(view: ReleaseView, spelling: str, key: str, keys: Keys, text: TracedText, operand: str) -> Violation:
     """A key that the release refuses or ignores. `operand`: its name in conditions, "" for a single key."""
     refused = keys.extra == "reject"
     rule, what = ("unknown-json-key", "refuses it") if refused else ("ignored-json-key", "ignores it")

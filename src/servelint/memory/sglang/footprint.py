@@ -100,7 +100,7 @@ class Loaded:
 
 
 def load_weights(
-    release: Release, settings: SglangSettings, model: Architecture, draft: Architecture | None, gpu: Gpu | None = None
+    release: Release, settings: SglangSettings, model: Architecture, draft: Architecture | None, gpu: Gpu | None
 ) -> Loaded | None:
     """The weights on the fullest GPU, None if the format of the checkpoint or of --quantization is not known.
 

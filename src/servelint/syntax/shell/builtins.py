@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial, reduce
 
 from servelint.core.launch import Word
@@ -111,8 +112,8 @@ def _printf(shell: Evaluator, words: list[Word]) -> Status:
 def _exec(
     shell: Evaluator, words: list[Word], inline: dict[str, TracedText], site: Span | None, here: TracedText | None
 ) -> Status:
-    while words and words[0].shown in ("-c", "-l", "-a"):
-        words = words[2 if words[0].shown == "-a" else 1 :]
+    while words and re.fullmatch("-[cl]*[acl]", words[0].shown):
+        words = words[2 if words[0].shown.endswith("a") else 1 :]
     if not words:
         return SUCCESS
     shell.invoke(words, inline, site, here, functions=False)
@@ -221,7 +222,8 @@ def _set(shell: Evaluator, words: list[Word]) -> Status:
             at += 1
     else:
         return SUCCESS
-    shell.state.args = words[at:]
+    if words[at:] or words[at - 1].shown == "--":
+        shell.state.args = words[at:]
     return SUCCESS
 
 

@@ -153,7 +153,7 @@ def _declare(shell: Evaluator, keyword: str, flags: str, name: str, target: Assi
             shell.set(name, target.value.text)
         else:
             shell.set(*_assigned(shell, target))
-    if keyword == "export" and "n" in flags:
+    if (keyword == "export" and "n" in flags) or "+x" in flags:
         state.exported -= {name}
     elif keyword == "export" or "x" in flags:
         spend(4 * len(state.exported))
@@ -584,6 +584,6 @@ def _path_part(name: str, path: TracedText, suffix: TracedText = EMPTY) -> Trace
     base = path.cut(slash + 1, len(flat))
     if not base.known or not base.flat or not suffix.known:
         return None
-    if suffix.flat and base.flat.endswith(suffix.flat) and base.flat != suffix.flat:
+    if base.flat.endswith(suffix.flat) and base.flat != suffix.flat:
         return base.cut(0, len(base.flat) - len(suffix.flat))
     return base
