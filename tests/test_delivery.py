@@ -13,6 +13,7 @@ import servelint
 from servelint.readers.registry import CANDIDATE
 from servelint.rules.load import rules
 from tests.syntax import yaml_texts
+from tests.together import together
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -120,6 +121,6 @@ class TestHooks:
     def test_leaves_other_files(self, hook: str, path: str) -> None:
         assert not re.search(HOOKS[hook]["files"], path)
 
-    @pytest.mark.parametrize("name", ["compose.yml", "x.json", "serve.sh", "serve", "notes.md", "a.py", ".env", "x.sbatch"])
+    @together("name", ["compose.yml", "x.json", "serve.sh", "serve", "notes.md", "a.py", ".env", "x.sbatch"])
     def test_agree_with_what_a_folder_is_searched_for(self, name: str) -> None:
         assert bool(re.search(HOOKS["servelint"]["files"], name)) == bool(re.search(CANDIDATE, name))

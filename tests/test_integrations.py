@@ -20,6 +20,7 @@ from servelint.core.settings import FORMATS
 from tests.published import problems, schemastore, vendored
 from tests.running import Workspace
 from tests.syntax import yaml_texts
+from tests.together import together
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -91,7 +92,7 @@ class TestAddress:
         )
         assert [path for path, text in TEXTS.items() if re.search(placeholder, text)] == []
 
-    @pytest.mark.parametrize(
+    @together(
         "pattern",
         [
             rf"{NAME}@v?(\d[\w.]*)", rf"{NAME}==(\d[\w.]*)", rf"ghcr\.io/\w+/{NAME}:(\d[\w.]*)", r"^    rev: v(\d[\w.]*)",

@@ -13,6 +13,7 @@ from servelint.admission.answer import answer, unjudged
 from servelint.admission.worker import rules
 from servelint.report.clean import clean
 from tests.admission.reviews import BROKEN, SOUND, answered, by, changed, deployment, pod_spec, review
+from tests.together import together
 
 
 def test_a_sound_object_is_allowed_in_silence() -> None:
@@ -245,7 +246,7 @@ class TestObjects:
         thing["spec"]["template"]["metadata"] = {"annotations": {"kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z"}}
         assert findings.text_of(thing) == plain
 
-    @pytest.mark.parametrize("odd", ["\x7f", "\x85", "\u2028", "\ufeff", "\ud800", "\U0001f600", "\x00", "a\nb", "\\/\b"])
+    @together("odd", ["\x7f", "\x85", "\u2028", "\ufeff", "\ud800", "\U0001f600", "\x00", "a\nb", "\\/\b"])
     def test_any_text_is_read_as_it_is(self, odd: str) -> None:
         response = answered(review(deployment([*BROKEN, "--served-model-name", f"x{odd}y"])))
         assert response["result"] == "denied"

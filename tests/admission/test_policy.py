@@ -12,6 +12,7 @@ from servelint.admission import policy
 from servelint.admission.policy import TERMS, Policy, Terms
 from servelint.core.source import Source
 from tests.syntax import yaml_texts
+from tests.together import together
 from tools import schemas
 
 ROOT = Path(__file__).parent.parent.parent
@@ -88,7 +89,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("written", "message"), WRONG)
+@together("written, message", list(WRONG))
 def test_what_is_wrong_is_told_with_its_place(written: str, message: str) -> None:
     _, problems = read(written)
     assert len(problems) == 1

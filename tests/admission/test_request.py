@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from servelint.admission.answer import answer
 from servelint.admission.request import RefusedError, parse
 from tests.admission.reviews import BROKEN, SOUND, answered, by, changed, deployment, pod_spec, review
+from tests.together import together
 
 RECORDED = sorted((Path(__file__).parent / "recorded").glob("*.json"))
 
@@ -35,8 +36,8 @@ class TestRecorded:
             assert answered(with_engine, "owned: judge")["allowed"] is allowed
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
+@together(
+    "change, message",
     [
         ({"apiVersion": "admission.k8s.io/v1beta1"}, 'apiVersion is "admission.k8s.io/v1beta1"; write admissionReviewVersions'),
         ({"apiVersion": None}, "apiVersion is missing"),

@@ -13,6 +13,7 @@ from servelint.models import catalog as models
 from servelint.models import types_of
 from servelint.speculation.drafts import OwnDrafts, first_release, own_drafts
 from tests.launching import argv
+from tests.together import together
 
 HYBRID = "Qwen/Qwen3.6-27B"
 DENSE = "Qwen/Qwen3-8B"
@@ -271,8 +272,8 @@ class TestRefused:
         assert note.text.startswith("servelint does not know whether acme/unheard-of has layers for multi-token prediction")
 
 
-@pytest.mark.parametrize(
-    ("asked", "error"),
+@together(
+    "asked, error",
     [
         ({"engine": "tgi"}, "no command for the engine 'tgi'; use one of vllm, sglang"),
         ({"release": "newest"}, '"newest" is not a release of'),

@@ -12,6 +12,7 @@ from servelint.core.launch import Launch
 from servelint.core.result import Ignore
 from servelint.core.source import Source, Span
 from tests.launching import launch_in
+from tests.together import together
 
 SOURCE = Source("run.sh", "one\ntwo --swap-space 4\nthree\nfour\n")
 OTHER = Source("lib.sh", "one\ntwo\n")
@@ -64,8 +65,8 @@ def test_a_fingerprint_stays_while_the_finding_moves() -> None:
     assert len({same, *[one.fingerprint for one in others]}) == 5
 
 
-@pytest.mark.parametrize(
-    ("patterns", "lines", "given", "used"),
+@together(
+    "patterns, lines, given, used",
     [
         (["vllm/swap"], (2,), {}, "vllm/swap"),
         (["vllm/*"], (2,), {}, "vllm/*"),

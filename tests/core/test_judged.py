@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from servelint.core.judged import (
     ENVIRONMENT,
     FILE,
@@ -16,6 +14,7 @@ from servelint.core.judged import (
     summary,
     totals,
 )
+from tests.together import together
 
 
 def lacking(kind: str, *, matters: bool = True) -> Unresolved:
@@ -26,8 +25,8 @@ def judged(how: str, *unresolved: Unresolved, known: bool = True, checked: bool 
     return Judged("0.20.0", how, list(unresolved), known=known, checked=checked)
 
 
-@pytest.mark.parametrize(
-    ("one", "pinned", "whole", "is_open", "standing"),
+@together(
+    "one, pinned, whole, is_open, standing",
     [
         (judged("image"), True, True, False, "at a pinned version"),
         (judged("digest"), True, True, False, "at a pinned version"),
@@ -55,8 +54,8 @@ def test_a_rule_without_an_answer_leaves_a_launch_open() -> None:
     assert repr(lacking(WORD)) == "Unresolved(word '$X')"
 
 
-@pytest.mark.parametrize(
-    ("found", "text", "hint"),
+@together(
+    "found, text, hint",
     [
         ([], "", ""),
         ([judged("image")], "1 launch: 1 at a pinned version", ""),

@@ -38,6 +38,7 @@ from servelint.core.secrets import (
     without_lookalikes,
 )
 from servelint.core.source import Source, Span
+from tests.together import together
 
 BY_LOOK = [
     ("HF says hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ012345", "HF says hf_***"),
@@ -99,17 +100,17 @@ NO_SECRETS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "shown"), BY_LOOK)
+@together("text, shown", list(BY_LOOK))
 def test_by_how_it_looks(text: str, shown: str) -> None:
     assert without_lookalikes(text) == shown
 
 
-@pytest.mark.parametrize(("text", "shown"), BY_NAME)
+@together("text, shown", list(BY_NAME))
 def test_by_the_name_before_it(text: str, shown: str) -> None:
     assert replaced(text, named(text)) == shown
 
 
-@pytest.mark.parametrize("text", NO_SECRETS)
+@together("text", list(NO_SECRETS))
 def test_what_is_none(text: str) -> None:
     assert replaced(text, merged([*looks(text), *named(text)])) == text
 
@@ -197,7 +198,7 @@ def _tried(text: str) -> int:
     return tried
 
 
-@pytest.mark.parametrize("text", [text for text, _ in BY_LOOK])
+@together("text", [text for text, _ in BY_LOOK])
 def test_many_texts_are_asked_at_once_whether_one_may_look_like_a_secret(text: str) -> None:
     assert may_look(f"a\nb\n{text}\nc")
 
@@ -214,14 +215,14 @@ KINDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@together("kind", list(KINDS))
 def test_a_mask_names_the_kind_of_a_token(kind: str) -> None:
     assert mask_of(kind + "a1b2c") == kind + MASK
     assert mask_of(kind + "a1b2") == MASK  # the kind would tell most of what is that short
     assert may_look(f"say {kind}a1b2c")
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         "credentials: house-4711",
@@ -274,8 +275,8 @@ class TestFilledIn:
     def test_of_tokens(self, token: str, shown: str) -> None:
         assert without_lookalikes(token) == shown
 
-    @pytest.mark.parametrize(
-        ("value", "filled"),
+    @together(
+        "value, filled",
         [
             ("x9k", False),
             ("ab", False),
@@ -300,7 +301,7 @@ class TestFilledIn:
 class TestPlain:
     """Numbers and switches are secrets of nothing but keys and passwords."""
 
-    @pytest.mark.parametrize("value", ["8192", "-1", "1.5", "64k", "16GiB", "1e-5", "true", "Off", "auto"])
+    @together("value", ["8192", "-1", "1.5", "64k", "16GiB", "1e-5", "true", "Off", "auto"])
     def test_of_an_option(self, value: str) -> None:
         assert is_plain("--some-token", value)
 
@@ -329,8 +330,8 @@ def test_only_names_of_a_usual_length_are_kept() -> None:
 class TestNamed:
     """A value is read to where its notation ends."""
 
-    @pytest.mark.parametrize(
-        ("text", "shown"),
+    @together(
+        "text, shown",
         [
             ("a: b\npassword: correct horse # why", "a: b\npassword: *** # why"),
             ("- password: correct horse", "- password: ***"),
@@ -371,8 +372,8 @@ class TestNamed:
         assert named("--" + "a" * 63 + "_token house-4711") == []  # the dashes of an option are too far away
 
 
-@pytest.mark.parametrize(
-    ("parts", "joined"),
+@together(
+    "parts, joined",
     [
         ([], []),
         ([(4, 6), (0, 2)], [(0, 2), (4, 6)]),
@@ -477,8 +478,8 @@ class TestOfASource:
         assert masked_text("--port 80", source) == "--port 80"
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "shown"),
+@together(
+    "name, value, shown",
     [
         ("--api-key", "house-4711", "***"),
         ("HF_TOKEN", "hf_a1b2c3d4", "hf_***"),

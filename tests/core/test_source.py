@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.core.source import Source, Span
+from tests.together import together
 
 
-@pytest.mark.parametrize(
-    ("text", "offset", "position"),
+@together(
+    "text, offset, position",
     [
         ("", 0, (1, 1)),
         ("ab\ncd", 0, (1, 1)),

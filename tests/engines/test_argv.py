@@ -14,6 +14,7 @@ from servelint.engines.config import configs
 from servelint.engines.registry import Engine
 from servelint.engines.releases import sort_key
 from tests.launching import launch_in
+from tests.together import together
 
 VERBS = {
     "vllm": "vllm serve",
@@ -46,8 +47,8 @@ def settings(text: str, engine: str = "vllm", release: str | None = None) -> dic
 
 
 class TestSpellings:
-    @pytest.mark.parametrize(
-        ("text", "name", "value"),
+    @together(
+        "text, name, value",
         [
             ("--max-model-len 4096", "max-model-len", "4096"),
             ("--max-model-len=4096", "max-model-len", "4096"),
@@ -157,7 +158,7 @@ class TestJsonPaths:
 class TestUnknownWords:
     """What an unknown word may add. `complete` says that nothing but `possible` can be added."""
 
-    @pytest.mark.parametrize(
+    @together(
         "text",
         [
             "m $EXTRA_ARGS",
@@ -264,8 +265,8 @@ class TestAbbreviations:
 
 
 class TestFaults:
-    @pytest.mark.parametrize(
-        ("text", "expected"),
+    @together(
+        "text, expected",
         [
             ("m --no-such-option", [("unknown-option", "--no-such-option")]),
             ("m --no_such_option=1", [("unknown-option", "--no-such-option")]),
@@ -290,8 +291,8 @@ class TestFaults:
     def test_vllm(self, text: str, expected: list[tuple[str, str]]) -> None:
         assert faults(text) == expected
 
-    @pytest.mark.parametrize(
-        ("text", "expected"),
+    @together(
+        "text, expected",
         [
             ("--port 1", [("missing-argument", "--model-path")]),
             ("$ARGS --port 1", []),

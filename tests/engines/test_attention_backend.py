@@ -14,6 +14,7 @@ from servelint.core.settings import Settings
 from servelint.engines.config import configs
 from servelint.files.directives import name_gpus
 from tests.launching import launch_in
+from tests.together import together
 
 RECORDED = [
     json.loads(line) for line in (Path(__file__).parent / "attention_backends.jsonl").read_text(encoding="utf-8").splitlines()
@@ -37,8 +38,8 @@ def test_is_that_of_the_engine_or_not_known(one: dict[str, object]) -> None:
     assert len(known) >= 8
 
 
-@pytest.mark.parametrize(
-    ("command", "release", "gpu"),
+@together(
+    "command, release, gpu",
     [
         ("vllm serve Qwen/Qwen3-8B", "0.33.0", None),
         ("vllm serve Qwen/Qwen3-8B", "0.11.0", "h100"),  # not looked at
@@ -60,8 +61,8 @@ def test_is_not_known(command: str, release: str, gpu: str | None) -> None:
     assert chosen(command, release, gpu) is None
 
 
-@pytest.mark.parametrize(
-    ("command", "release", "gpu", "backend"),
+@together(
+    "command, release, gpu, backend",
     [
         ("vllm serve Qwen/Qwen3-8B", "0.23.0", "t4", "FLASHINFER"),
         ("vllm serve Qwen/Qwen3-8B", "0.24.0", "t4", "TRITON_ATTN"),

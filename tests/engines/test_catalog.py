@@ -32,6 +32,7 @@ from servelint.engines.catalog import (
 )
 from servelint.engines.registry import ENGINES, Engine
 from servelint.syntax.shell.words import split
+from tests.together import together
 
 DATA: dict[str, Any] = {
     "engine": "sglang",
@@ -73,8 +74,8 @@ def spelled(spelling: str, index: int) -> Option | None:
 
 
 class TestReleases:
-    @pytest.mark.parametrize(
-        ("release", "index"),
+    @together(
+        "release, index",
         [("0.4.0", 0), ("0.4", 0), ("v0.4.0", 0), ("0.5.0rc0", 2), ("0.5", 3), ("0.4.2", None), ("0.7", None), ("main", None)],
     )
     def test_index(self, release: str, index: int | None) -> None:
@@ -229,9 +230,7 @@ class TestSignature:
                 found = reading(words, catalog, index)
                 assert shared.setdefault(Signatures(catalog, words).of(index), found) == found, (spelling, index)
 
-    @pytest.mark.parametrize(
-        "words", ["-O3", "-O 3", "-O=3", "-O.level=3", "-O.mode 3", "-qfp8", "-q fp8", "-tp8", "-cc.mode=3"]
-    )
+    @together("words", ["-O3", "-O 3", "-O=3", "-O.level=3", "-O.mode 3", "-qfp8", "-q fp8", "-tp8", "-cc.mode=3"])
     def test_words_that_name_an_option_by_their_first_letters(self, words: str) -> None:
         catalog = catalogs.load("vllm")
         assert catalog is not None

@@ -9,6 +9,7 @@ import pytest
 from servelint.core.source import Span
 from servelint.engines.config import ABSENT, UNWRITTEN, Config, Operand, Reading, Scalar, configs, given_object
 from tests.launching import launch_in, launches_in, marked_launch
+from tests.together import together
 
 
 def config(text: str, release: str | None = None, filename: str = "run.sh") -> Config:
@@ -27,8 +28,8 @@ def operand_and_marks(text: str, name: str, filename: str = "run.sh") -> tuple[O
 
 
 class TestOptions:
-    @pytest.mark.parametrize(
-        ("text", "name", "expected"),
+    @together(
+        "text, name, expected",
         [
             ("vllm serve m --port 8000", "port", (True, 8000)),
             ("vllm serve m --gpu-memory-utilization 0.9", "gpu-memory-utilization", (True, 0.9)),
@@ -53,7 +54,7 @@ class TestOptions:
     def test_present_and_value(self, text: str, name: str, expected: tuple[bool | None, Scalar | None]) -> None:
         assert told(text, name) == expected
 
-    @pytest.mark.parametrize(
+    @together(
         "text",
         [
             "vllm serve m --port ⟦8000⟧",
@@ -81,8 +82,8 @@ class TestOptions:
 
 
 class TestModel:
-    @pytest.mark.parametrize(
-        ("text", "expected"),
+    @together(
+        "text, expected",
         [
             ("vllm serve Qwen/Qwen3-8B", (True, "Qwen/Qwen3-8B")),
             ("vllm serve --model Qwen/Qwen3-8B", (True, "Qwen/Qwen3-8B")),
@@ -185,8 +186,8 @@ spec:
         assert (found.operand("gpu.vendor").value, found.operand("gpu.count").value) == ("amd", 8)
         assert found.operand("gpu.capability").present is None
 
-    @pytest.mark.parametrize(
-        ("visible", "count", "expected"),
+    @together(
+        "visible, count, expected",
         [
             ("0,1", None, 2),
             ("0,1", 8, 2),
@@ -208,8 +209,8 @@ class TestJson:
     SPEC = '{"method": "mtp", "num_speculative_tokens": 2, "deep": {"key": true}, "open": {"key": "\'$X\'"}, "none": null}'
     TEXT = f"vllm serve m --speculative-config '{SPEC}'"
 
-    @pytest.mark.parametrize(
-        ("name", "expected"),
+    @together(
+        "name, expected",
         [
             ("speculative-config.method", (True, "mtp")),
             ("speculative-config.num_speculative_tokens", (True, 2)),
@@ -226,8 +227,8 @@ class TestJson:
     def test_keys(self, name: str, expected: tuple[bool | None, Scalar | None]) -> None:
         assert told(self.TEXT, name) == expected
 
-    @pytest.mark.parametrize(
-        ("value", "expected"),
+    @together(
+        "value, expected",
         [
             ("'{\"method\": \"'$METHOD'\"}'", (True, None)),
             ('"{\\"method\\": $METHOD}"', (True, None)),
@@ -419,8 +420,8 @@ def prefill(text: str, operand: str, filename: str = "run.sh") -> tuple[bool | N
 
 
 class TestPrefill:
-    @pytest.mark.parametrize(
-        ("words", "expected"),
+    @together(
+        "words, expected",
         [
             (["m --block-size 64 P", "m D"], (True, 64)),
             (["m P", "m D"], (False, None)),
@@ -489,8 +490,8 @@ def test_a_replaced_object_has_no_keys_of_options_beside_it() -> None:
     assert found.operand("port").value == 1
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
+@together(
+    "words, expected",
     [
         ("", None),
         ("--hf-overrides '{\"a\": 1}'", {"a": 1}),

@@ -21,11 +21,12 @@ from servelint.engines.conversions import Refused, convert, is_known
 from servelint.engines.registry import ENGINES
 from servelint.judge.parser import violations
 from servelint.syntax.shell.words import split
+from tests.together import together
 
 
 class TestConversions:
-    @pytest.mark.parametrize(
-        ("engine", "types", "text", "value"),
+    @together(
+        "engine, types, text, value",
         [
             ("vllm", [], "x", "x"),
             ("vllm", ["int"], "8", 8),
@@ -87,8 +88,8 @@ class TestConversions:
         found = convert(engine, types, text)
         assert (found, type(found)) == (value, type(value))
 
-    @pytest.mark.parametrize(
-        ("engine", "types", "text", "expected"),
+    @together(
+        "engine, types, text, expected",
         [
             ("vllm", ["int"], "x", "a whole number"),
             ("vllm", ["int"], "1.0", "a whole number"),

@@ -8,6 +8,7 @@ from servelint.core.launch import Word
 from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
 from servelint.engines.entry import find, program, reader, since
+from tests.together import together
 
 
 def words(text: str) -> list[Word]:
@@ -20,8 +21,8 @@ def found(text: str, at: int = 0) -> tuple[str, int] | None:
     return None if entry is None else (entry.engine, entry.end)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@together(
+    "text, expected",
     [
         ("vllm serve m", ("vllm", 2)),
         ("/usr/local/bin/vllm serve", ("vllm", 2)),
@@ -58,7 +59,7 @@ def test_starts_a_server(text: str, expected: tuple[str, int]) -> None:
     assert found(text) == expected
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         "",
@@ -153,8 +154,8 @@ def test_the_first_release_that_a_verb_starts(text: str, release: str) -> None:
     assert since(engine[0], tuple(words(text))) == release
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@together(
+    "text, expected",
     [
         ("/opt/llama.cpp/build/bin/server -m a.gguf", ("llama.cpp", 1)),
         ("./llama.cpp/server -m a.gguf", ("llama.cpp", 1)),
@@ -183,8 +184,8 @@ def test_a_program_that_a_substitution_looks_for(asked: str) -> None:
     assert find([Word(TracedText((unknown(asked, None),))), *words("serve m")]) is not None
 
 
-@pytest.mark.parametrize(
-    ("engine", "text", "expected"),
+@together(
+    "engine, text, expected",
     [
         ("vllm", "m --omni --usp 8", "omni"),
         ("vllm", "m --omnivore", ""),
@@ -205,8 +206,8 @@ def test_the_program_that_an_option_chooses(engine: str, text: str, expected: st
     assert reader(engine, "dynamo", words(text)) == "dynamo"
 
 
-@pytest.mark.parametrize(
-    ("text", "serves", "surely"),
+@together(
+    "text, serves, surely",
     [
         ("--model_name=m", True, False),
         ("--model_name=m --max-model-len 4", True, True),
@@ -237,8 +238,8 @@ def test_only_sglang_serve_hands_over_to_the_diffusion_server(verb: str, expecte
     assert reader("sglang", "", words("--model-path m --num-gpus 2"), verb) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@together(
+    "text, expected",
     [
         ("$LLAMA_SERVER -m a.gguf", ("llama.cpp", 1)),
         ("${LLAMA_SERVER_BIN:-x} -m a.gguf", ("llama.cpp", 1)),

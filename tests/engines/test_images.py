@@ -14,6 +14,7 @@ from servelint.engines.images import Image, identify
 from servelint.engines.releases import known_releases, release_key
 from servelint.syntax.interpolation import interpolate, nothing
 from tests.launching import marked
+from tests.together import together
 
 DIGEST = "@sha256:" + "0123456789abcdef" * 4
 OLDER = ("python3", "-m", "vllm.entrypoints.openai.api_server")
@@ -24,8 +25,8 @@ def image(name: str) -> Image:
     return identify(interpolate(TracedText.at(Source("compose.yml", name), 0, len(name)), nothing))
 
 
-@pytest.mark.parametrize(
-    ("name", "engine", "release"),
+@together(
+    "name, engine, release",
     [
         ("vllm/vllm-openai:v0.20.0", "vllm", "0.20.0"),
         ("vllm/vllm-openai:0.20.0", "vllm", "0.20.0"),
@@ -88,8 +89,8 @@ def test_a_tag_names_the_release(name: str, engine: str, release: str) -> None:
     assert found.claim.span.text == release
 
 
-@pytest.mark.parametrize(
-    ("name", "engine"),
+@together(
+    "name, engine",
     [
         ("vllm/vllm-openai", "vllm"),
         ("vllm/vllm-openai:latest", "vllm"),
@@ -112,8 +113,8 @@ def test_a_rolling_tag_takes_the_newest(name: str, engine: str) -> None:
     assert (found.engine, found.claim.release, found.claim.how, found.claim.rolling) == (engine, None, "image", True)
 
 
-@pytest.mark.parametrize(
-    ("name", "engine"),
+@together(
+    "name, engine",
     [
         # parts that nobody knows
         ("vllm/vllm-openai:${TAG}", "vllm"),
@@ -183,7 +184,7 @@ def test_a_release_that_the_name_does_not_say(name: str, engine: str) -> None:
     assert (found.engine, found.claim.release, found.claim.rolling) == (engine, None, False)
 
 
-@pytest.mark.parametrize(
+@together(
     "name",
     [
         "",
@@ -216,8 +217,8 @@ def test_an_image_of_something_else(name: str) -> None:
     assert (found.engine, found.claim.release, found.claim.rolling, found.claims) == (None, None, False, {})
 
 
-@pytest.mark.parametrize(
-    ("name", "entrypoint"),
+@together(
+    "name, entrypoint",
     [
         ("vllm/vllm-openai:v0.20.0", ("vllm", "serve")),
         ("vllm/vllm-openai:v0.11.1", ("vllm", "serve")),
@@ -274,8 +275,8 @@ def test_a_tag_whose_release_the_publisher_names(name: str, release: str) -> Non
     assert release in known_releases("vllm")
 
 
-@pytest.mark.parametrize(
-    ("name", "engine", "release"),
+@together(
+    "name, engine, release",
     [
         ("rocm/vllm:rocm7.0.0_vllm_0.10.2_20251006", "vllm", "0.10.2"),
         ("rocm/vllm:rocm6.3.1_instinct_vllm0.8.3_20250415", "vllm", "0.8.3"),
@@ -354,8 +355,8 @@ def test_every_release_that_is_known_is_read_from_a_tag(engine: str) -> None:
     assert tags == {release: release for release in known_releases(engine)}
 
 
-@pytest.mark.parametrize(
-    ("name", "release"),
+@together(
+    "name, release",
     [
         ("public.ecr.aws/neuron/pytorch-inference-vllm-neuronx:0.9.1-neuronx-py311-sdk2.26.0-ubuntu22.04", "0.9.1"),
         ("public.ecr.aws/neuron/pytorch-inference-vllm-neuronx:0.13.0-neuron-py312-sdk2.27.1", "0.13.0"),
@@ -420,8 +421,8 @@ def test_an_image_of_google_names_the_series(name: str, engine: str | None, rele
     assert (found.engine, found.claim.release, found.claim.rolling) == (engine, release, False)
 
 
-@pytest.mark.parametrize(
-    ("name", "engine", "release"),
+@together(
+    "name, engine, release",
     [
         ("nvcr.io/nim/meta/llama-3.1-8b-instruct:2.0.1", "vllm", "0.17.1"),
         ("nvcr.io/nim/openai/gpt-oss-120b:2.0.9", "vllm", "0.25.1"),

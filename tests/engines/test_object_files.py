@@ -7,6 +7,7 @@ import pytest
 from servelint.core.settings import Settings
 from servelint.judge.judging import judge
 from tests.launching import launch_in
+from tests.together import together
 
 SCRIPT = """\
 pip install tensorrt_llm=={release}
@@ -23,8 +24,8 @@ def found(content: str, options: str = FILE, release: str = "1.3.0rc3") -> list[
     return [(one.rule, one.span.text) for one in judge(launch, Settings()) if one.rule.startswith("trtllm/")]
 
 
-@pytest.mark.parametrize(
-    ("content", "findings"),
+@together(
+    "content, findings",
     [
         (WRONG, [("trtllm/unknown-json-key", "free_gpu_memory_fracton")]),
         ("max_batchsize: 8\n", [("trtllm/unknown-json-key", "max_batchsize")]),
@@ -52,8 +53,8 @@ def test_the_ways_to_name_it(options: str) -> None:
     assert found(WRONG, options) == [("trtllm/unknown-json-key", "free_gpu_memory_fracton")]
 
 
-@pytest.mark.parametrize(
-    ("release", "known"),
+@together(
+    "release, known",
     [
         ("1.3.0rc3", True), ("1.2.0rc5", True), ("1.1.0", True), ("1.1.0rc5", True), ("1.1.0rc2", True), ("1.0.0", True),
         ("1.0.0rc5", False), ("1.4.0rc0", False), ("0.20.0", False), ("0.21.0rc2", False),
@@ -63,8 +64,8 @@ def test_a_release_whose_keys_are_not_known_is_judged_between_two_that_are(relea
     assert bool(found(WRONG, release=release)) is known
 
 
-@pytest.mark.parametrize(
-    ("content", "releases"),
+@together(
+    "content, releases",
     [
         ("max_batchsize: 8\n", ("0.21.0", "1.0.0rc3", "1.0.0", "1.1.0rc2", "1.1.0rc5", "1.1.0")),
         ("use_cuda_graph: true\n", ("1.0.0", "1.1.0rc2", "1.1.0rc5", "1.1.0")),
@@ -138,8 +139,8 @@ def test_the_keys_of_the_file_itself_in_1_3_0rc27(release: str, content: str, fi
     assert found(content, release=release) == findings
 
 
-@pytest.mark.parametrize(
-    ("release", "options", "rules"),
+@together(
+    "release, options, rules",
     [
         ("1.3.0rc14", "--extra_visual_gen_options v.yaml --backend trt", ["trtllm/tensorrt-backend-goes"]),
         ("1.3.0rc22", "--extra_visual_gen_options v.yaml", ["trtllm/removed-option"]),

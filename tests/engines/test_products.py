@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import pytest
-
 from servelint.core.text import HOLE
 from servelint.engines.products import PRODUCTS, product
+from tests.together import together
 
 
-@pytest.mark.parametrize(
-    ("image", "name"),
+@together(
+    "image, name",
     [
         ("nvcr.io/nim/meta/llama3-8b-instruct:1.0.3", "NVIDIA NIM"),
         ("nvcr.io/nim/nvidia/llama-3.1-nemotron-70b-instruct:latest", "NVIDIA NIM"),
@@ -42,7 +41,7 @@ def test_an_image_of_a_product_that_serves_models(image: str, name: str) -> None
     assert any(word in image.lower() for word in found.words)
 
 
-@pytest.mark.parametrize(
+@together(
     "image",
     [
         "",

@@ -24,6 +24,7 @@ from servelint.engines.releases import (
     sort_key,
     unlisted_note,
 )
+from tests.together import together
 
 FOLLOWED = ("vllm", "sglang", "lmdeploy", "trtllm")
 RELEASES = sorted({release for engine in FOLLOWED for release in known_releases(engine)})
@@ -116,8 +117,8 @@ def test_spellings_of_one_release(one: str, other: str) -> None:
     assert release_key(one) == release_key(other)
 
 
-@pytest.mark.parametrize(
-    ("engine", "written", "release"),
+@together(
+    "engine, written, release",
     [
         ("vllm", "0.20.0", "0.20.0"),
         ("vllm", "v0.20.0", "0.20.0"),
@@ -190,15 +191,13 @@ def test_what_is_no_release_is_older_than_all() -> None:
     assert sort_key("latest") == LEAST < sort_key("0.0.0.dev0")
 
 
-@pytest.mark.parametrize(
-    "text", ["", "latest", "nightly", "v", "0.20.x", "0.20.", ".1", "main", "0.20.0-cu129", "1!2.0", "${V}", "0 1"]
-)
+@together("text", ["", "latest", "nightly", "v", "0.20.x", "0.20.", ".1", "main", "0.20.0-cu129", "1!2.0", "${V}", "0 1"])
 def test_what_is_no_release(text: str) -> None:
     assert release_key(text) is None
 
 
-@pytest.mark.parametrize(
-    ("engine", "release", "kind", "near"),
+@together(
+    "engine, release, kind, near",
     [
         ("vllm", "0.33.0", "known", ["0.33.0"]),
         ("vllm", "v0.33", "known", ["0.33.0"]),

@@ -9,6 +9,7 @@ from servelint.engines.config import configs
 from servelint.engines.releases import known_releases, sort_key
 from servelint.rules import ranges
 from tests.launching import launch_in
+from tests.together import together
 
 IMAGE = "docker run --gpus all vllm/vllm-openai:v{} --model Qwen/Qwen3-8B"
 BARE = "vllm serve Qwen/Qwen3-8B"
@@ -57,8 +58,8 @@ class TestPackages:
         assert asked(BARE, "0.20.0", "flashinfer") == "0.6.8.post1"
         assert asked(BARE, "0.10.2", "flashinfer") is None
 
-    @pytest.mark.parametrize(
-        ("base", "installs", "release", "found"),
+    @together(
+        "base, installs, release, found",
         [
             ("python:3.12", ["pip install vllm==0.11.0"], "0.11.0", ">=5.20.2"),
             ("python:3.12", ["pip install vllm==0.11.1"], "0.11.1", "<5,>=4.56.0"),
@@ -81,8 +82,8 @@ class TestPackages:
     def test_what_pip_installs_into_an_image(self, base: str, installs: list[str], release: str, found: str | None) -> None:
         assert asked(dockerfile(base, *installs), release, "transformers", "Dockerfile") == found
 
-    @pytest.mark.parametrize(
-        ("installs", "found"),
+    @together(
+        "installs, found",
         [
             (["pip install transformers==4.57.1"], "4.57.1"),
             (["pip install -U transformers"], ">=5.20.2"),
@@ -146,8 +147,8 @@ class TestCuda:
 
 
 class TestGpus:
-    @pytest.mark.parametrize(
-        ("text", "release", "gpu", "runs"),
+    @together(
+        "text, release, gpu, runs",
         [
             (BARE, "0.19.1", "v100", True),
             (BARE, "0.20.0", "v100", False),
@@ -180,8 +181,8 @@ class TestGpus:
 
 
 class TestRanges:
-    @pytest.mark.parametrize(
-        ("answer", "wanted", "expected"),
+    @together(
+        "answer, wanted, expected",
         [
             ("5.15.0", ">=5.15", True),
             ("5.9.1", ">=5.15", False),  # not as numbers
@@ -204,8 +205,8 @@ class TestRanges:
         bounds = ranges.loaded(ranges.compile_range(wanted))
         assert ranges.within(bounds, answer) is expected
 
-    @pytest.mark.parametrize(
-        ("answer", "release", "expected"),
+    @together(
+        "answer, release, expected",
         [
             ("4.57.6", "4.51.0", False),
             ("4.57.6", "5.2.0", True),

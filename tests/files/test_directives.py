@@ -15,6 +15,7 @@ from servelint.files.directives import gpu_comments, name_gpus
 from servelint.lint import check_launches
 from servelint.readers import read
 from tests.launching import marked
+from tests.together import together
 
 SETTINGS = Settings(gpu="l4", gpu_count=8)
 NOTHING = (None, None)
@@ -176,8 +177,8 @@ class TestWhatItCountsFor:
 
 
 class TestWhatIsSaidOfIt:
-    @pytest.mark.parametrize(
-        ("said", "sentence"),
+    @together(
+        "said, sentence",
         [
             ("⟦gpu=h10-80gb⟧", '"h10-80gb" is not a GPU that servelint knows; did you mean a100-80gb, '),
             ("⟦gpu=xyzzyq⟧", '"xyzzyq" is not a GPU that servelint knows; '),

@@ -13,6 +13,7 @@ from servelint.files.directives import ignores
 from servelint.lint import check_launches
 from servelint.readers import read
 from tests.launching import marked
+from tests.together import together
 
 RANGE = "vllm/gpu-memory-utilization-out-of-range"
 SPEC = "sglang/spec-v2-removed"
@@ -35,7 +36,7 @@ class TestPlace:
     def test_without_a_comment(self) -> None:
         assert rules("vllm serve m --gpu-memory-utilization 1.5") == [RANGE]
 
-    @pytest.mark.parametrize(
+    @together(
         "text",
         [
             # on the line, above it, above the launch

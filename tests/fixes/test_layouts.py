@@ -10,6 +10,7 @@ from servelint.autofix import mend
 from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
+from tests.together import together
 
 INSTALL = "pip install vllm==0.27.1\n"
 TOOL, AUTO = "--tool-call-parser hermes", "--enable-auto-tool-choice"
@@ -30,8 +31,8 @@ def mended(text: str, filename: str = "run.sh", profile: str = "default") -> str
 class TestWordsGo:
     """`--swap-space 4`, which vLLM 0.18 refuses and which means nothing."""
 
-    @pytest.mark.parametrize(
-        ("before", "after"),
+    @together(
+        "before, after",
         [
             ("vllm serve m --swap-space 4 --port 80\n", "vllm serve m --port 80\n"),
             ("vllm serve m --port 80 --swap-space=4\n", "vllm serve m --port 80\n"),
@@ -66,8 +67,8 @@ class TestWordsGo:
     def test_out_of_a_script(self, before: str, after: str) -> None:
         assert mended(INSTALL + before) == INSTALL + after
 
-    @pytest.mark.parametrize(
-        ("before", "after"),
+    @together(
+        "before, after",
         [
             (
                 "    command:\n      - m\n      - --swap-space\n      - '4'\n      - --port=80\n",
@@ -183,8 +184,8 @@ class TestWordsCome:
 
 
 class TestOtherWords:
-    @pytest.mark.parametrize(
-        ("before", "after"),
+    @together(
+        "before, after",
         [
             # a switch with a value
             ("vllm serve m --enforce-eager=true\n", "vllm serve m --enforce-eager\n"),
@@ -261,8 +262,8 @@ class TestVariables:
         new = text.replace("      - VLLM_ATTENTION_BACKEND=FLASHINFER\n", "").replace("{}", " --attention-backend FLASHINFER")
         assert mended(text.replace("{}", ""), "compose.yml") == new
 
-    @pytest.mark.parametrize(
-        ("filename", "before", "after"),
+    @together(
+        "filename, before, after",
         [
             (
                 "pod.yaml",

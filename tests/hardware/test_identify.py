@@ -10,10 +10,11 @@ import pytest
 
 from servelint import hardware
 from servelint.hardware import Fact, identify
+from tests.together import together
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
+@together(
+    "name, expected",
     [
         ("h100", "h100"),
         ("H100", "h100"),
@@ -69,7 +70,7 @@ def test_a_name(name: str, expected: str) -> None:
     assert found.facts["name"] == found.name == expected
 
 
-@pytest.mark.parametrize(
+@together(
     "name",
     [
         "",
@@ -90,8 +91,8 @@ def test_a_name_that_says_nothing(name: str) -> None:
     assert identify(name) is None
 
 
-@pytest.mark.parametrize(
-    ("name", "facts"),
+@together(
+    "name, facts",
     [
         (
             "h100",
@@ -117,8 +118,8 @@ def test_facts(name: str, facts: dict[str, Fact | None]) -> None:
     assert {key: found.facts.get(key) for key in facts} == facts
 
 
-@pytest.mark.parametrize(
-    ("name", "facts"),
+@together(
+    "name, facts",
     [
         ("h100-80gb", {"cuda-gib": 79.18, "bandwidth-gbs": 3350, "bf16-tflops": 989, "fp8-tflops": 1979}),
         ("NVIDIA-H100-80GB-HBM3", {"name": "h100-80gb", "fp4-tflops": None}),
@@ -218,8 +219,8 @@ def test_machines_have_gpus_that_are_known() -> None:
         assert (gpu.name, "memory-gib" in gpu.facts, source in table["sources"]) == (name, True, True)
 
 
-@pytest.mark.parametrize(
-    ("machine", "gpu"),
+@together(
+    "machine, gpu",
     [
         ("p5.48xlarge", "h100-80gb"),
         ("p5e.48xlarge", "h200"),

@@ -21,6 +21,7 @@ from servelint.harvest.anchors import (
     statements,
 )
 from servelint.harvest.sources import Tree
+from tests.together import together
 
 CHECK = '''
 class Config:
@@ -248,8 +249,8 @@ SNAPSHOT: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("when", "after", "found"),
+@together(
+    "when, after, found",
     [
         ({"seed": 1}, {"options": {}}, ["seed: known -> missing"]),
         ({"env.VLLM_X": "1"}, {"env": {}}, ["env.VLLM_X: known -> missing"]),

@@ -9,6 +9,7 @@ import pytest
 
 from servelint.harvest.evaluate.values import MISSING, UNKNOWN, Class, External, Function, Native, plain
 from servelint.harvest.pysource import Program
+from tests.together import together
 
 
 class Files:
@@ -27,8 +28,8 @@ def value(source: str, expression: str) -> object:
     return module.value(ast.parse(expression, mode="eval").body)
 
 
-@pytest.mark.parametrize(
-    ("source", "expression", "expected"),
+@together(
+    "source, expression, expected",
     [
         ("A = 1", "A + 1", 2),
         ("A = ['x'] + ['y']\nA += ['z']\nA.append('w')", "A", ["x", "y", "z", "w"]),

@@ -13,6 +13,7 @@ from servelint.engines import ENGINES
 from servelint.judge.extent import judged, reason, undecided
 from servelint.judge.judging import judge
 from tests.launching import launch_in, marked_launch
+from tests.together import together
 
 
 def record(text: str, filename: str = "run.sh", **versions: str) -> Judged:
@@ -24,8 +25,8 @@ def lacks(text: str, filename: str = "run.sh", gpu: str | None = None) -> dict[s
     return {one.rule: one.lacks for one in found}
 
 
-@pytest.mark.parametrize(
-    ("text", "release", "how"),
+@together(
+    "text, release, how",
     [
         ("docker run vllm/vllm-openai:v0.33.0 --model m", "0.33.0", "image"),
         (f"docker run vllm/vllm-openai:v0.33.0@sha256:{'0' * 64} --model m", "0.33.0", "digest"),
@@ -52,8 +53,8 @@ def test_a_build_between_two_of_the_catalog_is_known_and_says_what_it_is_judged_
     assert found.assumption == "llama.cpp b9180 is judged by b9113 and b9246, as far as they agree"
 
 
-@pytest.mark.parametrize(
-    ("text", "shown", "why"),
+@together(
+    "text, shown, why",
     [
         ("vllm serve ⟦$MODEL⟧", "${MODEL}", "MODEL has no value in this file"),
         ('vllm serve "⟦${MODEL}⟧"', "${MODEL}", "MODEL has no value in this file"),
@@ -260,8 +261,8 @@ def word(*, matters: bool = True) -> Unresolved:
     return Unresolved("word", "$M", None, "M has no value in this file", matters=matters)
 
 
-@pytest.mark.parametrize(
-    ("records", "line"),
+@together(
+    "records, line",
     [
         ([], ""),
         ([one("image")], "1 launch: 1 at a pinned version"),

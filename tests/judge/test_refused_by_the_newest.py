@@ -10,10 +10,11 @@ from servelint.judge.judging import judge
 from servelint.report.formats.text import judged_by
 from tests.launching import launch_in
 from tests.reporting import findings_in
+from tests.together import together
 
 
-@pytest.mark.parametrize(
-    ("line", "rule"),
+@together(
+    "line, rule",
     [
         ("vllm serve a --model b", "vllm/removed-later"),
         ("vllm serve m --compilation-config 3", "vllm/removed-later"),

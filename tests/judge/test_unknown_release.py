@@ -13,6 +13,7 @@ from servelint.engines.releases import known_releases, place, sort_key
 from servelint.judge.extent import judged
 from servelint.judge.judging import judge
 from tests.launching import launch_in
+from tests.together import together
 
 OWN = "servelint/unknown-release"
 NEWER = "vllm/vllm-openai:v0.99.0"
@@ -47,8 +48,8 @@ def severities(findings: list[Finding]) -> dict[tuple[str, str], int]:
     return {(one.rule, one.span.text): SEVERITIES.index(one.severity) for one in findings if one.rule != OWN}
 
 
-@pytest.mark.parametrize(
-    ("image", "severity", "text", "words"),
+@together(
+    "image, severity, text, words",
     [
         ("vllm/vllm-openai:v0.99.0", "info", "0.99.0", "newer than every release that servelint knows (0.33.0 is the newest)"),
         ("vllm/vllm-openai:v0.34.0-cu130", "info", "0.34.0", "it is judged as 0.33.0"),
@@ -75,8 +76,8 @@ def test_of_an_image(image: str, severity: str, text: str, words: str) -> None:
     assert ("did you mean" in one.advice) == (severity == "warning")
 
 
-@pytest.mark.parametrize(
-    ("requirement", "words"),
+@together(
+    "requirement, words",
     [
         ("vllm==0.11.0+cu128.fork", "vLLM 0.11.0+cu128.fork is not a published build of 0.11.0"),
         ("vllm==0.11.0+acme", "it is judged as 0.11.0"),
@@ -99,7 +100,7 @@ def test_of_the_settings(release: str, severity: str) -> None:
     assert (one.severity, one.span.text, one.release_from) == (severity, "vllm serve", "settings")
 
 
-@pytest.mark.parametrize(
+@together(
     "image",
     [
         *("vllm/vllm-openai:v0.33.0", "vllm/vllm-openai:v0.11.0-x86_64", "vllm/vllm-openai:v0.23.0-cu129-ubuntu2404"),

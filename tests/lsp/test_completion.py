@@ -15,6 +15,7 @@ from servelint.lsp import cursor
 from servelint.lsp.completion import Item, complete
 from servelint.readers import read
 from tests.lsp.marked import Marked, analysed, chart, compose, marked, pod
+from tests.together import together
 
 EXAMPLES = sorted(Path(__file__).parents[2].joinpath("examples").glob("*/*"))
 QWEN = "vllm serve Qwen/Qwen3-8B "
@@ -79,7 +80,7 @@ OPTIONS = [
 
 
 class TestOptions:
-    @pytest.mark.parametrize(("name", "text", "line"), OPTIONS)
+    @together("name, text, line", list(OPTIONS))
     def test_are_offered_wherever_a_word_may_stand(self, name: str, text: str, line: str) -> None:
         assert written(name, text, "--kv-cache-dtype") == line
 
@@ -142,7 +143,7 @@ VALUES = [
 
 
 class TestValues:
-    @pytest.mark.parametrize(("name", "text", "line"), VALUES)
+    @together("name, text, line", list(VALUES))
     def test_are_offered_behind_their_option(self, name: str, text: str, line: str) -> None:
         assert written(name, text, "fp8") == line
 
@@ -206,11 +207,11 @@ METHODS = [
 
 
 class TestJson:
-    @pytest.mark.parametrize(("name", "text", "end"), KEYS)
+    @together("name, text, end", list(KEYS))
     def test_keys(self, name: str, text: str, end: str) -> None:
         assert written(name, text, "method").endswith(end)
 
-    @pytest.mark.parametrize(("name", "text", "end"), METHODS)
+    @together("name, text, end", list(METHODS))
     def test_values_of_a_key(self, name: str, text: str, end: str) -> None:
         assert written(name, text, "mtp").endswith(end)
 
@@ -260,7 +261,7 @@ VARIABLES = [
 
 
 class TestVariables:
-    @pytest.mark.parametrize(("name", "text", "line"), VARIABLES)
+    @together("name, text, line", list(VARIABLES))
     def test_are_offered_where_they_are_set(self, name: str, text: str, line: str) -> None:
         assert written(name, text, "VLLM_LOGGING_LEVEL") == line
 
@@ -311,8 +312,8 @@ class TestTags:
 
 
 class TestNothing:
-    @pytest.mark.parametrize(
-        ("name", "text"),
+    @together(
+        "name, text",
         [
             ("compose.yml", compose(" --model x/y") + "    ports:\n      - ‸\n"),
             ("compose.yml", compose(" --model x/y") + "‸\n"),
@@ -367,7 +368,7 @@ class TestEveryItem:
             names = list(launch.env) if kind == cursor.VARIABLE else [word.text.flat for word in launch.argv]
             assert item.label in names
 
-    @pytest.mark.parametrize(("name", "text", "line"), VALUES)
+    @together("name, text, line", list(VALUES))
     def test_every_value_is_the_value_then(self, name: str, text: str, line: str) -> None:
         del line
         found = marked(name, text)

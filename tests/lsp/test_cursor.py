@@ -8,6 +8,7 @@ from servelint.core.source import Source
 from servelint.lsp import cursor
 from servelint.lsp.cursor import Cursor
 from tests.lsp.marked import chart, compose, marked, pod
+from tests.together import together
 
 QWEN = "vllm serve Qwen/Qwen3-8B "
 
@@ -39,7 +40,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text", "written"), OPTIONS)
+@together("name, text, written", list(OPTIONS))
 def test_the_name_of_an_option(name: str, text: str, written: str) -> None:
     found = at(name, text)
     assert found is not None
@@ -61,7 +62,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text"), VALUES)
+@together("name, text", list(VALUES))
 def test_the_value_of_an_option(name: str, text: str) -> None:
     found = at(name, text)
     assert found is not None
@@ -83,7 +84,7 @@ KEYS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text"), KEYS)
+@together("name, text", list(KEYS))
 def test_a_key_of_a_json_option(name: str, text: str) -> None:
     found = at(name, text)
     assert found is not None
@@ -91,9 +92,7 @@ def test_a_key_of_a_json_option(name: str, text: str) -> None:
     assert found.span.text == "method"
 
 
-@pytest.mark.parametrize(
-    ("name", "text"), [(name, text.replace("meth\u2038od", "method").replace("mtp", "m\u2038tp", 1)) for name, text in KEYS]
-)
+@together("name, text", [(name, text.replace("meth\u2038od", "method").replace("mtp", "m\u2038tp", 1)) for name, text in KEYS])
 def test_the_value_of_a_key(name: str, text: str) -> None:
     found = at(name, text)
     assert found is not None
@@ -121,7 +120,7 @@ VARIABLES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text"), VARIABLES)
+@together("name, text", list(VARIABLES))
 def test_the_name_of_a_variable(name: str, text: str) -> None:
     found = at(name, text)
     assert found is not None

@@ -9,6 +9,7 @@ import pytest
 from servelint.core.source import Source
 from servelint.lsp.documents import Document, Positions, path_of
 from servelint.readers.registry import JSON, TEXT, YAML, recognise
+from tests.together import together
 
 DECLARED = import_module("tools.formats").declared()
 LANGUAGES = import_module("tools.formats").languages(DECLARED)
@@ -33,7 +34,7 @@ def test_what_is_no_file_goes_by_the_name_of_its_language() -> None:
     assert Document("file://[", "shellscript", 1, "").path == "untitled.sh"
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@together("language", list(LANGUAGES))
 def test_a_text_of_a_language_without_a_file_is_read_as_that_language(language: str) -> None:
     name = Document("untitled:Untitled-1", language, 1, "").path
     formats = [one for one in DECLARED if language in one.languages]

@@ -11,6 +11,7 @@ from servelint.lsp.annotations import symbols
 from servelint.lsp.hover import hover
 from servelint.report.clean import code, link, plain
 from tests.lsp.marked import marked
+from tests.together import together
 
 TOKEN = "hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ012345"
 WORST = [
@@ -25,7 +26,7 @@ WORST = [
 ]
 
 
-@pytest.mark.parametrize("text", WORST)
+@together("text", list(WORST))
 def test_text_and_code(text: str) -> None:
     for said in (plain(text), code(text)):
         assert said.isprintable()
@@ -45,7 +46,7 @@ def test_an_address_ends_where_its_link_does() -> None:
     assert link("source", "https://x/) [y](command:z") == "[source](https://x/%29%20%5By%5D%28command:z)"
 
 
-@pytest.mark.parametrize("text", WORST)
+@together("text", list(WORST))
 def test_a_hover_over_a_model(text: str) -> None:
     found = marked(
         "compose.yml", f"services:\n  a:\n    image: vllm/vllm-openai:v0.27.1\n    command: [--model, ‸{json.dumps(text)}]\n"

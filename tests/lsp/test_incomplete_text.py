@@ -16,6 +16,7 @@ from servelint.lsp.hover import hover
 from servelint.lsp.incomplete_text import Typed, typed_at
 from servelint.readers import Reading, read
 from tests.lsp.marked import analysed, chart, compose, marked, pod
+from tests.together import together
 
 EXAMPLES = {
     path.name: path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parents[2].joinpath("examples").glob("*/*"))
@@ -28,8 +29,8 @@ def typed(name: str, text: str) -> Typed | None:
     return typed_at(found.analysis, found.offset)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "kind", "what", "so_far"),
+@together(
+    "name, text, kind, what, so_far",
     [
         ("serve.sh", QWEN + "--max-mod‸\n", cursor.OPTION, "max-model-len", "--max-mod"),
         ("serve.sh", QWEN + "--kv-cache-dtype ‸\n", cursor.VALUE, "kv-cache-dtype", ""),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from servelint.lsp.cursor import Spot, spot
 from tests.lsp.marked import MARK
+from tests.together import together
 
 
 def at(text: str) -> Spot | None:
@@ -15,8 +16,8 @@ def at(text: str) -> Spot | None:
     return spot(before + after, len(before))
 
 
-@pytest.mark.parametrize(
-    ("text", "written"),
+@together(
+    "text, written",
     [
         ('{"met‸hod": "mtp"}', "method"),
         ('{"‸method": "mtp"}', "method"),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 from servelint.core.settings import Settings
 from servelint.core.source import Source
 from tests.agreement import disagreements, launches
+from tests.together import together
 
 
-@pytest.mark.parametrize(
-    ("text", "pinned"),
+@together(
+    "text, pinned",
     [
         ("llama-server -m /m/Qwen3-32B-Q8_0.gguf -ngl 99 -c 8192", "llama.cpp=b6500"),
         ("llama-server -m /m/Qwen3-32B-Q8_0.gguf -ngl 99 -c 8192", ""),

@@ -11,6 +11,7 @@ import pytest
 
 import servelint
 from servelint.memory.plan import FITS, OOM_RISK, REFUSED, TIGHT, UNKNOWN, MemoryPlan
+from tests.together import together
 
 LOGS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "llamacpp_logs.json").read_text())
 """Sizes in MiB, of one GPU or the sum of several (`about` says which), the embedding left out, which stays in main memory."""
@@ -232,8 +233,8 @@ SMALL = "-hf unsloth/Qwen3-8B-GGUF:Q4_K_M -c 4096"
 
 
 class TestLayersOnTheGpu:
-    @pytest.mark.parametrize(
-        ("build", "words", "offloaded"),
+    @together(
+        "build, words, offloaded",
         [
             ("b6301", "", False),  # none by default
             ("b6500", "", True),  # all that fit by default

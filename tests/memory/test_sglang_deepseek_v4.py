@@ -10,6 +10,7 @@ from servelint.memory.plan import FITS, REFUSED, TIGHT, Interval, MemoryPlan, Re
 from servelint.memory.sglang import deepseek_v4 as v4
 from servelint.memory.sglang.settings import SglangSettings, Speculation
 from servelint.models.architecture import Architecture, find
+from tests.together import together
 
 PRO, FLASH = "deepseek-ai/DeepSeek-V4-Pro", "deepseek-ai/DeepSeek-V4-Flash"
 EAGLE = Speculation("EAGLE", None, 3, 1, 4)
@@ -81,8 +82,8 @@ class TestWeights:
             assert plan.kv_gib is not None
             assert plan.kv_gib.low < 0 < plan.kv_gib.high
 
-    @pytest.mark.parametrize(
-        ("release", "on", "chosen"),
+    @together(
+        "release, on, chosen",
         [
             ("0.5.12", "h200", "auto"),
             ("0.5.14", "rtx-pro-6000", "marlin"),

@@ -12,6 +12,7 @@ from servelint.engines.releases import known_releases
 from servelint.memory.plan import Release
 from servelint.memory.sglang.defaults import Defaults, FractionInputs, defaults, prefill_sizes
 from servelint.memory.sglang.settings import SglangSettings, Speculation
+from tests.together import together
 
 RELEASES = known_releases("sglang")
 H100, H200, RTX5090, RTX4090, B200, T4 = 81559, 143771, 32607, 24564, 183359, 15360
@@ -86,8 +87,8 @@ class TestFraction:
 
 
 class TestChunkAndBatch:
-    @pytest.mark.parametrize(
-        ("release", "gpu_mib", "tp", "chunk", "batch"),
+    @together(
+        "release, gpu_mib, tp, chunk, batch",
         [
             ("0.4.0", H100, 1, 8192, 160),
             ("0.4.0", RTX4090, 1, 2048, 8),

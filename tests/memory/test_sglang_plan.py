@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import servelint
 from servelint.engines.releases import known_releases
 from servelint.memory.plan import FITS, GIB, OOM_RISK, REFUSED, TIGHT, UNKNOWN, Interval, MemoryPlan
+from tests.together import together
 
 RELEASES = known_releases("sglang")
 QUICK = settings(max_examples=60, deadline=None)
@@ -342,8 +343,8 @@ class TestAdapters:
         assert plan.missing == ["the room for LoRA adapters"]
 
 
-@pytest.mark.parametrize(
-    ("release", "gpu", "options", "uncounted"),
+@together(
+    "release, gpu, options, uncounted",
     [
         ("0.5.3.post3", "h200", "", False),
         ("0.5.8.post1", "h200", "", True),

@@ -12,6 +12,7 @@ from servelint.engines.config import configs
 from servelint.memory.plan import Release
 from servelint.memory.sglang.settings import Lora, SglangSettings, Speculation, read
 from tests.launching import launch_in
+from tests.together import together
 
 LLAMA, QWEN = "meta-llama/Llama-3.1-8B-Instruct", "Qwen/Qwen3-8B"
 NEWEST = "0.5.23"
@@ -35,8 +36,8 @@ def test_without_options() -> None:
     assert (found.kv_dtype, found.strategy, found.node, found.prefill) == ("auto", "auto", "null", 16384)
 
 
-@pytest.mark.parametrize(
-    ("words", "changed"),
+@together(
+    "words, changed",
     [
         ("--tp 4", {"tp": 4}),
         ("--pp-size 2", {"pp": 2}),
@@ -88,8 +89,8 @@ def test_an_option(words: str, changed: dict[str, Any]) -> None:
     assert {name: getattr(found, name) for name in PLAIN if getattr(found, name) != getattr(settings(), name)} == changed
 
 
-@pytest.mark.parametrize(
-    ("env", "changed"),
+@together(
+    "env, changed",
     [
         ({"SGLANG_MAMBA_SSM_DTYPE": "float16"}, {"ssm_dtype": "float16"}),
         ({"SGLANG_MAMBA_CONV_DTYPE": "float16"}, {"conv_dtype": "float16"}),
@@ -120,8 +121,8 @@ BLOCKS = EAGLE.replace("EAGLE", "DFLASH")
 STEPS, TOKENS = f"{EAGLE} --speculative-num-steps 5", "--speculative-num-draft-tokens"
 
 
-@pytest.mark.parametrize(
-    ("words", "release", "model", "expected"),
+@together(
+    "words, release, model, expected",
     [
         ("", NEWEST, QWEN, None),
         (EAGLE, NEWEST, QWEN, Speculation("EAGLE", "a/b", 3, 1, 4)),

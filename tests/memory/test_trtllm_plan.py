@@ -6,6 +6,7 @@ import pytest
 
 import servelint
 from servelint.memory.plan import FITS, REFUSED, TIGHT, UNKNOWN, MemoryPlan
+from tests.together import together
 
 
 def plan(words: str, gpu: str = "h100", release: str = "1.1.0", gpus: int = 8) -> MemoryPlan:
@@ -46,8 +47,8 @@ def test_the_fraction_and_the_ranks() -> None:
     assert (halved.verdict, halved.gpu_count) == (FITS, 2)
 
 
-@pytest.mark.parametrize(
-    ("words", "gpu", "verdict"),
+@together(
+    "words, gpu, verdict",
     [
         ("Qwen/Qwen3-32B", "a100-40gb", REFUSED),
         ("Qwen/Qwen3-32B", "h100", TIGHT),

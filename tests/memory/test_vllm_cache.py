@@ -12,6 +12,7 @@ from servelint.memory.vllm import capacity
 from servelint.memory.vllm.cache import FULL, SLIDING, STATE, Batching, KvCache, Layers
 from servelint.memory.vllm.settings import ReleaseRules
 from tests.memory.planning import config_of, speculating
+from tests.together import together
 
 GLM = "--tensor-parallel-size 8 --max-model-len 202752 --kv-cache-dtype fp8"
 """GLM-5.1 on eight RTX PRO 6000: https://github.com/local-inference-lab/rtx6kpro (models/glm5.1/benchmarks)"""
@@ -49,7 +50,7 @@ LOGGED = [
 ]
 
 
-@pytest.mark.parametrize(("command", "release", "kv_gib", "tokens", "concurrency"), LOGGED)
+@together("command, release, kv_gib, tokens, concurrency", list(LOGGED))
 def test_what_a_logged_memory_holds(command: str, release: str, kv_gib: float, tokens: int, concurrency: float) -> None:
     found = capacity(config_of(command, release, "a100-80gb"), kv_gib)
     assert found is not None

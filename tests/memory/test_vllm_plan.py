@@ -12,6 +12,7 @@ from servelint.engines.config import configs
 from servelint.memory import plan_of
 from servelint.memory.plan import GIB, VERDICTS, Interval, MemoryPlan
 from tests.memory.planning import SMALL, planned, speculating
+from tests.together import together
 
 
 def kv(plan: MemoryPlan) -> Interval:
@@ -364,8 +365,8 @@ class TestLessThanOneRequest:
 
 
 class TestUnknown:
-    @pytest.mark.parametrize(
-        ("command", "release", "gpu", "missing"),
+    @together(
+        "command, release, gpu, missing",
         [
             ("someone/never-heard-of", "0.19.1", "h100", "the architecture of someone/never-heard-of"),
             ("", "0.19.1", "h100", "the model"),

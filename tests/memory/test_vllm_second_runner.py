@@ -6,6 +6,7 @@ import pytest
 
 from servelint.memory.plan import GIB
 from tests.memory.planning import planned
+from tests.together import together
 
 E4B = "google/gemma-4-E4B-it --max-model-len 2048"
 
@@ -17,8 +18,8 @@ def counted(command: str, release: str, gpu: str = "l40s") -> bool:
     return part.inside
 
 
-@pytest.mark.parametrize(
-    ("command", "release", "second"),
+@together(
+    "command, release, second",
     [
         ("Qwen/Qwen3-8B", "0.21.0", False),
         ("Qwen/Qwen3-8B", "0.22.0", True),

@@ -14,6 +14,7 @@ from servelint.memory.vllm.settings import ReleaseRules, VllmSettings
 from servelint.models.architecture import find
 from tests.launching import launch_in
 from tests.memory.planning import speculating
+from tests.together import together
 
 DENSE, MIXTURE, HYBRID = "Qwen/Qwen3-8B", "Qwen/Qwen3-30B-A3B", "Qwen/Qwen3.6-27B"
 SEEN = "Qwen/Qwen2.5-VL-7B-Instruct"
@@ -29,8 +30,8 @@ def settings(
     return VllmSettings(config, find(model))
 
 
-@pytest.mark.parametrize(
-    ("words", "name", "value", "missing"),
+@together(
+    "words, name, value, missing",
     [
         ("", "tensor", 1, []),
         ("--tensor-parallel-size 4", "tensor", 4, []),
@@ -83,8 +84,8 @@ def test_the_memory_of_adapters_is_known_for_dense_models(model: str, known: boo
     assert settings("", model=model).missing == []
 
 
-@pytest.mark.parametrize(
-    ("words", "release", "gpu", "batched", "sequences"),
+@together(
+    "words, release, gpu, batched, sequences",
     [
         ("", "0.8.3", "l40s", 2048, 1024),
         ("", "0.8.4", "l40s", 2048, 256),
@@ -121,8 +122,8 @@ SPEC = "--speculative-config"
 SPECULATION = "the speculative method"
 
 
-@pytest.mark.parametrize(
-    ("words", "method", "draft", "drafts", "missing"),
+@together(
+    "words, method, draft, drafts, missing",
     [
         ("", None, None, 0, []),
         (speculating(method="ngram", num_speculative_tokens=4), "ngram", None, 4, []),
@@ -145,8 +146,8 @@ def test_speculation(words: str, method: str | None, draft: str | None, drafts: 
     assert (found.method, found.draft, found.drafts, found.missing) == (method, draft, drafts, missing)
 
 
-@pytest.mark.parametrize(
-    ("words", "graphs", "captured"),
+@together(
+    "words, graphs, captured",
     [
         ("", True, 512),
         ("--enforce-eager", False, 512),
@@ -179,8 +180,8 @@ def test_graphs_that_may_be_switched_off() -> None:
         assert found.full_graphs is None
 
 
-@pytest.mark.parametrize(
-    ("captured", "largest"),
+@together(
+    "captured, largest",
     [
         (1, 1),
         (2, 2),
@@ -222,8 +223,8 @@ def test_whether_an_estimate_of_the_graphs_is_taken_off(words: str, release: str
 MTP, NGRAM = (speculating(method=method, num_speculative_tokens=2) for method in ("mtp", "ngram"))
 
 
-@pytest.mark.parametrize(
-    ("words", "release", "gpu", "full"),
+@together(
+    "words, release, gpu, full",
     [
         ("", "0.33.0", "h100", True),
         ("--enforce-eager", "0.33.0", "h100", False),
@@ -251,8 +252,8 @@ def test_whether_decoding_is_captured_as_a_whole(words: str, release: str, gpu: 
     assert settings(words, release, gpu).full_graphs is full
 
 
-@pytest.mark.parametrize(
-    ("words", "release", "in_flight"),
+@together(
+    "words, release, in_flight",
     [
         ("", "0.25.0", 1),
         ("", "0.26.0", 2),
@@ -290,8 +291,8 @@ def test_the_encoder_of_images(model: str, words: str, text_only: bool, images: 
     assert (found.text_only, bool(found.images)) == (text_only, images)
 
 
-@pytest.mark.parametrize(
-    ("words", "gpu", "env", "model", "first"),
+@together(
+    "words, gpu, env, model, first",
     [
         ("", "h100", {}, DENSE, True),
         ("", "a100-80gb", {}, DENSE, True),
@@ -336,7 +337,7 @@ RULES: dict[str, list[tuple[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", RULES)
+@together("name", list(RULES))
 def test_the_arithmetic_of_a_release(name: str) -> None:
     assert [(release, getattr(ReleaseRules(release), name)) for release, _ in RULES[name]] == RULES[name]
 

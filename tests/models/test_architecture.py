@@ -17,6 +17,7 @@ from servelint.models.config_json import described
 from servelint.models.folder import open_in, parts_in
 from servelint.models.matrices import matrices
 from servelint.models.weights import weigh
+from tests.together import together
 from tools.architectures import entry, packed
 from tools.architectures import names as shortened
 
@@ -95,8 +96,8 @@ def test_layers_that_have_only_a_feed_forward_part() -> None:
     assert all(mixer == "none" for mixer, feed in zip(model.mixers, model.feeds, strict=True) if feed == "moe")
 
 
-@pytest.mark.parametrize(
-    ("name", "scheme", "base"),
+@together(
+    "name, scheme, base",
     [
         ("qwen/qwen3-8b", "none", "Qwen/Qwen3-8B"),
         ("Qwen/Qwen3-8B-AWQ", "int4", "Qwen/Qwen3-8B"),
@@ -124,7 +125,7 @@ def test_a_name_tells_the_format(name: str, scheme: str, base: str) -> None:
     assert (found.layers, found.mixers, found.hidden) == (known(base).layers, known(base).mixers, known(base).hidden)
 
 
-@pytest.mark.parametrize(
+@together(
     "name",
     [
         "",
@@ -157,8 +158,8 @@ def test_every_entry_is_described_and_weighs_something() -> None:
         assert all(part.source for part in found.parts)
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters"),
+@together(
+    "name, parameters",
     [
         ("Qwen/Qwen3-8B", 8_190_735_360),
         ("Qwen/Qwen3-VL-30B-A3B-Instruct", 31_070_754_032),

@@ -22,8 +22,8 @@ def family(name: str) -> Family | None:
     return identify(TracedText.of(name))
 
 
-@pytest.mark.parametrize(
-    ("model", "name"),
+@together(
+    "model, name",
     [
         ("Qwen/Qwen3-Next-80B-A3B-Instruct", "qwen3-next"),
         ("/models/qwen3_next-80b", "qwen3-next"),
@@ -70,7 +70,7 @@ def test_a_family_is_known_by_the_last_part_of_the_name(model: str, name: str) -
     assert found.name == name
 
 
-@pytest.mark.parametrize(
+@together(
     "model",
     [
         "",
@@ -213,8 +213,8 @@ def test_a_name_that_is_not_known_as_a_whole() -> None:
     assert identify(TracedText([hole, *TracedText.of("/Qwen3-8B").pieces])) is not None
 
 
-@pytest.mark.parametrize(
-    ("model", "facts"),
+@together(
+    "model, facts",
     [
         (
             "Qwen/Qwen3.6-27B",
@@ -374,8 +374,8 @@ def test_types_are_those_of_the_configurations() -> None:
             assert config["model_type"] in {kind, *odd}, name
 
 
-@pytest.mark.parametrize(
-    ("name", "fact", "expected"),
+@together(
+    "name, fact, expected",
     [
         ("Qwen/Qwen2-VL-2B-Instruct", "heads", 12),
         ("OpenGVLab/InternVL3-8B", "heads", 28),
@@ -407,8 +407,8 @@ def test_the_end_of_an_unknown_name(name: str, expected: str | None) -> None:
     assert models.named_format(name) == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
+@together(
+    "name, expected",
     [
         ("zai-org/GLM-4.5-Air-FP8", "compressed-tensors"),
         ("zai-org/GLM-5-FP8", "fp8"),
@@ -429,8 +429,8 @@ def test_the_method_of_a_publisher(name: str, expected: str | None) -> None:
     assert found.facts.get("quant-method") == expected
 
 
-@pytest.mark.parametrize(
-    ("model", "name", "context"),
+@together(
+    "model, name, context",
     [
         ("BAAI/bge-m3", "bge-m3", 8194),
         ("BAAI/bge-large-en-v1.5", "bge", 512),
@@ -467,8 +467,8 @@ def test_a_folder_that_says_nothing_takes_the_name_of_what_is_around_it(
     assert found is None or found.inferred
 
 
-@pytest.mark.parametrize(
-    ("name", "facts"),
+@together(
+    "name, facts",
     [
         ("mistralai/Mistral-7B-Instruct-v0.3", {"quantization": "none"}),
         ("deepseek-ai/DeepSeek-V2-Lite", {"quantization": "none"}),
@@ -493,7 +493,7 @@ def test_a_name_with_other_separators(name: str, family: str | None) -> None:
     assert (found.name if found is not None else None) == family
 
 
-@pytest.mark.parametrize(
+@together(
     "stage",
     [
         *(

@@ -12,6 +12,7 @@ from servelint import check, check_command
 from servelint.core.text import TracedText, unknown
 from servelint.models import Fact, Family
 from servelint.models.folder import described_files, from_config, open_in, read
+from tests.together import together
 
 LLAMA = {
     "architectures": ["LlamaForCausalLM"],
@@ -52,8 +53,8 @@ DEEPSEEK = {
 }
 
 
-@pytest.mark.parametrize(
-    ("config", "facts"),
+@together(
+    "config, facts",
     [
         (
             LLAMA,
@@ -86,8 +87,8 @@ def test_facts(config: dict[str, Any], facts: dict[str, Fact | None]) -> None:
     assert {key: found.get(key) for key in facts} == facts
 
 
-@pytest.mark.parametrize(
-    ("scaling", "context"),
+@together(
+    "scaling, context",
     [
         (None, 8192),
         ({"rope_type": "llama3", "factor": 8.0}, 8192),

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from servelint.models.headers import GGUF_TYPES, Header, read_gguf, read_safetensors
+from tests.together import together
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -131,8 +132,8 @@ def test_a_header_that_claims_to_be_huge_is_not_read() -> None:
     assert asked == [8]
 
 
-@pytest.mark.parametrize(
-    ("data", "told"),
+@together(
+    "data, told",
     [
         (b"GGML\x03\0\0\0", "it is not GGUF"),
         (b"GGUF" + struct.pack("<IQQ", 9, 0, 0), "version is 9"),

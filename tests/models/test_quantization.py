@@ -13,6 +13,7 @@ from servelint.models import catalog, weights
 from servelint.models.architecture import Format, Quantization, find
 from servelint.models.matrices import Matrix, matrices
 from servelint.models.quantization import GGUF_BITS, Formats, Patterns, format_of, quantization_of, tensors
+from tests.together import together
 
 MODELS = [
     "Qwen/Qwen3-8B",
@@ -73,8 +74,8 @@ def test_each_module_of_a_layer_has_the_format_of_its_like() -> None:
     assert several > 20
 
 
-@pytest.mark.parametrize(
-    ("pattern", "named", "not_named"),
+@together(
+    "pattern, named, not_named",
     [
         ("re:(?!.*mtp).*layers\\.(0|78).*", ["layers.0.mlp.gate", "layers.78.eh_proj"], ["layers.7.mlp", "mtp.layers.0.fc"]),
         ("re:(?!.*mtp).*layers\\.(1|2)\\.mlp\\.gate", ["layers.2.mlp.gate_proj"], ["layers.12.mlp.gate", "layers.1.self_attn"]),
@@ -142,8 +143,8 @@ def test_a_model_is_found_in_the_table_by_its_name() -> None:
     assert len(catalog.known_names()) == len(set(catalog.known_names())) > 600
 
 
-@pytest.mark.parametrize(
-    ("config", "kind"),
+@together(
+    "config, kind",
     [
         ({"quant_method": "fbgemm_fp8"}, Format("fp8", 8)),
         ({"quant_method": "ptpc_fp8"}, Format("fp8", 8)),
@@ -221,8 +222,8 @@ def test_experts_in_fp4_beside_fp8() -> None:
     assert mimo.formats == experts.formats
 
 
-@pytest.mark.parametrize(
-    ("kind", "sizes"),
+@together(
+    "kind, sizes",
     [
         (Format("fp8-block", 8, 128), [256 * 512, 4 * 2 * 4]),
         (Format("fp8-block", 8), [256 * 512, 4 * 2 * 4]),
@@ -269,8 +270,8 @@ def test_a_config_of_which_the_format_is_not_known(config: dict[str, object]) ->
     assert quantization_of({"quantization_config": config}, {}) is None
 
 
-@pytest.mark.parametrize(
-    ("weights", "kind"),
+@together(
+    "weights, kind",
     [
         ({"num_bits": 4, "type": "float", "group_size": 16}, Format("nvfp4", 4, 16)),
         ({"num_bits": 4, "type": "float"}, Format("nvfp4", 4, 16)),

@@ -13,6 +13,7 @@ from servelint.models.architecture import Architecture, Format, Quantization, fi
 from servelint.models.matrices import Matrix
 from servelint.models.quantization import GGUF_BITS, format_of, tensors
 from servelint.models.weights import Weights, quantized, rounded, stages, weigh
+from tests.together import together
 
 
 def known(name: str) -> Architecture:
@@ -34,8 +35,8 @@ def sizes(found: Weights) -> dict[str, int]:
     return {part.name: part.bytes for part in found.parts}
 
 
-@pytest.mark.parametrize(
-    ("name", "how", "logged"),
+@together(
+    "name, how, logged",
     [
         ("Qwen/Qwen2-7B-Instruct", {"tensor": 2}, 7.1217),
         ("Qwen/Qwen2.5-7B-Instruct", {}, 14.2487),
@@ -102,8 +103,8 @@ def test_what_files_weigh(name: str, gib: float) -> None:
     assert (found.bytes - beside) / (1 << 30) == pytest.approx(gib, rel=0.013)
 
 
-@pytest.mark.parametrize(
-    ("name", "drafts", "gib"),
+@together(
+    "name, drafts, gib",
     [
         ("XiaomiMiMo/MiMo-V2.5-Pro", False, 960.2),
         ("deepseek-ai/DeepSeek-OCR", False, 6.214),
@@ -273,8 +274,8 @@ def test_measured_files_correct_what_is_quantized() -> None:
     assert sizes(larger)["embedding"] == sizes(counted)["embedding"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "bits"),
+@together(
+    "kind, bits",
     [
         (Format(), 16),
         (Format("fp8-block", 8, 128), 8),
@@ -292,8 +293,8 @@ def test_bits_of_a_weight(kind: Format, bits: float) -> None:
     assert sum(tensors(kind, 4096, 4096, 2)) * 8 / 4096**2 == pytest.approx(bits, abs=0.01)
 
 
-@pytest.mark.parametrize(
-    ("ignored", "name", "left"),
+@together(
+    "ignored, name, left",
     [
         ("lm_head", "lm_head", True),
         ("model.layers.*.self_attn", "layers.3.self_attn.q_proj", True),

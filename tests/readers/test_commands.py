@@ -11,6 +11,7 @@ from servelint.core.launch import Launch
 from servelint.core.source import Source
 from servelint.readers import read
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, spans
+from tests.together import together
 
 
 def command(text: str) -> Launch:
@@ -18,7 +19,7 @@ def command(text: str) -> Launch:
 
 
 class TestWrappers:
-    @pytest.mark.parametrize(
+    @together(
         "wrapper",
         [
             "exec",
@@ -68,7 +69,7 @@ class TestWrappers:
         assert launch.engine == "vllm"
         assert launch.open_env
 
-    @pytest.mark.parametrize(
+    @together(
         "text",
         [
             "print_step vllm serve m", "./stop.sh vllm serve m", "pip install vllm serve m", "git commit -m vllm serve",
@@ -182,7 +183,7 @@ ENTRY_POINTS = {
 
 
 class TestEntryPoints:
-    @pytest.mark.parametrize(("engine", "text"), [(engine, text) for engine, texts in ENTRY_POINTS.items() for text in texts])
+    @together("engine, text", [(engine, text) for engine, texts in ENTRY_POINTS.items() for text in texts])
     def test_what_stands_before_the_engines_own_words(self, engine: str, text: str) -> None:
         launch = command(text)
         assert (launch.engine, argv(launch)) == (engine, ["m"])
@@ -250,7 +251,7 @@ class TestNoImage:
     def test_other_commands_behind_it(self, text: str) -> None:
         assert launches_in(text, "run.sh") == []
 
-    @pytest.mark.parametrize(
+    @together(
         "verb",
         [
             *("attach", "build", "compose", "cp", "images", "inspect", "kill", "logs", "network", "port", "ps", "pull", "push"),
@@ -267,7 +268,7 @@ class TestNoImage:
 
 
 class TestShells:
-    @pytest.mark.parametrize(
+    @together(
         "shell",
         [
             "bash -c",
@@ -345,7 +346,7 @@ class TestContainers:
     def test_tools(self, tool: str) -> None:
         assert argv(command(f"{tool} vllm/vllm-openai:v0.20.0 --model m")) == ["--model", "m"]
 
-    @pytest.mark.parametrize(
+    @together(
         "text",
         [
             "docker pull vllm/vllm-openai:v0.20.0",
@@ -364,8 +365,8 @@ class TestContainers:
     def test_no_engine(self, text: str) -> None:
         assert launches_in(text, "run.sh") == []
 
-    @pytest.mark.parametrize(
-        ("text", "words"),
+    @together(
+        "text, words",
         [
             ("docker run --entrypoint vllm house/server:1 serve m", ["m"]),
             (
@@ -413,8 +414,8 @@ class TestContainers:
     def test_more_variables_may_come_from_what_is_not_known(self, option: str) -> None:
         assert command(f"docker run {option} vllm/vllm-openai:v0.20.0 --model m").open_env
 
-    @pytest.mark.parametrize(
-        ("option", "gpus", "reserved"),
+    @together(
+        "option, gpus, reserved",
         [
             ("", None, False),
             ("--device /dev/dri", None, None),
@@ -562,7 +563,7 @@ def test_a_launch_stands_where_its_command_does_not_where_the_path_of_its_progra
     assert place.start <= launch.site.start < launch.site.end <= place.end
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         "sg render -c 'vllm serve m'",
@@ -592,7 +593,7 @@ def test_who_runs_a_command_that_it_is_given(text: str) -> None:
     assert argv(command(text + "\n")) == ["m"]
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         "pm2 delete 'vllm serve m'",
@@ -616,8 +617,8 @@ def test_the_name_of_an_object_that_is_not_known() -> None:
     assert [launch.name for launch in launches_in(text, "run.sh")] == ["Pod/*-a.containers.llm"]
 
 
-@pytest.mark.parametrize(
-    ("text", "known"),
+@together(
+    "text, known",
     [
         ("parallel -j2 vllm serve {} --port 80 ::: m n", [None, "--port", "80"]),
         ("parallel vllm serve m --port {2} --tp {1} :::+ 1 2 ::: 80 90", ["m", "--port", None, "--tp", None]),

@@ -24,6 +24,7 @@ from tests.launching import (
     sites,
     spans,
 )
+from tests.together import together
 
 
 class TestCommand:
@@ -604,8 +605,8 @@ class TestEnvironment:
 
 
 class TestInterpolation:
-    @pytest.mark.parametrize(
-        ("written", "word"),
+    @together(
+        "written, word",
         [
             ("${V}", "${V}"),
             ("$V", "${V}"),
@@ -758,8 +759,8 @@ class TestContainer:
         assert found == marks
         assert (launch.container.gpus, launch.container.reserved) == (None, True)
 
-    @pytest.mark.parametrize(
-        ("device", "gpus"),
+    @together(
+        "device, gpus",
         [
             ("{driver: nvidia, count: 2, capabilities: [gpu]}", 2),
             ("{driver: nvidia, count: all, capabilities: [gpu]}", None),
@@ -789,8 +790,8 @@ class TestContainer:
         assert launch.container is not None
         assert (launch.container.gpus, launch.container.reserved) == (gpus, True)
 
-    @pytest.mark.parametrize(
-        ("written", "gpus", "reserved"),
+    @together(
+        "written, gpus, reserved",
         [
             ("gpus: all", None, True),
             ("gpus: [{driver: nvidia, count: 1}, {driver: nvidia, count: 2}]", 3, True),
@@ -940,7 +941,7 @@ class TestShapes:
             found, _ = reading(text, folder=folder)
             assert len(found.launches) <= 1
 
-    @pytest.mark.parametrize(
+    @together(
         "text",
         [
             "services: {llm: [vllm]}",
@@ -1008,7 +1009,7 @@ class TestServices:
             ("services.gguf", "llama.cpp", "b9180"),
         ]
 
-    @pytest.mark.parametrize(
+    @together(
         "service",
         [
             # a client of the server

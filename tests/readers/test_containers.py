@@ -7,6 +7,7 @@ import pytest
 from servelint.core.launch import Word
 from servelint.readers.containers import parse, verb_of
 from tests.launching import argv, launch_in, launches_in
+from tests.together import together
 
 
 def words(text: str) -> list[Word]:
@@ -14,8 +15,8 @@ def words(text: str) -> list[Word]:
     return launch_in(f"vllm serve {text}", "run.sh").argv
 
 
-@pytest.mark.parametrize(
-    ("text", "options"),
+@together(
+    "text, options",
     [
         ("", []),
         ("--rm -d", [("--rm", None), ("-d", None)]),
@@ -85,8 +86,8 @@ def test_the_last_of_an_option_counts() -> None:
     assert [word.shown for word in run.values("--ipc", "--shm-size")] == ["private", "host", "1g"]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
+@together(
+    "text, found",
     [
         ("docker run x", ("run", 2)),
         ("docker exec x", ("exec", 2)),
@@ -140,8 +141,8 @@ def test_a_container_that_is_created_and_then_started() -> None:
     assert (argv(launch), launch.release.release) == (["--model", "m"], "0.19.0")
 
 
-@pytest.mark.parametrize(
-    ("options", "engine"),
+@together(
+    "options, engine",
     [
         ("$VLLM_IMAGE", "vllm"),
         ('"${SGLANG_DOCKER_IMAGE}"', "sglang"),
@@ -161,8 +162,8 @@ def test_an_image_that_a_variable_holds(options: str, engine: str | None) -> Non
 IMAGE = "vllm/vllm-openai:v0.9.0"
 
 
-@pytest.mark.parametrize(
-    ("command", "expected"),
+@together(
+    "command, expected",
     [
         (f"kubectl run llm --image={IMAGE} -- --model m/m --port 8000", ["--model", "m/m", "--port", "8000"]),
         (f"kubectl -n ai run llm --image {IMAGE} --command -- vllm serve m/m", ["m/m"]),
@@ -208,7 +209,7 @@ def test_commands_of_clouds_that_start_no_engine(command: str) -> None:
     assert launches_in(command, "run.sh") == []
 
 
-@pytest.mark.parametrize(
+@together(
     "script",
     [
         f"ID=$(docker run -d {IMAGE} --model m/m)",

@@ -8,6 +8,7 @@ import pytest
 
 from servelint.engines.config import configs
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites, spans
+from tests.together import together
 
 
 class TestCommand:
@@ -99,7 +100,7 @@ class TestCommand:
         assert argv(launch) == ["--port", "1", ""]
         assert launch.argv[-1].many
 
-    @pytest.mark.parametrize(
+    @together(
         "text",
         [
             "FROM vllm/vllm-openai:v0.20.0\nRUN pip install hf_transfer\n",  # the image's own start, with nothing
@@ -288,7 +289,7 @@ class TestScripts:
         text = 'FROM vllm/vllm-openai:v0.20.0\nCOPY scripts/serve.sh /\nENTRYPOINT ["/serve.sh"]\n'
         assert argv(launch_in(text, "docker/Dockerfile", tmp_path / "docker"))[:3] == ["${MODEL}", "--port", "1"]
 
-    @pytest.mark.parametrize(
+    @together(
         "instructions",
         [
             "COPY <<'EOF' /s.sh\n#!/bin/sh\nvllm serve ⟦m⟧ $X\nEOF",

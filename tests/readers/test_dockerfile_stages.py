@@ -10,6 +10,7 @@ from servelint.core.text import TracedText
 from servelint.engines.images import Image
 from servelint.readers.dockerfile_stages import Instruction, Stage, chosen, expand, instructions, stages, words
 from tests.launching import marked
+from tests.together import together
 
 
 def read(text: str) -> list[Instruction]:
@@ -20,8 +21,8 @@ def pairs(text: str) -> list[tuple[str, str]]:
     return [(one.keyword, one.text.flat) for one in read(text)]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@together(
+    "text, expected",
     [
         ("FROM a\n", [("FROM", "a")]),
         ("from a AS b", [("FROM", "a AS b")]),
@@ -107,7 +108,7 @@ def test_a_backtick_as_escape() -> None:
     assert expand(TracedText.of("C:\\a` b"), lambda _: None, "`").flat == "C:\\a b"
 
 
-@pytest.mark.parametrize("text", ["$", "a$", "$$", "${", "${}", "${A", "$ a", "${A:-${A:-${A:-"])
+@together("text", ["$", "a$", "$$", "${", "${}", "${A", "$ a", "${A:-${A:-${A:-"])
 def test_what_is_no_variable_stays(text: str) -> None:
     assert expand(TracedText.of(text), lambda _: None).shown == text
 
@@ -127,8 +128,8 @@ def built(text: str, target: str | None = None) -> Image:
     return base(TracedText.at(Source("Dockerfile", text), 0, len(text)), target=target)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@together(
+    "text, expected",
     [
         ("FROM vllm/vllm-openai:v0.20.0\n", ("vllm", "0.20.0")),
         ("from vllm/vllm-openai:v0.20.0", ("vllm", "0.20.0")),
@@ -210,7 +211,7 @@ class TestInstalls:
     def test_a_pinned_release(self, start: str, run: str) -> None:
         assert image(start + run) == ("vllm", "0.19.1")
 
-    @pytest.mark.parametrize(
+    @together(
         "run",
         [
             "RUN pip install -U vllm",
@@ -226,7 +227,7 @@ class TestInstalls:
     def test_a_release_that_cannot_be_told(self, run: str) -> None:
         assert image(f"FROM vllm/vllm-openai:v0.20.0\n{run}\n") == ("vllm", None)
 
-    @pytest.mark.parametrize(
+    @together(
         "run",
         [
             "RUN pip install hf_transfer",
@@ -322,8 +323,8 @@ def shown(text: str, target: str | None = None) -> tuple[list[str] | None, list[
     )
 
 
-@pytest.mark.parametrize(
-    ("instructions", "expected"),
+@together(
+    "instructions, expected",
     [
         ('ENTRYPOINT ["vllm", "serve"]\nCMD ["m"]', (["vllm", "serve"], ["m"])),
         ('CMD ["m"]\nENTRYPOINT ["vllm", "serve"]', (["vllm", "serve"], ["m"])),
@@ -365,8 +366,8 @@ class TestInheritance:
         assert shown(self.TEXT + "FROM y\n") == (None, None)
 
 
-@pytest.mark.parametrize(
-    ("instructions", "expected"),
+@together(
+    "instructions, expected",
     [
         ("ENV A=b", {"A": "b"}),
         ("ENV A=b C='d e' F=g\\ h", {"A": "b", "C": "d e", "F": "g h"}),

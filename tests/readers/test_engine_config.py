@@ -16,6 +16,7 @@ from servelint.lint import check_launches
 from servelint.readers import read
 from tests.book import each_rule
 from tests.launching import argv, launch_in, launches_in, lines, marked_launch, spans
+from tests.together import together
 from tests.wrapping import CLOSE, OPEN, single_quoted, unmarked, verb_of
 
 VLLM = "model: Qwen/Qwen3-8B\nmax-model-len: 8k\n"
@@ -84,7 +85,7 @@ def test_the_engine(text: str, name: str, engine: str) -> None:
     assert launch_in(text, name).engine == engine
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         "model: m\nport: 8000\nhost: h\n# vllm or another\n",  # nothing that is one engine's

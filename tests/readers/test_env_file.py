@@ -7,6 +7,7 @@ import pytest
 from servelint.core.settings import Settings
 from servelint.lint import check_launches
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites
+from tests.together import together
 
 
 class TestCommands:
@@ -109,7 +110,7 @@ class TestArguments:
         two = launch_in(text + "OTHER_IMAGE=vllm/vllm-openai:v0.10.0\n", ".env")
         assert release(two) == (None, None)
 
-    @pytest.mark.parametrize(
+    @together(
         "text",
         [
             "EXTRA_ARGS=--model a/b --port 1 # vllm",  # options of any engine
@@ -128,8 +129,8 @@ class TestArguments:
         assert launches_in(text + "\n", ".env") == []
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
+@together(
+    "name, text",
     [
         ("nginx.conf", "upstream vllm {\n  server vllm:8000;\n}\nserver { location / { proxy_pass http://vllm; } }\n"),
         ("redis.conf", "# cache of vllm\nmaxmemory 1gb\nsave 900 1\n"),

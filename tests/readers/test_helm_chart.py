@@ -8,6 +8,7 @@ from servelint.core.source import Source
 from servelint.readers import helm
 from servelint.syntax import yaml
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, spans
+from tests.together import together
 
 VALUES = "values.yaml"
 
@@ -120,7 +121,7 @@ class TestWords:
 
 
 class TestNothing:
-    @pytest.mark.parametrize(
+    @together(
         "text",
         [
             "image: {repository: vllm/vllm-openai, tag: v1}\n",

@@ -9,6 +9,7 @@ from servelint.core.text import TracedText
 from servelint.readers.installs import claims
 from servelint.syntax.shell.words import split
 from tests.launching import marked
+from tests.together import together
 
 
 def installed(command: str) -> dict[str, tuple[str | None, bool]]:
@@ -18,8 +19,8 @@ def installed(command: str) -> dict[str, tuple[str | None, bool]]:
     return {engine: (claim.release, claim.rolling) for engine, claim in found.items()}
 
 
-@pytest.mark.parametrize(
-    ("command", "engine", "release"),
+@together(
+    "command, engine, release",
     [
         ("pip install vllm==0.19.1", "vllm", "0.19.1"),
         ("pip3.12 install -q --no-cache-dir vllm==0.19.1", "vllm", "0.19.1"),
@@ -60,7 +61,7 @@ def test_a_pinned_release(command: str, engine: str, release: str) -> None:
     assert installed(command) == {engine: (release, False)}
 
 
-@pytest.mark.parametrize(
+@together(
     "command",
     [
         "pip install 'vllm>=0.19'",
@@ -93,7 +94,7 @@ def test_the_newest(command: str) -> None:
     assert installed(command) == {"vllm": (None, True)}
 
 
-@pytest.mark.parametrize(
+@together(
     "command",
     [
         "pip install vllm",  # satisfied by whatever is there

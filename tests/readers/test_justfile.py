@@ -12,6 +12,7 @@ from servelint.core.launch import Launch
 from servelint.core.source import Source
 from servelint.readers import read
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites, spans
+from tests.together import together
 
 
 def justfile(text: str, folder: Path | None = None) -> Launch:
@@ -95,8 +96,8 @@ class TestRecipes:
 
 
 class TestValues:
-    @pytest.mark.parametrize(
-        ("assignments", "value"),
+    @together(
+        "assignments, value",
         [
             ("v := 'a'", "a"),
             ('v := "a\\tb"', "a\tb"),
@@ -118,7 +119,7 @@ class TestValues:
     def test_what_is_known(self, assignments: str, value: str) -> None:
         assert justfile(f'{assignments}\nserve:\n  vllm serve m --x "{{{{v}}}}"\n').argv[2].value == value
 
-    @pytest.mark.parametrize(
+    @together(
         "assignments",
         [
             "v := `nproc`",

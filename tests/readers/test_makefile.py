@@ -12,6 +12,7 @@ from servelint.core.launch import Launch
 from servelint.core.source import Source
 from servelint.readers import read
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites, spans
+from tests.together import together
 
 
 def makefile(text: str, folder: Path | None = None) -> Launch:
@@ -43,7 +44,7 @@ class TestRecipes:
     def test_marks_in_front_of_a_line(self, marks: str) -> None:
         assert argv(makefile(f"serve:\n\t{marks}vllm serve m\n")) == ["m"]
 
-    @pytest.mark.parametrize(
+    @together(
         "text",
         [
             "serve: vllm serve m\n",
@@ -113,8 +114,8 @@ class TestVariables:
         assert [word.many for word in launch.argv] == [False, False, False, False, True, False, True]
         assert lines(launch) == (7, 7)
 
-    @pytest.mark.parametrize(
-        ("assignments", "value"),
+    @together(
+        "assignments, value",
         [
             ("V = a", "a"),
             ("V=a", "a"),
@@ -147,7 +148,7 @@ class TestVariables:
         launch = makefile(f"{assignments}\nserve:\n\tvllm serve m --x '$(V)'\n")
         assert launch.argv[2].value == value
 
-    @pytest.mark.parametrize(
+    @together(
         "assignments",
         [
             "",

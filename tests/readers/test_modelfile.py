@@ -14,6 +14,7 @@ from servelint.files.siblings import Neighbours
 from servelint.judge.judging import judge
 from servelint.readers import read
 from tests.launching import launches_in
+from tests.together import together
 
 MODELFILE = '''
     # a comment
@@ -56,8 +57,8 @@ def test_a_dockerfile_is_none() -> None:
     assert servelint.find_launches("FROM ubuntu\nARG PARAMETER\nRUN echo\n", "Dockerfile") == []
 
 
-@pytest.mark.parametrize(
-    ("line", "release", "rules"),
+@together(
+    "line, release, rules",
     [
         ("PARAMETER draft_num_predict 4", "0.30.0", []),
         ("PARAMETER draft_num_predict 4", "0.24.0", ["ollama/modelfile-draft-num-predict-not-yet"]),

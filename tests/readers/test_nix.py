@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.launching import argv, environment, launch_in, launches_in, marked_launch, release
+from tests.together import together
 
 SCRIPT = "\n  vllm serve a/b --port 80\n"
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         f"{{ mkShell }}: mkShell {{ shellHook = ''{SCRIPT}''; }}",
@@ -31,7 +30,7 @@ def test_texts_that_a_shell_or_systemd_runs(text: str) -> None:
     assert argv(launch_in(text, "a.nix")) == ["a/b", "--port", "80"]
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         "{ description = ''vllm serve a/b''; }",

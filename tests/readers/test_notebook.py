@@ -10,6 +10,7 @@ import pytest
 from servelint.core.source import Source
 from servelint.readers import read
 from tests.launching import argv, environment, launch_in, launches_in, marked_launch, release
+from tests.together import together
 
 
 def cell(*lines: str, kind: str = "code") -> dict[str, Any]:
@@ -20,7 +21,7 @@ def notebook(*cells: dict[str, Any], **metadata: Any) -> str:
     return json.dumps({"cells": list(cells), "metadata": metadata, "nbformat": 4}, indent=1, ensure_ascii=False)
 
 
-@pytest.mark.parametrize(
+@together(
     "lines",
     [
         ["!vllm serve a/b"],

@@ -8,6 +8,7 @@ import pytest
 
 from servelint.core.launch import Launch
 from tests.launching import launch_in
+from tests.together import together
 
 VLLM = "https://github.com/vllm-project/vllm"
 SGLANG = "https://github.com/sgl-project/sglang.git"
@@ -24,8 +25,8 @@ def script(lines: str, folder: Path | None = None, **files: str) -> Launch:
     return launch_in(f"#!/bin/bash\n{lines}\n", "run.sh", folder)
 
 
-@pytest.mark.parametrize(
-    ("steps", "expected"),
+@together(
+    "steps, expected",
     [
         (f"git clone -b v0.19.1 {VLLM}.git\ncd vllm\npip install -e .", "0.19.1"),
         (f"git clone --depth 1 --branch=v0.19.1 {VLLM} /opt/src\npip install /opt/src", "0.19.1"),
@@ -54,8 +55,8 @@ def test_a_package_below_a_checkout() -> None:
     assert release(script(f"git clone -b v0.5.9 {SGLANG} /s\npip install /s/sgl-kernel" + end)) is None
 
 
-@pytest.mark.parametrize(
-    ("steps", "expected"),
+@together(
+    "steps, expected",
     [
         (f"git clone {LLAMA}\ncd llama.cpp\ngit checkout b6500\ncmake -B build && cmake --build build -j", "b6500"),
         (f"git clone -b b6500 {LLAMA}.git $S\ncmake -S $S -B $S/build\ncmake --build $S/build", "b6500"),
@@ -123,8 +124,8 @@ def test_a_command_that_runs_in_a_project(tmp_path: Path, tool: str, name: str, 
     assert release(script("vllm serve m", tmp_path)) is None
 
 
-@pytest.mark.parametrize(
-    ("steps", "expected"),
+@together(
+    "steps, expected",
     [
         ("apptainer pull vllm.sif docker://vllm/vllm-openai:v0.19.1\napptainer exec --nv vllm.sif vllm serve m", "0.19.1"),
         ("singularity build /i/a.sif docker://vllm/vllm-openai:v0.19.1\nsingularity run --nv /i/a.sif vllm serve m", "0.19.1"),

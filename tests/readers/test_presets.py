@@ -10,6 +10,7 @@ import servelint
 from servelint.core.settings import Settings
 from servelint.judge.judging import judge
 from tests.launching import launch_in, launches_in
+from tests.together import together
 
 PRESETS = """
 ; the router's models
@@ -55,8 +56,8 @@ def test_other_files_have_no_models(text: str) -> None:
     assert not any(one.name == "a" for one in launches_in(text, "models.ini"))
 
 
-@pytest.mark.parametrize(
-    ("line", "found"),
+@together(
+    "line, found",
     [
         ("ctx-sise = 8", [("llamacpp/unknown-option", "ctx-sise", None)]),
         ("top_p = 0.9", [("llamacpp/unknown-option", "top_p", None)]),

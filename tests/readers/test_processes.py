@@ -15,6 +15,7 @@ from servelint.core.text import TracedText
 from servelint.readers import read
 from servelint.readers.processes import split
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites, spans
+from tests.together import together
 
 
 def test_processes() -> None:
@@ -95,8 +96,8 @@ class TestCommand:
         assert sites(launch.argv) == marks
         assert (launch.name, lines(launch)) == ("program:llm", (5, 9))
 
-    @pytest.mark.parametrize(
-        ("written", "words"),
+    @together(
+        "written, words",
         [
             ('\'{"a": "b"}\'', ['{"a": "b"}']),
             ('"{\\"a\\": 1}"', ['{"a": 1}']),

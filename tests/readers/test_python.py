@@ -13,6 +13,7 @@ from servelint.files.siblings import Neighbours
 from servelint.readers import discover, read
 from tests.launching import argv, environment, launch_in, launches_in, marked_launch, release
 from tests.running import Workspace
+from tests.together import together
 
 
 def started(text: str) -> list[str]:
@@ -20,8 +21,8 @@ def started(text: str) -> list[str]:
     return argv(launch_in("import os, subprocess, sys\n" + text, "serve.py"))
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
+@together(
+    "text, words",
     [
         ('subprocess.run(["vllm", "serve", "m", "--port", "8000"])\n', "m --port 8000"),
         ('subprocess.Popen(["vllm", "serve", "m"] + ["--port", "8000"])\n', "m --port 8000"),
@@ -67,7 +68,7 @@ def test_what_is_started(text: str, words: str) -> None:
     assert started(text) == words.split()
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         'print("vllm serve m")\n',
@@ -161,8 +162,8 @@ def test_environment(text: str) -> None:
     assert environment(launch_in("import os, subprocess\n" + text, "serve.py")) == {"A": "1"}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@together(
+    "text, expected",
     [
         ('image = modal.Image.debian_slim().pip_install("vllm==0.9.1", "hf_transfer")\n', "0.9.1"),
         ('image = modal.Image.debian_slim().uv_pip_install(["vllm==0.10.2"])\n', "0.10.2"),
@@ -364,8 +365,8 @@ class S:
 """
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
+@together(
+    "text, words",
     [
         ('D = {"seed": 1, "max_model_len": 4096}\n' + LOOP, "m --seed 1 --max-model-len 4096"),
         ('D = dict(seed=1)\nD["port"] = 80\n' + LOOP, "m --seed 1 --port 80"),
@@ -590,8 +591,8 @@ def test_a_program_of_windows() -> None:
     assert started(r'subprocess.Popen([r"C:\llama\llama-server.exe", "-m", "a.gguf"])') == ["-m", "a.gguf"]
 
 
-@pytest.mark.parametrize(
-    ("call", "kinds"),
+@together(
+    "call, kinds",
     [
         ('subprocess.run("vllm serve m")', ["one-word"]),
         ('subprocess.Popen(["vllm serve m"])', ["one-word"]),

@@ -8,10 +8,11 @@ from servelint.core.source import Source
 from servelint.readers import mentions_engine, read
 from servelint.readers.registry import recognise
 from tests.launching import shown
+from tests.together import together
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "kind"),
+@together(
+    "name, text, kind",
     [
         ("compose.yml", "services: {}", "yaml"),
         ("deploy/Docker-Compose.YAML", "a: 1", "yaml"),
@@ -48,7 +49,7 @@ def test_kind(name: str, text: str, kind: str | None) -> None:
     assert recognise(Source(name, text)) == kind
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         "vllm serve m",
@@ -97,7 +98,7 @@ class TestBrokenYaml:
         found = read(Source("compose.yml", "services:\n  llm:\n    image: {{ image }}\n    command: vllm: {{ a }}\n"))
         assert len(found.problems) == 1
 
-    @pytest.mark.parametrize("text", ["", "\n", "# vllm\n", "---\n", "just vllm", "- vllm\n- serve\n", "vllm: [1, 2]\n", "?\n"])
+    @together("text", ["", "\n", "# vllm\n", "---\n", "just vllm", "- vllm\n- serve\n", "vllm: [1, 2]\n", "?\n"])
     def test_yaml_of_another_shape_is_nothing(self, text: str) -> None:
         found = read(Source("values.yaml", text))
         assert (found.launches, found.problems) == ([], [])

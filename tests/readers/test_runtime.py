@@ -8,6 +8,7 @@ from servelint.core.launch import Port, Runtime
 from servelint.core.text import TracedText, unknown
 from servelint.readers import runtime
 from tests.launching import launch_in, launches_in, marked_launch
+from tests.together import together
 
 
 def compose(fields: str, others: str = "") -> Runtime:
@@ -46,8 +47,8 @@ def told(port: Port) -> tuple[int | None, int | None, bool | None]:
 
 
 class TestPublished:
-    @pytest.mark.parametrize(
-        ("text", "expected"),
+    @together(
+        "text, expected",
         [
             ("8000:8001", [(8001, 8000, True)]),
             ("8000", [(8000, None, True)]),
@@ -98,8 +99,8 @@ class TestPublished:
     def test_port_that_a_check_asks(self, command: str, port: int | None) -> None:
         assert runtime.asked([TracedText.of(command)])[0] == port
 
-    @pytest.mark.parametrize(
-        ("command", "path"),
+    @together(
+        "command, path",
         [
             ("curl -f http://localhost:8000/health || exit 1", "/health"),
             ("curl --silent --fail 'http://localhost:8000/v1/models'", "/v1/models"),
@@ -268,8 +269,8 @@ class TestPods:
         assert found.declared
         assert found.private
 
-    @pytest.mark.parametrize(
-        ("probes", "expected"),
+    @together(
+        "probes, expected",
         [
             ("livenessProbe: {httpGet: {port: 8000}}", [("livenessProbe", 30, 8000)]),
             ("livenessProbe: {httpGet: {port: http}, initialDelaySeconds: 60}", [("livenessProbe", 90, 8001)]),

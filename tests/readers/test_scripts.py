@@ -21,6 +21,7 @@ from tests.launching import (
     sites,
     spans,
 )
+from tests.together import together
 
 
 def script(text: str, folder: Path | None = None) -> Launch:
@@ -51,8 +52,8 @@ STARTERS = [
 
 
 class TestEntryPoints:
-    @pytest.mark.parametrize(
-        ("command", "engine", "words"),
+    @together(
+        "command, engine, words",
         [
             ("vllm serve Qwen/Qwen3-8B --port 8000", "vllm", ["Qwen/Qwen3-8B", "--port", "8000"]),
             ("/opt/venv/bin/vllm serve m", "vllm", ["m"]),
@@ -75,7 +76,7 @@ class TestEntryPoints:
         launch = script(command)
         assert (launch.engine, argv(launch)) == (engine, words)
 
-    @pytest.mark.parametrize(
+    @together(
         "command",
         [
             "vllm bench serve --model m",
@@ -286,7 +287,7 @@ class TestEnvironment:
         assert script(f"{sourced}\nvllm serve m").open_env
         assert not script(f"vllm serve m\n{sourced}").open_env
 
-    @pytest.mark.parametrize(
+    @together(
         "started",
         [
             *(f"{before}{tool} vllm/vllm-openai:v0.20.0 --model m" for before, tool in STARTERS),
@@ -320,8 +321,8 @@ class TestEnvironment:
 
 
 class TestRelease:
-    @pytest.mark.parametrize(
-        ("text", "expected"),
+    @together(
+        "text, expected",
         [
             ("pip install vllm==0.19.1\nvllm serve m", ("0.19.1", "pip")),
             ("pip install -q 'vllm[audio]==0.19.1'\nvllm serve m", ("0.19.1", "pip")),
@@ -429,7 +430,7 @@ class TestUnclosed:
         judge = subprocess.run(["bash", "-n", str(tmp_path / "run.sh")], capture_output=True, text=True)
         assert "unexpected EOF while looking for matching" in judge.stderr
 
-    @pytest.mark.parametrize(
+    @together(
         "text",
         [
             "vllm serve m # it's\n",
@@ -842,8 +843,8 @@ class TestMismatch:
 
 
 class TestProgramsInsideOfCommands:
-    @pytest.mark.parametrize(
-        ("text", "words"),
+    @together(
+        "text, words",
         [
             ("""python3 -c "import subprocess; subprocess.run(['vllm', 'serve', 'm'])\"""", ["m"]),
             ("nohup python -u -c 'import os; os.system(\"vllm serve m --port 1\")' &", ["m", "--port", "1"]),
@@ -948,7 +949,7 @@ def test_crontabs(name: str, text: str, words: list[list[str]]) -> None:
 class TestStandardInput:
     """A script that a shell reads from its standard input: on another host, and through a function."""
 
-    @pytest.mark.parametrize(
+    @together(
         "before",
         [
             "ssh host bash -s <<'END'",

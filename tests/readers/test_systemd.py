@@ -12,6 +12,7 @@ from servelint.core.launch import Launch
 from servelint.core.source import Source, Span
 from servelint.readers import read
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites, spans
+from tests.together import together
 
 
 def service(text: str, folder: Path | None = None) -> Launch:
@@ -86,8 +87,8 @@ class TestLines:
 
 
 class TestWords:
-    @pytest.mark.parametrize(
-        ("written", "word"),
+    @together(
+        "written, word",
         [
             ('"my model"', "my model"),
             ("'my model'", "my model"),

@@ -6,6 +6,7 @@ import pytest
 
 from servelint.core.source import Source
 from servelint.readers import read
+from tests.together import together
 
 TEXTS = {
     "compose": "services:\n  a:\n    image: vllm/vllm-openai:v0.19.1\n    command: m\n",
@@ -41,9 +42,7 @@ def test_a_text_without_a_name(text: str) -> None:
     assert [[word.shown for word in launch.argv] for launch in found.launches] == [["m"]]
 
 
-@pytest.mark.parametrize(
-    "text", ["", "vllm", "a: b\n", "{}", "[1, 2", "serve:\n\techo vllm\n", "web: echo vllm\n", "<vllm serve m>"]
-)
+@together("text", ["", "vllm", "a: b\n", "{}", "[1, 2", "serve:\n\techo vllm\n", "web: echo vllm\n", "<vllm serve m>"])
 def test_a_text_that_starts_nothing(text: str) -> None:
     found = read(Source("-", text))
     assert (found.launches, found.problems) == ([], [])

@@ -171,7 +171,7 @@ def test_a_text_without_anything_odd_comes_back(tmp_path: object) -> None:
     assert json.loads(encoded(data)) == data
 
 
-@pytest.mark.parametrize("name", RENDERED)
+@together("name", list(RENDERED))
 def test_no_format_has_a_secret(name: str) -> None:
     """Neither one that a source knows nor one that only looks like it, in whatever text."""
     secrets = ["hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ012345", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"]
@@ -181,7 +181,7 @@ def test_no_format_has_a_secret(name: str) -> None:
         assert secret not in rendered
 
 
-@pytest.mark.parametrize("name", RENDERED)
+@together("name", list(RENDERED))
 def test_the_length_of_a_secret_does_not_show(name: str) -> None:
     def of(secret: str) -> str:
         _, (mark,) = marked("run.sh", f"vllm serve m --api-key {secret} ⟦--swap-space⟧ 4\n")

@@ -7,14 +7,15 @@ import pytest
 from servelint.core.source import Source, Span
 from servelint.report.places import address, see
 from tests.findings import finding
+from tests.together import together
 
 SPAN = Span(Source("run.sh", "vllm serve m\n"), 11, 12)
 CATALOG = ["the published source of each release (servelint explain ENGINE OPTION shows which releases have an option)"]
 VLLM = "https://github.com/vllm-project/vllm/blob/v"
 
 
-@pytest.mark.parametrize(
-    ("evidence", "url"),
+@together(
+    "evidence, url",
     [
         ("vllm-0.33.0 vllm/config/cache.py:12 (the check)", VLLM + "0.33.0/vllm/config/cache.py#L12"),
         ("vllm-0.33.0 vllm/config/cache.py:12-20 (the check)", VLLM + "0.33.0/vllm/config/cache.py#L12-L20"),

@@ -8,6 +8,7 @@ import pytest
 
 from servelint.engines.catalog import Catalog, Option, compile_catalog, load
 from servelint.report.reference import field, lasting, near, of_name, of_option, of_variable, takes, without_catalog
+from tests.together import together
 
 DATA: dict[str, Any] = {
     "engine": "vllm",
@@ -74,8 +75,8 @@ class TestOption:
 
 
 class TestTakes:
-    @pytest.mark.parametrize(
-        ("body", "text"),
+    @together(
+        "body, text",
         [
             ({}, "text"),
             ({"type": ["int", "float"]}, "a whole number or a number"),
@@ -140,8 +141,8 @@ def test_what_may_have_been_meant(name: str, expected: str | None) -> None:
 class TestField:
     """A key of a JSON option."""
 
-    @pytest.mark.parametrize(
-        ("body", "told"),
+    @together(
+        "body, told",
         [
             ({"type": "int", "default": 2, "gt": 0}, "a whole number, more than 0, default 2"),
             ({"type": ["str", "null"], "default": None}, "a text"),

@@ -26,6 +26,7 @@ from servelint.rules.condition import (
     shown,
 )
 from tests.launching import launch_in
+from tests.together import together
 
 WRITTEN = "vllm serve m --port 8000 --seed $SEED --enforce-eager --kv-cache-dtype fp8_e5m2 --gpu-memory-utilization 0.90"
 
@@ -97,8 +98,8 @@ def test_an_unknown_stays_unknown_in_a_closed_world() -> None:
     assert truth({"env.B": "1"}, text, closed=True) is False
 
 
-@pytest.mark.parametrize(
-    ("value", "wanted", "equal"),
+@together(
+    "value, wanted, equal",
     [
         (8000, 8000, True),
         (8000, "8000", True),
@@ -188,8 +189,8 @@ def test_numbers_of_variables() -> None:
     assert truth({"max-num-seqs": {"below": {"operand": "env.N"}}}, text.replace("N=8", "N=many")) is None
 
 
-@pytest.mark.parametrize(
-    ("amount", "value"),
+@together(
+    "amount, value",
     [
         (8, 8),
         ({"sum": ["max-num-seqs", 1, 2]}, 11),
@@ -360,8 +361,8 @@ def test_compiled(tree: dict[str, Any], compiled: list[Any]) -> None:
     assert compile_condition(tree) == compiled
 
 
-@pytest.mark.parametrize(
-    ("tree", "message"),
+@together(
+    "tree, message",
     [
         ({}, "a condition is a mapping with at least one key"),
         (None, "a condition is a mapping with at least one key"),
@@ -416,8 +417,8 @@ def test_operands_of_a_comparison_are_not_tested() -> None:
     assert operands(compile_condition({"total": {"above": 2}, "a": 1}, total)) == ["a"]
 
 
-@pytest.mark.parametrize(
-    ("tree", "names"),
+@together(
+    "tree, names",
     [
         ({"seed": 1}, ["seed"]),
         ({"not": {"seed": 1}}, ["seed"]),
@@ -464,8 +465,8 @@ def test_every_operand_that_is_asked_for() -> None:
     assert every_operand(compile_condition({"total": {"above": 2}}, total)) == ["c"]
 
 
-@pytest.mark.parametrize(
-    ("tree", "needed"),
+@together(
+    "tree, needed",
     [
         ({"b": 1, "a": {"set": True}}, [["a"], ["b"]]),
         ({"speculative-config.method": "mtp"}, [["speculative-config.method"]]),

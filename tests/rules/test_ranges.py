@@ -57,8 +57,8 @@ def test_the_ranges_of_the_rules(text: str) -> None:
     assert held(text, ALL) == [release for release in ALL if specifiers.contains(release, prereleases=True)]
 
 
-@pytest.mark.parametrize(
-    ("text", "inside", "outside"),
+@together(
+    "text, inside, outside",
     [
         (">=0.5.10,<0.5.11", ["0.5.10", "0.5.10.post1"], ["0.5.10rc0", "0.5.11"]),
         (">=0.5.10rc0,<0.5.11", ["0.5.10rc0", "0.5.10"], ["0.5.9"]),
@@ -80,14 +80,14 @@ def test_a_release_that_is_not_known_is_only_in_the_range_of_all() -> None:
     assert not contains(bounds(">=0"), None)
 
 
-@pytest.mark.parametrize("text", ["0.20", "~=0.20", "=>0.20", ">=", ">=latest", ">=0.20 <0.21", "===0.20", "==0.20.*", ">=1!0"])
+@together("text", ["0.20", "~=0.20", "=>0.20", ">=", ">=latest", ">=0.20 <0.21", "===0.20", "==0.20.*", ">=1!0"])
 def test_what_is_no_range_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a release bound"):
         compile_range(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
+@together(
+    "text, said",
     [
         (">=0.20", "0.20 and later"),
         (">0.20", "after 0.20"),

@@ -9,6 +9,7 @@ import pytest
 from servelint.engines.releases import release_key
 from servelint.rules.compile import compile_rule
 from servelint.rules.rule import Rule
+from tests.together import together
 
 LEAST: dict[str, Any] = {
     "id": "vllm/some-rule",
@@ -26,8 +27,8 @@ LEAST: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
+@together(
+    "field, value",
     [
         *(
             (name, LEAST[name])

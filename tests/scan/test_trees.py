@@ -23,6 +23,7 @@ from servelint.scan.job import FOLDER, GIT, TAR, ZIP, Unit
 from servelint.scan.trees import blob_id, followed, inside, is_candidate
 from tests.repository import Repository
 from tests.scan.samples import COMMON, COMPOSE, FILES, RULE, SCRIPT, asked, places, rows, scanned, written
+from tests.together import together
 
 
 @pytest.fixture
@@ -348,8 +349,8 @@ def test_a_name_is_looked_at_as_in_a_check(name: str) -> None:
     assert is_candidate(name) is (re.search(CANDIDATE, name) is not None)
 
 
-@pytest.mark.parametrize(
-    ("path", "found"),
+@together(
+    "path, found",
     [
         ("a/b", "a/b"),
         ("a/../b", "b"),

@@ -16,6 +16,7 @@ from servelint.files.toml_document import Document, parse
 from servelint.settings.keys import KEYS, PER_PATH, RULE, variable
 from servelint.settings.reading import to_layer
 from tests.settings.test_reading import EVERYTHING
+from tests.together import together
 from tools.schemas import settings
 
 if sys.version_info >= (3, 11):
@@ -35,7 +36,7 @@ def faults(data: Any) -> bool:
     return not jsonschema.Draft202012Validator(settings()).is_valid(data)
 
 
-@pytest.mark.parametrize(
+@together(
     "written",
     [
         "",
@@ -78,11 +79,11 @@ class TestDocs:
 
     DOCS = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
 
-    @pytest.mark.parametrize("name", [*KEYS, RULE, PER_PATH])
+    @together("name", [*KEYS, RULE, PER_PATH])
     def test_has_every_key(self, name: str) -> None:
         assert f"\n### {name}\n" in self.DOCS
 
-    @pytest.mark.parametrize("name", [key.name for key in KEYS.values() if key.variable])
+    @together("name", [key.name for key in KEYS.values() if key.variable])
     def test_has_every_variable(self, name: str) -> None:
         assert f"`{variable(name)}`" in self.DOCS
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 
 from servelint.settings.layers import Glob, GlobError
+from tests.together import together
 
 
 def matched(pattern: str, path: str, folder: str = "/repo", otherwise: str = "/repo") -> bool:
     return Glob(pattern, folder).covers(path, otherwise)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "path"),
+@together(
+    "pattern, path",
     [
         ("vendor", "vendor/a.sh"),
         ("vendor", "deep/vendor/b/a.sh"),
@@ -51,8 +52,8 @@ def test_matches(pattern: str, path: str) -> None:
     assert matched(pattern, f"/repo/{path}")
 
 
-@pytest.mark.parametrize(
-    ("pattern", "path"),
+@together(
+    "pattern, path",
     [
         ("vendor", "vendors/a.sh"),
         ("*.yml", "a.yaml"),

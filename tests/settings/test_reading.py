@@ -12,6 +12,7 @@ from servelint.engines import ENGINE_NAMES
 from servelint.files.toml_document import Document, parse
 from servelint.settings.layers import Layer, excluded
 from servelint.settings.reading import to_layer, unknown_rules
+from tests.together import together
 
 FOLDER = "/repo"
 ENGINES = ", ".join(ENGINE_NAMES)
@@ -105,8 +106,8 @@ def test_the_table_of_a_project_file() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@together(
+    "text, expected",
     [
         ('selct = ["x"]', '1:1: unknown key "selct" (did you mean "select"?)'),
         ("xyzzy = 1", '1:1: unknown key "xyzzy"'),

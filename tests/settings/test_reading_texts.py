@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 
-import pytest
-
 from servelint.settings import reading
 from servelint.settings.keys import KEYS, variable
 from servelint.settings.layers import excluded
+from tests.together import together
 
 
 def environment(**variables: str) -> tuple[dict[str, object], list[str]]:
@@ -17,8 +16,8 @@ def environment(**variables: str) -> tuple[dict[str, object], list[str]]:
     return {name: value.value for name, value in layer.values.items()}, faults
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "key", "value"),
+@together(
+    "name, text, key, value",
     [
         ("SELECT", "vllm/*, sglang/*", "select", ("vllm/*", "sglang/*")),
         ("EXTEND_SELECT", "vllm/a", "extend-select", ("vllm/a",)),
@@ -52,8 +51,8 @@ def test_what_a_file_extends_is_said_in_the_file() -> None:
     assert not KEYS["extends"].variable
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "said"),
+@together(
+    "name, text, said",
     [
         ("PROFILE", "strct", '"strct" is none of default, strict, audit (did you mean "strict"?)'),
         ("GPU", "potato", '"potato" is not a GPU that servelint knows; use one of '),

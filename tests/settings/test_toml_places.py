@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from servelint.files.toml_document import Path, places
+from tests.together import together
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -67,7 +67,7 @@ def hold(text: str) -> None:
             assert rest.startswith(path[-1]) if rest[0] not in "\"'" else quoted(rest) == path[-1]
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         "",

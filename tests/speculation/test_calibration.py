@@ -9,6 +9,7 @@ import pytest
 
 from servelint.speculation.cases import Case
 from servelint.speculation.gains import Calibration, Measurement, published
+from tests.together import together
 
 ROW: dict[str, Any] = {
     "model": "Qwen/Qwen3-8B",
@@ -21,8 +22,8 @@ ROW: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
+@together(
+    "change, message",
     [
         ({"of": 1}, "'of' is not a field of a measurement; use accepted, "),
         ({"off": 0}, "off: 0 is not a number above 0"),

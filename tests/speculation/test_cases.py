@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from servelint.speculation.cases import Case, accepted_of, gpus_of, method_of, model_of
+from tests.together import together
 
 
-@pytest.mark.parametrize(
-    ("name", "gpu", "count"),
+@together(
+    "name, gpu, count",
     [
         ("GB10", "gb10", 1),
         ("H100 x4 (TP4)", "h100", 4),
@@ -44,8 +45,8 @@ def test_models(name: str, layers: int | None) -> None:
     assert (found.layers if found is not None else None) == layers
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
+@together(
+    "name, kind",
     [
         ("mtp", "mtp"),
         ("qwen3_next_mtp", "mtp"),
@@ -117,8 +118,8 @@ def test_the_context_of_a_request_half_way() -> None:
     assert (Case("vllm", "mtp").gpus, Case("vllm", "mtp").architecture) == ((None, 1), None)
 
 
-@pytest.mark.parametrize(
-    ("acceptance", "tokens", "length"),
+@together(
+    "acceptance, tokens, length",
     [
         (None, 2, None),
         ({}, 2, None),

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from servelint.speculation.gains import BATCHES, Calibration, Crossover, Measurement, crossover
+from tests.together import together
 
 LLAMA = "meta-llama/Llama-3.1-8B-Instruct"
 
@@ -66,8 +67,8 @@ def points(*gains: tuple[float, float, float] | None) -> Crossover:
     return Crossover(3, tuple(zip(BATCHES, known, strict=False)))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("gains", "crossover_at", "likely", "known_to", "dips"),
+@together(
+    "gains, crossover_at, likely, known_to, dips",
     [
         ([], None, None, None, ()),
         ([None, None], None, None, None, ()),

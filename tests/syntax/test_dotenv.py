@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.core.source import Source
 from servelint.core.text import TracedText
 from servelint.syntax.dotenv import parse, raw, unclosed
+from tests.together import together
 
 
 def values(content: str) -> dict[str, str]:
     return {name: text.shown for name, text in parse(Source(".env", content)).items()}
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
+@together(
+    "content, expected",
     [
         ("", {}),
         ("# A=1\n\n", {}),
@@ -79,8 +79,8 @@ def test_any_text_ends(content: str) -> None:
             assert not piece.verbatim or (piece.span is not None and piece.span.text == piece.text)
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
+@together(
+    "content, expected",
     [
         ("", {}),
         ("A=1\n", {"A": "1"}),

@@ -8,6 +8,7 @@ from servelint.core.source import Source
 from servelint.syntax import yaml
 from servelint.syntax.go_functions import Unknown, loaded
 from servelint.syntax.go_templates import Renderer, Template
+from tests.together import together
 
 VALUES = """\
 model: org/m
@@ -47,8 +48,8 @@ def filled(text: str, values: str = VALUES, *, shown: bool = False) -> str | Non
 
 
 class TestActions:
-    @pytest.mark.parametrize(
-        ("action", "text"),
+    @together(
+        "action, text",
         [
             (".Values.model", "org/m"),
             ("$.Values.nested.a.b", "deep"),
@@ -153,7 +154,7 @@ class TestActions:
     def test_known(self, action: str, text: str) -> None:
         assert filled("<{{ " + action + " }}>") == f"<{text}>"
 
-    @pytest.mark.parametrize(
+    @together(
         "action",
         [
             ".Release.Name",
@@ -189,8 +190,8 @@ class TestActions:
 
 
 class TestParts:
-    @pytest.mark.parametrize(
-        ("condition", "holds"),
+    @together(
+        "condition, holds",
         [
             (".Values.model", True),
             (".Values.tag", False),
@@ -265,8 +266,8 @@ class TestParts:
         assert filled('{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}') is not None
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
+@together(
+    "text, found",
     [
         # white space that an action takes away
         ("a {{- 1 -}} b", "a1b"),
@@ -345,8 +346,8 @@ def test_a_loop_that_is_left_early_is_not_followed(action: str) -> None:
     assert filled(f"a{{{{ range .Values.models }}}}{{{{ {action} }}}}{{{{ end }}}}") is None
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
+@together(
+    "text, found",
     [
         ("{{ if .Values.off }}a{{ end }}", "a"),
         ("{{ if .Values.off }}a{{ end }} \n", "a"),

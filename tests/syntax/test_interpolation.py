@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from servelint.core.source import Source
 from servelint.core.text import HOLE, TracedText
 from servelint.syntax.interpolation import interpolate, nothing
+from tests.together import together
 
 KNOWN = {"SET": "value", "EMPTY": "", "HOLE": None}
 
@@ -22,8 +23,8 @@ def result(content: str) -> TracedText:
     return interpolate(TracedText.at(Source("x", content), 0, len(content)), lookup)
 
 
-@pytest.mark.parametrize(
-    ("content", "value"),
+@together(
+    "content, value",
     [
         ("plain", "plain"),
         ("$SET", "value"),

@@ -15,6 +15,7 @@ from servelint.core.source import Source
 from servelint.core.text import Piece, TracedText, unknown
 from servelint.syntax import json as json_nodes
 from servelint.syntax.json import ARRAY, OBJECT, UNKNOWN, JsonFault, JsonNode, parse
+from tests.together import together
 
 
 def text_of(text: str) -> TracedText:
@@ -104,8 +105,8 @@ def test_surrogates(text: str) -> None:
     assert node(text).value == replaced
 
 
-@pytest.mark.parametrize(
-    ("text", "message", "offset"),
+@together(
+    "text, message, offset",
     [
         ("", "the JSON ends where a value is expected", 0),
         ("{'a': 1}", "a key in double quotes is expected", 1),

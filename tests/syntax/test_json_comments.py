@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from servelint.core.source import Source
 from servelint.core.text import TracedText
 from servelint.syntax.json import without_comments
+from tests.together import together
 
 
 def blanked(text: str, *, lenient: bool = True) -> str:
@@ -17,8 +16,8 @@ def blanked(text: str, *, lenient: bool = True) -> str:
     return found.flat
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@together(
+    "text, expected",
     [
         ('{"a": 1} // b', '{"a": 1}     '),
         ('// b\n{"a": 1}', '    \n{"a": 1}'),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from servelint.core.source import Source
 from servelint.core.text import HOLE, TracedText, unknown
 from servelint.syntax.just import Expression, Justfile, Wrong
+from tests.together import together
 
 PARTS = [
     "a",
@@ -50,7 +51,7 @@ def test_any_text_is_read_or_refused(parts: list[str]) -> None:
         assert piece.span is None or 0 <= piece.span.start <= piece.span.end <= len(text)
 
 
-@pytest.mark.parametrize("text", ["", "+", "'a", "'a' +", "(", "if 'a' { 'b' }", "if 'a' == 'b' { 'c' }", "()" * 5, "(" * 100])
+@together("text", ["", "+", "'a", "'a' +", "(", "if 'a' { 'b' }", "if 'a' == 'b' { 'c' }", "()" * 5, "(" * 100])
 def test_what_is_no_expression(text: str) -> None:
     with pytest.raises(Wrong):
         evaluated(text)
@@ -83,8 +84,8 @@ def value_of(text: str) -> str:
     return found.shown + ("?" if found.assumed else "")
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
+@together(
+    "text, value",
     [
         ("a", "va"),
         ("'x' + a", "xva"),
@@ -165,8 +166,8 @@ def scripts(text: str) -> list[str]:
     return [script.shown for one in justfile.recipes if one.name == "r" for script in justfile.scripts(one)]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@together(
+    "text, expected",
     [
         ("r:\n  one\n  two\n", ["one", "two"]),
         ("r:\n  one \\\n    two\n  three\n", ["one two", "three"]),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from servelint.core.source import Source
 from servelint.core.text import HOLE, TracedText
 from servelint.syntax.make import Makefile, Scope, Variable, arguments, read
+from tests.together import together
 
 TEXTS = st.lists(
     st.sampled_from(["a", " ", "$", "(", ")", "{", "}", "$(A)", "$(B)", "${A}", "$$", ",", "$(if ", "$(call A,", "\n"])
@@ -103,8 +104,8 @@ def value_of(text: str, name: str = "V", files: dict[str, str] | None = None) ->
     return found.shown + "?" * found.assumed
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
+@together(
+    "text, value",
     [
         ("V = $(strip  a   b )", "a b"),
         ("V = $(or ,  ,b,c)", "b"),
@@ -185,8 +186,8 @@ def test_the_value_of_a_variable(text: str, value: str) -> None:
     assert value_of(text + "\n", files=files) == value
 
 
-@pytest.mark.parametrize(
-    ("text", "rules"),
+@together(
+    "text, rules",
     [
         ("a:\n\tone\n\ttwo\n", [("a", [], ["one", "two"])]),
         ("a b: c d\n\tone\n", [("a b", ["c", "d"], ["one"])]),
@@ -215,8 +216,8 @@ def test_the_rules(text: str, rules: list[tuple[str, list[str], list[str]]]) -> 
     assert found == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "exported", "every", "one_shell", "unsure"),
+@together(
+    "text, exported, every, one_shell, unsure",
     [
         ("export A = 1\nexport B C\nunexport C\n", ["A", "B"], False, False, False),
         ("export\n", [], True, False, False),

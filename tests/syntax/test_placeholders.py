@@ -87,7 +87,7 @@ def test_inside_json(value: str) -> None:
     assert HOLE in in_value(TracedText.of(value)).flat
 
 
-@pytest.mark.parametrize(
+@together(
     "value",
     [
         "FLASH_ATTN",
@@ -117,7 +117,7 @@ def test_what_is_a_value(value: str) -> None:
     assert in_value(TracedText.of(value)).value == value
 
 
-@pytest.mark.parametrize(
+@together(
     "script",
     [
         "cat <in.txt >out.txt",

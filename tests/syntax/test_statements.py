@@ -6,14 +6,15 @@ import pytest
 
 from servelint.core.text import TracedText
 from servelint.syntax.statements import commands
+from tests.together import together
 
 
 def words(text: str, fish: bool = False) -> list[list[str]]:
     return [[word.shown for word in command.words] for command in commands(TracedText.of(text), fish=fish)]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
+@together(
+    "text, found",
     [
         ("one `\n  --a `  \r\n  --b\ntwo\n", [["one", "--a", "--b"], ["two"]]),
         ("& one --a\n", [["one", "--a"]]),
@@ -54,8 +55,8 @@ def test_powershell(text: str, found: list[list[str]]) -> None:
     assert words(text) == found
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
+@together(
+    "text, found",
     [
         ("one \\\n  --a\ntwo &\n", [["one", "--a"], ["two"]]),
         ("set m a/b\none $m \"$m\" 'c$m'\n", [["one", "a/b", "a/b", "c$m"]]),

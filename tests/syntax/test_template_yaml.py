@@ -13,6 +13,7 @@ from servelint.core.text import TracedText
 from servelint.syntax import yaml
 from servelint.syntax.template_yaml import masked
 from servelint.syntax.yaml import Node
+from tests.together import together
 
 
 def parsed(content: str) -> tuple[Source, Node]:
@@ -47,8 +48,8 @@ def words(content: str, *path: str | int) -> list[str] | None:
 
 
 class TestScalars:
-    @pytest.mark.parametrize(
-        ("content", "expected"),
+    @together(
+        "content, expected",
         [
             ("k: {{ .a }}", "⟨{{ .a }}⟩"),
             ("k: {{ .a }}-{{ .b }}.x", "⟨{{ .a }}⟩-⟨{{ .b }}⟩.x"),

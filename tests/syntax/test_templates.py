@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from servelint.core.source import Source
 from servelint.core.text import HOLE, TracedText
 from servelint.syntax.templates import CLOSE, ELSE, OPEN, SILENT, VALUE, filled, scan, unfolded, unsure
+from tests.together import together
 
 
 def text(content: str) -> TracedText:
@@ -20,8 +21,8 @@ def shape(found: TracedText) -> str:
     return "".join([piece.text if piece.expression is None else f"⟨{piece.expression}⟩" for piece in found.pieces])
 
 
-@pytest.mark.parametrize(
-    ("content", "kinds"),
+@together(
+    "content, kinds",
     [
         ("{{ .Values.model }}", [VALUE]),
         ("a {{- .b -}} c {{ d }}", [VALUE, VALUE]),
@@ -58,8 +59,8 @@ def test_actions_follow_each_other(content: str) -> None:
 
 
 class TestLine:
-    @pytest.mark.parametrize(
-        ("content", "expected"),
+    @together(
+        "content, expected",
         [
             ("--model={{ .Values.model }}", "--model=⟨{{ .Values.model }}⟩"),
             ("{{ .a }}:{{ .b }}", "⟨{{ .a }}⟩:⟨{{ .b }}⟩"),
@@ -188,8 +189,8 @@ def test_a_long_text_is_read_at_once(part: str) -> None:
     assert len(filled(text(content)).flat) <= len(content)
 
 
-@pytest.mark.parametrize(
-    ("content", "truth", "expected"),
+@together(
+    "content, truth, expected",
     [
         # whole lines
         ("a\n{{ if .x }}\nb\n{{ else }}\nc\n{{ end }}\nd", {"{{ if .x }}": True}, "a\nb\nd"),

@@ -10,6 +10,7 @@ from servelint.core.launch import Word
 from servelint.core.source import Source
 from servelint.core.text import HOLE, TracedText, unknown
 from servelint.syntax.units import assignments, commands, expanded, file, parse, specified, split, substituted
+from tests.together import together
 
 LINES = st.text("ab '\"\\\t;$%{}n0x", max_size=60)
 
@@ -68,8 +69,8 @@ def test_plain_words_are_those_between_blanks() -> None:
     assert [word.site.text for word in words if word.site is not None] == line.split()
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
+@together(
+    "line, words",
     [
         (r"a\sb", ["a b"]),
         (r"\a\b\f\n\r\t\v", ["\a\b\f\n\r\t\v"]),
@@ -88,7 +89,7 @@ def test_quotes_and_escapes(line: str, words: list[str]) -> None:
     assert [word.value for word in split(text_of(line))] == words
 
 
-@pytest.mark.parametrize("line", [r"\x80", r"\x00", r"\000", r"\200", r"\ud800", r"\udfff", r"\U00110000", r"\u0000"])
+@together("line", [r"\x80", r"\x00", r"\000", r"\200", r"\ud800", r"\udfff", r"\U00110000", r"\u0000"])
 def test_an_escape_for_no_character_is_unknown(line: str) -> None:
     (word,) = split(text_of(line))
     assert word.text.flat == HOLE
@@ -115,8 +116,8 @@ def test_a_lone_semicolon_separates_commands() -> None:
     assert [[word.value for word in words] for words in found] == [["a", "b"], [";", "c", ";", "d;"]]
 
 
-@pytest.mark.parametrize(
-    ("line", "shown"),
+@together(
+    "line, shown",
     [
         ("$A", ["c", "d e"]),
         ("x$A", ["x$A"]),

@@ -167,7 +167,7 @@ PRINTED = [
 ]
 
 
-@pytest.mark.parametrize(("reader", "written", "text"), PRINTED)
+@together("reader, written, text", list(PRINTED))
 def test_a_value_as_its_reader_writes_it(reader: str, written: str, text: str) -> None:
     assert yaml_values.shown(node(written), reader) == text
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from servelint.engines.config import configs
 from tests.launching import launch_in
+from tests.together import together
 
 
-@pytest.mark.parametrize(
-    ("words", "release", "backend"),
+@together(
+    "words, release, backend",
     [
         ("Qwen/Qwen3-8B", "0.18.0", "turbomind"),
         ("Qwen/Qwen3-8B --backend turbomind", "0.18.0", "turbomind"),

@@ -6,6 +6,7 @@ import pytest
 
 from servelint.engines.config import configs
 from tests.launching import launch_in
+from tests.together import together
 
 
 def fact(name: str, script: str, release: str | None = "0.5.12", filename: str = "run.sh") -> object:
@@ -21,8 +22,8 @@ def serve(words: str) -> str:
 
 
 class TestSpeculativeAlgorithm:
-    @pytest.mark.parametrize(
-        ("words", "release", "expected"),
+    @together(
+        "words, release, expected",
         [
             ("--speculative-algorithm NEXTN", "0.4.6", "EAGLE"),
             ("--speculative-algorithm NEXTN", "0.5.23", "EAGLE"),
@@ -42,8 +43,8 @@ class TestSpeculativeAlgorithm:
 
 
 class TestSpecV2:
-    @pytest.mark.parametrize(
-        ("value", "expected"),
+    @together(
+        "value, expected",
         [
             ("1", True), ("true", True), ("True", True), ("YES", True), ("y", True),
             ("0", False), ("false", False), ("No", False), ("n", False),
@@ -75,8 +76,8 @@ class TestMambaStrategy:
 
 
 class TestRocm:
-    @pytest.mark.parametrize(
-        ("script", "expected"),
+    @together(
+        "script, expected",
         [
             (serve(""), False),
             (f"docker run lmsysorg/sglang:v0.5.9-cu126 {serve('')}", False),
@@ -120,8 +121,8 @@ class TestSizes:
 
 
 class TestDataParallelAttention:
-    @pytest.mark.parametrize(
-        ("words", "release", "expected"),
+    @together(
+        "words, release, expected",
         [
             ("--dp-size 2 --enable-dp-attention", "0.5.12", True),
             ("--dp-size 2", "0.5.12", False),
@@ -140,8 +141,8 @@ class TestDataParallelAttention:
 
 
 class TestMambaExtraBuffer:
-    @pytest.mark.parametrize(
-        ("words", "release", "expected"),
+    @together(
+        "words, release, expected",
         [
             ("--mamba-scheduler-strategy extra_buffer", "0.5.9", True),
             ("--mamba-scheduler-strategy no_buffer", "0.5.9", False),

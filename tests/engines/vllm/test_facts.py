@@ -9,6 +9,7 @@ import pytest
 
 from servelint.engines.config import configs
 from tests.launching import launch_in
+from tests.together import together
 
 PLAIN = "Qwen/Qwen3-8B"
 HYBRID = "Qwen/Qwen3.6-27B"
@@ -32,8 +33,8 @@ def spec(method: str) -> str:
 
 
 class TestSpeculativeMethod:
-    @pytest.mark.parametrize(
-        ("words", "expected"),
+    @together(
+        "words, expected",
         [
             (PLAIN, "absent"),
             (f"{PLAIN} $ARGS", "unknown"),
@@ -108,8 +109,8 @@ class TestSpeculativeTokens:
 
 
 class TestRegistered:
-    @pytest.mark.parametrize(
-        ("name", "words", "release", "expected"),
+    @together(
+        "name, words, release, expected",
         [
             ("tool-call-parser-known", "--tool-call-parser qwen3_coder", "0.9.2", False),
             ("tool-call-parser-known", "--tool-call-parser qwen3_coder", "0.10.0", True),
@@ -132,8 +133,8 @@ class TestRegistered:
 
 
 class TestSpeculativeAlias:
-    @pytest.mark.parametrize(
-        ("method", "release", "expected"),
+    @together(
+        "method, release, expected",
         [
             ("qwen3_next_mtp", "0.10.2", "absent"),  # a method of its own
             ("qwen3_next_mtp", "0.11.0rc1", "unknown"),
@@ -154,8 +155,8 @@ class TestSpeculativeAlias:
 
 
 class TestSpeculativeMethodKnown:
-    @pytest.mark.parametrize(
-        ("method", "release", "expected"),
+    @together(
+        "method, release, expected",
         [
             ("mtp", "0.10.2", False),
             ("mtp", "0.11.0", True),
@@ -177,8 +178,8 @@ class TestSpeculativeMethodKnown:
 
 
 class TestPrefixCaching:
-    @pytest.mark.parametrize(
-        ("words", "release", "expected"),
+    @together(
+        "words, release, expected",
         [
             # on by default on the V1 engine, which is the only one from 0.11.0
             (PLAIN, "0.10.2", "unknown"),
@@ -219,8 +220,8 @@ class TestPrefixCaching:
 
 
 class TestAsyncScheduling:
-    @pytest.mark.parametrize(
-        ("words", "release", "expected"),
+    @together(
+        "words, release, expected",
         [
             (spec("mtp"), "0.13.0", False),
             (spec("mtp"), "0.14.0", True),
@@ -260,8 +261,8 @@ def test_how_the_model_is_named(command: str, expected: str, tmp_path: Path) -> 
     assert config.operand("effective.model-argument").value == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "words", "release", "expected"),
+@together(
+    "name, words, release, expected",
     [
         ("lacks-lora", "Qwen/Qwen3-30B-A3B", "0.9.2", True),
         ("lacks-lora", "Qwen/Qwen3-30B-A3B", "0.10.0", False),
@@ -280,8 +281,8 @@ def test_what_the_class_of_the_model_lacks(name: str, words: str, release: str |
 LLAMA = "meta-llama/Llama-3.1-8B-Instruct"
 
 
-@pytest.mark.parametrize(
-    ("words", "release", "gpu", "expected"),
+@together(
+    "words, release, gpu, expected",
     [
         (LLAMA, "0.33.0", "h100", "FLASH_ATTN"),
         (LLAMA, "0.33.0", "l4", "FLASH_ATTN"),

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
-
 from servelint.engines.config import configs
 from servelint.judge.checks.containers import own_variables
 from tests.launching import launch_in
+from tests.together import together
 
 UNIT = "[Service]\nEnvironment=OLLAMA_X=1\nExecStart={}\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "filename", "own"),
+@together(
+    "text, filename, own",
     [
         ("OLLAMA_X=1 ollama serve\n", "run.sh", True),
         ("#!/bin/sh\n\nOLLAMA_X=1 ollama serve\n", "run.sh", True),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 import servelint
 from servelint.engines.config import configs
 from tests.judging import fields
+from tests.together import together
 
 
-@pytest.mark.parametrize(
-    ("rule", "words", "reason"),
+@together(
+    "rule, words, reason",
     [
         ("model-file-not-gguf", "-m hf://Qwen/Qwen3-8B-GGUF", "is an address, and --model takes the path of a file"),
         ("model-file-not-gguf", "-m /m/foo-mmproj-f16.gguf", "is a projector, which --mmproj takes"),

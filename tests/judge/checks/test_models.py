@@ -8,6 +8,7 @@ from servelint.engines.config import Config, configs
 from servelint.judge.checks import run_check
 from tests.judging import fields
 from tests.launching import launch_in
+from tests.together import together
 
 
 def config(text: str, release: str, filename: str = "run.sh") -> Config:
@@ -18,8 +19,8 @@ def compose(image: str, command: str) -> str:
     return f"services:\n  llm:\n    image: {image}\n    command: {command}\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "release", "expected"),
+@together(
+    "text, release, expected",
     [
         ("vllm serve Qwen/Qwen3-8B", "0.6.4.post1", "0.8.4"),
         ("vllm serve Qwen/Qwen3-8B", "0.7.1", "0.8.4"),
@@ -78,8 +79,8 @@ def test_not_listed(text: str, release: str, expected: bool) -> None:
     assert (run_check("models.not_listed", config(text, release)) is not None) is expected
 
 
-@pytest.mark.parametrize(
-    ("text", "release", "expected"),
+@together(
+    "text, release, expected",
     [
         ("vllm serve Qwen/Qwen3.6-27B --tool-call-parser hermes", "0.20.2", "qwen3_coder"),
         ("vllm serve Qwen/Qwen3.6-27B --tool-call-parser qwen3_xml", "0.20.2", None),
@@ -113,8 +114,8 @@ def test_reasoning_parser(text: str, expected: str | None) -> None:
     assert (run_check("models.reasoning", config(text, "0.33.0")) or {}).get("fits") == expected
 
 
-@pytest.mark.parametrize(
-    ("model", "names", "expected"),
+@together(
+    "model, names, expected",
     [
         ("Qwen/Qwen3.6-35B-A3B-FP8", "Qwen3.5-27B", True),
         ("Qwen/Qwen3-8B", "meta-llama/Llama-3.1-8B-Instruct", True),
@@ -158,8 +159,8 @@ def test_key_value_heads(model: str, size: int, expected: str | None) -> None:
         assert (run_check("models.kv_heads", config(text, release)) or {}).get("largest") == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "release", "expected"),
+@together(
+    "text, release, expected",
     [
         ("vllm serve Qwen/Qwen3-8B-FP8 -q awq", "0.33.0", "fp8"),
         ("vllm serve Qwen/Qwen3-8B-FP8 -q fp8", "0.33.0", None),
@@ -178,8 +179,8 @@ def test_quantization_mismatch(text: str, release: str, expected: str | None) ->
     assert (found.operand("model.quant-method").value if fields(rule, found) is not None else None) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "release", "gpu", "expected"),
+@together(
+    "text, release, gpu, expected",
     [
         ("vllm serve m -q fp8", "0.13.0", "t4", "8.0"),
         ("vllm serve m -q fp8", "0.14.0", "t4", None),
@@ -260,8 +261,8 @@ def test_an_image_of_others_may_have_another_transformers(command: str, refused:
     assert (fields("vllm/config-needs-remote-code", found) is not None) is refused
 
 
-@pytest.mark.parametrize(
-    ("words", "release", "expected"),
+@together(
+    "words, release, expected",
     [
         ("zai-org/GLM-4.7-Flash --kv-cache-dtype fp8", "0.16.0", "--kv-cache-dtype asks for"),
         ("nvidia/DeepSeek-V3.1-NVFP4", "0.14.0", "the checkpoint's scales ask for"),

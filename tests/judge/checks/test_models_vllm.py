@@ -10,6 +10,7 @@ from servelint.engines.config import Config, configs
 from servelint.judge.checks import run_check
 from tests.judging import fields
 from tests.launching import launch_in
+from tests.together import together
 
 
 def config(words: str, release: str = "0.33.0") -> Config:
@@ -36,8 +37,8 @@ def test_a_class_that_a_release_no_longer_lists(model: str, release: str, last: 
     assert (found or {}).get("last") == last
 
 
-@pytest.mark.parametrize(
-    ("model", "release", "rule", "since"),
+@together(
+    "model, release, rule, since",
     [
         ("allenai/MolmoWeb-4B", "0.14.1", "model-too-new", "0.15.0"),  # no Transformers below 5 knows its type
         ("allenai/MolmoWeb-4B", "0.15.0", "model-too-new", None),
@@ -58,8 +59,8 @@ def test_a_release_before_the_class_of_a_checkpoint_that_no_family_claims(
 
 
 class TestDeprecatedQuantization:
-    @pytest.mark.parametrize(
-        ("method", "release", "holds"),
+    @together(
+        "method, release, holds",
         [
             ("fbgemm_fp8", "0.13.0", False),
             ("fbgemm_fp8", "0.14.0", True),
@@ -78,8 +79,8 @@ class TestDeprecatedQuantization:
 
 
 class TestEagle3Target:
-    @pytest.mark.parametrize(
-        ("model", "method", "release", "since"),
+    @together(
+        "model, method, release, since",
         [
             ("Qwen/Qwen3-8B", "eagle3", "0.10.0", "0.10.1"),
             ("Qwen/Qwen3-8B", "eagle3", "0.10.1", None),
@@ -102,8 +103,8 @@ class TestEagle3Target:
 
 
 class TestConfigCode:
-    @pytest.mark.parametrize(
-        ("words", "release", "needs"),
+    @together(
+        "words, release, needs",
         [
             ("zai-org/GLM-5", "0.18.1", "Transformers 5.2.0 or its own code"),
             ("zai-org/GLM-5", "0.19.1", None),
@@ -154,8 +155,8 @@ class TestMtpLayers:
 
 
 class TestReasoningTokens:
-    @pytest.mark.parametrize(
-        ("model", "parser", "release", "holds"),
+    @together(
+        "model, parser, release, holds",
         [
             ("meta-llama/Llama-3.1-8B-Instruct", "deepseek_r1", "0.33.0", True),
             ("meta-llama/Llama-3.1-8B-Instruct", "qwen3", "0.23.0", True),
@@ -176,8 +177,8 @@ class TestReasoningTokens:
 
 
 class TestSlidingWindow:
-    @pytest.mark.parametrize(
-        ("words", "release", "what"),
+    @together(
+        "words, release, what",
         [
             ("google/gemma-3-27b-it", "0.33.0", "cuts"),
             ("google/gemma-3-27b-it", "0.11.2", None),

@@ -10,6 +10,7 @@ import pytest
 from servelint.engines.config import configs
 from servelint.judge.checks import options
 from tests.launching import launch_in
+from tests.together import together
 
 SERVE = {
     "vllm": "vllm serve meta-llama/Llama-3.1-8B-Instruct",
@@ -38,8 +39,8 @@ SIZES = "--cudagraph-capture-sizes"
 LARGEST = "--max-cudagraph-capture-size"
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
+@together(
+    "words, expected",
     [
         ("", None),
         (f"{SIZES} 1 2 4", None),
@@ -78,8 +79,8 @@ def ops(*names: object) -> str:
     return given("compilation-config", {"custom_ops": names})
 
 
-@pytest.mark.parametrize(
-    ("check", "words", "release", "expected"),
+@together(
+    "check, words, release, expected",
     [
         ("custom_op", ops("all", "+rms_norm", "-silu"), "", None),
         ("custom_op", ops("none"), "", None),
@@ -106,8 +107,8 @@ def test_custom_operations(check: str, words: str, release: str, expected: dict[
     assert asked(check, words, release=release) == expected
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
+@together(
+    "value, expected",
     [
         ({"low": "low", "max": "high"}, None),
         ({}, None),
@@ -155,8 +156,8 @@ def test_histogram_buckets() -> None:
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
-@pytest.mark.parametrize(
-    ("ids", "env", "expected"),
+@together(
+    "ids, env, expected",
     [
         ("0,1", "", None),
         ("0,1,0", "", "0,1,0 names a GPU twice"),
@@ -191,8 +192,8 @@ def test_numa_cpus(cpus: str, expected: dict[str, str] | None) -> None:
     assert asked("numa_cpus", "") is None
 
 
-@pytest.mark.parametrize(
-    ("check", "words", "release", "expected"),
+@together(
+    "check, words, release, expected",
     [
         ("expert_replicas", "--tp 8 --moe-dp-size 3", "", {"misfit": "does not divide the tensor parallel size 8"}),
         ("expert_replicas", "--tp 8 --moe-dp-size 2", "", None),
@@ -223,8 +224,8 @@ def test_sglang(check: str, words: str, release: str, expected: dict[str, str] |
     assert asked(check, words, "sglang", release) == expected
 
 
-@pytest.mark.parametrize(
-    ("value", "release", "expected"),
+@together(
+    "value, release, expected",
     [
         ({}, "", None),
         ({"rope_theta": 1}, "", None),
@@ -255,8 +256,8 @@ def test_the_shape_of_an_override(value: object, release: str, expected: str | N
     assert asked("override_shape", "--json-model-override-args $ARGS", "sglang") is None
 
 
-@pytest.mark.parametrize(
-    ("value", "name", "key"),
+@together(
+    "value, name, key",
     [
         ({}, None, None),
         ([], None, None),
@@ -311,8 +312,8 @@ def test_the_backend_of_a_kind_that_the_release_has() -> None:
 VISION = "Qwen/Qwen2.5-VL-7B-Instruct"
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
+@together(
+    "value, expected",
     [
         ({"image": 2, "video": {"count": 1}, "audio": " 3 "}, None),
         ({"image": 2.0}, None),
@@ -337,8 +338,8 @@ def test_a_negative_limit_of_media_for_a_model_that_takes_some() -> None:
         assert options.media_limit(config) is None
 
 
-@pytest.mark.parametrize(
-    ("check", "words", "expected"),
+@together(
+    "check, words, expected",
     [
         ("spec_types", "", None),
         ("spec_types", "--spec-type none,house", None),
@@ -360,8 +361,8 @@ def test_llamacpp(check: str, words: str, expected: dict[str, str] | None) -> No
     assert asked(check, words, "llama.cpp") == expected
 
 
-@pytest.mark.parametrize(
-    ("check", "words", "expected"),
+@together(
+    "check, words, expected",
     [
         ("lmdeploy_capture_sizes", "", None),
         ("lmdeploy_capture_sizes", "--cudagraph-capture-batch-sizes 1 2", None),
@@ -394,8 +395,8 @@ def test_settings_of_a_manager(value: object, expected: dict[str, str] | None) -
     assert asked("manager_settings", "") is None
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
+@together(
+    "words, expected",
     [
         ("--data-parallel-rpc-port 65535", None),
         ("--data-parallel-rpc-port 65536", {"option": "--data-parallel-rpc-port", "wanted": "a number from 1 to 65535"}),
@@ -443,8 +444,8 @@ def test_a_text_for_a_number_of_prefetching(value: object, expected: dict[str, s
     assert asked("prefetch_numbers", given("hicache-storage-backend-extra-config", value), "sglang") == expected
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
+@together(
+    "value, expected",
     [
         ({"decode": {"backend": "full", "max_bs": 64, "bs": [1, 2]}}, None),
         ({"decode": {"backend": None}}, "the backend null for decode"),

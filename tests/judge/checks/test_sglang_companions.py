@@ -7,6 +7,7 @@ import pytest
 from servelint.engines.config import Config, configs
 from tests.judging import fields
 from tests.launching import launch_in
+from tests.together import together
 
 
 def config(words: str, model: str = "meta-llama/Llama-3.1-8B-Instruct", release: str = "0.5.23") -> Config:
@@ -64,8 +65,8 @@ def test_block_of_drafts(block: str, tokens: str, dflash: dict[str, str] | None,
     assert fields("sglang/dspark-draft-tokens", config(f"{words} DSPARK")) == dspark
 
 
-@pytest.mark.parametrize(
-    ("steps", "release", "candidates"),
+@together(
+    "steps, release, candidates",
     [
         ("5", "0.5.13", "1, 3 or 7"),
         ("0", "0.5.13", "1, 3 or 7"),
@@ -91,8 +92,8 @@ def test_split_attention(decode: str, expected: dict[str, str] | None) -> None:
     assert fields("sglang/spec-with-split-attention", config(words, release="0.5.1")) == expected
 
 
-@pytest.mark.parametrize(
-    ("target", "draft", "sizes"),
+@together(
+    "target, draft, sizes",
     [
         ("Qwen/Qwen2.5-32B-Instruct", "Qwen/Qwen2.5-0.5B-Instruct", ("152064", "151936")),
         ("Qwen/Qwen2.5-32B-Instruct", "Qwen/Qwen2.5-7B-Instruct", None),
@@ -110,8 +111,8 @@ def test_standalone_vocabulary(target: str, draft: str, sizes: tuple[str, str] |
     assert found == ({"target": sizes[0], "drafted": sizes[1]} if sizes else None)
 
 
-@pytest.mark.parametrize(
-    ("words", "release", "chunk"),
+@together(
+    "words, release, chunk",
     [
         ("--page-size 64 --chunked-prefill-size 1000", "0.5.23", "1000"),
         ("--page-size 64 --chunked-prefill-size 4096", "0.5.23", None),

@@ -7,6 +7,7 @@ import pytest
 from servelint.engines.config import Config, configs
 from tests.judging import fields
 from tests.launching import launch_in
+from tests.together import together
 
 
 def config(words: str, gpus: int | None = None, model: str = "meta-llama/Llama-3.1-8B-Instruct") -> Config:
@@ -32,8 +33,8 @@ def test_attention_heads(words: str, largest: str | None) -> None:
     assert fields("sglang/attention-heads-not-divided", config(words, model="$MODEL")) is None
 
 
-@pytest.mark.parametrize(
-    ("words", "gpus", "needed", "held"),
+@together(
+    "words, gpus, needed, held",
     [
         ("--tp-size 4", 2, "4", "2"),
         ("--tp-size 4", 4, None, ""),

@@ -7,6 +7,7 @@ import pytest
 from servelint.engines.config import Config, configs
 from tests.judging import fields
 from tests.launching import launch_in
+from tests.together import together
 
 
 def config(words: str, release: str = "0.5.23") -> Config:
@@ -100,8 +101,8 @@ def test_context_parallel(words: str, misfit: str | None) -> None:
     assert fields("sglang/context-parallel-size", config(words)) == ({"case": misfit} if misfit else None)
 
 
-@pytest.mark.parametrize(
-    ("words", "misfit", "width"),
+@together(
+    "words, misfit, width",
     [
         ("--tp-size 8 --moe-dp-size 3", "does not divide the tensor parallel size 8", None),
         ("--tp-size 8 --pp-size 2 --moe-dp-size 2", "cannot be combined with 2 pipeline stages", None),

@@ -16,6 +16,7 @@ from servelint.lint import check_launches
 from servelint.readers import read
 from tests.judging import fields, holds
 from tests.launching import launch_in
+from tests.together import together
 
 
 def config(text: str, release: str) -> Config:
@@ -30,8 +31,8 @@ def sglang(words: str, release: str = "0.5.2") -> Config:
     return config(f"python -m sglang.launch_server --model-path {words}", release)
 
 
-@pytest.mark.parametrize(
-    ("words", "release", "shard"),
+@together(
+    "words, release, shard",
     [
         ("Qwen/Qwen3-30B-A3B-FP8 -tp 4", "0.10.2", "192"),
         ("Qwen/Qwen3-30B-A3B-FP8 -tp 2 -dp 2", "0.10.2", "192"),
@@ -63,8 +64,8 @@ def test_fp8_blocks_in_vllm(words: str, release: str, shard: str | None) -> None
     assert (found["shard"] if found is not None else None) == shard
 
 
-@pytest.mark.parametrize(
-    ("words", "release", "shard"),
+@together(
+    "words, release, shard",
     [
         ("Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8 --tp 8", "0.4.9.post3", "320"),
         ("Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8 --tp 8 --ep-size 2", "0.5.2", None),
@@ -132,8 +133,8 @@ def test_the_advice_fits() -> None:
     assert found["advice"] == "a tensor parallel size of 8"
 
 
-@pytest.mark.parametrize(
-    ("words", "rule"),
+@together(
+    "words, rule",
     [
         ("Qwen/Qwen2.5-VL-72B-Instruct-AWQ -tp 2", "vllm/awq-groups-cut-of-folder"),  # replaced by a padded one
         ("OpenGVLab/InternVL3-78B-AWQ -tp 4", "vllm/awq-groups-cut"),
@@ -151,8 +152,8 @@ def test_awq_groups(words: str, rule: str | None) -> None:
     assert found == ([rule] if rule is not None else [])
 
 
-@pytest.mark.parametrize(
-    ("words", "shard"),
+@together(
+    "words, shard",
     [
         ("Qwen/Qwen3-235B-A22B-GPTQ-Int4 -tp 8", "192"),
         ("Qwen/Qwen3-30B-A3B-GPTQ-Int4 -tp 2 -dp 2", "192"),
@@ -228,8 +229,8 @@ def test_fp8_in_triton(words: str, gpu: str, release: str, part: str | None) -> 
     assert (found["part"] if found is not None else None) == part
 
 
-@pytest.mark.parametrize(
-    ("words", "part"),
+@together(
+    "words, part",
     [
         ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16 -tp 8", None),
         ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16 -tp 16", "groups"),
@@ -249,8 +250,8 @@ def test_heads_of_states(words: str, part: str | None) -> None:
 PACKED = "RedHatAI/Qwen3-30B-A3B-quantized.w4a16"
 
 
-@pytest.mark.parametrize(
-    ("words", "release", "shard"),
+@together(
+    "words, release, shard",
     [
         (f"{PACKED} -tp 8", "0.33.0", "96"),
         (f"{PACKED} -tp 4", "0.24.0", "192"),

@@ -9,6 +9,7 @@ import pytest
 from servelint.engines.config import Config, configs
 from tests.judging import fields
 from tests.launching import launch_in
+from tests.together import together
 
 
 def config(words: str, release: str = "0.33.0", environment: str = "") -> Config:
@@ -77,8 +78,8 @@ class TestDraftVocabulary:
 
 
 class TestV2Runner:
-    @pytest.mark.parametrize(
-        ("words", "release", "feature"),
+    @together(
+        "words, release, feature",
         [
             (f"Qwen/Qwen3-8B {spec(method='ngram')}", "0.31.0", "the speculative method ngram"),
             (f"Qwen/Qwen3-8B {spec(method='ngram')}", "0.32.0", None),
@@ -138,8 +139,8 @@ class TestFlyWindow:
 
 
 class TestPlainDraft:
-    @pytest.mark.parametrize(
-        ("method", "draft", "holds"),
+    @together(
+        "method, draft, holds",
         [
             ("mtp", "Qwen/Qwen3-0.6B", True),
             ("mtp", "Qwen/Qwen3.6-27B", False),

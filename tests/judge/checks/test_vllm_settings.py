@@ -9,6 +9,7 @@ import pytest
 import servelint
 from servelint.engines.config import Config, configs
 from tests.judging import fields, holds
+from tests.together import together
 
 LLAMA = "meta-llama/Llama-3.1-8B-Instruct"  # 131072 tokens
 DEEPSEEK = "deepseek-ai/DeepSeek-V3"  # multi-head latent attention
@@ -35,8 +36,8 @@ def asked(rule: str, command: str) -> Config:
     return config(f"{command} {WITH.get(rule, '')}", env)
 
 
-@pytest.mark.parametrize(
-    ("rule", "bad", "good"),
+@together(
+    "rule, bad, good",
     [
         (
             "vllm/active-requests-above-requests",
@@ -155,8 +156,8 @@ def test_at_the_limit(rule: str, bad: str, good: str) -> None:
     assert not holds(rule, asked(rule, good))
 
 
-@pytest.mark.parametrize(
-    ("rule", "command"),
+@together(
+    "rule, command",
     [
         ("vllm/active-requests-above-requests", "m --max-num-seqs $N --max-num-active-seqs 9"),
         ("vllm/elastic-ep-max-dp-size", "m -dp $DP --elastic-ep-max-dp-size 3"),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 import servelint
 from servelint.engines.config import Config, configs
 from tests.judging import fields, holds
+from tests.together import together
 
 LLAMA = "meta-llama/Llama-3.1-8B-Instruct"  # 32 attention heads, 8 key-value heads, 131072 tokens
 
@@ -18,8 +17,8 @@ def config(command: str, env: str = "", release: str = "0.33.0") -> Config:
     return configs(launches[0], [release])[0]
 
 
-@pytest.mark.parametrize(
-    ("rule", "bad", "good"),
+@together(
+    "rule, bad, good",
     [
         (
             "vllm/batched-tokens-below-requests",
@@ -67,8 +66,8 @@ def test_at_the_limit(rule: str, bad: str, good: str) -> None:
     assert not holds(rule, config(good, release=release))
 
 
-@pytest.mark.parametrize(
-    ("rule", "command"),
+@together(
+    "rule, command",
     [
         ("vllm/batched-tokens-below-requests", "m --max-num-batched-tokens 1 --max-num-seqs $SEQS"),
         ("vllm/model-len-above-model", "$MODEL --max-model-len 999999999"),

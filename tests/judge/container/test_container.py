@@ -9,6 +9,7 @@ from servelint.judge import container as surroundings
 from servelint.judge.parser.violation import Violation
 from tests.launching import launches_in, marked_launch
 from tests.reporting import findings_in
+from tests.together import together
 
 VLLM = "vllm/vllm-openai:v0.33.0"
 SGLANG = "lmsysorg/sglang:v0.5.23"
@@ -42,8 +43,8 @@ def pod(container: str, args: str = "[--model, Qwen/Qwen3-8B]", spec: str = "") 
 
 
 class TestPorts:
-    @pytest.mark.parametrize(
-        ("options", "command", "wrong"),
+    @together(
+        "options, command, wrong",
         [
             ("-p 8000:8000", "--model m", False),
             ("-p 80:8000", "--model m", False),
@@ -103,8 +104,8 @@ class TestPorts:
         assert "listens-on-loopback" not in compose(fields, SGLANG, "  proxy: {image: nginx, network_mode: 'service:llm'}\n")
         assert {"listens-on-loopback", "port-not-served"} <= compose(fields.replace("30000:30000", "80:80"), SGLANG)
 
-    @pytest.mark.parametrize(
-        ("options", "command", "wrong"),
+    @together(
+        "options, command, wrong",
         [
             ("-p 8000:8000", "--model m", True),
             ("-p 127.0.0.1:8000:8000", "--model m", False),
@@ -177,8 +178,8 @@ class TestProbes:
 
 
 class TestSharedMemory:
-    @pytest.mark.parametrize(
-        ("fields", "small"),
+    @together(
+        "fields, small",
         [
             ("", True),
             ("ipc: host", False),
@@ -228,8 +229,8 @@ class TestGpus:
     def test_visible_devices(self, options: str, beyond: bool) -> None:
         assert ("visible-devices" in run(options)) is beyond
 
-    @pytest.mark.parametrize(
-        ("resources", "refused"),
+    @together(
+        "resources, refused",
         [
             ("{requests: {nvidia.com/gpu: 1}}", True),
             ("{requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 1}}", False),
@@ -276,8 +277,8 @@ class TestGpus:
 
 
 class TestUpkeep:
-    @pytest.mark.parametrize(
-        ("options", "command", "lost"),
+    @together(
+        "options, command, lost",
         [
             ("", "--model Qwen/Qwen3-8B", True),
             ("-v ~/.cache/huggingface:/root/.cache/huggingface", "--model Qwen/Qwen3-8B", False),
@@ -300,8 +301,8 @@ class TestUpkeep:
 
 
 class TestNodes:
-    @pytest.mark.parametrize(
-        ("variables", "options", "wrong"),
+    @together(
+        "variables, options, wrong",
         [
             ("NCCL_SOCKET_IFNAME=lo", "--nnodes 2", True),
             ("NCCL_SOCKET_IFNAME==lo", "--nnodes 2", True),

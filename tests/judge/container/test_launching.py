@@ -12,6 +12,7 @@ from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
 from servelint.lint import check_launches
 from servelint.readers import read
+from tests.together import together
 
 RULES = frozenset(
     ("not-started", "dropped-words", "variable-not-expanded", "variable-of-host", "expanded-early", "script-not-run")
@@ -50,8 +51,8 @@ LISTED = '"python3", "-m", "sglang.launch_server", "--model-path", "m"'
 
 
 class TestNotStarted:
-    @pytest.mark.parametrize(
-        ("text", "name", "place"),
+    @together(
+        "text, name, place",
         [
             (compose(f'entrypoint: [bash, -c]\ncommand: "export A=1 && exec {SERVE}"'), "compose.yml", "export"),
             (compose(f"entrypoint: [/bin/sh, -c]\ncommand: {SERVE}"), "compose.yml", "python3"),
@@ -87,8 +88,8 @@ class TestNotStarted:
         )
         assert finding.advice == 'write a list: CMD ["--option", "value"]'
 
-    @pytest.mark.parametrize(
-        ("text", "name"),
+    @together(
+        "text, name",
         [
             (compose(f'entrypoint: [bash, -c]\ncommand: ["export A=1 && exec {SERVE}"]'), "compose.yml"),
             (compose(f"command: bash -c 'cd /app && {SERVE}'"), "compose.yml"),
@@ -154,8 +155,8 @@ class TestVariables:
         (finding,) = findings(text, name)
         assert (finding.rule, finding.severity) == ("container/variable-not-expanded", "error")
 
-    @pytest.mark.parametrize(
-        ("text", "name"),
+    @together(
+        "text, name",
         [
             (dockerfile("ENV MODEL=m\nCMD python3 -m sglang.launch_server --model-path $MODEL"), "Dockerfile"),
             (dockerfile('CMD ["python3", "-m", "sglang.launch_server", "--model-path", "$MODEL"]'), "Dockerfile"),
@@ -297,8 +298,8 @@ def test_a_variable_that_flux_replaces(value: str, found: int) -> None:
     assert rules.count("container/env-not-expanded") == found
 
 
-@pytest.mark.parametrize(
-    ("name", "field", "found"),
+@together(
+    "name, field, found",
     [
         ("pod.yaml", "name: a", 1),
         ("pod.yaml", "image: x", 1),

@@ -7,6 +7,7 @@ import pytest
 from servelint.core.settings import Settings
 from servelint.judge.judging import judge
 from tests.launching import launches_in
+from tests.together import together
 
 VLLM = "vllm/vllm-openai:v0.33.0"
 NODES = "--nnodes 2 --node-rank 0 --master-addr 10.0.0.1"
@@ -110,8 +111,8 @@ class TestObjects:
 
 
 class TestScripts:
-    @pytest.mark.parametrize(
-        ("script", "alone"),
+    @together(
+        "script, alone",
         [
             ("exec vllm serve m --port 8000", True),
             ("export A=1; pip install x && vllm serve m", True),

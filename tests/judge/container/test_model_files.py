@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.reporting import findings_in
+from tests.together import together
 
 IMAGE = "vllm/vllm-openai:v0.33.0"
 RULES = ("model-not-mounted", "offline-without-model", "gated-without-token")
@@ -27,7 +28,7 @@ class TestPaths:
     def test_nothing_brings_it(self, options: str) -> None:
         assert _run(options, PATH) == ["model-not-mounted"]
 
-    @pytest.mark.parametrize(
+    @together(
         "options",
         [
             "-v ./a:/models",
@@ -117,7 +118,7 @@ class TestGated:
     def test_models_for_everybody(self, model: str) -> None:
         assert _run("", model) == []
 
-    @pytest.mark.parametrize(
+    @together(
         "options",
         ["-e HF_TOKEN", "-e HF_TOKEN=$T", "-e HUGGING_FACE_HUB_TOKEN=x", "--env-file .env", "-e HF_ENDPOINT=https://hub.example.org",
          "-e VLLM_USE_MODELSCOPE=True", "-v ~/.cache/huggingface:/root/.cache/huggingface", "-e HF_HOME=/hf", "$OPTIONS"],

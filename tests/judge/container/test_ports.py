@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.reporting import findings_in
+from tests.together import together
 
 VLLM, SGLANG = "vllm/vllm-openai:v0.33.0", "lmsysorg/sglang:v0.5.23"
 
@@ -67,8 +68,8 @@ class TestCompose:
     def test_the_same_port_of_the_host(self, one: str, two: str) -> None:
         assert ("port-taken", "warning") in _found(_compose(one, two), "compose.yml")
 
-    @pytest.mark.parametrize(
-        ("one", "two"),
+    @together(
+        "one, two",
         [
             (HOST, ""),
             (HOST + PROFILE, HOST),
@@ -89,7 +90,7 @@ PINNED = "pip install vllm=={}\n"
 
 
 class TestScripts:
-    @pytest.mark.parametrize(
+    @together(
         "text",
         [
             f"{A} &\n{B} &\nwait\n",
@@ -105,7 +106,7 @@ class TestScripts:
     def test_a_server_that_still_runs(self, text: str) -> None:
         assert TAKEN[0] in _found(PINNED.format("0.33.0") + text)
 
-    @pytest.mark.parametrize(
+    @together(
         "text",
         [
             f"{A}\n{B}\n",

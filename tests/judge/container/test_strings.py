@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.reporting import findings_in
+from tests.together import together
 
 IMAGE = "vllm/vllm-openai:v0.33.0"
 
@@ -15,13 +16,13 @@ def _found(container: str, kind: str = "Pod", rule: str = "not-a-string") -> lis
     return [one.span.text for one in findings_in(text, "pod.yaml") if one.rule == f"container/{rule}" and one.span is not None]
 
 
-@pytest.mark.parametrize("value", ["8000", "0", "0.9", "true", "yes", "off", "1e3", "0x10", ".5"])
+@together("value", ["8000", "0", "0.9", "true", "yes", "off", "1e3", "0x10", ".5"])
 def test_no_string(value: str) -> None:
     assert _found(f"args: [--model, a/b, --port, {value}]") == [value]
     assert _found(f"args: [--model, a/b], env: [{{name: X, value: {value}}}]") == [value]
 
 
-@pytest.mark.parametrize("value", ["'8000'", '"true"', "--port=8000", "!!str 8000", "0.0.0.0", "8k", "1_a", "$(PORT)", "auto"])
+@together("value", ["'8000'", '"true"', "--port=8000", "!!str 8000", "0.0.0.0", "8k", "1_a", "$(PORT)", "auto"])
 def test_a_string(value: str) -> None:
     assert _found(f"args: [--model, a/b, --port, {value}], env: [{{name: X, value: {value}}}]") == []
 

@@ -14,6 +14,7 @@ from servelint.judge.parser.repairs import replacement
 from tests.judge.parser import edits, fixed, found, in_file, is_safe, kinds, kinds_in, only
 from tests.launching import launch_in, marked_launch
 from tests.reporting import findings_in
+from tests.together import together
 
 MODEL = {"vllm": "m", "sglang": "--model-path m", "lmdeploy": "m", "llama.cpp": "-m m.gguf"}
 
@@ -23,8 +24,8 @@ def with_model(engine: str, text: str) -> str:
 
 
 class TestOptionThatTheReleaseLacks:
-    @pytest.mark.parametrize(
-        ("engine", "release", "text", "kind", "message", "advice"),
+    @together(
+        "engine, release, text, kind, message, advice",
         [
             (
                 "vllm",
@@ -222,8 +223,8 @@ class TestOptionThatTheReleaseLacks:
     def test_nothing_is_said_where_the_release_has_it(self, engine: str, release: str, text: str) -> None:
         assert kinds(engine, with_model(engine, text), release) == []
 
-    @pytest.mark.parametrize(
-        ("engine", "release", "text", "expected", "safe"),
+    @together(
+        "engine, release, text, expected, safe",
         [
             ("vllm", "0.27.1", "--max-model-lenght 8", [("--max-model-lenght", "--max-model-len")], False),
             ("vllm", "0.27.1", "--max-model-lenght=8", [("--max-model-lenght", "--max-model-len")], False),
@@ -326,8 +327,8 @@ class TestPrefixes:
 
 
 class TestValuesThatAreMissingOrTooMany:
-    @pytest.mark.parametrize(
-        ("engine", "release", "text", "kind", "span", "message"),
+    @together(
+        "engine, release, text, kind, span, message",
         [
             ("vllm", "0.27.1", "--port", "missing-value", "--port", "--port takes a value and has none"),
             ("vllm", "0.27.1", "--port --enforce-eager", "missing-value", "--port", "--port takes a value and has none"),
@@ -384,7 +385,7 @@ class TestValuesThatAreMissingOrTooMany:
     def test_a_switch_with_a_value_is_mended_by_what_the_value_says(self, value: str, advice: str) -> None:
         assert only("vllm", f"m --enforce-eager={value}", "0.27.1").advice.startswith(advice)
 
-    @pytest.mark.parametrize(
+    @together(
         "text",
         [
             "vllm serve m --port $PORT --enforce-eager",
@@ -813,8 +814,8 @@ def test_a_command_line_in_one_word_is_one_finding(text: str) -> None:
 class TestClap:
     """What clap does otherwise than argparse, and the variables of its options."""
 
-    @pytest.mark.parametrize(
-        ("words", "expected"),
+    @together(
+        "words, expected",
         [
             ("-p8080", []),
             ("-p=8080", []),

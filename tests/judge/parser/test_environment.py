@@ -9,6 +9,7 @@ from servelint.core.settings import Settings
 from servelint.judge.judging import judge
 from tests.judge.parser import edits, in_file, is_safe, kinds, kinds_in, only
 from tests.launching import launch_in
+from tests.together import together
 
 
 def test_one_that_the_release_reads_no_more() -> None:
@@ -101,8 +102,8 @@ def test_nothing_is_said_of_what_may_be_read(release: str | None, env: dict[str,
 _OLLAMA = "services:\n  a:\n    image: ollama/ollama:0.24.0\n    environment:\n      - OLLAMA_NOVEL_THING=1\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "filename", "expected"),
+@together(
+    "text, filename, expected",
     [
         ("LLAMA_ARG_NOVEL_THING=1 llama-server -m a.gguf", "run.sh", ["unknown-env"]),
         ("docker run -e LLAMA_ARG_NOVEL_THING=1 ghcr.io/ggml-org/llama.cpp:server-b11434 -m a.gguf", "run.sh", ["unknown-env"]),
@@ -258,8 +259,8 @@ def test_a_fix_passes_on_only_a_value_that_the_option_takes(value: str, written:
     assert edits(finding) == ([("", written), removed] if written is not None else [removed])
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "release", "advice"),
+@together(
+    "name, value, release, advice",
     [
         ("LLAMA_ARG_PARALLEL", "4", "b11434", "did you mean LLAMA_ARG_N_PARALLEL?"),
         ("LLAMA_ARG_NP", "4", "b3889", "did you mean LLAMA_ARG_N_PARALLEL?"),

@@ -9,6 +9,7 @@ from servelint.engines.catalog import load
 from servelint.judge.judging import judge
 from servelint.judge.parser.view import misspelt, similar
 from tests.launching import launches_in
+from tests.together import together
 
 VLLM = "vllm serve Qwen/Qwen3-8B"
 SGLANG = "python -m sglang.launch_server --model-path Qwen/Qwen3-8B"
@@ -131,8 +132,8 @@ class TestOptions:
         assert ("vllm/unknown-option" in rules, "vllm/tool-call-parser-unknown" in rules) == (True, False)
 
 
-@pytest.mark.parametrize(
-    ("engine", "written", "meant"),
+@together(
+    "engine, written, meant",
     [
         ("vllm", "--max-num-sequences", "--max-num-seqs"),
         ("vllm", "--max_num_sequences", "--max-num-seqs"),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.judge.parser import edits, fixed, in_file, is_safe, kinds, kinds_in, only
+from tests.together import together
 
 
 class TestChoices:
-    @pytest.mark.parametrize(
-        ("engine", "release", "text", "value", "message"),
+    @together(
+        "engine, release, text, value, message",
         [
             (
                 "vllm",
@@ -116,8 +117,8 @@ class TestChoices:
 
 
 class TestKinds:
-    @pytest.mark.parametrize(
-        ("engine", "release", "text", "span", "message", "advice"),
+    @together(
+        "engine, release, text, span, message, advice",
         [
             (
                 "vllm",

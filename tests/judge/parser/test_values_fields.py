@@ -9,10 +9,11 @@ import pytest
 from servelint.core.text import TracedText
 from servelint.judge.parser.values import expected_of, expected_of_node
 from servelint.syntax.json import JsonNode, parse
+from tests.together import together
 
 
-@pytest.mark.parametrize(
-    ("body", "value"),
+@together(
+    "body, value",
     [
         ({"type": "int"}, 3),
         ({"type": "int"}, 3.0),
@@ -40,8 +41,8 @@ def test_takes(body: dict[str, Any], value: str | float | bool) -> None:
     assert expected_of(body, value) is None
 
 
-@pytest.mark.parametrize(
-    ("body", "value", "wanted"),
+@together(
+    "body, value, wanted",
     [
         ({"type": "int"}, "three", "a whole number"),
         ({"type": "int"}, 1.5, "a whole number"),

@@ -12,6 +12,7 @@ from servelint.engines.config import configs
 from servelint.files.siblings import Neighbours
 from servelint.readers import mentions_engine, read
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release
+from tests.together import together
 
 
 def model(spec: str) -> str:
@@ -217,8 +218,8 @@ class TestModel:
         assert config.operand("enforce-eager").present is None
         assert config.reading.arguments.faults == []
 
-    @pytest.mark.parametrize(
-        ("model", "word", "ignored"),
+    @together(
+        "model, word, ignored",
         [
             ("", "--gpu_memory_utilization=0.5", True),
             ("", "--max-model-length=5", True),

@@ -19,6 +19,7 @@ from tests.launching import (
     sites,
     spans,
 )
+from tests.together import together
 
 FILE = "deploy.yaml"
 
@@ -252,7 +253,7 @@ KINDS = {
 class TestDepth:
     CONTAINER = "{name: s, image: 'vllm/vllm-openai:v0.20.0', args: [m]}"
 
-    @pytest.mark.parametrize("kind", KINDS)
+    @together("kind", list(KINDS))
     def test_containers_at_any_depth(self, kind: str) -> None:
         text = KINDS[kind].replace("C]", self.CONTAINER + "]").replace("container: C", f"container: {self.CONTAINER}")
         launch = launch_in(f"apiVersion: any/v1\nkind: {kind}\nmetadata: {{name: x}}\n{text}\n", FILE)

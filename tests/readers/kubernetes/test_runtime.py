@@ -7,6 +7,7 @@ import pytest
 from servelint.core.launch import Container
 from servelint.engines.config import configs
 from tests.launching import launch_in
+from tests.together import together
 
 
 def container(fields: str = "", spec: str = "") -> Container:
@@ -24,8 +25,8 @@ def settings(fields: str = "", spec: str = "") -> dict[str, str]:
 
 
 class TestGpus:
-    @pytest.mark.parametrize(
-        ("resources", "expected"),
+    @together(
+        "resources, expected",
         [
             ("{limits: {nvidia.com/gpu: 8}}", (8, True)),
             ("{limits: {nvidia.com/gpu: '2'}, requests: {nvidia.com/gpu: '1'}}", (2, True)),
@@ -75,8 +76,8 @@ class TestProduct:
         selector = label if label.startswith("{") else f"{{{label}}}"
         assert settings(spec=f"nodeSelector: {selector}") == {"gpu_product": gpu}
 
-    @pytest.mark.parametrize(
-        ("label", "gpu"),
+    @together(
+        "label, gpu",
         [
             ("nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3", "h100-80gb"),
             ("cloud.google.com/gke-accelerator: nvidia-h100-80gb", "h100-80gb"),

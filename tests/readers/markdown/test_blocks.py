@@ -9,6 +9,7 @@ import pytest
 from servelint.core.source import Source
 from servelint.core.text import TracedText
 from servelint.readers.markdown.blocks import blocks
+from tests.together import together
 
 
 def found(page: str) -> list[tuple[str, str]]:
@@ -80,8 +81,8 @@ class TestFences:
 
 
 class TestLanguages:
-    @pytest.mark.parametrize(
-        ("info", "language"),
+    @together(
+        "info, language",
         [
             ("", ""),
             ("bash", "bash"),

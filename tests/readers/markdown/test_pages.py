@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites, spans
+from tests.together import together
 
 
 def bash(code: str, language: str = "bash") -> str:
@@ -33,7 +34,7 @@ class TestCommands:
         assert argv(launch)[1:] == ["--speculative-config", '{"method": "mtp",\n    "num_speculative_tokens": 2}']
         assert sites(launch.argv)[2] == marks[0]
 
-    @pytest.mark.parametrize("language", ["", "bash", "sh", "shell", "zsh", "console", "terminal", "{code-block} bash"])
+    @together("language", ["", "bash", "sh", "shell", "zsh", "console", "terminal", "{code-block} bash"])
     def test_languages_of_commands(self, language: str) -> None:
         assert argv(launch_in(bash("vllm serve m", language), "README.md")) == ["m"]
 
@@ -129,7 +130,7 @@ class TestPlaceholders:
 
 
 class TestWhatIsNoLaunch:
-    @pytest.mark.parametrize(
+    @together(
         "page",
         [
             "Run `vllm serve m` to start it.\n",

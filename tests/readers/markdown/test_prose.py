@@ -6,6 +6,7 @@ import pytest
 
 from tests.launching import argv, launches_in
 from tests.reporting import findings_in
+from tests.together import together
 
 BLOCKS = [
     "vllm serve m        lint a command, then exec it",
@@ -24,7 +25,7 @@ BLOCKS = [
 ]
 
 
-@pytest.mark.parametrize("line", BLOCKS)
+@together("line", list(BLOCKS))
 def test_nothing_is_refused(line: str) -> None:
     assert findings_in(f"```\n{line}\n```\n", "README.md") == []
 

@@ -8,14 +8,15 @@ from servelint.core.text import TracedText
 from servelint.readers.markdown import snippets
 from servelint.syntax.placeholders import in_page as replaced
 from tests.launching import argv, environment, launch_in, marked_launch, spans
+from tests.together import together
 
 
 def unknowns(text: str, script: bool = True) -> list[str | None]:
     return [piece.expression for piece in replaced(TracedText.of(text), script=script).pieces if piece.expression]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@together(
+    "text, expected",
     [
         ("vllm serve <model>", ["<model>"]),
         ("vllm serve <your model's-name>", []),
@@ -46,7 +47,7 @@ def test_placeholders(text: str, expected: list[str]) -> None:
     assert replaced(TracedText.of(text), script=True).shown == text
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         "cat < input.txt > output.txt",
@@ -79,7 +80,7 @@ def typed(text: str, root: bool = False) -> str | None:
     return found.flat if found is not None else None
 
 
-@pytest.mark.parametrize(
+@together(
     "prompt",
     [
         "$ ",
@@ -113,8 +114,8 @@ def test_a_number_sign_is_a_prompt_only_if_that_is_asked() -> None:
     assert typed("# one\nprinted\n# two\n", root=True) == "one\ntwo\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "command"),
+@together(
+    "text, command",
     [
         ("$ one \\\n  --a\nprinted\n", "one \\\n  --a\n"),
         ("$ one \\\n> --a\nprinted\n", "one \\\n--a\n"),

@@ -8,6 +8,7 @@ import pytest
 
 from servelint.core.launch import Launch
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, spans
+from tests.together import together
 
 
 def launch(text: str) -> Launch:
@@ -15,7 +16,7 @@ def launch(text: str) -> Launch:
 
 
 class TestCommands:
-    @pytest.mark.parametrize(
+    @together(
         "key",
         [
             "command",
@@ -37,7 +38,7 @@ class TestCommands:
         assert spans(found.argv[:1]) == marks
         assert (found.name, lines(found)) == ("a.b", (3, 3))
 
-    @pytest.mark.parametrize(
+    @together(
         "key", ["expected_command", "description", "example", "stop_command", "prompt", "title", "help", "vllm_args", "model"]
     )
     def test_keys_that_mean_none(self, key: str) -> None:
@@ -323,8 +324,8 @@ def test_commands_in_lines_of_their_own() -> None:
     assert argv(launch("run: |\n  vllm serve m\n  echo -n done\n")) == ["m"]
 
 
-@pytest.mark.parametrize(
-    ("image", "found"),
+@together(
+    "image, found",
     [
         ("image: vllm/vllm-openai:v0.9.0", "0.9.0"),
         ("container: vllm/vllm-openai:v0.9.0", "0.9.0"),
@@ -345,8 +346,8 @@ def test_the_image_of_a_command(image: str, found: str | None) -> None:
     assert release(launch(f"a:\n  {image}\n  b: {{run: vllm serve m}}\n"))[0] == found
 
 
-@pytest.mark.parametrize(
-    ("text", "count"),
+@together(
+    "text, count",
     [
         ("openapi: 3.1.0\nrun: vllm serve m\n", 0),
         ("suite: a\nrun: vllm serve m\n", 1),
@@ -362,9 +363,7 @@ def test_documents_whose_commands_nobody_starts(text: str, count: int) -> None:
     assert len(launches_in(text, "file.yaml")) == count
 
 
-@pytest.mark.parametrize(
-    "key", ["expected", "assertions", "prompt", "message", "changelog", "description", "nav", "docs", "doc", "readme"]
-)
+@together("key", ["expected", "assertions", "prompt", "message", "changelog", "description", "nav", "docs", "doc", "readme"])
 def test_nothing_in_a_text_for_readers_is_started(key: str) -> None:
     assert launches_in(f"a:\n  {key}: [{{run: vllm serve m}}]\n", "file.yaml") == []
     assert len(launches_in(f"a:\n  x_{key}: [{{run: vllm serve m}}]\n", "file.yaml")) == 1

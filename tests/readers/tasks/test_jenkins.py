@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.launching import argv, environment, launch_in, launches_in
+from tests.together import together
 
 
-@pytest.mark.parametrize(
-    ("step", "words"),
+@together(
+    "step, words",
     [
         ("sh 'vllm serve m --port 80'", ["m", "--port", "80"]),
         ('sh "vllm serve m --port 80"', ["m", "--port", "80"]),

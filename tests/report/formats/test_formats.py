@@ -14,6 +14,7 @@ from servelint.core.settings import FORMATS
 from servelint.report import formats
 from servelint.report.formats import RenderOptions
 from servelint.settings.keys import KEYS
+from tests.together import together
 from tools.schemas import settings
 
 ROOT = Path(__file__).parents[3]
@@ -26,7 +27,7 @@ def test_each_module_is_a_format() -> None:
     assert FORMATS[0] == "text"
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@together("name", list(FORMATS))
 def test_a_format_has_what_the_registry_asks_for(name: str) -> None:
     found = formats.find(name)
     assert found.AUDIENCE

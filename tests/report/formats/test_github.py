@@ -8,6 +8,7 @@ from servelint.core.problem import Problem
 from servelint.report.formats.github import render
 from tests.findings import documented, finding, report
 from tests.launching import marked
+from tests.together import together
 
 
 def test_a_finding() -> None:
@@ -45,8 +46,8 @@ def test_nothing() -> None:
     assert render(report()) == ""
 
 
-@pytest.mark.parametrize(
-    ("text", "in_message", "in_property"),
+@together(
+    "text, in_message, in_property",
     [
         ("a\nb", r"a\nb", r"a\nb"),
         ("a\rb", r"a\rb", r"a\rb"),

@@ -20,6 +20,7 @@ from tests.book import as_written
 from tests.findings import documented, finding, report
 from tests.launching import marked
 from tests.running import Workspace
+from tests.together import together
 from tests.wrapping import CLOSE, OPEN
 
 ROOT = Path(__file__).parents[3]
@@ -124,7 +125,7 @@ def test_a_fix_that_deletes_a_line_ends_on_the_next() -> None:
     assert (edit["start"], edit["end"], edit["text"]) == ({"line": 2, "column": 1}, {"line": 3, "column": 1}, "")
 
 
-@pytest.mark.parametrize("text", ['"', "\\", "\n", "\x1b[31m", "\u2028", "\ud800", "\x00", "</script>", "\u4e2d"])
+@together("text", ['"', "\\", "\n", "\x1b[31m", "\u2028", "\ud800", "\x00", "</script>", "\u4e2d"])
 def test_any_text_comes_back_as_it_is(text: str) -> None:
     _, (mark,) = marked("run.sh", "⟦m⟧")
     (data,) = valid(render(report(finding(mark, message=text, advice=""))))["findings"]

@@ -14,6 +14,7 @@ from servelint.core.text import TracedText
 from servelint.readers import read
 from servelint.syntax.batch.evaluate import Command, evaluate
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites, spans
+from tests.together import together
 
 
 def batch(text: str, folder: Path | None = None) -> Launch:
@@ -58,7 +59,7 @@ class TestLines:
     def test_a_comment_is_a_part_of_the_line_that_it_continues(self) -> None:
         assert argv(batch("llama-server -m a ^\n rem --port 1\n")) == ["-m", "a", "rem", "--port", "1"]
 
-    @pytest.mark.parametrize(
+    @together(
         "text",
         [
             "echo llama-server -m a\n",
@@ -78,7 +79,7 @@ class TestLines:
     def test_what_starts_none(self, text: str) -> None:
         assert launches_in(text, "start.bat") == []
 
-    @pytest.mark.parametrize(
+    @together(
         "program",
         [
             "llama-server",
@@ -100,7 +101,7 @@ class TestLines:
     def test_programs(self, program: str) -> None:
         assert argv(batch(f"{program} -m a\n")) == ["-m", "a"]
 
-    @pytest.mark.parametrize(
+    @together(
         "command",
         [
             "llama-server -m a > log.txt 2>&1",
@@ -121,8 +122,8 @@ class TestLines:
 
 
 class TestBatchWords:
-    @pytest.mark.parametrize(
-        ("written", "words"),
+    @together(
+        "written, words",
         [
             ('"a b"', ["a b"]),
             ('a" "b', ["a b"]),
@@ -147,8 +148,8 @@ class TestBatchWords:
         assert argv(launch) == ["-m", "a", "--x", *words]
         assert all(word.text.known and not word.many for word in launch.argv)
 
-    @pytest.mark.parametrize(
-        ("written", "shown", "many"),
+    @together(
+        "written, shown, many",
         [
             ("%V%", "%V%", True),
             ('"%V%"', "%V%", False),
@@ -183,8 +184,8 @@ class TestBatchVariables:
         ]  # fmt: skip
         assert lines(launch) == (4, 4)
 
-    @pytest.mark.parametrize(
-        ("assignments", "value"),
+    @together(
+        "assignments, value",
         [
             ("set V=a", "a"),
             ("set v=a", "a"),
@@ -238,8 +239,8 @@ class TestBatchVariables:
         assert word.value == value
         assert word.text.assumed or "else (set V=" in assignments
 
-    @pytest.mark.parametrize(
-        ("assignments", "shown"),
+    @together(
+        "assignments, shown",
         [
             ("", "%V%"),
             ("set V=%W%", "%W%"),
@@ -380,8 +381,8 @@ def ran(text: str, files: dict[str, str] | None = None) -> list[str]:
     return [*found, *(["open"] if open_env else [])]
 
 
-@pytest.mark.parametrize(
-    ("test", "expected"),
+@together(
+    "test, expected",
     [
         ("1 equ 1", ["yes"]),
         ("1 equ 01", ["yes"]),
@@ -431,8 +432,8 @@ def test_which_branch_a_condition_takes(test: str, expected: list[str]) -> None:
     assert ran(f"if {test} (yes) else (no)\n") == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@together(
+    "text, expected",
     [
         # what a variable is known to be
         ("set V=a\nif defined V (yes) else (no)", ["yes"]),
@@ -520,8 +521,8 @@ def test_what_a_batch_file_runs(text: str, expected: list[str]) -> None:
     assert ran(text + "\n") == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "files", "expected"),
+@together(
+    "text, files, expected",
     [
         ("call a.bat\nrun %V%", {"a.bat": "set V=1\nrun b\n"}, ["run 1"]),
         ("call a.cmd\nrun %V%", {"a.cmd": "if exist x (\nset V=1\nexit /b\n)\nset V=2\n"}, ["run 1"]),

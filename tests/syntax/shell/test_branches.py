@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.launching import launches_in
+from tests.together import together
 
 CASES = {
     "equal in all arms": (
@@ -135,7 +134,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@together("name", list(CASES))
 def test_words(name: str) -> None:
     script, expected = CASES[name]
     assert [" ".join([word.shown for word in launch.argv]) for launch in launches_in(script, "run.sh")] == expected

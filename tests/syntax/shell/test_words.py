@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
-
 from servelint.core.source import Source
 from servelint.core.text import TracedText, unknown
 from servelint.syntax.shell.words import dropped, split
+from tests.together import together
 
 
 def text(content: str) -> TracedText:
     return TracedText.at(Source("compose.yml", content), 0, len(content))
 
 
-@pytest.mark.parametrize(
-    ("content", "words", "left_out"),
+@together(
+    "content, words, left_out",
     [
         ("vllm serve m", ["vllm", "serve", "m"], None),
         ("  a \t\n b  ", ["a", "b"], None),
