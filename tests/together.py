@@ -6,6 +6,7 @@ All cases of a test are tried, and those that fail are named with what each says
 from __future__ import annotations
 
 import inspect
+import re
 import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -19,7 +20,7 @@ _LONG = 60
 
 def shortened(case: Any) -> str:
     """A case as its name: the text that it is, or what is written for it, and not more than a line's worth."""
-    text = case if isinstance(case, str) else repr(case)
+    text = case if isinstance(case, str) else re.sub(r" at 0x[0-9a-f]+>", ">", repr(case))
     return text if len(text) <= _LONG else text[:_LONG] + "\u2026"
 
 
