@@ -100,6 +100,8 @@ def test_what_is_no_range_is_refused(text: str) -> None:
         (">=0.20,!=0.20.1,!=0.20.2", "0.20 and later, not 0.20.1, 0.20.2"),
         ("!=0.20.1", "every release, not 0.20.1"),
         ("", "every release"),
+        (">=0", "every release"),
+        (">=0,<0.29", "before 0.29"),
     ],
 )
 def test_a_range_as_a_person_says_it(text: str, said: str) -> None:

@@ -98,9 +98,9 @@ def is_open(bounds: Bounds) -> bool:
 
 @lru_cache(maxsize=1024)
 def describe(text: str) -> str:
-    """A range in words: ">=0.20" is "0.20 and later", ">=9180" of numbered builds "b9180 and later"."""
+    """A range in words: ">=0.20" is "0.20 and later", ">=9180" of numbered builds "b9180 and later", ">=0" "every release"."""
     text = re.sub(r"(?<![\w.])(\d{4,})(?![\w.])", r"b\1", text)
-    lower = re.search(r">(=?)\s*([\w.]+)", text)
+    lower = re.search(r">(?!=\s*0(?![\w.]))(=?)\s*([\w.]+)", text)
     upper = re.search(r"<(=?)\s*([\w.]+)", text)
     exact = re.search(r"==\s*([\w.]+)", text)
     without = re.findall(r"!=\s*([\w.]+)", text)
