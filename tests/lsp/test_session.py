@@ -17,7 +17,7 @@ from tests.lsp.told import Checked, Kept, Told, checked, of_server, position
 
 pytestmark = pytest.mark.book
 
-EDITS = 100
+EDITS = 140
 SYNTAX = "servelint/unreadable"
 KINDS = {"push": (PUSH, "utf-16"), "pull": (PULL, "utf-16"), "pull in UTF-8": (PULL_UTF8, "utf-8")}
 

@@ -39,20 +39,25 @@ class Judged(NamedTuple):
     number: int
 
 
-def each_judged(rule: dict[str, Any]) -> Iterator[Judged]:
-    """The bad examples of a rule, each at the first and the last release, or at all with SERVELINT_ALL_RELEASES."""
+def each_judged(rule: dict[str, Any], *, middle: bool = False) -> Iterator[Judged]:
+    """The bad examples of a rule, each at the first and the last release of its range, or at all with SERVELINT_ALL_RELEASES.
+
+    Args:
+        rule: as its file has it.
+        middle: whether each is judged at the release in the middle as well.
+    """
     for number, example in enumerate(rule["examples"]["bad"], start=1):
         filename, wrap = WRAPPERS["compose-list"]
         text = (filename, wrap(rule["engine"], example)) if "image" in example else example_text(example)
         for launch in read(unmarked(*text)[0]).launches:
-            for release in _sampled(rule, example):
+            for release in _sampled(rule, example, middle):
                 settings = asked(example)
                 findings = judged_at(launch, settings, release)
                 own = next((one for one in findings if one.rule == rule["id"]), None)
                 yield Judged(launch, settings, release, findings, own, number)
 
 
-def _sampled(rule: dict[str, Any], example: dict[str, Any]) -> list[str | None]:
+def _sampled(rule: dict[str, Any], example: dict[str, Any], middle: bool) -> list[str | None]:
     """The releases at which an example is judged; None for what its file names."""
     own = str(example["version"]) if "version" in example else None
     if "text" in example or "image" in example or not rule.get("versions"):
@@ -61,5 +66,6 @@ def _sampled(rule: dict[str, Any], example: dict[str, Any]) -> list[str | None]:
     inside = [one for one in releases_of(rule["engine"]) if ranges.contains(bounds, release_key(one))]
     if not inside:
         return [own]
-    chosen = inside if EVERYWHERE else [inside[0], inside[-1]]
+    few = [inside[0], inside[len(inside) // 2], inside[-1]] if middle else [inside[0], inside[-1]]
+    chosen = inside if EVERYWHERE else few
     return list(dict.fromkeys([*chosen, *([own] if own is not None else [])]))
