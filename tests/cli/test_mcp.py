@@ -181,7 +181,7 @@ class TestAnswers:
         assert "servelint.toml:1:1" in answer.text
 
     def test_a_long_answer_ends_with_what_is_left_out(self, session: Session) -> None:
-        (session.folder / "run.sh").write_text("vllm serve m --swap-space 4\n" * 900)
+        (session.folder / ("long-" * 40 + ".sh")).write_text("vllm serve m --swap-space 4\n" * 400)
         text, data = session.run(("check", PINNED), ("check", {**PINNED, "format": "json"}))
         assert len(text.text) < 101_000
         assert re.search(r"\n\d+ more lines omitted; name fewer paths, or a severity\Z", text.text)
