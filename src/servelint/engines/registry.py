@@ -438,7 +438,7 @@ class Engine:
     object_options: tuple[str, ...] = ()
     """Options whose value must be a JSON object, although the parser accepts any text."""
     filled_options: tuple[str, ...] = ()
-    """Options whose value must not be empty, although the parser accepts any text."""
+    """Options whose value must be neither empty nor `None`, although the parser accepts any text."""
     object_members: Mapping[str, str] = {}
     """Options among these whose members must all be of one kind: a kind of servelint.syntax.json."""
     late_objects: tuple[str, ...] = ()

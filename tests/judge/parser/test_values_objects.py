@@ -8,6 +8,7 @@ import servelint
 from servelint.engines.config import configs
 from servelint.syntax.json import UNKNOWN
 from tests.judge.parser import edits, fixed, in_file, is_safe, kinds, kinds_in, only
+from tests.together import together
 
 NEW = """m --speculative-config '{"method":"ngram","num_speculative_tokens":1,"parallel_drafting":true}'"""
 
@@ -299,6 +300,31 @@ def test_a_name_that_is_empty() -> None:
     )
     assert finding.advice == "write a value, or delete --served-model-name"
     assert kinds("vllm", "m --served-model-name ''", "0.11.0") == []
+
+
+@together(
+    "words, release, is_refused",
+    [
+        ("--served-model-name None", "0.33.0", True),
+        ("--served-model-name None", "0.11.2", True),
+        ("--served-model-name none", "0.33.0", False),
+        ("--logits-processors ''", "0.25.1", True),
+        ("--logits-processors a:B None", "0.33.0", True),
+        ("--logits-processors a:B", "0.33.0", False),
+        ("--allowed-media-domains None", "0.11.2", True),
+        ("--allowed-media-domains null", "0.11.2", False),
+        ("--numa-bind-nodes ''", "0.31.0", True),
+        ("--numa-bind-nodes 0 1", "0.31.0", False),
+        ("--numa-bind-cpus None", "0.33.0", True),
+        ("--collect-detailed-traces None --otlp-traces-endpoint http://c:4317", "0.31.0", True),
+        ("--collect-detailed-traces all --otlp-traces-endpoint http://c:4317", "0.31.0", False),
+        ("--api-key ''", "0.33.0", False),
+        ("--lora-target-modules None", "0.33.0", False),
+    ],
+)
+def test_none_and_nothing_unset_no_list(words: str, release: str, is_refused: bool) -> None:
+    """As the configuration of these releases has it: `None` becomes an element of the list."""
+    assert ("invalid-value" in kinds("vllm", f"m {words}", release)) == is_refused
 
 
 _FILE = "cat > a.yaml <<EOF\n{}\nEOF\n{}\n"

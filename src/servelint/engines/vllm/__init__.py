@@ -407,7 +407,10 @@ class VLLM(Engine):
         *("hf-overrides", "additional-config", "override-generation-config", "mm-processor-kwargs", "media-io-kwargs"),
         *("limit-mm-per-prompt", "model-class-overrides"),
     )
-    filled_options = ("served-model-name",)
+    filled_options = (
+        *("served-model-name", "allowed-media-domains", "logits-processors", "numa-bind-nodes", "numa-bind-cpus"),
+        "collect-detailed-traces",
+    )
     object_members = {"media-io-kwargs": "object", "model-class-overrides": "string"}
     late_objects = ("speculative-config",)  # a dictionary to the parser
     object_rules = (

@@ -96,9 +96,10 @@ def _value(view: ReleaseView, setting: Setting, option: Option, text: TracedText
     except Refused as refused:
         message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}'
         return Violation("invalid-value", place, message, f"write {refused}", f"not {refused}")
-    if option.name in view.record.filled_options and not text.flat and view.checks_fields:
-        message = f"{setting.spelling} is empty; {view.release} does not start"
-        return Violation("invalid-value", place, message, f"write a value, or delete {setting.spelling}", "empty")
+    if option.name in view.record.filled_options and text.flat in ("", "None") and view.checks_fields:
+        message = f"{setting.spelling} {'None does not unset it' if text.flat else 'is empty'}; {view.release} does not start"
+        label = "not a value" if text.flat else "empty"
+        return Violation("invalid-value", place, message, f"write a value, or delete {setting.spelling}", label)
     if option.name in view.record.object_options and isinstance(converted, str) and view.checks_fields:
         message = f'"{text.flat}" is not a valid value for {setting.spelling} in {view.release}, which takes an object'
         return Violation("invalid-value", place, message, "write a JSON object", "not an object")
