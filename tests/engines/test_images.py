@@ -285,6 +285,17 @@ def test_a_tag_whose_release_the_publisher_names(name: str, release: str) -> Non
         ("763104351884.dkr.ecr.eu-west-1.amazonaws.com/vllm:0.11.0-gpu-py312-cu128-ubuntu22.04-ec2-v1.0", "vllm", "0.11.0"),
         ("public.ecr.aws/deep-learning-containers/vllm:0.15-gpu-py312-ec2", "vllm", "0.15.1"),
         ("763104351884.dkr.ecr.us-east-1.amazonaws.com/sglang:0.5.5-gpu-py312", "sglang", "0.5.5"),
+        ("763104351884.dkr.ecr.us-west-2.amazonaws.com/vllm-arm64:0.10.2-gpu-py312-ec2", "vllm", "0.10.2"),
+        (
+            "763104351884.dkr.ecr.us-east-1.amazonaws.com/huggingface-vllm:0.17.0-transformers4.57.5-gpu-py312-cu129",
+            "vllm",
+            "0.17.0",
+        ),
+        (
+            "763104351884.dkr.ecr.us-east-1.amazonaws.com/huggingface-sglang:0.5.8-transformers4.57.3-gpu-py312",
+            "sglang",
+            "0.5.8",
+        ),
         ("public.ecr.aws/deep-learning-containers/sglang:server-cuda-v1.2", "sglang", "0.5.14"),
         ("quay.io/ascend/vllm-ascend:v0.11.0", "vllm", "0.11.0"),
         ("quay.io/ascend/vllm-ascend:v0.11.0rc1", "vllm", "0.11.0"),

@@ -147,6 +147,14 @@ class SGLang(Engine):
             tags=r"^(?P<release>\d+\.\d+\.\d+)-gpu-",
         ),
         ImageFamily(
+            "huggingface-sglang",
+            "https://github.com/aws/deep-learning-containers/tree/master/docs/src/data/huggingface-sglang",
+            registry=r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?",
+            entrypoint=(),
+            own_tags=True,
+            tags=r"^(?P<release>\d+\.\d+\.\d+)-transformers",
+        ),
+        ImageFamily(
             "scitrera/dgx-spark-sglang",
             "https://hub.docker.com/r/scitrera/dgx-spark-sglang",
             entrypoint=(),

@@ -310,6 +310,15 @@ class VLLM(Engine):
             entrypoint=(),
             own_tags=True,
             tags=r"^(?P<release>\d+\.\d+(?:\.\d+)?)-(?:gpu|cpu|neuronx?)-",
+            suffixes=("-arm64",),
+        ),
+        ImageFamily(
+            "huggingface-vllm",
+            "https://github.com/aws/deep-learning-containers/tree/master/docs/src/data/huggingface-vllm",
+            registry=r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?",
+            entrypoint=(),
+            own_tags=True,
+            tags=r"^(?P<release>\d+\.\d+\.\d+)-transformers",
         ),
         ImageFamily(
             "pytorch-inference-vllm-neuronx",
