@@ -884,3 +884,16 @@ def test_types_of_speculation_are_collected() -> None:
     assert kinds("llama.cpp", repeated, "b9113") == ["repeated-option"]
     assert kinds("llama.cpp", repeated, "b9246") == []
     assert kinds("llama.cpp", "-m m.gguf -c 4096 -c 8192", "b11434") == ["repeated-option"]
+
+
+@together(
+    "model, command, expected",
+    [
+        ("model: n", "vllm serve m --config a.yaml", []),
+        ("model: n", "vllm serve --config a.yaml", []),
+        ("port: 1", "vllm serve m --model n --config a.yaml", ["unexpected-argument"]),
+    ],
+)
+def test_a_model_of_a_file_goes_behind_the_argument(model: str, command: str, expected: list[str]) -> None:
+    """_pull_args_from_config sets the file's words behind the argument, after --model was looked for."""
+    assert kinds_in(f"cat > a.yaml <<EOF\n{model}\nEOF\n{command}\n", "run.sh", vllm="0.25.1") == expected

@@ -480,7 +480,7 @@ def _model_first(view: ReleaseView) -> list[Violation]:
         change = Change(words=[model.word]) if view.config.launch.argv[:1] == [model.word] else None
         advice = f"write {command} MODEL, without --model"
         return [Violation("missing-argument", model.word.text.span(), message, advice, change=change, safe=True)]
-    given = model.value.flat if model is not None and model.value is not None else ""
+    given = model.value.flat if model is not None and model.value is not None and not _in_file(model, view) else ""
     if later and model is not None and given and arguments.positionals and _is_model(arguments.positionals[0]):
         message = f"{command} of {view.release} accepts one model, and gets two: --model and an argument"
         change = Change(drop=[model]) if arguments.positionals[0].text.flat == given else None
@@ -496,6 +496,11 @@ def _model_first(view: ReleaseView) -> list[Violation]:
         return []
     message = f"{command} of {view.release} takes no --served-model-name where the model is not its first argument"
     return [Violation("missing-argument", name.word.text.span(), message, f"write {command} MODEL, then the options")]
+
+
+def _in_file(model: Setting, view: ReleaseView) -> bool:
+    """Whether a file of --config gives the model: the argument goes before it."""
+    return all(word is not model.word for word in view.config.launch.argv)
 
 
 def _is_model(word: Word) -> bool:
