@@ -27,7 +27,7 @@ CHANGES = ("0.2.0", "0.5.0", "0.5.13", "0.6.7", "0.9.3", "0.10.0", "0.15.5")
 """Releases that changed the arithmetic: the default of the context (0.5.13, 0.6.7, 0.15.5) and of the parallel requests
 (0.2.0, 0.6.7, 0.10.0), the types of the cache (0.5.0), and that a context is cut to the model's own (0.9.3)."""
 _TIERS = ((47, 262144), (23, 32768), (0, 4096))
-"""GiB of all GPUs -> the context of a model that is given none, from 0.15.5 on."""
+"""GiB of all GPUs -> the context where no setting gives one, from 0.15.5 on."""
 _DISTILLED = {**dict.fromkeys(("1.5b", "7b", "14b", "32b"), "qwen"), "70b": "llama"}
 """Sizes of deepseek-r1 that are distilled models -> what they are distilled into. Its 8b was first a Llama, then a Qwen3."""
 _NAME = re.compile(
