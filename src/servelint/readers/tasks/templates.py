@@ -51,9 +51,10 @@ _GIVEN = re.compile(r"(?:env\..*|[A-Z0-9_]+)")
 """Macros that llama-swap sets, variables, and names that envsubst or Flux may fill in before."""
 _KEYS_OF_GROUP = ("swap", "exclusive", "persistent", "members")  # internal/config/config.go: GroupConfig
 _KEYS_OF_MODEL = (
-    "cmd cmdStop proxy aliases env checkEndpoint ttl unloadTimeout unlisted useModelName name description concurrencyLimit filters"
-    " macros metadata sendLoadingState timeouts compat capabilities healthCheckTimeout"
-).split()
+    *("cmd", "cmdStop", "proxy", "aliases", "env", "checkEndpoint", "ttl", "unloadTimeout", "unlisted", "useModelName", "name"),
+    *("description", "concurrencyLimit", "filters", "macros", "metadata", "sendLoadingState", "timeouts", "compat"),
+    *("capabilities", "healthCheckTimeout"),
+)
 """internal/config/model_config.go of v250: ModelConfig. Older releases have one other key, cmd_stop (v84, v85)."""
 _FILLED = re.compile(r"\{\{|\{%|<%")
 """What another program fills in before llama-swap reads the file."""
