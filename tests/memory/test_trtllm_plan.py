@@ -52,12 +52,6 @@ def test_the_published_cache_of_a_decode_rank(gpu: str, gib: float) -> None:
     assert found.verdict == FITS
 
 
-def test_the_published_tokens_of_a_small_cache() -> None:
-    """https://github.com/triton-inference-server/tutorials/pull/150: 78.30 GiB for 3,731,744 tokens of TinyLlama."""
-    found = plan("TinyLlama/TinyLlama-1.1B-Chat-v1.0 --max_seq_len 3731744", "h200")
-    assert found.need_gib == pytest.approx(78.30, abs=0.01)
-
-
 def test_the_fraction_and_the_ranks() -> None:
     wide, narrow = plan("Qwen/Qwen3-8B"), plan("Qwen/Qwen3-8B --kv_cache_free_gpu_memory_fraction 0.45")
     assert wide.kv_gib is not None
