@@ -14,8 +14,8 @@ functions are left out. A release between two that are stored is judged by what 
 | 1.0.0rc6, 1.1.0rc5 | (1) of the release that follows | not stored: no candidate before 1.1.0 is judged |
 | 1.1.0, 1.2.0 | (1) | those of 1.3.0rc3 and the older ones of patches.json: at least what the release takes |
 | 1.3.0rc3 | the source whose version.py says 1.3.0rc3 | the same source |
-| 1.3.0rc27 | (1) | those of the file itself: the page `llm-api/reference/TorchLlmArgs.html` of its documentation (2) |
-| 1.3.0rc14, 1.3.0rc22, 1.3.0rc29 | (1) | not stored |
+| 1.3.0rc27, 1.3.0rc29 | (1) | those of the file itself: the page `llm-api/reference/TorchLlmArgs.html` of its documents (2) |
+| 1.3.0rc14, 1.3.0rc22 | (1) | not stored |
 
 (1) The command's page in the documentation of the release.
 (2) Keys of objects in the file are not stored. Keys that 1.3.0rc3 has and the page lacks are taken to be allowed.

@@ -132,10 +132,15 @@ def test_a_file_that_is_not_known_stays_a_name(content: str, options: str) -> No
         ("1.3.0rc27", "num_serve_frontends: 64\nsampler_type: auto\n", []),
         ("1.3.0rc27", WRONG, []),  # keys of objects are not known
         ("1.3.0rc26", "max_batchsize: 8\n", [("trtllm/unknown-json-key", "max_batchsize")]),
-        ("1.3.0rc28", "max_batchsize: 8\n", []),
+        ("1.3.0rc27", "enable_tokenization_cache: true\n", [("trtllm/unknown-json-key", "enable_tokenization_cache")]),
+        ("1.3.0rc28", "enable_tokenization_cache: true\n", []),  # between the two
+        ("1.3.0rc28", "max_batchsize: 8\n", [("trtllm/unknown-json-key", "max_batchsize")]),
+        ("1.3.0rc29", "enable_tokenization_cache: true\nenable_return_routed_experts: true\n", []),
+        ("1.3.0rc29", "max_batchsize: 8\n", [("trtllm/unknown-json-key", "max_batchsize")]),
+        ("1.4.0rc1", "max_batchsize: 8\n", []),
     ],
 )
-def test_the_keys_of_the_file_itself_in_1_3_0rc27(release: str, content: str, findings: list[tuple[str, str]]) -> None:
+def test_the_keys_of_the_file_itself_after_1_3_0rc3(release: str, content: str, findings: list[tuple[str, str]]) -> None:
     assert found(content, release=release) == findings
 
 

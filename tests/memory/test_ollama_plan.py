@@ -9,11 +9,12 @@ from servelint.engines.config import configs
 from servelint.memory import is_planned, plan_of
 from servelint.memory.ollama import library_model
 from servelint.memory.plan import FITS, TIGHT, UNKNOWN, MemoryPlan
+from tests.together import together
 
 
-def plan(text: str, gpu: str = "rtx-4090", release: str = "0.12.3") -> MemoryPlan:
+def plan(text: str, gpu: str = "rtx-4090", release: str = "0.12.3", gpus: int = 1) -> MemoryPlan:
     (launch,) = [one for one in servelint.find_launches(text, "Modelfile") if is_planned(one)]
-    launch.gpu = gpu
+    launch.gpu, launch.gpu_count = gpu, gpus
     return plan_of(configs(launch, [release])[0])
 
 
@@ -52,6 +53,8 @@ def test_other_names_are_not_known(name: str) -> None:
         ("FROM llama3.1:8b\nPARAMETER num_ctx 8192\n", "kv cache", 1024.0),
         # the log of the same model with 33 layers on the GPU: 4403.49 MiB
         ("FROM llama3.1:8b\nPARAMETER num_ctx 8192\n", "weights", 4403.49),
+        # https://github.com/ollama/ollama/issues/7408: 16,384 tokens in all
+        ("FROM qwen2.5:72b\nPARAMETER num_ctx 16384\n", "kv cache", 5120.0),
         # https://github.com/ollama/ollama/issues/9181: a 70B with num_ctx 64000, memory.required.kv 19.5 GiB
         ("FROM llama3.3:70b\nPARAMETER num_ctx 64000\n", "kv cache", 19.5 * 1024),
     ],
@@ -65,9 +68,66 @@ def test_published_sizes(text: str, name: str, size: float) -> None:
 def test_verdicts() -> None:
     assert plan("FROM llama3.1:8b\nPARAMETER num_ctx 8192\n").verdict == FITS
     assert plan("FROM llama3.3:70b\nPARAMETER num_ctx 8192\n").verdict == TIGHT
-    unknown = plan("FROM llama3.1:8b\n")
+    unknown = plan("FROM llama3.1:8b\n", "no-such-gpu", "0.15.5")
     assert unknown.verdict == UNKNOWN
-    assert unknown.missing == ["the context: neither num_ctx nor OLLAMA_CONTEXT_LENGTH is given"]
+    assert "the context: neither num_ctx nor OLLAMA_CONTEXT_LENGTH is given" in unknown.missing
+
+
+@together(
+    "release, gpu, tokens",
+    [
+        ("0.6.6", "rtx-4090", 2048),
+        ("0.6.7", "rtx-4090", 4096),
+        ("0.15.4", "h100", 4096),
+        ("0.15.5", "rtx-4090", 32768),
+        ("0.15.5", "h100", 131072),  # the tier says 262,144 tokens, and the model has half of them
+        ("0.15.5", "rtx-4060", 4096),
+    ],
+)
+def test_the_default_of_the_context(release: str, gpu: str, tokens: int) -> None:
+    """server/routes.go of v0.15.5, and envconfig/config.go of the others."""
+    assert plan("FROM llama3.1:8b\n", gpu, release).max_model_len == tokens
+
+
+@together(
+    "release, text, slots, kv",
+    [
+        ("0.1.48", "FROM llama3.1:8b\nPARAMETER num_ctx 8192\n", 1, (1024, 1024)),
+        ("0.2.0", "FROM llama3.1:8b\nPARAMETER num_ctx 8192\n", 4, (4096, 4096)),
+        ("0.6.7", "FROM llama3.1:8b\nPARAMETER num_ctx 8192\n", 2, (2048, 2048)),
+        ("0.10.0", "FROM llama3.1:8b\nPARAMETER num_ctx 8192\n", 1, (1024, 1024)),
+        # four requests of this length find no room, and one may
+        ("0.5.12", "FROM llama3.1:8b\nPARAMETER num_ctx 65536\n", 1, (8192, 32768)),
+        # https://github.com/ollama/ollama/issues/9362: 8,192 cells of 28 layers with 256 + 256 elements
+        ("0.5.12", "FROM deepseek-r1:1.5b\nPARAMETER num_ctx 2048\n", 4, (224, 224)),
+    ],
+)
+def test_parallel_requests_that_nobody_gave(release: str, text: str, slots: int, kv: tuple[int, int]) -> None:
+    """defaultParallel in server/sched.go."""
+    found = plan(text, release=release)
+    low, _, high = mib(found, "kv cache")
+    assert (found.sequences, round(low), round(high)) == (slots, *kv)
+
+
+@together(
+    "text, gpu, gpus, release",
+    [
+        # https://github.com/ollama/ollama/issues/5913: an allocation failed
+        ("FROM llama3:70b\nPARAMETER num_ctx 2048\n", "rx-7900-xtx", 1, "0.2.8"),
+        # https://github.com/ollama/ollama/issues/8597: 45,108 MiB found no room
+        ("FROM deepseek-r1:671b\n", "l40s", 4, "0.5.7"),
+        # https://github.com/ollama/ollama/issues/8447: 385 GiB of weights
+        ("FROM deepseek-v3:671b\nPARAMETER num_ctx 2048\n", "rtx-4090", 1, "0.5.6"),
+    ],
+)
+def test_what_failed_does_not_fit(text: str, gpu: str, gpus: int, release: str) -> None:
+    assert plan(text, gpu, release, gpus).verdict != FITS
+
+
+def test_a_model_on_two_gpus() -> None:
+    """https://github.com/stackblitz-labs/bolt.diy/issues/313: all on two RTX 3090, as four requests of 13,108 tokens."""
+    found = plan("FROM qwen2.5-coder:32b\nPARAMETER num_ctx 13108\n", "rtx-3090", "0.4.1", 2)
+    assert (found.verdict, found.sequences) == (FITS, 4)
 
 
 def test_a_server_alone_says_no_model() -> None:

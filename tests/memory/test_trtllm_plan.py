@@ -38,6 +38,20 @@ def test_a_latent_cache_is_whole_on_each_gpu() -> None:
     assert plan(words + " --kv_cache_dtype $KV", "b300", "1.3.0rc14").missing == ["kv-cache-dtype"]
 
 
+@pytest.mark.parametrize(("gpu", "gib"), [("h200", 65.73), ("b200", 97.68)])
+def test_the_published_cache_of_a_decode_rank(gpu: str, gib: float) -> None:
+    """https://github.com/ai-dynamo/dynamo/pull/9746, the decode worker of Dynamo's recipe for four GPUs."""
+    words = (
+        "Qwen/Qwen3-235B-A22B-FP8 --tp_size 4 --ep_size 4 --max_batch_size 512 --max_num_tokens 1024 --max_seq_len 8192"
+        " --kv_cache_free_gpu_memory_fraction 0.85 --kv_cache_dtype fp8"
+    )
+    found = plan(words, gpu, "1.3.0rc14", 4)
+    assert found.kv_gib is not None
+    assert found.kv_gib.low < gib < found.kv_gib.high
+    assert found.kv_gib.mid == pytest.approx(gib, rel=0.03)
+    assert found.verdict == FITS
+
+
 def test_the_fraction_and_the_ranks() -> None:
     wide, narrow = plan("Qwen/Qwen3-8B"), plan("Qwen/Qwen3-8B --kv_cache_free_gpu_memory_fraction 0.45")
     assert wide.kv_gib is not None

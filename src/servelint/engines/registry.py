@@ -364,6 +364,12 @@ class Engine:
     """Folder of its Python package, "" if it has none."""
     numbered_builds: bool = False
     """Whether its releases are numbered builds (b9180)."""
+    tags_patch_at_branch: bool = False
+    """Whether its main branch gets the candidate of a patch as a tag when the branch of a minor release begins.
+
+    So 0.19.1rc1.dev328 is 328 commits after the branch of 0.19.0 on the way to 0.20.0, and later than 0.19.1, which is of
+    the branch.
+    """
     harvested: bool = True
     """Whether servelint.harvest can read its source."""
     harvested_since: str = ""
@@ -608,6 +614,8 @@ class Engine:
     """Values of it to try if a launch runs out of memory, the largest first."""
     memory_reserves: tuple[tuple[str, str], ...] = ()
     """(option, value) with which it reserves less memory beside the KV cache, the mildest first."""
+    memory_experts: tuple[str, tuple[int, ...]] = ("", ())
+    """(option, values) with which it keeps fewer experts in the GPU's memory, the largest first; ("", ()) if it has none."""
     needs_one_request: bool = False
     """Whether it does not start if the KV cache holds less than one request of the full context length."""
     speculation_options: tuple[str, ...] = ()

@@ -152,7 +152,7 @@ def place(engine: str, release: str) -> Placed | None:
         return Placed(KNOWN, [known[keys.index(key)]])
     newer = sum(one < key for one in keys)
     around = known[max(newer - 1, 0) : newer + 1]
-    if engine == "vllm" and 0 < newer < len(known) and _of_main(key):
+    if ENGINES[engine].tags_patch_at_branch and 0 < newer < len(known) and _of_main(key):
         later = next((one for one, other in zip(known, keys, strict=True) if other[0][:2] > key[0][:2]), around[-1])
         return Placed(BETWEEN, [around[0], later])
     if newer == len(known):
@@ -207,11 +207,7 @@ def _cataloged(engine: str) -> list[str]:
 
 
 def _of_main(key: ReleaseKey) -> bool:
-    """Whether a version is of vLLM's main branch: on it, the candidate of a patch is tagged when a minor release branches off.
-
-    So 0.19.1rc1.dev328 is 328 commits after the branch of 0.19.0 on the way to 0.20.0, and later than 0.19.1, which is of the
-    branch.
-    """
+    """Whether a version is of the main branch, where the engine `tags_patch_at_branch`."""
     return len(key[0]) == 3 and key[1] == _PRE["rc"] and key[4] == 0
 
 

@@ -1,8 +1,8 @@
 """Ollama's memory plan: it runs llama.cpp's buffers (servelint.memory.llamacpp) with a context for each parallel request.
 
 A server loads what its clients ask for, so that only a Modelfile says which model runs. Ollama keeps in main memory the layers
-that find no room: nothing is refused, and "fits" means that all layers are on the GPU. Source: envconfig/config.go and
-llm/server.go of ollama 0.12.3.
+that find no room: nothing is refused, and "fits" means that all layers are on the GPU. Source: envconfig/config.go,
+server/sched.go, server/routes.go and llm/server.go of the releases in CHANGES.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from servelint.core.numbers import is_whole
 from servelint.memory import llamacpp
-from servelint.memory.plan import MemoryPlan
+from servelint.memory.plan import FITS, Interval, MemoryPlan
+from servelint.memory.vllm.settings import CudaGpu
 from servelint.models import architecture
 from servelint.models.architecture import Format, Quantization
 from servelint.models.quantization import GGUF_BITS
@@ -22,8 +23,13 @@ if TYPE_CHECKING:
     from servelint.engines.config import Config
     from servelint.models.architecture import Architecture
 
-CHANGES = ("0.5.0",)
-"""Releases that changed the arithmetic: before, the cache has one type."""
+CHANGES = ("0.2.0", "0.5.0", "0.5.13", "0.6.7", "0.9.3", "0.10.0", "0.15.5")
+"""Releases that changed the arithmetic: the default of the context (0.5.13, 0.6.7, 0.15.5) and of the parallel requests
+(0.2.0, 0.6.7, 0.10.0), the types of the cache (0.5.0), and that a context is cut to the model's own (0.9.3)."""
+_TIERS = ((47, 262144), (23, 32768), (0, 4096))
+"""GiB of all GPUs -> the context where no setting gives one, from 0.15.5 on."""
+_DISTILLED = {**dict.fromkeys(("1.5b", "7b", "14b", "32b"), "qwen"), "70b": "llama"}
+"""Sizes of deepseek-r1 that are distilled models -> what they are distilled into. Its 8b was first a Llama, then a Qwen3."""
 _NAME = re.compile(
     r"(?:[\w.-]+/)*(?P<family>[a-z0-9.-]+):(?P<size>e?\d+(?:\.\d+)?[bm](?:-a\d+b)?)(?P<rest>(?:-[\w.]+)*)$", re.IGNORECASE
 )
@@ -41,10 +47,11 @@ def plan(config: Config) -> MemoryPlan:
         found.missing.append("the model: Ollama loads what its clients ask for")
         return found
     count = config.operand("gpu.count").value
-    slots = _number(config, found, "OLLAMA_NUM_PARALLEL") or 1
-    context = _number(config, found, "PARAMETER num_ctx") or _number(config, found, "OLLAMA_CONTEXT_LENGTH")
-    if context is None:
-        found.missing.append("the context: neither num_ctx nor OLLAMA_CONTEXT_LENGTH is given")
+    gpus = count if isinstance(count, int) and count > 0 else config.launch.gpu_count or 1
+    model = library_model(name)
+    context = _context(config, found, gpus)
+    if config.at_least("0.9.3") is True and model is not None and model.context is not None and context is not None:
+        context = min(context, model.context)
     flash = config.operand("env.OLLAMA_FLASH_ATTENTION")
     kind = str(config.operand("env.OLLAMA_KV_CACHE_TYPE").value or "f16").lower()
     if kind not in llamacpp.BYTES:
@@ -53,14 +60,52 @@ def plan(config: Config) -> MemoryPlan:
     on = flash.value in ("1", "true", "True", True) if flash.present is True else None
     if on is False:
         kind = "f16"  # a quantized cache needs Flash Attention, and is ignored without it
-    layers = _number(config, found, "PARAMETER num_gpu")
     settings = llamacpp.Settings(
-        context=(context or 0) * slots or None, slots=slots, layers=layers, keys=kind, values=kind, flash=on,
+        context=context, layers=_number(config, found, "PARAMETER num_gpu"), keys=kind, values=kind, flash=on,
         batch=_number(config, found, "PARAMETER num_batch") or 512, adapts=True, windows=None, last_rows=True, encoder=True,
         reserved=False,
     )  # fmt: skip
-    gpus = count if isinstance(count, int) and count > 0 else config.launch.gpu_count or 1
-    return llamacpp.planned(config, found, settings, name, gpus, library_model(name))
+    plans: list[MemoryPlan] = []
+    for slots in _slots(config, found):
+        one = MemoryPlan("ollama", config.release, name, config.gpu_name, 1, missing=list(found.missing))
+        shared = replace(settings, context=(context or 0) * slots or None, slots=slots)
+        plans.append(llamacpp.planned(config, one, shared, name, gpus, model))
+    return plans[0] if plans[0].verdict == FITS else _widened(plans[-1], plans[0])
+
+
+def _slots(config: Config, found: MemoryPlan) -> tuple[int, ...]:
+    """How many requests run at once: as given, or the first of these numbers with which all layers find room."""
+    given = _number(config, found, "OLLAMA_NUM_PARALLEL")
+    if given:
+        return (given,)
+    if config.at_least("0.10.0") is not False or config.at_least("0.2.0") is False:
+        return (1,)
+    return (2 if config.at_least("0.6.7") is True else 4, 1)
+
+
+def _widened(found: MemoryPlan, most: MemoryPlan) -> MemoryPlan:
+    """A plan whose cache may be as large as that of another plan."""
+    for part, other in zip(found.parts, most.parts, strict=True):
+        if part.name == "kv cache":
+            part.gib = Interval(part.gib.low, part.gib.mid, other.gib.high)
+            found.kv_gib = part.gib
+    return found
+
+
+def _context(config: Config, found: MemoryPlan, gpus: int) -> int | None:
+    """The context of one request: as given, or the default of the release; None if it is not known."""
+    given = _number(config, found, "PARAMETER num_ctx")
+    if not given and config.at_least("0.5.13") is not False:
+        given = _number(config, found, "OLLAMA_CONTEXT_LENGTH")
+    if given:
+        return given
+    if config.at_least("0.15.5") is False:
+        return 4096 if config.at_least("0.6.7") is True else 2048
+    gib = CudaGpu(config).gib
+    if config.at_least("0.15.5") is None or gib is None:
+        found.missing.append("the context: neither num_ctx nor OLLAMA_CONTEXT_LENGTH is given")
+        return None
+    return next(context for least, context in _TIERS if gib * gpus >= least)
 
 
 def _number(config: Config, found: MemoryPlan, name: str) -> int | None:
@@ -87,6 +132,8 @@ def library_model(name: str) -> Architecture | None:
         if match.group("family").startswith(("llama", "gemma"))
         else match.group("family")
     )
+    if family == "deepseek-r1" and match.group("size").lower() in _DISTILLED:
+        family = f"deepseek-r1-distill-{_DISTILLED[match.group('size').lower()]}"
     for spelling in (family, "meta-" + family):
         found = architecture.find(f"{spelling}-{match.group('size')}{rest}") or architecture.find(
             f"{spelling}-{match.group('size')}"

@@ -232,6 +232,7 @@ class SGLang(Engine):
     memory_fractions = ("0.95", "0.92", "0.90", "0.88", "0.85", "0.80", "0.75", "0.70")
     kv_dtype_option = "kv-cache-dtype"
     kv_dtype_fp8 = "fp8_e4m3"
+    memory_experts = ("kt-num-gpu-experts", (128, 100, 64, 32, 16, 8, 4, 1))  # KTransformers
     prefix_caching_off = "disable-radix-cache"
     speculation_options = ("speculative-",)
     speculation_method_operand = "effective.speculative-algorithm"

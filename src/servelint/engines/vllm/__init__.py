@@ -107,6 +107,7 @@ class VLLM(Engine):
     documentation = "https://docs.vllm.ai/en/latest/cli/serve/"
     distributions = ("vllm",)
     python_package = "vllm"
+    tags_patch_at_branch = True
     harvested_since = "0.6.0"
 
     command = ("vllm", "serve")

@@ -299,8 +299,9 @@ def _remedy(config: Config, found: MemoryPlan) -> str:
     without = plain(config)
     if without is not None and without.verdict == "fits" and without.kv_gib is not None:
         return f"without speculative decoding {_gib(without.kv_gib.mid)} GiB are left for the KV cache"
-    if perhaps is None and config.operand("kt-num-gpu-experts").present:
-        return "lower --kt-num-gpu-experts, or use more or larger GPUs"
+    experts, _ = ENGINES[found.engine].memory_experts
+    if perhaps is None and experts and config.operand(experts).present:
+        return f"lower --{experts}, or use more or larger GPUs"
     return perhaps or "use more or larger GPUs, or weights in fewer bits"
 
 
@@ -321,8 +322,8 @@ def _changes(config: Config, found: MemoryPlan) -> list[list[tuple[str, str]]]:
     most = found.gpu_count * width // found.ranks  # the other dimensions keep their ranks
     tries += [[(engine.tensor_parallel_option, str(size))] for size in (2, 4, 8) if width < size <= most]
     tries += _wider_replicas(config, found, width)
-    on_gpu = whole(config, "kt-num-gpu-experts") or 0
-    tries += [[("kt-num-gpu-experts", str(count))] for count in (128, 100, 64, 32, 16, 8, 4, 1) if count < on_gpu]
+    experts, counts = engine.memory_experts
+    tries += [[(experts, str(count))] for count in counts if count < (whole(config, experts) or 0)]
     if engine.memory_reserves and not _not_free(found):
         tries.append([(fraction, "0.95"), engine.memory_reserves[0]])
     return tries

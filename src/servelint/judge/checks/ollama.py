@@ -7,6 +7,9 @@ from servelint.judge.checks import containers
 
 _GPUS = "Ollama uses the GPUs that CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES leaves it"
 _MEMORY = "Ollama takes what a model needs; OLLAMA_GPU_OVERHEAD leaves bytes of each GPU alone"
+_LAYERS = "the parameter num_gpu of a Modelfile or a request says how many layers are on the GPU"
+_THREADS = "the parameter num_thread of a Modelfile or a request has this effect"
+_BATCH = "the parameter num_batch of a Modelfile or a request has this effect"
 _NO_VARIABLES = {
     "OLLAMA_GPU": _GPUS,
     "OLLAMA_USE_GPU": _GPUS,
@@ -28,6 +31,25 @@ _NO_VARIABLES = {
     "OLLAMA_MAX_CONTEXT": "the variable is OLLAMA_CONTEXT_LENGTH",
     "OLLAMA_CONTEXT_SIZE": "the variable is OLLAMA_CONTEXT_LENGTH",
     "OLLAMA_FLASH_ATTN": "the variable is OLLAMA_FLASH_ATTENTION",
+    "OLLAMA_GPU_LAYERS": _LAYERS,
+    "OLLAMA_GPU_LAYER": _LAYERS,
+    "OLLAMA_NUM_GPU_LAYERS": _LAYERS,
+    "OLLAMA_N_GPU_LAYERS": _LAYERS,
+    "OLLAMA_NUM_THREADS": _THREADS,
+    "OLLAMA_NUM_THREAD": _THREADS,
+    "OLLAMA_THREADS": _THREADS,
+    "OLLAMA_NUM_BATCH": _BATCH,
+    "OLLAMA_BATCH_SIZE": _BATCH,
+    "OLLAMA_GPU_COUNT": _GPUS,
+    "OLLAMA_VRAM": _MEMORY,
+    "OLLAMA_KV_CACHE": "the variable is OLLAMA_KV_CACHE_TYPE",
+    "OLLAMA_PARALLEL": "the variable is OLLAMA_NUM_PARALLEL",
+    "OLLAMA_MAX_PARALLEL": "the variable is OLLAMA_NUM_PARALLEL",
+    "OLLAMA_MAX_MODELS": "the variable is OLLAMA_MAX_LOADED_MODELS",
+    "OLLAMA_MODEL_DIR": "the variable is OLLAMA_MODELS",
+    "OLLAMA_ALLOW_ORIGINS": "the variable is OLLAMA_ORIGINS",
+    "OLLAMA_KEEPALIVE": "the variable is OLLAMA_KEEP_ALIVE",
+    "OLLAMA_LOG_LEVEL": "the variable is OLLAMA_DEBUG",
 }
 
 

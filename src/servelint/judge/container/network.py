@@ -403,13 +403,19 @@ def _probe_key(config: Config, runtime: Runtime, probe: Probe) -> list[Violation
     return [Violation("probe-key", span, message, "ask /health", "needs the key", related=related, change=change)]
 
 
+_SCRIPT = r"\.(?:sh|bash|py)\b|\bsource\b|\bdockerfile\b|\bbuild:"
+"""Commands of a container that stand elsewhere."""
+
+
 def _probe_program(config: Config, runtime: Runtime, probe: Probe) -> list[Violation]:
     """A probe with a program that the image does not have."""
     record, container = ENGINES[config.launch.engine], config.launch.container
     image = container.image if container is not None else None
     program, span = probe.program, probe.program.span() if probe.program is not None else None
-    if span is None or program is None or program.flat not in record.absent_clients or not runtime.direct or image is None:
+    if span is None or program is None or program.flat not in record.absent_clients or image is None:
         return []
+    if not runtime.direct and re.search(_SCRIPT, config.launch.source.text):
+        return []  # it may install the program
     if not re.fullmatch(rf"(?:docker\.io/)?{record.images[0].repository}(?::(?!.*rocm)[\w.-]+)?(?:@.+)?", image.flat):
         return []
     installs = rf"\b(?:apt|apt-get|apk|dnf|microdnf|yum)\b[^;&]{{0,400}}\b{program.flat}\b"

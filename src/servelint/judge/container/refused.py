@@ -231,6 +231,48 @@ TEXTS: dict[str, tuple[str, str, str, str]] = {
         "define it under macros, or write the name of one that is there",
         "not defined",
     ),
+    "swap-port": (
+        _SWAP,
+        "the command of {shown} has no ${{PORT}}, which the address of the model needs: llama-swap does not start",
+        "write --port ${{PORT}}, or give the address under proxy",
+        "no ${{PORT}}",
+    ),
+    "swap-reserved": (
+        _SWAP,
+        "llama-swap sets the macro {shown} itself: it does not start",
+        "give the macro another name",
+        "a reserved name",
+    ),
+    "swap-alias": (
+        _SWAP,
+        "{shown} is also an alias of {other}: llama-swap does not start",
+        "delete one of them",
+        "twice",
+    ),
+    "swap-member": (
+        _SWAP,
+        "{shown} is also a member of {other}: llama-swap does not start",
+        "list it once",
+        "twice",
+    ),
+    "swap-both": (
+        _SWAP,
+        "{shown} and {other} cannot be combined: llama-swap does not start",
+        "move everything under one of them",
+        "both",
+    ),
+    "swap-model-key": (
+        _SWAP,
+        "a model of llama-swap has no key {shown}: it is ignored",
+        "delete it",
+        "not a key of a model",
+    ),
+    "swap-model-spelling": (
+        _SWAP,
+        "a model of llama-swap has no key {shown}: it is ignored",
+        "write {other}",
+        "not a key of a model",
+    ),
     "swap-group-key": (
         _SWAP,
         "a group of llama-swap has no key {shown}: it is ignored",
@@ -269,6 +311,11 @@ TEXTS: dict[str, tuple[str, str, str, str]] = {
     ),
 }
 """Kind of mishap -> rule, message, advice, label. They name what the mishap shows, and what that does not agree with."""
+_RUNS = (
+    "check-one-word", "swap-group-key", "swap-listen", "swap-preload", "swap-preload-group", "swap-model-key",
+    "swap-model-spelling",
+)  # fmt: skip
+"""Kinds with which the engine runs, otherwise than the file says."""
 
 
 def violations(config: Config, mishap: Mishap) -> list[Violation]:
@@ -286,7 +333,7 @@ def violations(config: Config, mishap: Mishap) -> list[Violation]:
     first, second, third = (*mishap.other.split("\n"), "", "")[:3]
     fields = {"shown": mishap.shown, "other": mishap.other, "first": first, "second": second, "third": third}
     fields["engine"] = ENGINES[config.launch.engine].name
-    mild = mishap.kind in ("check-one-word", "swap-group-key", "swap-listen", "swap-preload", "swap-preload-group")  # it runs
+    mild = mishap.kind in _RUNS
     return [Violation(rule, mishap.span, message.format(**fields), advice.format(**fields), label.format(**fields), mild=mild)]
 
 

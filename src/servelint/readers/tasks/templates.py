@@ -50,6 +50,14 @@ _ENGINE = next(engine.id for engine in ENGINES.values() if "llama" in engine.ste
 _GIVEN = re.compile(r"(?:env\..*|[A-Z0-9_]+)")
 """Macros that llama-swap sets, variables, and names that envsubst or Flux may fill in before."""
 _KEYS_OF_GROUP = ("swap", "exclusive", "persistent", "members")  # internal/config/config.go: GroupConfig
+_KEYS_OF_MODEL = (
+    *("cmd", "cmdStop", "proxy", "aliases", "env", "checkEndpoint", "ttl", "unloadTimeout", "unlisted", "useModelName", "name"),
+    *("description", "concurrencyLimit", "filters", "macros", "metadata", "sendLoadingState", "timeouts", "compat"),
+    *("capabilities", "healthCheckTimeout"),
+)
+"""internal/config/model_config.go of v250: ModelConfig. Older releases have one other key, cmd_stop (v84, v85)."""
+_FILLED = re.compile(r"\{\{|\{%|<%")
+"""What another program fills in before llama-swap reads the file."""
 
 
 def is_llama_swap(source: Source, document: Node) -> bool:
@@ -87,8 +95,83 @@ def _models(source: Source, document: Node) -> list[Launch]:
             launch.mishaps = [*launch.mishaps, *missing] if "$${" not in source.text else launch.mishaps
         found += started
     if found:
-        found[0].mishaps = [*found[0].mishaps, *_ignored(source, fields)]
+        found[0].mishaps = [*found[0].mishaps, *_ignored(source, fields), *_refused(source, fields)]
     return found
+
+
+def _unknown(source: Source, models: Entries) -> Iterator[Mishap]:
+    """Keys of a model that llama-swap does not have."""
+    for _, node in models.values():
+        for name, (key, _) in yaml.entries(node).items():
+            if name not in _KEYS_OF_MODEL:
+                like = name.replace("_", "").replace("-", "").lower()
+                meant = next((one for one in _KEYS_OF_MODEL if one.lower() == like), "")
+                yield Mishap("swap-model-spelling" if meant else "swap-model-key", yaml.span(source, key), name, meant)
+
+
+def _refused(source: Source, fields: Entries) -> Iterator[Mishap]:
+    """What llama-swap does not start with."""
+    models = section(fields, "models")
+    outer = section(fields, "macros")
+    for entries in (fields, *[yaml.entries(node) for _, node in models.values()]):
+        for name, (key, _) in section(entries, "macros").items():
+            if name == "PORT":  # from the first release with macros on (v123); PID and MODEL_ID only later
+                yield Mishap("swap-reserved", yaml.span(source, key), name)
+    aliases: dict[str, str] = {}
+    for name, (_, node) in models.items():
+        model = yaml.entries(node)
+        if "cmd" in model and _portless(model, {**outer, **section(model, "macros")}):
+            yield Mishap("swap-port", yaml.span(source, model["cmd"][0]), name)
+        for item in (yaml.items(model["aliases"][1]) or []) if "aliases" in model else []:
+            alias = yaml.scalar(item) or ""
+            if alias in aliases:
+                yield Mishap("swap-alias", yaml.span(source, item), alias, aliases[alias])
+            aliases.setdefault(alias, name)
+    if "matrix" not in fields:
+        yield from _twice(source, section(fields, "groups"))
+    router = _at(fields, "routing", "router")
+    if section(fields, "groups") and "matrix" in fields:
+        yield Mishap("swap-both", yaml.span(source, fields["matrix"][0]), "matrix", "groups")
+    for name in ("groups", "matrix"):
+        if router and section(fields, name):
+            yield Mishap("swap-both", yaml.span(source, fields[name][0]), name, "routing.router")
+
+
+def _twice(source: Source, groups: Entries) -> Iterator[Mishap]:
+    """Models that are a member of two groups."""
+    member: dict[str, str] = {}
+    for group, (_, node) in groups.items():
+        fields = yaml.entries(node)
+        for item in (yaml.items(fields["members"][1]) or []) if "members" in fields else []:
+            name = yaml.scalar(item) or ""
+            if name in member and "$" not in name:
+                yield Mishap("swap-member", yaml.span(source, item), name, member[name])
+            member.setdefault(name, group)
+
+
+def _portless(model: Entries, macros: Entries) -> bool:
+    """Whether the address of a model has the port that llama-swap chooses, and its command has not."""
+    proxy = yaml.scalar(model["proxy"][1]) if "proxy" in model else None
+    command = yaml.scalar(model["cmd"][1])
+    if command is None or ("proxy" in model and not yaml.is_null(model["proxy"][1]) and "${PORT}" not in (proxy or "")):
+        return False
+    return _has_port(command, macros) is False
+
+
+def _has_port(text: str, macros: Entries, depth: int = 0) -> bool | None:
+    """Whether a command has ${PORT}, also in its macros; None if that is not known."""
+    if "${PORT}" in text:
+        return True
+    if depth > _DEPTH or _FILLED.search(text):
+        return None
+    known: bool | None = False
+    for name in {match["name"] for match in _MACRO.finditer(text)} - {"PID", "MODEL_ID"}:
+        value = yaml.scalar(macros[name][1]) if name in macros else None
+        inner = _has_port(value, macros, depth + 1) if value is not None else None
+        if inner:
+            return True
+        known = None if inner is None else known
+    return known
 
 
 def _ignored(source: Source, fields: Entries) -> Iterator[Mishap]:
@@ -96,6 +179,7 @@ def _ignored(source: Source, fields: Entries) -> Iterator[Mishap]:
     if "listen" in fields:
         yield Mishap("swap-listen", yaml.span(source, fields["listen"][0]), "listen")
     models = section(fields, "models")
+    yield from _unknown(source, models)
     several = [section(fields, "groups")]
     several.append(_at(fields, "routing", "router", "settings", "groups"))
     groups = {name: yaml.entries(node) for one in several for name, (_, node) in one.items()}
