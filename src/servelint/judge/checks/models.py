@@ -232,6 +232,15 @@ def _readable(config: Config) -> bool:
 # -- names that vLLM's source lists, which the catalog holds
 
 
+def mrope_draft(config: Config) -> dict[str, str] | None:
+    """The draft model, where its positions have three axes."""
+    from servelint.models import folder
+
+    name = config.text("effective.draft-model")
+    model = folder.model_of(config.launch, name)
+    return {"draft": str(name)} if model is not None and model.mrope else None
+
+
 def hidden_state_drafts(config: Config) -> dict[str, str] | None:
     """A model that the release cannot draft for on hidden states (EAGLE-3): its model type contains no name of the list.
 
