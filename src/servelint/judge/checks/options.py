@@ -148,7 +148,7 @@ def vllm_loader_config(config: Config) -> dict[str, str] | None:
 
 
 def _load_format(config: Config) -> str | None:
-    """The load format; that of object stores where the model is in one (try_verify_and_update_config in vllm/config/vllm.py)."""
+    """The load format; that of object stores where the model is in one (try_verify_and_update_config in config/vllm.py)."""
     form = config.operand("load-format")
     name = "auto" if form.present is False else form.value
     if name != "auto":
