@@ -195,3 +195,36 @@ class TestSlidingWindow:
         launch = config(f"{words} --disable-sliding-window", release)
         rules = {"cuts": "vllm/sliding-window-off-cuts-context", "refused": "vllm/sliding-window-off-refused"}
         assert [name for name, rule in rules.items() if fields(rule, launch) is not None] == ([what] if what else [])
+
+
+@together(
+    "quantization, release, what",
+    [
+        ({"quant_method": "gptq", "bits": 4, "group_size": 128, "desc_act": True}, "0.30.0", "desc_act"),
+        ({"quant_method": "gptq", "bits": 4, "group_size": 128, "desc_act": True}, "0.29.0", None),
+        ({"quant_method": "gptq", "bits": 4, "group_size": -1, "desc_act": True}, "0.33.0", None),
+        ({"quant_method": "gptq", "bits": 4, "group_size": 128, "desc_act": False}, "0.33.0", None),
+        (
+            {"quant_method": "compressed-tensors", "config_groups": {"g": {"weights": {"actorder": "group"}}}},
+            "0.30.0",
+            "actorder group",
+        ),
+        ({"quant_method": "compressed-tensors", "config_groups": {"g": {"weights": {"actorder": "static"}}}}, "0.30.0", None),
+        (
+            {"quant_method": "compressed-tensors", "sparsity_config": {"format": "dense", "targets": ["Linear"]}},
+            "0.22.0",
+            "a sparsity_config",
+        ),
+        ({"quant_method": "compressed-tensors", "sparsity_config": {"format": "dense", "targets": []}}, "0.22.0", None),
+        ({"quant_method": "compressed-tensors", "sparsity_config": {"format": "dense", "targets": ["Linear"]}}, "0.21.0", None),
+        ({}, "0.33.0", None),
+    ],
+)
+def test_what_a_checkpoint_says_that_a_release_no_longer_reads(
+    quantization: dict[str, object], release: str, what: str | None
+) -> None:
+    launch = launch_in("vllm serve acme/model", "run.sh")
+    text = json.dumps({"architectures": ["LlamaForCausalLM"], "quantization_config": quantization})
+    launch.models = {"acme/model/config.json": text}
+    found = fields("vllm/checkpoint-format-dropped", configs(launch, [release])[0])
+    assert (found or {}).get("what") == what

@@ -280,3 +280,30 @@ def test_both_forms_of_an_operation_from_the_release_that_refuses_them() -> None
     both = """m -cc '{"custom_ops":["+a","-a"]}'"""
     assert fields("vllm/custom-ops-contradict", config(both, release="0.26.0")) is None
     assert fields("vllm/custom-ops-contradict", config(both, release="0.27.0")) == {"reason": "switches a on and off"}
+
+
+@together(
+    "words, release, fault",
+    [
+        ('{"num_threads": 8, "enable_weights_track": true}', "0.21.0", None),
+        ('{"enable_weights_track": true}', "0.20.2", "enable_weights_track"),
+        ('{"enable_multithread_load": 1}', "0.24.0", "not true or false"),
+        ('{"enable_multithread_load": true} --safetensors-load-strategy eager', "0.24.0", "eager"),
+        ('{"enable_multithread_load": true} --safetensors-load-strategy eager', "0.23.0", None),
+        ('{"enable_multithread_load": true} --safetensors-load-strategy lazy', "0.33.0", None),
+        ('{"num_threads": "8"}', "0.24.0", "not a number"),
+        ('{"concurrency": "8"} --load-format runai_streamer', "0.25.0", "not a number"),
+        ('{"concurrency": "8"} --load-format runai_streamer', "0.24.0", None),
+        ('{"streams": 8} --load-format runai_streamer', "0.23.0", None),
+        ('{"pattern": "m-{rank}-{part}"} --load-format sharded_state', "0.33.0", None),
+        ('{"streams": 8} --load-format tensorizer', "0.33.0", None),
+        ("{} --load-format dummy", "0.33.0", None),
+    ],
+)
+def test_the_loader_of_a_format_takes_its_own_keys(words: str, release: str, fault: str | None) -> None:
+    given, _, more = words.partition(" --")
+    found = fields(
+        "vllm/loader-config-misfit",
+        config(f"x/y {f'--{more}' if more else ''} --model-loader-extra-config '{given}'", release=release),
+    )
+    assert found is None if fault is None else found is not None and fault in found["fault"]

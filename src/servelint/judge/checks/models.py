@@ -16,6 +16,10 @@ from servelint.engines.config import Config, given_object
 from servelint.judge.checks import after, whole
 from servelint.models import Family, is_known_parser, parsers_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _FALLBACKS = ("TransformersForCausalLM", "TransformersModel")
 _TRANSFORMERS_CLASS = r"(?:For[A-Z]\w*|Model|Head|Encoder|Decoder|Classifier|Backbone)$"
 _WITHOUT_CODE = ("qwen/qwen3", "google/", "meta-llama/", "openai/", "zai-org/glm-")
@@ -79,6 +83,52 @@ def unreadable_config(config: Config) -> dict[str, str] | None:
     if _readable(config):
         return None
     return {"needs": f"Transformers {family.transformers} or its own code", "transformers": family.transformers}
+
+
+_NO_LONGER_READ = {"granite-3.1-8b-instruct-quantized.w4a16": "0.22.0"}
+"""Checkpoints whose config.json has a sparsity_config for all layers (vllm-project/vllm pull request 51189)."""
+
+
+def dropped_format(config: Config) -> dict[str, str] | None:
+    """What the quantization_config of a checkpoint says that the release no longer reads.
+
+    Source: _parse_sparsity_config and _quantization_scheme_map_from_config in vllm/model_executor/layers/quantization/
+    compressed_tensors/compressed_tensors.py, normalize_and_validate_gptq_desc_act in utils/gptq_utils.py beside it.
+    """
+    from servelint.models import folder
+    from servelint.models.catalog import last_part
+
+    name, opened = config.text("model"), folder.files_of(config.launch)
+    if name is None:
+        return None
+    data = folder.json_object(opened(f"{name.rstrip('/')}/config.json")) if opened is not None else None
+    given = (data or {}).get("quantization_config")
+    if isinstance(given, dict):
+        return _dropped(config, given)
+    since = _NO_LONGER_READ.get(last_part(name).lower())
+    if data is not None or since is None or not config.at_least(since):
+        return None
+    return {"what": "a sparsity_config", "advice": f"use a vLLM release before {since}, or another checkpoint"}
+
+
+def _dropped(config: Config, given: dict[str, Any]) -> dict[str, str] | None:
+    method, sparsity = given.get("quant_method"), given.get("sparsity_config")
+    if method == "compressed-tensors" and isinstance(sparsity, dict) and sparsity.get("targets") and config.at_least("0.22.0"):
+        return {
+            "what": "a sparsity_config",
+            "advice": "delete sparsity_config if its format is dense, or use another checkpoint",
+        }
+    if not config.at_least("0.30.0"):
+        return None
+    what = None
+    if method in ("gptq", "gptq_marlin") and given.get("desc_act") is True and given.get("group_size") not in (-1, None):
+        what = "desc_act"
+    groups = given.get("config_groups") if method == "compressed-tensors" else None
+    for one in groups.values() if isinstance(groups, dict) else ():
+        weights = one.get("weights") if isinstance(one, dict) else None
+        order = weights.get("actorder") if isinstance(weights, dict) else None
+        what = f"actorder {order}" if order in ("group", "dynamic") else what
+    return {"what": what, "advice": "use a vLLM release before 0.30.0, or another checkpoint"} if what is not None else None
 
 
 def unknown_architecture(config: Config) -> dict[str, str] | None:
@@ -180,6 +230,15 @@ def _readable(config: Config) -> bool:
 
 
 # -- names that vLLM's source lists, which the catalog holds
+
+
+def mrope_draft(config: Config) -> dict[str, str] | None:
+    """The draft model, where its positions have three axes."""
+    from servelint.models import folder
+
+    name = config.text("effective.draft-model")
+    model = folder.model_of(config.launch, name)
+    return {"draft": str(name)} if model is not None and model.mrope else None
 
 
 def hidden_state_drafts(config: Config) -> dict[str, str] | None:

@@ -110,6 +110,72 @@ def loader_config(config: Config) -> dict[str, str] | None:
     return {"fault": f"has the key {odd}, which the loader does not take"} if odd is not None else None
 
 
+# -- vLLM's loader of weights
+
+_VLLM_LOADERS = {
+    **dict.fromkeys(
+        ("auto", "hf", "safetensors", "pt", "npcache", "mistral", "fastsafetensors", "instanttensor"),
+        ("enable_multithread_load", "num_threads", "enable_weights_track"),
+    ),
+    **dict.fromkeys(("sharded_state", "runai_streamer_sharded"), ("pattern",)),
+    "runai_streamer": ("distributed", "concurrency", "memory_limit"),
+    "dummy": (),
+}
+_OBJECT_STORES = ("s3://", "gs://", "az://")
+
+
+def vllm_loader_config(config: Config) -> dict[str, str] | None:
+    """What vLLM's loader of the format does not take in --model-loader-extra-config.
+
+    Source: default_loader.py, runai_streamer_loader.py, sharded_state_loader.py and dummy_loader.py in
+    vllm-0.33.0 vllm/model_executor/model_loader.
+    """
+    form, node = _load_format(config), config.reading.parsed("model-loader-extra-config")
+    taken = _VLLM_LOADERS.get(form or "")
+    if config.text("model.quantization") in ("bitsandbytes", "gguf"):  # they have loaders of their own
+        return None
+    if taken is None or node is None or node.kind != OBJECT or (form == "runai_streamer" and not config.at_least("0.24.0")):
+        return None
+    if not taken:
+        return {"fault": f"is not read for --load-format {form}"} if node.members else None
+    if config.at_least("0.21.0") is False:
+        taken = tuple([key for key in taken if key != "enable_weights_track"])
+    odd = next((key for key in node.members if key not in taken), None)
+    if odd is not None:
+        return {"fault": f"has the key {odd}, which the loader of {form} does not take ({', '.join(taken)})"}
+    fault = _loader_value(config, {key: value for key, (_, value) in node.members.items()})
+    return {"fault": fault} if fault is not None else None
+
+
+def _load_format(config: Config) -> str | None:
+    """The load format; that of object stores where the model is in one (try_verify_and_update_config in config/vllm.py)."""
+    form = config.operand("load-format")
+    name = "auto" if form.present is False else form.value
+    if name != "auto":
+        return name if isinstance(name, str) else None
+    model = config.text("model")
+    if model is None:
+        return None
+    return "runai_streamer" if model.lower().startswith(_OBJECT_STORES) else "auto"
+
+
+def _loader_value(config: Config, given: dict[str, JsonNode]) -> str | None:
+    """A value that the loader refuses; before 0.24.0 none is looked at."""
+    if not config.at_least("0.24.0"):
+        return None
+    threads = given.get("enable_multithread_load")
+    for key in ("enable_multithread_load", "distributed"):
+        if key in given and given[key].kind in (STRING, NUMBER):
+            return f"has {given[key].text.flat} as {key}, which is not true or false"
+    for key in ("num_threads", "concurrency", "memory_limit"):
+        if key in given and given[key].kind == STRING and (key == "num_threads" or config.at_least("0.25.0")):
+            return f"has {given[key].text.flat} as {key}, which is not a number"
+    strategy = config.text("safetensors-load-strategy")
+    if threads is not None and threads.value is True and strategy not in (None, "lazy"):
+        return f"has enable_multithread_load, which does not work with --safetensors-load-strategy {strategy}"
+    return None
+
+
 # -- prefill and decode
 
 
