@@ -16,10 +16,11 @@ from servelint.judge.checks import after, whole
 from servelint.judge.parser.view import listed, misspelt
 from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, UNKNOWN, WORD, JsonNode
 
+
 def lora_paths(config: Config) -> dict[str, str] | None:
     """The number of adapters in --lora-paths of SGLang, where --max-loaded-loras allows fewer.
 
-    Source: check_lora_server_args in sglang-0.5.23 srt/arg_groups/lora_hook.py:162; the same in 0.4.10.post2 srt/server_args.py.
+    Source: check_lora_server_args in sglang-0.5.23 srt/arg_groups/lora_hook.py:162; 0.4.10.post2 srt/server_args.py.
     """
     words, most = _words(config, "lora-paths"), whole(config, "max-loaded-loras")
     if words is None or most is None or len(words) <= most or any(word.startswith(("{", "[")) for word in words):
@@ -30,7 +31,7 @@ def lora_paths(config: Config) -> dict[str, str] | None:
 def all_targets(config: Config) -> dict[str, str] | None:
     """The modules beside "all" in --lora-target-modules of SGLang.
 
-    Source: check_lora_server_args in sglang-0.5.23 srt/arg_groups/lora_hook.py:146; the same in 0.4.10.post2 srt/server_args.py.
+    Source: check_lora_server_args in sglang-0.5.23 srt/arg_groups/lora_hook.py:146; 0.4.10.post2 srt/server_args.py.
     """
     words = _words(config, "lora-target-modules")
     if words is None or "all" not in words or len(set(words)) < 2:
