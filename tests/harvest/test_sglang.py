@@ -732,7 +732,7 @@ class ServerArgs:
             from vllm.elsewhere import GGUFConfig
             from sglang.srt.layers.quantization.own import AWQConfig, AmdConfig, Fp8Config
             from sglang.srt.utils import is_cuda, is_hip
-            BASE_QUANTIZATION_METHODS = {"fp8": Fp8Config}
+            BASE_QUANTIZATION_METHODS = {"fp8": Fp8Config, "mxfp8": Fp8Config}
             if is_cuda():
                 BASE_QUANTIZATION_METHODS.update({"awq": AWQConfig})
             if is_hip():
@@ -760,6 +760,7 @@ class ServerArgs:
         "awq": {"capability": 75},
         "fp8": {"capability": 80},
         "gguf": {},
+        "mxfp8": {"capability": 100},
         "unlisted": {"capability": 75},
     }
 

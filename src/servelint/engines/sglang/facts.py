@@ -119,6 +119,12 @@ _FA3_ON_HOPPER = frozenset((
     "XLMRobertaForSequenceClassification", "XLMRobertaModel",
 ))  # fmt: skip
 """The architectures whose default was looked at: fa3 on 0.5.9 to 0.5.23 (run)."""
+_FA3_ON_HOPPER_BEFORE = frozenset((
+    "DeepseekV2ForCausalLM", "DeepseekV3ForCausalLM", "Gemma2ForCausalLM", "Gemma3ForConditionalGeneration",
+    "Glm4MoeForCausalLM", "GptOssForCausalLM", "LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM",
+    "Qwen3MoeForCausalLM", "Qwen3VLForConditionalGeneration",
+))  # fmt: skip
+"""Those with fa3 on 0.5.6.post2 (run), which had a list of them: is_fa3_default_architecture in srt/utils/common.py."""
 
 
 def hopper_attention_backend(config: Config) -> Operand:
@@ -132,8 +138,9 @@ def hopper_attention_backend(config: Config) -> Operand:
     if given.present is not False or split != [False, False]:
         return given if split == [False, False] else UNKNOWN
     plain = config.operand("speculative-algorithm").present is False and says_other_device(config).value is False
-    known = config.operand("model.architecture").value in _FA3_ON_HOPPER and model_overridden(config).value is False
-    return Operand(True, "fa3") if plain and known and config.at_least("0.5.9") else UNKNOWN
+    looked_at = _FA3_ON_HOPPER if config.at_least("0.5.9") else _FA3_ON_HOPPER_BEFORE
+    known = config.operand("model.architecture").value in looked_at and model_overridden(config).value is False
+    return Operand(True, "fa3") if plain and known and config.at_least("0.5.6.post2") else UNKNOWN
 
 
 _PLAIN = _FA3_ON_HOPPER & {
@@ -141,11 +148,13 @@ _PLAIN = _FA3_ON_HOPPER & {
     "MixtralForCausalLM", "OPTForCausalLM", "Phi3ForCausalLM", "Qwen2ForCausalLM", "Qwen2_5_VLForConditionalGeneration",
     "Qwen3ForCausalLM", "Qwen3MoeForCausalLM", "Qwen3VLForConditionalGeneration",
 }  # fmt: skip
-"""Those whose default was looked at on other GPUs: 0.5.10 and 0.5.23 as B200 and L4, 0.5.23 as T4 and RTX 5090 (run)."""
+"""Those whose default was looked at on other GPUs: 0.5.6.post2, 0.5.9, 0.5.10 and 0.5.23 as B200 and L4, 0.5.13 and 0.5.23
+as RTX 5090, 0.5.23 as T4 (run)."""
 _ON_B200 = {
     **dict.fromkeys((*_PLAIN, "GptOssForCausalLM"), "trtllm_mha"), "DeepseekV3ForCausalLM": "trtllm_mla",
 }  # fmt: skip
-"""The default by architecture, the same without drafts and with top-k 1: 0.5.10, 0.5.12, 0.5.16 and 0.5.23 as B200 (run)."""
+"""The default by architecture, the same without drafts and with top-k 1: 0.5.6.post2, 0.5.9, 0.5.10, 0.5.12, 0.5.16 and 0.5.23
+as B200 (run; with drafts from 0.5.10 on)."""
 _CHOOSE_A_BACKEND = (
     "enable-deterministic-inference", "kv-cache-dtype", "page-size", "dllm-algorithm", "enable-hisparse", "dcp-size",
     "attn-cp-size", "rl-on-policy-target", "enable-page-major-kv-layout", "enable-unified-memory", "device",
@@ -158,7 +167,8 @@ def attention_backend(config: Config) -> Operand:
 
     Source: _get_default_attn_backend in srt/server_args.py (0.5.10 line 2217, 0.5.18 line 5870), get_default_attn_backend in
     srt/arg_groups/model_override_base.py (0.5.19 line 273, 0.5.23 line 277): fa3 on Hopper, trtllm_mha on compute capability
-    10, aiter with ROCm, else FlashInfer, which SGLang installs. Before 0.5.10 only Hopper was looked at.
+    10, aiter with ROCm, else FlashInfer, which SGLang installs. 0.5.6.post1 and 0.5.6.post2 take trtllm_mha on compute
+    capability 12 too, and refuse it there; 0.5.6 and older take FlashInfer on compute capability 10.
     """
     capability = config.operand("gpu.capability").value
     hopper = hopper_attention_backend(config)
@@ -172,9 +182,11 @@ def attention_backend(config: Config) -> Operand:
     if any(config.operand(one).present is not False for one in options) or says_other_device(config).value is not False:
         return UNKNOWN
     architecture = config.operand("model.architecture").value
-    if model_overridden(config).value is not False or not config.at_least("0.5.10"):
+    if model_overridden(config).value is not False or not config.at_least("0.5.6.post2"):
         return UNKNOWN
     drafts = config.operand("speculative-algorithm").present is not False
+    if drafts and not config.at_least("0.5.10"):
+        return UNKNOWN
     if isinstance(capability, int | float) and 10 <= capability < 11:
         known = isinstance(architecture, str) and not (drafts and config.operand("speculative-eagle-topk").value != 1)
         return Operand(True, _ON_B200[architecture]) if known and architecture in _ON_B200 else UNKNOWN
@@ -184,7 +196,8 @@ def attention_backend(config: Config) -> Operand:
         return Operand(True, "aiter")
     if not isinstance(capability, int | float):
         return UNKNOWN
-    return Operand(True, "flashinfer") if 7.5 <= capability < 9 or 12 <= capability < 13 else UNKNOWN
+    rtx_blackwell = 12 <= capability < 13 and config.at_least("0.5.7")
+    return Operand(True, "flashinfer") if 7.5 <= capability < 9 or rtx_blackwell else UNKNOWN
 
 
 def command(config: Config) -> Operand:

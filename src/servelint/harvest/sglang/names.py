@@ -235,7 +235,7 @@ def _capabilities(program: Program, methods: list[str]) -> dict[str, dict[str, i
     classes = {method: cls for table in tables if isinstance(table, dict) for method, cls in table.items()}
     found: dict[str, dict[str, int]] = {method: {} for method in methods}
     for method, cls in classes.items():
-        least = capability(program, cls)
+        least = capability(program, cls, {f"use_{method}": True})  # one class has fp8 and mxfp8
         if least is not None and isinstance(method, str):
             found[method] = {"capability": least}
     return found

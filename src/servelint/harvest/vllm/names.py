@@ -284,16 +284,16 @@ def _capabilities(program: Program, methods: list[str]) -> dict[str, dict[str, i
     return found
 
 
-def capability(program: Program, cls: Any) -> int | None:
+def capability(program: Program, cls: Any, given: dict[str, Any] | None = None) -> int | None:
     """What `get_min_capability` of a quantization's config class gives; None where that is not a number above 0.
 
-    Where it depends on the instance, it is that of one whose attributes are the defaults of `__init__`.
+    Where it depends on the instance, it is that of one whose attributes are the defaults of `__init__`, and those given.
     """
     if not isinstance(cls, Class):
         return None
     method = program.attribute(cls, "get_min_capability")
     if isinstance(method, Function) and method.self_ is MISSING:
-        method = program.attribute(Instance(cls, _defaults(program, cls)), "get_min_capability")
+        method = program.attribute(Instance(cls, _defaults(program, cls) | (given or {})), "get_min_capability")
     found = program.call(method)
     return found if isinstance(found, int) and found > 0 else None
 

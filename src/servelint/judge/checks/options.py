@@ -16,6 +16,37 @@ from servelint.judge.checks import after, whole
 from servelint.judge.parser.view import listed, misspelt
 from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, UNKNOWN, WORD, JsonNode
 
+
+def lora_paths(config: Config) -> dict[str, str] | None:
+    """The number of adapters in --lora-paths of SGLang, where --max-loaded-loras allows fewer.
+
+    Source: check_lora_server_args in sglang-0.5.23 srt/arg_groups/lora_hook.py:162; 0.4.10.post2 srt/server_args.py.
+    """
+    words, most = _words(config, "lora-paths"), whole(config, "max-loaded-loras")
+    if words is None or most is None or len(words) <= most or any(word.startswith(("{", "[")) for word in words):
+        return None
+    return {"adapters": str(len(words)), "most": str(most)}
+
+
+def all_targets(config: Config) -> dict[str, str] | None:
+    """The modules beside "all" in --lora-target-modules of SGLang.
+
+    Source: check_lora_server_args in sglang-0.5.23 srt/arg_groups/lora_hook.py:146; 0.4.10.post2 srt/server_args.py.
+    """
+    words = _words(config, "lora-target-modules")
+    if words is None or "all" not in words or len(set(words)) < 2:
+        return None
+    return {"others": ", ".join(word for word in words if word != "all")}
+
+
+def _words(config: Config, option: str) -> list[str] | None:
+    """The words of a list option; None where one of them, or where the list ends, is not known."""
+    setting = config.setting(option)
+    if setting is None or any(word.many or not word.text.known for word in setting.values + after(config, setting)):
+        return None
+    return [word.text.flat for word in setting.values]
+
+
 # -- numbers
 
 
@@ -51,13 +82,10 @@ def _buckets(config: Config, option: str) -> dict[str, str] | None:
 
     Source: validate_buckets_rule in sglang-0.5.23 srt/arg_groups/validation_hook.py:384; the same in 0.5.3 srt/server_args.py.
     """
-    setting = config.setting(option)
-    if setting is None or any(word.many or not word.text.known for word in setting.values + after(config, setting)):
-        return None
-    words = setting.values
+    words = _words(config, option)
     if not words:
         return None
-    fault = _rule_fault(*[word.text.flat for word in words])
+    fault = _rule_fault(*words)
     return {"fault": fault} if fault is not None else None
 
 
