@@ -436,7 +436,7 @@ def shell_launches(words: list[Word], context: CommandContext, depth: int) -> li
         else:
             break
     if script is not None:
-        found = script_launches(script.text, _no_file(context), words[at + 2 :], depth + 1)
+        found = script_launches(script.text, _no_file(context), words[at + 2 :], depth + 1, stdin=context.stdin)
         if found or script.value is None or "$" in script.text.flat or at + 3 > len(words):
             return found
         return not_started("shell-arguments", script, words[at + 1 :], context, depth)
@@ -628,11 +628,22 @@ def _context_of(ran: Invocation, around: CommandContext, site: Span | None) -> C
 
 
 def script_launches(
-    text: TracedText, context: CommandContext, args: list[Word] | None, depth: int = 0, site: Span | None = None
+    text: TracedText,
+    context: CommandContext,
+    args: list[Word] | None,
+    depth: int = 0,
+    site: Span | None = None,
+    stdin: TracedText | None = None,
 ) -> list[Launch]:
     """The launches of a shell script, the first of each place first.
 
-    args: `$0` and what follows; None if not known.  site: what stands for the commands of a script in another file
+    Args:
+        text: The script.
+        context: What surrounds it.
+        args: `$0` and what follows; None if not known.
+        depth: How many scripts it is inside of.
+        site: What stands for the commands of a script in another file.
+        stdin: What the script reads from its standard input; None if that is not known.
     """
     from servelint.readers.alternatives import Alternatives
     from servelint.syntax.shell.branches import World
@@ -648,7 +659,9 @@ def script_launches(
     ready: list[dict[str, ReleaseClaim]] = []
     running: list[tuple[Launch, Invocation]] = []
 
-    def wrote(path: TracedText, text: TracedText) -> None:
+    def wrote(path: TracedText, text: TracedText, before: TracedText | None) -> None:
+        if before is not None:
+            texts.pop((before.extent(), path.flat), None)
         if len(texts) < bounds.WRITTEN.most:
             texts.setdefault((text.extent(), path.flat), (path.flat.rpartition("/")[2], text))
         else:
@@ -708,6 +721,7 @@ def script_launches(
             wrote=wrote if world is None else None,
             called=called,
             parsed=parsed,
+            stdin=stdin,
         )
 
     budget, context.budget = context.budget, context.budget or Budget()
@@ -840,7 +854,7 @@ def text_launches(words: list[Word], context: CommandContext, depth: int) -> lis
             behind = joined([word.text for word in _after_host(words[1:])], " ")  # `ssh $OPTIONS HOST bash -s`
             command = behind if behind.flat and _READS_INPUT.search(behind.flat) is not None else command
         if command.flat and _READS_INPUT.search(command.flat) is None:
-            return script_launches(command, inner, None, depth + 1)
+            return script_launches(command, inner, None, depth + 1, stdin=context.stdin)
         return script_launches(context.stdin, inner, None, depth + 1) if context.stdin is not None else []
     found: list[Launch] = []
     words, more = _completed(words, name) if name in ("parallel", "xargs") else (words, [])
@@ -848,7 +862,8 @@ def text_launches(words: list[Word], context: CommandContext, depth: int) -> lis
         word = words[at]
         if re.search(r"\s", word.text.flat):
             option = re.match(r"--[\w-]+=", word.text.flat)
-            found += script_launches(word.text.cut(option.end() if option is not None else 0), inner, None, depth + 1)
+            text = word.text.cut(option.end() if option is not None else 0)
+            found += script_launches(text, inner, None, depth + 1, stdin=context.stdin)
         elif not word.text.flat.startswith("-") and (at > 1 or name in ("parallel", "watch", "xargs")):
             rest = launches([*words[at:], *more], inner, depth + 1)
             if rest:

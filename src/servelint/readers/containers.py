@@ -333,7 +333,9 @@ def container(words: list[Word], context: CommandContext, depth: int) -> list[La
         # the container's own environment is not shown here
         return commands.launches(
             run.command,
-            CommandContext(context.source, context.name, context.site or span_of(words), env, open_env=True),
+            CommandContext(
+                context.source, context.name, context.site or span_of(words), env, open_env=True, stdin=context.stdin
+            ),
             depth + 1,
         )
     if run.image is None:
