@@ -14,7 +14,7 @@ from servelint.engines import entry
 from servelint.engines.entry import mentions
 from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
-from servelint.readers import containers, installs, notebook
+from servelint.readers import containers, embedded, installs, notebook
 from servelint.readers.commands import SHELLS, TEXTS, WRAPPERS, launches, not_started, script_launches, starts_nothing
 from servelint.readers.context import CommandContext, env_file
 from servelint.readers.registry import Format
@@ -124,24 +124,32 @@ class _Reader:
                     self.found.append(launch)
 
     def written(self, call: Call) -> None:
-        """The launches of a script for a shell that a call writes or a function gives: what runs it may set anything."""
+        """The launches of a script, a unit or a manifest that a call writes, or of a script that a function gives."""
         if _OF_TESTS.search(self.source.path) is not None:
             return
         first = call.args[0] if call.args else None
         texts = [TracedText.join([word.text for word in first.words])] if isinstance(first, Listed) else choices_of(first)
         for text in texts:
-            if not isinstance(text, TracedText) or _SCRIPT.match(text.flat) is None or not mentions(text.flat):
+            if not isinstance(text, TracedText) or not mentions(text.flat):
                 continue
-            context = CommandContext(
-                self.source, "", None, {}, None, dict(self.claims), files=self.neighbours.read, open_env=True
-            )
-            context.anchor = call.site if _elsewhere(text, self.source) else None
             start = len(text.flat) - len(text.flat.lstrip())
-            for launch in script_launches(text.cut(start), context, None):
-                key = (launch.site.source.path, launch.site.start, launch.engine, *[word.shown for word in launch.argv])
-                if key not in self.seen:
-                    self.seen.add(key)
-                    self.found.append(launch)
+            shown = embedded.shape(text.flat)
+            if _SCRIPT.match(text.flat) is not None:
+                context = CommandContext(
+                    self.source, "", None, {}, None, dict(self.claims), files=self.neighbours.read, open_env=True
+                )
+                context.anchor = call.site if _elsewhere(text, self.source) else None
+                self.note(script_launches(text.cut(start), context, None))
+            elif shown is not None and call.name.rpartition(".")[2] != "return" and not _elsewhere(text, self.source):
+                self.note(embedded.of_written(shown, text, self.source))
+
+    def note(self, found: list[Launch]) -> None:
+        """Add launches of a written file that are not known yet."""
+        for launch in found:
+            key = (launch.site.source.path, launch.site.start, launch.engine, *[word.shown for word in launch.argv])
+            if key not in self.seen:
+                self.seen.add(key)
+                self.found.append(launch)
 
     def started(self, command: Value, call: Call, sure: bool) -> list[Launch]:
         env = self.environment(call)
