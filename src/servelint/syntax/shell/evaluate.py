@@ -939,7 +939,15 @@ class Evaluator:
     def arithmetic_status(self, expression: TracedText) -> Status:
         """The status of `(( expression ))`."""
         text = self.arithmetic(expression, expression)
-        return Status(None, likely=False) if text.value is None else Status(text.value != "0", assumed=text.assumed)
+        if text.value is not None:
+            return Status(text.value != "0", assumed=text.assumed)
+        try:  # a name that nothing sets is 0
+            value = arithmetic.evaluate(
+                self.expand(expression, True).flat, lambda name: self.number(name) if self.variable(name) is not None else "0"
+            )
+        except (arithmetic.NotKnown, RecursionError):
+            value = 0
+        return Status(None, likely=value != 0)
 
     def tested(self, status: Status, operator: str, raws: list[TracedText], right: str | None) -> Status:
         """The status of a test, with what it says of its operands, which a world remembers."""
