@@ -662,6 +662,8 @@ def script_launches(
     def wrote(path: TracedText, text: TracedText, before: TracedText | None) -> None:
         if before is not None:
             texts.pop((before.extent(), path.flat), None)
+        if not entry.mentions(text.flat):
+            return
         if len(texts) < bounds.WRITTEN.most:
             texts.setdefault((text.extent(), path.flat), (path.flat.rpartition("/")[2], text))
         else:

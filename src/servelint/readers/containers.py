@@ -514,6 +514,8 @@ def _in_container(
         return commands.without_shell(words, context, depth) or _without_program(command, image, context)
     if image.engine is None or not (_implied(image, command) or _configured(image, command, context)):
         return []
+    if entry.only_asks(command):
+        return []
     if image.chosen_by:
         if command[0].value not in image.chosen_by:
             return []

@@ -465,7 +465,7 @@ DETAILS = {
     "letters": 'V=\'ab Cd\'; vllm "${V^}" "${V^^}" "${V,}" "${V,,}" "${V^^[a]}" "${V,,[C]}" ${#V}; W=É; vllm ${W,,} ${W,}',
     "names of names": "A=B; B=C; C=1; vllm ${!A} ${!B} ${!A:-d} ${!B%1}x; V_A=2; N=V_A; vllm ${!N} ${!V_*} ${!V_@}",
     "loops that end": "for I in 1 2 3; do for J in a b; do [ $I = 2 ] && continue 2; [ $I = 3 ] && break 9; vllm $I $J; done; done; vllm $I; while :; do break; done; until false; do vllm u; break; done",
-    "a loop over nothing": 'for I in ""; do vllm "[$I]"; done; A=(); for I in "${A[@]}"; do vllm $I; done; vllm end; for I in $(seq 0); do vllm $I; done',
+    "a loop without words": 'for I in ""; do vllm "[$I]"; done; A=(); for I in "${A[@]}"; do vllm $I; done; vllm end; for I in $(seq 0); do vllm $I; done',
     "statuses": "true; vllm $?; false; vllm $?; [ a = b ]; vllm $?; f() { return 3; }; f; vllm $?; ! true; vllm $?; (exit 4); vllm $?",
     "lists": "true && true || vllm a; false || true && vllm b; { false || false; } || vllm c; false && vllm d; ! false && vllm e; true && ! true || vllm f; (true) && vllm g",
     "the environment of one command": "A=1 vllm a; A=1 B=2 vllm b; A=1; B=$A vllm c; export A; vllm d; A= vllm e; A+=2 vllm f",

@@ -6,7 +6,7 @@ import re
 
 from servelint.core import bounds
 from servelint.core.launch import Word
-from servelint.core.text import EMPTY, Piece, TracedText, spend, unknown
+from servelint.core.text import EMPTY, HOLE, Piece, TracedText, spend, unknown
 from servelint.syntax.shell import expand, filters
 from servelint.syntax.shell.arithmetic import integer
 from servelint.syntax.shell.expand import Raw
@@ -209,7 +209,8 @@ _FOLLOWED = frozenset(("[", "[[", "if", "case", "test", "{"))
 _ECHO_OPTION = re.compile(r"-[neE]+")
 _ECHO_ESCAPE = re.compile(r"\\(033|.)", re.DOTALL)
 _ECHOED = {"\\": "\\", "n": "\n", "t": "\t", "e": "\033", "0": "\033"}
-_DIRECTIVE = re.compile(r"%(?:(%)|(s)|(-?0?[0-9]{0,3})([di]))|\\([\\nt\"])")
+_DIRECTIVE = re.compile(r"%(?:(%)|([sq])|(-?0?[0-9]{0,3})([di]))|\\([\\nt\"])")
+_PLAIN = re.compile(rf"[\w@%+:,./{HOLE}-]+")
 _ESCAPES = {"\\": "\\", "n": "\n", "t": "\t", '"': '"'}
 _LINE_END = TracedText.of("\n")
 
@@ -612,6 +613,8 @@ def formatted(texts: list[TracedText]) -> TracedText | None:
                 continue
             arg, args = (args[0], args[1:]) if args else (EMPTY, [])
             if match.group(2):
+                if match.group(2) == "q" and _PLAIN.fullmatch(arg.flat) is None:
+                    return None  # bash quotes what is not plain
                 parts.append(arg)
                 continue
             number = integer(arg.flat) if arg.flat[:1] != "0" or arg.flat == "0" else None
