@@ -183,8 +183,9 @@ def _passed_on(words: list[Word], context: CommandContext, depth: int) -> list[L
                 return [_launch(words, at, found, context.with_(site=context.site, env=context.env, open_env=True))]
         if entry.program(words[at]) in SHELLS and re.fullmatch(r"-[a-z]*c", words[at + 1].value or ""):
             return shell_launches(words[at:], context.with_(site=context.site, env=context.env, open_env=True), depth + 1)
-        flat = words[at].text.flat
-        direct = direct and (flat.startswith("-") or flat.isdigit() or re.match(_ASSIGNMENT, flat) is not None)
+        flat, before = words[at].text.flat, words[at - 1].text.flat
+        value = at > 1 and re.match(r"--?[A-Za-z][\w-]*$", before) is not None
+        direct = direct and (flat.startswith("-") or flat.isdigit() or value or re.match(_ASSIGNMENT, flat) is not None)
     return []
 
 
@@ -645,6 +646,7 @@ def script_launches(
         site: What stands for the commands of a script in another file.
         stdin: What the script reads from its standard input; None if that is not known.
     """
+    from servelint.readers import embedded
     from servelint.readers.alternatives import Alternatives
     from servelint.syntax.shell.branches import World
     from servelint.syntax.shell.evaluate import Budget, evaluate
@@ -662,7 +664,7 @@ def script_launches(
     def wrote(path: TracedText, text: TracedText, before: TracedText | None) -> None:
         if before is not None:
             texts.pop((before.extent(), path.flat), None)
-        if not entry.mentions(text.flat):
+        if not entry.mentions(text.flat) or not embedded.may_hold(path.flat.rpartition("/")[2], text.flat):
             return
         if len(texts) < bounds.WRITTEN.most:
             texts.setdefault((text.extent(), path.flat), (path.flat.rpartition("/")[2], text))

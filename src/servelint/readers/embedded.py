@@ -129,6 +129,11 @@ def shape(text: str) -> str | None:
     return next((name for pattern, name in _SHAPES if pattern.search(text) is not None), None)
 
 
+def may_hold(name: str, text: str) -> bool:
+    """Whether a file that a script writes is a unit, a manifest or a Python program, by its name or how it begins."""
+    return recognise(Source(name, text)) in _WRITTEN
+
+
 def of_written(name: str, text: TracedText, source: Source) -> list[Launch]:
     """The launches of a file that a script writes, which is a unit, a manifest or a Python program.
 

@@ -51,14 +51,15 @@ _SETTING_UP = re.compile(r"(?:\s*(?:(?:cd|conda|export|module|set|source|ulimit|
 _SPLIT_BY_ARGUMENT = re.compile(r"subprocess\.(?:run|Popen|call|check_call|check_output)")
 """Functions that start a program, or a shell where `shell` is true."""
 _STARTS = re.compile(
-    r"(?i)run|exec|start|launch|spawn|popen|system|serve|command|cmd|shell|process|create|submit|sudo|ssh|remote|tmux"
+    r"(?i)run|exec|start|launch|spawn|spin_?up|popen|system|serve|command|cmd|shell|process|create|submit|sudo|ssh|remote|tmux"
     r"|send_?(?:keys|line)"
 )
 _BEFORE = WRAPPERS | TEXTS | SHELLS | frozenset(containers.TOOLS)
 _SCRIPT = re.compile(r"\s*#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh(?:\s|$)")
 _OF_TESTS = re.compile(r"(?:^|[/\\])(?:test_[^/\\]*|[^/\\]*_test|conftest)\.py$")
 """Files of tests, whose scripts are examples."""
-_NAMED = ("args", "command", "cmd", "commands", "script")
+_NAMED = re.compile(r"args|script|(?:\w+_)?(?:cmd|commands?)")
+"""Arguments that hold a command."""
 _IMAGES = ("base", "from_registry", "from_image", "DockerImage", "from_aws_ecr", "ContainerImage")
 _PIP = ("pip_install", "uv_pip_install", "uv_add", "python_packages", "add_python_packages")
 
@@ -265,7 +266,8 @@ def _misread(call: Call, words: list[Word], text: TracedText | None, context: Co
 
 def _commands(call: Call) -> tuple[list[Value], bool]:
     """The commands that a call is given, and whether it certainly runs them."""
-    first = call.args[0] if call.args else next((call.keywords[name] for name in _NAMED if name in call.keywords), None)
+    keywords = [value for name, value in call.keywords.items() if _NAMED.fullmatch(name) is not None]
+    first = call.args[0] if call.args else next(iter(keywords), None)
     if _WORDS.fullmatch(call.name) and isinstance(first, OneOf):
         return list(first.choices), True
     if _WORDS.fullmatch(call.name):
@@ -286,7 +288,7 @@ def _commands(call: Call) -> tuple[list[Value], bool]:
     last = call.name.rpartition(".")[2]
     if not sure and (_STARTS.search(last) is None or starts_nothing(last)):
         return ([], False)
-    given = [first] if sure else [first, *call.args[1:3], *(call.keywords.get(name) for name in _NAMED)]
+    given = [first] if sure else [first, *call.args[1:3], *keywords]
     found: list[list[Value]] = [[one for one in choices_of(value) if isinstance(one, (Listed, TracedText))] for value in given]
     # `ssh(host, command)`, `run_in(session, command)`
     return (next((some for some in found if some and (sure or any(map(_starts, some)))), found[0]), sure)
