@@ -57,7 +57,7 @@ _ARGUMENTS = frozenset(("ProgramArguments", *_SCRIPTS))
 _JOINS = ("concatStringsSep", "escapeShellArgs", "escapeSystemdExecArgs", "ProgramArguments", "toCommandLineShell")
 """What makes one command of a list."""
 _ADDED = re.compile(r"\s*\)*\s*\+(?!\+)")
-"""What goes on with a text after its end."""
+"""What continues a text after its end."""
 _MORE = re.compile(r"\s*\)*\s*\+\+")
 _PROGRAM = re.compile(
     r"\$\{\s*(?:lib\.)?(?:getExe'\s+\S+\s+\"(?P<program>[^\"]+)\"|getExe\s+(?:[\w.-]+\.)?(?P<package>ollama|vllm))\s*\}"
