@@ -801,7 +801,7 @@ def _without_image(waiting: list[tuple[list[Word], Span]], ran: Invocation) -> l
     Returns:
         None for a command outside of one.
     """
-    words = [word for word in ran.words if word.text.flat.strip() or word.many]
+    words = [word for word in ran.words if not word.text.flat.isspace() or word.many]
     if waiting:
         before, site = waiting.pop()
         gap = site.source.text[site.end : ran.site.start] if ran.site.source is site.source else "-"
