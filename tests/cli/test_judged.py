@@ -141,6 +141,14 @@ def test_other_formats_have_the_closing_line(kind: str, workspace: Workspace) ->
             "from sglang.srt.entrypoints.http_server import launch_server\n\nlaunch_server(args)\n",
             "makes an engine of SGLang in Python (launch_server, line 3), which is not judged",
         ),
+        (
+            "import subprocess, sys\nsubprocess.run([sys.executable, '-m', 'llama_cpp.server', '--model', m])\n",
+            "starts another server of llama.cpp (llama_cpp.server, line 2), which is not judged",
+        ),
+        (
+            "import os\nos.system('uvicorn llama_cpp.server.app:app')\n",
+            "starts another server of llama.cpp (llama_cpp.server, line 2), which is not judged",
+        ),
         ("import subprocess\nimport sglang\n\ndef launch_server(port): ...\n", "mentions SGLang"),
         ("import subprocess\nfrom vllm import LLM\nsubprocess.run(c)\n", "mentions vLLM"),
     ],

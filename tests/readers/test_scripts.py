@@ -962,6 +962,9 @@ class TestStandardInput:
             'run() {\n  local host="$1"\n  shift\n  ssh $OPTIONS "$host" "$(settings) bash -s" "$@"\n}\nrun host x <<\'END\'',
             "run() { bash -s; }\nrun <<'END'",
             "inner() { ssh h bash -s; }\nouter() { inner; }\nouter <<'END'",
+            "ssh host 'cat > start.sh' <<'END'",
+            "sudo bash -c 'mkdir -p x && cat >x/start.sh' <<'END'",
+            "docker exec -i box sh -c 'tee start.sh' <<'END'",
         ],
     )
     def test_a_script_that_a_shell_reads(self, before: str) -> None:
@@ -972,7 +975,7 @@ class TestStandardInput:
         "before",
         [
             "ssh host cat <<'END'",
-            "ssh host 'cat > start.sh' <<'END'",
+            "ssh host 'cat > notes.txt' <<'END'",
             "ssh host 'bash start.sh' <<'END'",
             "ssh host \"bash -c 'cat'\" <<'END'",
             "run() { cat >/dev/null; bash -s; }\nrun <<'END'",

@@ -195,7 +195,7 @@ def test_the_value_of_a_variable(text: str, value: str) -> None:
         ("a.o: %.o: %.c x\n", [("a.o", ["%.c", "x"], [])]),
         ("T = a\n$(T): $(T).c\n", [("a", ["a.c"], [])]),
         ("a:\n\tone \\\n\t  two \\\n\tthree\n\tfour\n", [("a", [], ["one \\\n  two \\\nthree", "four"])]),
-        ("a:\n\tone \\", [("a", [], ["one \\"])]),
+        ("a:\n\tone \\", [("a", [], ["one "])]),  # GNU make 4.3 hands the shell "one "
         ("a:\n\n# said\n\tone\n", [("a", [], ["one"])]),
         ("a:\nV = 1\n\tone\n", [("a", [], [])]),
         ("a: V = 1\n\tone\n", []),

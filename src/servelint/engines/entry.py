@@ -206,11 +206,14 @@ def _started(starts: list[tuple[Engine, Start]] | None, words: list[Word], at: i
             continue
         if following is not None and following == start.optional_verb:
             end += 1
-        last = words[end].value or "" if end == len(words) - 1 else ""
-        return (
-            Entry(engine.id, end, start.launcher, start.until) if last not in _HELP and not last.startswith("--help=") else None
-        )
+        return None if only_asks(words[end:]) else Entry(engine.id, end, start.launcher, start.until)
     return None
+
+
+def only_asks(argv: list[Word]) -> bool:
+    """Whether an engine's arguments only ask for its help or its version: `--help`, vLLM's `--help=max-num-seqs`."""
+    given = argv[0].value or "" if len(argv) == 1 else ""
+    return given in _HELP or given.startswith("--help=")
 
 
 def _left_out(words: list[Word]) -> None:

@@ -465,6 +465,9 @@ class Engine:
     classes: str = ""
     """Pattern of the calls with which a Python program makes an engine of its own, "" for none that is known."""
 
+    other_servers: str = ""
+    """Pattern of what starts a server of another project around the engine, whose options are not judged; "" for none."""
+
     # -- environment variables
 
     variables: tuple[str, ...] = ()

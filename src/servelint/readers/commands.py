@@ -183,8 +183,9 @@ def _passed_on(words: list[Word], context: CommandContext, depth: int) -> list[L
                 return [_launch(words, at, found, context.with_(site=context.site, env=context.env, open_env=True))]
         if entry.program(words[at]) in SHELLS and re.fullmatch(r"-[a-z]*c", words[at + 1].value or ""):
             return shell_launches(words[at:], context.with_(site=context.site, env=context.env, open_env=True), depth + 1)
-        flat = words[at].text.flat
-        direct = direct and (flat.startswith("-") or flat.isdigit() or re.match(_ASSIGNMENT, flat) is not None)
+        flat, before = words[at].text.flat, words[at - 1].text.flat
+        value = at > 1 and re.match(r"--?[A-Za-z][\w-]*$", before) is not None
+        direct = direct and (flat.startswith("-") or flat.isdigit() or value or re.match(_ASSIGNMENT, flat) is not None)
     return []
 
 
@@ -436,7 +437,7 @@ def shell_launches(words: list[Word], context: CommandContext, depth: int) -> li
         else:
             break
     if script is not None:
-        found = script_launches(script.text, _no_file(context), words[at + 2 :], depth + 1)
+        found = script_launches(script.text, _no_file(context), words[at + 2 :], depth + 1, stdin=context.stdin)
         if found or script.value is None or "$" in script.text.flat or at + 3 > len(words):
             return found
         return not_started("shell-arguments", script, words[at + 1 :], context, depth)
@@ -628,12 +629,24 @@ def _context_of(ran: Invocation, around: CommandContext, site: Span | None) -> C
 
 
 def script_launches(
-    text: TracedText, context: CommandContext, args: list[Word] | None, depth: int = 0, site: Span | None = None
+    text: TracedText,
+    context: CommandContext,
+    args: list[Word] | None,
+    depth: int = 0,
+    site: Span | None = None,
+    stdin: TracedText | None = None,
 ) -> list[Launch]:
     """The launches of a shell script, the first of each place first.
 
-    args: `$0` and what follows; None if not known.  site: what stands for the commands of a script in another file
+    Args:
+        text: The script.
+        context: What surrounds it.
+        args: `$0` and what follows; None if not known.
+        depth: How many scripts it is inside of.
+        site: What stands for the commands of a script in another file.
+        stdin: What the script reads from its standard input; None if that is not known.
     """
+    from servelint.readers import embedded
     from servelint.readers.alternatives import Alternatives
     from servelint.syntax.shell.branches import World
     from servelint.syntax.shell.evaluate import Budget, evaluate
@@ -648,7 +661,11 @@ def script_launches(
     ready: list[dict[str, ReleaseClaim]] = []
     running: list[tuple[Launch, Invocation]] = []
 
-    def wrote(path: TracedText, text: TracedText) -> None:
+    def wrote(path: TracedText, text: TracedText, before: TracedText | None) -> None:
+        if before is not None:
+            texts.pop((before.extent(), path.flat), None)
+        if not entry.mentions(text.flat) or not embedded.may_hold(path.flat.rpartition("/")[2], text.flat):
+            return
         if len(texts) < bounds.WRITTEN.most:
             texts.setdefault((text.extent(), path.flat), (path.flat.rpartition("/")[2], text))
         else:
@@ -708,6 +725,7 @@ def script_launches(
             wrote=wrote if world is None else None,
             called=called,
             parsed=parsed,
+            stdin=stdin,
         )
 
     budget, context.budget = context.budget, context.budget or Budget()
@@ -783,7 +801,7 @@ def _without_image(waiting: list[tuple[list[Word], Span]], ran: Invocation) -> l
     Returns:
         None for a command outside of one.
     """
-    words = [word for word in ran.words if word.text.flat.strip() or word.many]
+    words = [word for word in ran.words if not word.text.flat.isspace() or word.many]
     if waiting:
         before, site = waiting.pop()
         gap = site.source.text[site.end : ran.site.start] if ran.site.source is site.source else "-"
@@ -840,7 +858,7 @@ def text_launches(words: list[Word], context: CommandContext, depth: int) -> lis
             behind = joined([word.text for word in _after_host(words[1:])], " ")  # `ssh $OPTIONS HOST bash -s`
             command = behind if behind.flat and _READS_INPUT.search(behind.flat) is not None else command
         if command.flat and _READS_INPUT.search(command.flat) is None:
-            return script_launches(command, inner, None, depth + 1)
+            return script_launches(command, inner, None, depth + 1, stdin=context.stdin)
         return script_launches(context.stdin, inner, None, depth + 1) if context.stdin is not None else []
     found: list[Launch] = []
     words, more = _completed(words, name) if name in ("parallel", "xargs") else (words, [])
@@ -848,7 +866,8 @@ def text_launches(words: list[Word], context: CommandContext, depth: int) -> lis
         word = words[at]
         if re.search(r"\s", word.text.flat):
             option = re.match(r"--[\w-]+=", word.text.flat)
-            found += script_launches(word.text.cut(option.end() if option is not None else 0), inner, None, depth + 1)
+            text = word.text.cut(option.end() if option is not None else 0)
+            found += script_launches(text, inner, None, depth + 1, stdin=context.stdin)
         elif not word.text.flat.startswith("-") and (at > 1 or name in ("parallel", "watch", "xargs")):
             rest = launches([*words[at:], *more], inner, depth + 1)
             if rest:

@@ -333,7 +333,9 @@ def container(words: list[Word], context: CommandContext, depth: int) -> list[La
         # the container's own environment is not shown here
         return commands.launches(
             run.command,
-            CommandContext(context.source, context.name, context.site or span_of(words), env, open_env=True),
+            CommandContext(
+                context.source, context.name, context.site or span_of(words), env, open_env=True, stdin=context.stdin
+            ),
             depth + 1,
         )
     if run.image is None:
@@ -511,6 +513,8 @@ def _in_container(
     if image.entrypoint == ():
         return commands.without_shell(words, context, depth) or _without_program(command, image, context)
     if image.engine is None or not (_implied(image, command) or _configured(image, command, context)):
+        return []
+    if entry.only_asks(command):
         return []
     if image.chosen_by:
         if command[0].value not in image.chosen_by:

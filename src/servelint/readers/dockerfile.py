@@ -59,10 +59,10 @@ def _supervised(stage: Stage, source: Source) -> list[Launch]:
     words = [*(stage.entrypoint.words if stage.entrypoint else ()), *(stage.cmd.words if stage.cmd else ())]
     if not any(re.search(r"(?:^|[/\s])supervisord(?:\s|$)", word.text.flat) for word in words):
         return []
-    found: list[Launch] = []
+    written: dict[str, TracedText] = {}
 
-    def wrote(path: TracedText, text: TracedText) -> None:
-        found.extend(embedded.of_written(posixpath.basename(path.flat), text, source))
+    def wrote(path: TracedText, text: TracedText, _: TracedText | None = None) -> None:
+        written[path.flat] = text
 
     for step in stage.steps:
         instruction = step.instruction
@@ -73,6 +73,7 @@ def _supervised(stage: Stage, source: Source) -> list[Launch]:
         target = (instruction.text.flat.split() or [""])[-1]
         for one in instruction.heredocs:
             wrote(TracedText.of(one.name if target.endswith("/") else target), one.text)
+    found = [launch for path, text in written.items() for launch in embedded.of_written(posixpath.basename(path), text, source)]
     for launch in found:
         launch.container = Container(None if _builds(stage) else stage.reference, open=True)
         launch.env = {**stage.env, **launch.env}

@@ -10,7 +10,7 @@ from servelint.core.launch import Branch, Container, Launch, Mishap, Port, Probe
 from servelint.core.run import current
 from servelint.core.source import Source, Span
 from servelint.core.text import HOLE, Piece, TracedText
-from servelint.readers.registry import YAML, recognise
+from servelint.readers.registry import JSON, YAML, recognise
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Node
 
@@ -107,7 +107,31 @@ class _Mover:
         ]
 
 
-_WRITTEN = (YAML, "python", "supervisor", "systemd")
+_WRITTEN = (YAML, JSON, "python", "supervisor", "systemd")
+_COMMENTS = r"\A(?:[ \t]*(?:[#;][^\n]*)?\n)*"
+_SHAPES = (
+    (re.compile(_COMMENTS + r"[ \t]*\[(?:Unit|Service)\][ \t]*$", re.MULTILINE), "written.service"),
+    (re.compile(_COMMENTS + r"[ \t]*\[program:[^\]\n]+\][ \t]*$", re.MULTILINE), "supervisord.conf"),
+    (re.compile(r"\A#cloud-config\b"), "cloud-config.yaml"),
+    (
+        re.compile(_COMMENTS + r"(?:---[ \t]*\n)?[ \t]*(?:apiVersion|services|version|name):[ \t]*\S*[^\n]*$", re.MULTILINE),
+        "written.yaml",
+    ),
+    (re.compile(r"\A\s*\[?\s*\{\s*\""), "written.json"),
+)
+"""How a file begins that another one holds, with a name that says what it is."""
+_BARE = re.compile(rf"(?<=[:\[,\s]){HOLE}(?=\s*[,}}\]])")
+"""An unknown value in JSON that is not in quotes: a number."""
+
+
+def shape(text: str) -> str | None:
+    """A name for a file by how its text begins: a unit, a manifest, JSON; None for anything else."""
+    return next((name for pattern, name in _SHAPES if pattern.search(text) is not None), None)
+
+
+def may_hold(name: str, text: str) -> bool:
+    """Whether a file that a script writes is a unit, a manifest or a Python program, by its name or how it begins."""
+    return recognise(Source(name, text)) in _WRITTEN
 
 
 def of_written(name: str, text: TracedText, source: Source) -> list[Launch]:
@@ -121,7 +145,8 @@ def of_written(name: str, text: TracedText, source: Source) -> list[Launch]:
     from servelint import readers
 
     program = name.endswith(".py")
-    inner = Source(name, text.flat.replace(HOLE, "_") if program else text.flat)
+    flat = _BARE.sub("0", text.flat) if name.endswith(".json") else text.flat
+    inner = Source(name, flat.replace(HOLE, "_") if program else flat)
     if not readers.mentions_engine(inner.text.encode()) or recognise(inner) not in _WRITTEN:
         return []
     if program and not _is_python(inner.text):

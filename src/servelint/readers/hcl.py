@@ -20,6 +20,7 @@ from servelint.readers.context import CommandContext
 from servelint.readers.registry import Format
 from servelint.readers.tasks import run
 from servelint.syntax import templates, yaml
+from servelint.syntax.shell.recipe import joined
 from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
@@ -43,7 +44,7 @@ _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 _STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 _HEREDOC = re.compile(r"<<-?[ \t]*\"?(\w+)\"?[ \t]*\n")
 _REST = re.compile(r"(?:[^\n,\[\](){}\"#<]|\"(?:[^\"\\\n]|\\.)*\")+")
-_CALLS = frozenset(("base64encode", "base64gzip", "jsonencode", "toset", "tolist", "trimspace", "yamlencode"))
+_CALLS = frozenset(("base64encode", "base64gzip", "join", "jsonencode", "toset", "tolist", "trimspace", "yamlencode"))
 """Functions whose first argument says what they give."""
 _ESCAPE = re.compile(r"\\(.)|\$(?=\$\{)")
 _HOLE = re.compile(r"(?<!\$)[$%]\{(?P<of>[^{}]*)\}")
@@ -145,6 +146,11 @@ class _Parser:
         elif name is not None and name.group() in _CALLS and self.text[name.end() : name.end() + 1] == "(":
             self.at = name.end() + 1
             found = self.value()
+            if name.group() == "join" and self.space() == ",":
+                self.at += 1
+                lines = self.value()
+                known = isinstance(found, TracedText) and isinstance(lines, list)
+                found = joined([one for one, _ in lines if isinstance(one, TracedText)], found.flat) if known else None
             if self.space() == ")":
                 self.at += 1
         return self.whole(found, start)
@@ -278,7 +284,7 @@ def _inside(source: Source, fields: Fields, path: str, module: Module) -> list[L
     for name, (value, _) in fields.items():
         if isinstance(value, TracedText):
             if ("\n" in value.flat or name in ("command", "inline", "script")) and entry.mentions(value.flat):
-                found += [] if "args" in fields else run(value, CommandContext(source, path, open_env=True), {})
+                found += [] if "args" in fields else _of_text(source, value, path, name)
         elif name:
             for block in _list(fields, name):
                 labels = block[""][0][0] if "" in block else [name]
@@ -291,13 +297,29 @@ def _inside(source: Source, fields: Fields, path: str, module: Module) -> list[L
     return found
 
 
+def _of_text(source: Source, text: TracedText, path: str, key: str) -> list[Launch]:
+    """The launches of a text of several lines: a unit, a manifest, containers in JSON, or else a script."""
+    from servelint.readers import embedded
+
+    shape = embedded.shape(text.flat)
+    if shape is None:
+        return run(text, CommandContext(source, path, open_env=True), {})
+    found = embedded.of_written(shape, text, source)
+    for launch in found:
+        launch.name = ".".join(filter(None, (path, key, launch.name)))
+    return found
+
+
 def container(source: Source, fields: Fields, path: str) -> list[Launch]:
     """The launches of a mapping that is a container, or a program with its arguments."""
     image = _text(fields, *_KEYS)
     overrides: Fields = next(iter(_list(fields, "entrypoint_overrides")), {})
-    command, args = _words(fields, "command"), _words(fields, "args", "arguments", "cmd") or _words(overrides, "cmd")
+    command, args = (
+        _words(fields, "command"),
+        _words(fields, "args", "arguments", "cmd", "docker_args") or _words(overrides, "cmd"),
+    )
     entrypoint = _words(fields, "entrypoint", "entryPoint")
-    parts = ("entrypoint", "command", "args", "arguments", "cmd", "entrypoint_overrides")
+    parts = ("entrypoint", "command", "args", "arguments", "cmd", "docker_args", "entrypoint_overrides")
     keys: list[str] = [name for name in parts if name in fields]
     labels: list[str] = fields[""][0][0] if "" in fields else []
     alone = labels[:1] in (["config"], ["container"], ["init_container"]) or labels[1:2] == ["docker_container"]

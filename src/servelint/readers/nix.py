@@ -16,6 +16,7 @@ from servelint.readers import hcl
 from servelint.readers.commands import script_launches
 from servelint.readers.context import CommandContext, named
 from servelint.readers.registry import Format
+from servelint.syntax.shell.recipe import joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,6 +52,18 @@ _CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
 _NAMED = re.compile(r"\$\{\s*(?:(?:builtins\.)?toString\s+)?(?P<name>[A-Za-z_][\w-]*)\s*\}")
 _SCRIPTS = frozenset(("ExecStart", "buildCommand", "command", "postStart", "preStart", "script", "shellHook", "text"))
 """Attributes whose text a shell or systemd runs."""
+_ARGUMENTS = frozenset(("ProgramArguments", *_SCRIPTS))
+"""Attributes whose list may be the words of one command."""
+_JOINS = ("concatStringsSep", "escapeShellArgs", "escapeSystemdExecArgs", "ProgramArguments", "toCommandLineShell")
+"""What makes one command of a list."""
+_ADDED = re.compile(r"\s*\)*\s*\+(?!\+)")
+"""What continues a text after its end."""
+_MORE = re.compile(r"\s*\)*\s*\+\+")
+_PROGRAM = re.compile(
+    r"\$\{\s*(?:lib\.)?(?:getExe'\s+\S+\s+\"(?P<program>[^\"]+)\"|getExe\s+(?:[\w.-]+\.)?(?P<package>ollama|vllm))\s*\}"
+)
+"""The path of a package's program."""
+_NAMES_PROGRAM = re.compile(r"\(\s*(?:lib\.)?getExe'")
 _WRITERS = frozenset(("writeShellScript", "writeShellScriptBin", "writeScript", "writeScriptBin", "writers.writeBash"))
 _DEPTH = 200
 _OPENING, _CLOSING = "{[(", "}])"
@@ -67,6 +80,8 @@ class _Frame:
     def clear(self) -> None:
         """Begin the next binding."""
         self.name, self.key, self.values, self.writes = "", "", [], False  # type: ignore[var-annotated]
+        self.joins = self.scoped = False
+        self.local: dict[str, Any] = {}
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
@@ -78,39 +93,108 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
         value = TracedText.at(source, *match.span(group)) if match.group(group) is not None else None
         bound.setdefault(match.group("name"), []).append(value)
     known = {name: values[0] for name, values in bound.items() if len(values) == 1 and values[0] is not None}
-    found: list[Launch] = []
-    frames = [_Frame("{", 0)]
+    reader = _Reader(source, known, {name for name, values in bound.items() if len(values) == 1})
     for match in _TOKEN.finditer(source.text):
-        frame, kind, site = frames[-1], match.lastgroup, Span(source, *match.span())
+        if len(reader.frames) > _DEPTH:
+            break
+        kind = match.lastgroup
         if kind in ("block", "line"):
-            text = _text(TracedText.at(source, *match.span(kind)), kind, known)
-            frame.values.append((text, site))
-            path = ".".join([one.key for one in frames if one.key])
-            if (path.rpartition(".")[2] in _SCRIPTS or frame.writes) and entry.mentions(text.flat):
-                found += named(script_launches(text, CommandContext(source, path, open_env=True), None))
+            reader.text(match, kind)
         elif kind == "name":
-            frame.writes = frame.writes or match.group().rpartition("pkgs.")[2] in _WRITERS
-            frame.name = match.group()
-            if frame.key or frame.kind == "[":
-                frame.values.append((TracedText((unknown(match.group(), site),)), site))
-        elif kind == "sign" and match.group() in _OPENING:
-            if len(frames) > _DEPTH:
-                break
-            frames.append(_Frame(match.group(), match.start()))
-        elif kind == "sign" and match.group() in _CLOSING:
-            inner = frames.pop() if len(frames) > 1 else frame
-            if inner.kind == "{":
-                found += hcl.container(source, inner.fields, ".".join([one.key for one in frames if one.key]))
-            frames[-1].values.append(
-                ({"{": inner.fields, "[": inner.values}.get(inner.kind), Span(source, inner.start, match.end()))
-            )
-        elif kind == "sign" and match.group() == "=":
+            reader.name(match)
+        elif kind == "sign":
+            reader.sign(match)
+    return reader.found
+
+
+class _Reader:
+    def __init__(self, source: Source, known: dict[str, TracedText], once: set[str]) -> None:
+        self.source = source
+        self.known = known
+        self.once = once
+        self.found: list[Launch] = []
+        self.frames = [_Frame("{", 0)]
+
+    @property
+    def path(self) -> str:
+        """The attributes that lead here."""
+        return ".".join([one.key for one in self.frames if one.key])
+
+    def text(self, match: re.Match[str], kind: str) -> None:
+        """A text: a value, and the commands of an attribute that holds some."""
+        frame, site = self.frames[-1], Span(self.source, *match.span())
+        text = _text(TracedText.at(self.source, *match.span(kind)), kind, self.known)
+        frame.values.append((text, site))
+        word = any(two.kind == "[" and any(one.joins for one in self.frames[:at]) for at, two in enumerate(self.frames))
+        if not word and (self.path.rpartition(".")[2] in _SCRIPTS or frame.writes):
+            if _ADDED.match(self.source.text, match.end()) is not None:
+                text = TracedText.join((text, TracedText((unknown("...", None, ""),))))
+            self.launch(text)
+
+    def launch(self, text: TracedText) -> None:
+        """Note what a text of commands starts."""
+        if entry.mentions(text.flat):
+            self.found += named(script_launches(text, CommandContext(self.source, self.path, open_env=True), None))
+
+    def name(self, match: re.Match[str]) -> None:
+        """A name: an attribute's, a function's, or one that stands for a value."""
+        frame, written = self.frames[-1], match.group()
+        last = written.rpartition(".")[2]
+        if written == "let":
+            self.frames.append(_Frame("let", match.start()))
+        elif written == "in" and frame.kind == "let" and len(self.frames) > 1:
+            inner = self.frames.pop()
+            self.frames[-1].local = inner.fields
+        elif written in ("with", "assert"):
+            frame.scoped = True
+        else:
+            frame.writes = frame.writes or written.rpartition("pkgs.")[2] in _WRITERS
+            frame.joins = frame.joins or last in _JOINS
+            local, _ = frame.local.get(written) or (None, None)
+            held = local if isinstance(local, TracedText) else self.known.get(written)
+            if held is not None and frame.key.rpartition(".")[2] in _SCRIPTS and frame.kind != "[":
+                self.launch(held)
+            frame.name = written
+            if (frame.key or frame.kind == "[") and last not in _JOINS:
+                value = held if held is not None else TracedText((unknown(written, Span(self.source, *match.span())),))
+                frame.values.append((value, Span(self.source, *match.span())))
+
+    def sign(self, match: re.Match[str]) -> None:
+        """A bracket, an equals sign, or the end of a binding."""
+        frame, sign = self.frames[-1], match.group()
+        if sign in _OPENING:
+            self.frames.append(_Frame(sign, match.start()))
+        elif sign in _CLOSING:
+            self.close(match)
+        elif sign == "=":
             frame.key, frame.values = frame.name, []
-        elif kind == "sign" and match.group() == ";":
+            frame.joins = frame.key.rpartition(".")[2] in _JOINS
+        elif sign == ";" and frame.scoped:
+            frame.scoped = False
+        elif sign == ";":
             if frame.key and len(frame.values) == 1 and frame.values[0][0] is not None:
                 frame.fields[frame.key] = frame.values[0]
+                if frame.kind == "let" and frame.key in self.once and isinstance(frame.values[0][0], TracedText):
+                    self.known[frame.key] = frame.values[0][0]
             frame.clear()
-    return found
+
+    def close(self, match: re.Match[str]) -> None:
+        """The end of what stands in brackets."""
+        inner = self.frames.pop() if len(self.frames) > 1 else self.frames[-1]
+        frame, site = self.frames[-1], Span(self.source, inner.start, match.end())
+        if inner.kind == "{":
+            self.found += hcl.container(self.source, inner.fields, self.path)
+        elif inner.kind == "[" and any(one.joins for one in self.frames) and self.path.rpartition(".")[2] in _ARGUMENTS:
+            words = [value for value, _ in inner.values if isinstance(value, TracedText)]
+            if _MORE.match(self.source.text, match.end()) is not None:
+                words.append(TracedText((unknown("...", None, ""),)))
+            self.launch(joined(words, " "))
+        elif inner.kind == "(":
+            texts = [one for one in inner.values if isinstance(one[0], TracedText)]
+            program = texts[-1:] if _NAMES_PROGRAM.match(self.source.text, inner.start) is not None else []
+            frame.values += program or [(TracedText((unknown("(...)", site),)), site)] * (frame.kind == "[")
+            return
+        frame.values.append(({"{": inner.fields, "[": inner.values}.get(inner.kind), site))
 
 
 def _text(text: TracedText, kind: str, known: dict[str, TracedText]) -> TracedText:
@@ -120,6 +204,10 @@ def _text(text: TracedText, kind: str, known: dict[str, TracedText]) -> TracedTe
         if match.group("hole") is None:
             control = _CONTROL.get(match.group("char") or "")
             return TracedText.of(control, text.span(*match.span())) if control else text.cut(*match.span(match.lastgroup or 0))
+        program = _PROGRAM.fullmatch(match.group())
+        if program is not None:
+            group = "program" if program.group("program") is not None else "package"
+            return text.cut(match.start() + program.start(group), match.start() + program.end(group))
         named = _NAMED.fullmatch(match.group())
         given = known.get(named.group("name")) if named is not None else None
         return given.placed(text.span(*match.span())) if given is not None else text.unknown(match)

@@ -14,7 +14,7 @@ from servelint.engines import entry
 from servelint.engines.entry import mentions
 from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
-from servelint.readers import containers, installs, notebook
+from servelint.readers import containers, embedded, installs, notebook
 from servelint.readers.commands import SHELLS, TEXTS, WRAPPERS, launches, not_started, script_launches, starts_nothing
 from servelint.readers.context import CommandContext, env_file
 from servelint.readers.registry import Format
@@ -51,14 +51,15 @@ _SETTING_UP = re.compile(r"(?:\s*(?:(?:cd|conda|export|module|set|source|ulimit|
 _SPLIT_BY_ARGUMENT = re.compile(r"subprocess\.(?:run|Popen|call|check_call|check_output)")
 """Functions that start a program, or a shell where `shell` is true."""
 _STARTS = re.compile(
-    r"(?i)run|exec|start|launch|spawn|popen|system|serve|command|cmd|shell|process|create|submit|sudo|ssh|remote|tmux"
+    r"(?i)run|exec|start|launch|spawn|spin_?up|popen|system|serve|command|cmd|shell|process|create|submit|sudo|ssh|remote|tmux"
     r"|send_?(?:keys|line)"
 )
 _BEFORE = WRAPPERS | TEXTS | SHELLS | frozenset(containers.TOOLS)
 _SCRIPT = re.compile(r"\s*#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh(?:\s|$)")
 _OF_TESTS = re.compile(r"(?:^|[/\\])(?:test_[^/\\]*|[^/\\]*_test|conftest)\.py$")
 """Files of tests, whose scripts are examples."""
-_NAMED = ("args", "command", "cmd", "commands", "script")
+_NAMED = re.compile(r"args|script|(?:\w+_)?(?:cmd|commands?)")
+"""Arguments that hold a command."""
 _IMAGES = ("base", "from_registry", "from_image", "DockerImage", "from_aws_ecr", "ContainerImage")
 _PIP = ("pip_install", "uv_pip_install", "uv_add", "python_packages", "add_python_packages")
 
@@ -124,24 +125,32 @@ class _Reader:
                     self.found.append(launch)
 
     def written(self, call: Call) -> None:
-        """The launches of a script for a shell that a call writes or a function gives: what runs it may set anything."""
+        """The launches of a script, a unit or a manifest that a call writes, or of a script that a function gives."""
         if _OF_TESTS.search(self.source.path) is not None:
             return
         first = call.args[0] if call.args else None
         texts = [TracedText.join([word.text for word in first.words])] if isinstance(first, Listed) else choices_of(first)
         for text in texts:
-            if not isinstance(text, TracedText) or _SCRIPT.match(text.flat) is None or not mentions(text.flat):
+            if not isinstance(text, TracedText) or not mentions(text.flat):
                 continue
-            context = CommandContext(
-                self.source, "", None, {}, None, dict(self.claims), files=self.neighbours.read, open_env=True
-            )
-            context.anchor = call.site if _elsewhere(text, self.source) else None
             start = len(text.flat) - len(text.flat.lstrip())
-            for launch in script_launches(text.cut(start), context, None):
-                key = (launch.site.source.path, launch.site.start, launch.engine, *[word.shown for word in launch.argv])
-                if key not in self.seen:
-                    self.seen.add(key)
-                    self.found.append(launch)
+            shown = embedded.shape(text.flat)
+            if _SCRIPT.match(text.flat) is not None:
+                context = CommandContext(
+                    self.source, "", None, {}, None, dict(self.claims), files=self.neighbours.read, open_env=True
+                )
+                context.anchor = call.site if _elsewhere(text, self.source) else None
+                self.note(script_launches(text.cut(start), context, None))
+            elif shown is not None and call.name.rpartition(".")[2] != "return" and not _elsewhere(text, self.source):
+                self.note(embedded.of_written(shown, text, self.source))
+
+    def note(self, found: list[Launch]) -> None:
+        """Add launches of a written file that are not known yet."""
+        for launch in found:
+            key = (launch.site.source.path, launch.site.start, launch.engine, *[word.shown for word in launch.argv])
+            if key not in self.seen:
+                self.seen.add(key)
+                self.found.append(launch)
 
     def started(self, command: Value, call: Call, sure: bool) -> list[Launch]:
         env = self.environment(call)
@@ -257,7 +266,8 @@ def _misread(call: Call, words: list[Word], text: TracedText | None, context: Co
 
 def _commands(call: Call) -> tuple[list[Value], bool]:
     """The commands that a call is given, and whether it certainly runs them."""
-    first = call.args[0] if call.args else next((call.keywords[name] for name in _NAMED if name in call.keywords), None)
+    keywords = [value for name, value in call.keywords.items() if _NAMED.fullmatch(name) is not None]
+    first = call.args[0] if call.args else next(iter(keywords), None)
     if _WORDS.fullmatch(call.name) and isinstance(first, OneOf):
         return list(first.choices), True
     if _WORDS.fullmatch(call.name):
@@ -278,7 +288,7 @@ def _commands(call: Call) -> tuple[list[Value], bool]:
     last = call.name.rpartition(".")[2]
     if not sure and (_STARTS.search(last) is None or starts_nothing(last)):
         return ([], False)
-    given = [first] if sure else [first, *call.args[1:3], *(call.keywords.get(name) for name in _NAMED)]
+    given = [first] if sure else [first, *call.args[1:3], *keywords]
     found: list[list[Value]] = [[one for one in choices_of(value) if isinstance(one, (Listed, TracedText))] for value in given]
     # `ssh(host, command)`, `run_in(session, command)`
     return (next((some for some in found if some and (sure or any(map(_starts, some)))), found[0]), sure)

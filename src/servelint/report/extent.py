@@ -62,6 +62,7 @@ def without_launch(report: Report) -> list[Source]:
 
 
 _SOME = "an engine"
+_QUOTES = "\"',"
 
 
 def mentions(source: Source) -> str:
@@ -71,8 +72,13 @@ def mentions(source: Source) -> str:
     return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found) or _SOME
 
 
-def built_in_python(source: Source) -> str:
-    """Return where a Python program makes an engine itself: "makes an engine of vLLM in Python (LLM, line 12)"; "" for none."""
+def not_judged(source: Source) -> str:
+    """Return what a file starts that is not judged: "makes an engine of vLLM in Python (LLM, line 12)"; "" for nothing."""
+    for record in ENGINES.values():
+        other = re.search(record.other_servers, source.text) if record.other_servers else None
+        if other is not None:
+            line, _ = source.position(other.start())
+            return f"starts another server of {record.name} ({other.group().split()[-1].strip(_QUOTES)}, line {line})"
     if not source.path.endswith(".py"):
         return ""
     imported = {match.group(1) for match in re.finditer(r"(?m)^[ \t]*(?:from|import) (\w+)", source.text)}
@@ -85,7 +91,7 @@ def built_in_python(source: Source) -> str:
 
 
 def _no_launch_in(source: Source) -> str:
-    built = built_in_python(source)
+    built = not_judged(source)
     return f"{built}, which is not judged" if built else f"mentions {mentions(source)}, but contains no launch"
 
 
@@ -111,7 +117,7 @@ def _made_elsewhere(source: Source) -> str:
 
 
 def _found_in(source: Source) -> str:
-    built = built_in_python(source)
+    built = not_judged(source)
     return f"{built}, which is not judged" if built else f"mentions {mentions(source)}{_made_elsewhere(source)}"
 
 

@@ -96,6 +96,8 @@ def _continues(line: str) -> bool:
 
 
 def _at(source: Source, start: int, end: int) -> TracedText:
+    if end == len(source.text) and _continues(source.text[start:end]):
+        end -= 1  # GNU make drops a backslash that ends the file
     return TracedText.at(source, start, end) if end > start else EMPTY
 
 

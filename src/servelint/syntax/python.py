@@ -15,7 +15,8 @@ import warnings
 
 from servelint.core.launch import Word
 from servelint.core.source import Source, Span
-from servelint.core.text import EMPTY, TracedText, unknown
+from servelint.core.text import EMPTY, HOLE, TracedText, unknown
+from servelint.syntax.shell.recipe import joined
 from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
@@ -60,6 +61,28 @@ class Listed:
     def __init__(self, words: list[Word], depth: int) -> None:
         self.words = words
         self.depth = depth
+
+
+class Possible(Word):
+    """Items that a list may have, as a condition that is not known adds them.
+
+    Attributes:
+        items: The items.
+    """
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: list[Word], expression: str, site: Span) -> None:
+        words = [item.text for item in items]
+        plain = words and all(
+            _PLAIN_WORD.fullmatch(text.flat) and not item.many for text, item in zip(words, items, strict=True)
+        )
+        perhaps = joined(words, " ") if plain else None
+        super().__init__(TracedText((unknown(expression, site, perhaps=perhaps),)), site, many=True)
+        self.items = items
+
+
+_PLAIN_WORD = re.compile(rf"[\w@%+=:,./{HOLE}-]+")
 
 
 class Mapping:
@@ -235,6 +258,20 @@ _SAME = frozenset((
     "Path", "dedent", "encode", "float", "fspath", "int", "join", "lstrip", "pathlib.Path", "quote", "rstrip", "shlex.quote",
     "str", "strip", "textwrap.dedent",
 ))  # fmt: skip
+
+
+def _lines_of(word: Word) -> list[Word]:
+    """The lines that an item of a list stands for: itself, or those that a condition adds which is not known."""
+    if not isinstance(word, Possible):
+        return [word]
+    return [Word(one.text.softened(), one.site, one.many) for item in word.items for one in _lines_of(item)]
+
+
+def _together(between: TracedText, words: list[Word]) -> TracedText:
+    """What `between.join(words)` gives. Of lines of a script, those that a branch adds are looked at as well."""
+    lines = [one for word in words for one in _lines_of(word)] if "\n" in between.flat else words
+    parts = [part for word in lines for part in (between, word.text)]
+    return TracedText.join(parts[1:]) if parts else EMPTY
 
 
 _MAKES = re.compile(
@@ -541,7 +578,7 @@ class _Walk:
         for listed in choices_of(target):
             if not isinstance(listed, Listed):
                 continue
-            new = added if self.maybe <= listed.depth else [self.more(node)]
+            new = added if self.maybe <= listed.depth else [self.possible(added, node)]
             listed.words[at if at is not None else len(listed.words) : at if at is not None else len(listed.words)] = new
 
     def place(self, held: Listed, node: ast.expr | None, scope: Scope) -> int | None:
@@ -585,6 +622,10 @@ class _Walk:
     def more(self, node: ast.expr) -> Word:
         """Words of which neither the number nor the values are known."""
         return Word(self.unknown(node), self.span(node), many=True)
+
+    def possible(self, added: list[Word], node: ast.expr) -> Word:
+        """Words that a condition adds which is not known."""
+        return Possible(added, self.unknown(node).shown, self.span(node))
 
     def word(self, value: Value, node: ast.expr) -> Word:
         if isinstance(value, TracedText):
@@ -982,8 +1023,7 @@ class _Walk:
         if last in ("which", "copy", "deepcopy", "list", "tuple", "dict"):
             return self.copied(node, last, held, args, keywords)
         if last == "join" and isinstance(held, TracedText) and args and isinstance(args[0], Listed):
-            parts = [part for word in args[0].words for part in (held, word.text)]
-            return TracedText.join(parts[1:]) if parts else EMPTY
+            return _together(held, args[0].words)
         if name == "shlex.join" and args:
             return args[0]
         if name == "os.path.join" and args and all(isinstance(one, TracedText) for one in args):

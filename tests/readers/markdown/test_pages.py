@@ -66,9 +66,23 @@ class TestCommands:
     def test_an_install_in_the_block_names_the_release(self) -> None:
         assert release(launch_in(bash("pip install vllm==0.20.0\nvllm serve m"), "README.md")) == ("0.20.0", "pip")
 
-    def test_one_in_another_block_does_not(self) -> None:
-        page = bash("pip install vllm==0.20.0") + bash("vllm serve m")
-        assert release(launch_in(page, "README.md")) == (None, None)
+    def test_one_in_a_block_before_does(self) -> None:
+        pinned, serves = bash("pip install vllm==0.20.0"), bash("vllm serve m")
+        console = bash("$ uv pip install 'vllm==0.20.0'\nCollecting vllm", "console")
+        for page in (pinned + serves, console + "Then:\n" + serves, pinned + bash("pip install -U x") + serves):
+            assert release(launch_in(page, "README.md")) == ("0.20.0", "pip")
+
+    def test_one_that_does_not_count_for_another_block(self) -> None:
+        pinned, serves = bash("pip install vllm==0.20.0"), bash("vllm serve m")
+        assert release(launch_in(serves + pinned, "README.md")) == (None, None)
+        assert release(launch_in(bash("pip install sglang==0.5.9") + serves, "README.md")) == (None, None)
+        shown = bash("RUN pip install vllm==0.20.0", "dockerfile")
+        assert release(launch_in(shown + serves, "README.md")) == (None, None)
+        for other in ("vllm==0.19.0", "-U vllm"):
+            assert release(launch_in(pinned + bash(f"pip install {other}") + serves, "README.md"))[0] is None
+            assert release(launch_in(pinned + serves + bash(f"pip install {other}"), "README.md"))[0] is None
+        image = bash("docker run vllm/vllm-openai:v0.19.0 --model m")
+        assert release(launch_in(pinned + image, "README.md")) == ("0.19.0", "image")
 
     def test_powershell(self) -> None:
         launch = launch_in(

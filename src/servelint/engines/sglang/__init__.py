@@ -164,7 +164,7 @@ class SGLang(Engine):
         ImageFamily("rocm/sgl-dev", "https://hub.docker.com/r/rocm/sgl-dev", own_tags=True),
     )
     image_names = r"sglang"
-    house_tags = r"sglang$"
+    house_tags = r"sglang(?:[-_](?:cpu|gpu|cuda|rocm|xpu|server?|inference))*$"
     release_tag = "v{}"
 
     words = (b"sglang", b"mem-fraction-static")  # files of options name no engine

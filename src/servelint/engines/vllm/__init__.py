@@ -376,7 +376,10 @@ class VLLM(Engine):
     # Gaudi's: https://github.com/HabanaAI/vllm-fork/pull/394
     options_of_forks = frozenset(("--use-padding-aware-scheduling", "--max-num-prefill-seqs"))
     image_names = r"vllm"
-    house_tags = r"(?:[\w.]+[-_.])?vllm-openai(?:$|[-_.])|vllm$"
+    house_tags = (
+        r"(?:[\w.]+[-_.])?vllm-openai(?:$|[-_.])"
+        r"|vllm(?:[-_](?:cpu|gpu|cuda|rocm|xpu|server?|inference|env|release|repo))*$"
+    )
     release_tag = "v{}"
     gpu_images = ("vllm-openai",)
 

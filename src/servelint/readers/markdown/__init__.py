@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 
 from servelint.core import bounds
-from servelint.core.launch import Launch, Variable, Word
+from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.problem import Problem
 from servelint.core.source import Source
 from servelint.core.text import TracedText, unknown
+from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
-from servelint.readers import embedded
+from servelint.readers import embedded, installs, prepared
 from servelint.readers.commands import script_launches
 from servelint.readers.context import CommandContext
 from servelint.readers.markdown import snippets
@@ -56,14 +57,37 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
 
 
 def launches(text: TracedText, source: Source, depth: int = 0) -> list[Launch]:
-    """The launches in a text that is Markdown: a page, or a string that another file holds."""
+    """The launches in a text that is Markdown: a page, or a string that another file holds.
+
+    A release that a block installs holds for the blocks behind it, where the page names no other one.
+    """
     found: list[Launch] = []
+    bare: list[tuple[Launch, int]] = []
+    installed: list[dict[str, ReleaseClaim]] = []
     for block in blocks(text):
         if not _mentions_engine(block.text.flat):
             continue
         if not bounds.SNIPPET.passed(len(block.text), block.text):
-            found += _named_apart(_launches(block, source, depth), found)
+            new = _launches(block, source, depth)
+            bare += [(one, len(installed)) for main in new for one in (main, *main.alternatives)]
+            found += _named_apart(new, found)
+            installed.append(_installed(block))
+    claims = prepared.for_later(installed)
+    for launch, before in bare:
+        known = launch.container is not None or launch.release.how is not None or launch.release.release is not None
+        if not known and any(launch.engine in one for one in installed[:before]):
+            launch.release = claims[launch.engine]
     return found
+
+
+def _installed(block: Block) -> dict[str, ReleaseClaim]:
+    """What the commands of a block install, which a reader has when a later block is typed."""
+    if KINDS.get(block.language, SHELL if not block.language else None) not in (SHELL, CONSOLE, PLAIN):
+        return {}
+    if "install" not in block.text.flat or kind_of(block.text.flat) is not None:
+        return {}
+    typed = snippets.commands(block.text)
+    return {name: claim for name, claim in installs.installed(typed or block.text).items() if name in ENGINES}
 
 
 def _mentions_engine(flat: str) -> bool:

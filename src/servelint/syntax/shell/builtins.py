@@ -97,6 +97,10 @@ def _let(shell: Evaluator, words: list[Word]) -> Status:
     return status
 
 
+_END = re.compile(r"(?:[^%\\A-Za-z]|\\n)*$")
+"""What a format of `printf` ends with, behind its last directive."""
+
+
 def _printf(shell: Evaluator, words: list[Word]) -> Status:
     if len(words) > 3 and words[1].value == "-v":
         given = words[4:] if words[3].value == "--" else words[3:]
@@ -105,8 +109,15 @@ def _printf(shell: Evaluator, words: list[Word]) -> Status:
         shell.assign(target.flat, TracedText((unknown("${" + target.shown + "}", None),)) if text is None or many else text)
     elif shell.printed is not None:
         text = commands.printed(shell, words, None)
-        shell.printed.append(text if text is not None else TracedText((unknown("$(printf)", words[0].site),)))
+        if text is None:
+            end = _END.search(words[1].text.flat) if len(words) > 1 else None
+            after = end.group().replace("\\n", "\n") if end is not None else ""
+            text = TracedText.join((TracedText((unknown("$(printf)", words[0].site),)), TracedText.of(after)))
+        shell.printed.append(text)
     return SUCCESS
+
+
+_CONTAINERS = frozenset(("docker", "nerdctl", "podman"))
 
 
 def _exec(
@@ -116,8 +127,10 @@ def _exec(
         words = words[2 if words[0].shown.endswith("a") else 1 :]
     if not words:
         return SUCCESS
+    broken = shell.lost is not None and words[0].shown in _CONTAINERS
     shell.invoke(words, inline, site, here, functions=False)
-    shell.state.control = EXIT
+    if not broken:  # a `docker run` that ends before its image: what was meant as its rest looks like commands that follow
+        shell.state.control = EXIT
     return SUCCESS
 
 

@@ -6,7 +6,7 @@ import re
 
 from servelint.core import bounds
 from servelint.core.launch import Word
-from servelint.core.text import EMPTY, Piece, TracedText, spend, unknown
+from servelint.core.text import EMPTY, HOLE, Piece, TracedText, spend, unknown
 from servelint.syntax.shell import expand, filters
 from servelint.syntax.shell.arithmetic import integer
 from servelint.syntax.shell.expand import Raw
@@ -199,7 +199,7 @@ _AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement
 _TABS = re.compile(r"^\t+", re.MULTILINE)
 _PLAIN_OUTPUT = re.compile(
     r"\s*(?:(?:echo|printf|cat|basename|dirname|cd|pwd|readlink|realpath|jq|"
-    + "|".join(sorted(filters.PROGRAMS))
+    + "|".join(sorted({*filters.PROGRAMS, "sed"}))
     + r")\b|<(?![<(]))"
 )
 _FIRST = re.compile(r"\s*([^\s;&|<>()]+)")
@@ -207,7 +207,10 @@ _OUTPUTS = frozenset((">", ">>", ">|", ">&", "&>", "&>>", "1>", "1>>", "1>|", "1
 """Redirections after which a command prints nothing that a substitution takes."""
 _FOLLOWED = frozenset(("[", "[[", "if", "case", "test", "{"))
 _ECHO_OPTION = re.compile(r"-[neE]+")
-_DIRECTIVE = re.compile(r"%(?:(%)|(s)|(-?0?[0-9]{0,3})([di]))|\\([\\nt\"])")
+_ECHO_ESCAPE = re.compile(r"\\(033|.)", re.DOTALL)
+_ECHOED = {"\\": "\\", "n": "\n", "t": "\t", "e": "\033", "0": "\033"}
+_DIRECTIVE = re.compile(r"%(?:(%)|([sq])|(-?0?[0-9]{0,3})([di]))|\\([\\nt\"])")
+_PLAIN = re.compile(rf"[\w@%+:,./{HOLE}-]+")
 _ESCAPES = {"\\": "\\", "n": "\n", "t": "\t", '"': '"'}
 _LINE_END = TracedText.of("\n")
 
@@ -218,6 +221,7 @@ def redirected(shell: Evaluator, node: Node, here: TracedText | None = None) -> 
     after: list[Node] = []
     likely = True
     simple = body is None or body.type == "command"
+    written: list[tuple[TracedText, bool]] = []
     for redirect in node.fields("redirect"):
         if redirect.type == "heredoc_redirect":
             here = _heredoc(shell, redirect)
@@ -227,11 +231,14 @@ def redirected(shell: Evaluator, node: Node, here: TracedText | None = None) -> 
             target = redirect.field("destination")
             path = shell.script.cut(target) if target is not None else EMPTY
             if path.flat not in ("", NOWHERE) and redirect.children[0].type in (">", ">>", "&>", ">|"):
-                shell.write(expand.value(path, shell), None)
+                written.append((expand.value(path, shell), redirect.children[0].type == ">>"))
     outer = shell.printed
-    if outer is not None and not simple and any(_takes_output(one) for one in node.fields("redirect")):
+    group = _is_group(body)
+    if (outer is not None or (written and group)) and not simple and any(_takes_output(one) for one in node.fields("redirect")):
         shell.printed = []
     status = command(shell, node, here) if body is None or body.type == "command" else shell.visit(body)
+    for path, adds in written:
+        shell.write(path, TracedText.join(shell.printed) if group and shell.printed is not None else None, adds)
     shell.printed = outer
     if after and after[0].type == "pipeline" and after[0].children[0].type in ("|", "|&"):
         pipe(shell, _printed_by(shell, node, here) if simple else None, after[0].parts)
@@ -245,10 +252,9 @@ def pipe(shell: Evaluator, here: TracedText | None, nodes: list[Node]) -> Status
     """Run piped commands, each in a state of its own. `here`: what the first one reads; None if that is not known."""
     status = UNSURE
     reads, outer_printed = shell.floor, shell.printed
-    for node in nodes:
+    for node in [part for one in nodes for part in _piped(one)]:
         outer = shell.state
-        # a substitution inside of it would not be followed
-        group = node.type in ("subshell", "compound_statement") and "$(" not in node.text and "`" not in node.text
+        group = _is_group(node)
         shell.printed = [] if group or outer_printed is not None else None
         shell.steps += 2
         shell.state = outer.copy()
@@ -267,6 +273,21 @@ def pipe(shell: Evaluator, here: TracedText | None, nodes: list[Node]) -> Status
     if shell.printed is not None:
         shell.printed.append(here if here is not None else TracedText((unknown("$(|)", None),)))
     return Status(None, likely=status.likely)
+
+
+def _piped(node: Node) -> list[Node]:
+    """The commands of a part of a pipeline.
+
+    The grammar puts what follows a heredoc's first `|` into a pipeline of its own, whose redirections are its last command's.
+    """
+    body = node.field("body") if node.type == "redirected_statement" else node
+    return body.parts if body is not None and body.type == "pipeline" else [node]
+
+
+def _is_group(node: Node | None) -> bool:
+    """Whether a node is a group of commands whose output is followed: a substitution inside of it would not be."""
+    groups = ("subshell", "compound_statement")
+    return node is not None and node.type in groups and "$(" not in node.text and "`" not in node.text
 
 
 def _takes_output(redirect: Node) -> bool:
@@ -332,6 +353,9 @@ def _simple(shell: Evaluator, start: int, here: TracedText | None) -> tuple[Stat
     if words and found.shape.open:
         words.append(Word(TracedText((unknown("...", None, ""),)), None, many=True))  # behind a quote that is never closed
     shell.steps += len(words) // _WORDS_A_STEP
+    program = words[0].value if words else None
+    if found.files and program not in shell.state.functions:
+        here = shell.read(program, here)
     for operator, path in found.files:
         if operator == "<" and path.text.flat.startswith("<("):
             found_here = output(shell, path.text.cut(2, len(path.text.flat) - 1), path.text)
@@ -508,13 +532,17 @@ def printed(shell: Evaluator, words: list[Word], here: TracedText | None) -> Tra
         texts = [shell.content(arg) for arg in args]
         return TracedText.join([text for text in texts if text is not None]) if None not in texts else None
     if name == "echo":
-        end = _LINE_END
+        end, escapes = _LINE_END, False
         while args and _ECHO_OPTION.fullmatch(args[0].flat):
-            if "e" in args[0].flat:
-                return None
+            escapes = escapes or "e" in args[0].flat
             end = EMPTY if "n" in args[0].flat else end
             args = args[1:]
-        return TracedText.join((joined(args, " "), end))
+        text = joined(args, " ")
+        if escapes and any(match[1][0] not in _ECHOED for match in _ECHO_ESCAPE.finditer(text.flat)):
+            return None
+        if escapes:
+            text = text.sub(_ECHO_ESCAPE, lambda match: TracedText.of(_ECHOED[match[1][0]], text.span(*match.span())))
+        return TracedText.join((text, end))
     if name == "printf":
         if len(args) > 2 and not all(arg.known for arg in args):
             return None  # an unknown argument may be several
@@ -533,12 +561,38 @@ def printed(shell: Evaluator, words: list[Word], here: TracedText | None) -> Tra
         # the same JSON, written on one line
         shown = [arg.flat for arg in args]
         return shell.content(args[-1]) if len(args) == 3 and shown[0] in ("-c", "-rc", "-cr") and shown[1] == "." else None
+    if name == "sed" and here is not None:
+        return filters.edited(args, here)
+    if name == "envsubst" and here is not None:
+        return _substituted(shell, args, here)
     if name in filters.PROGRAMS and all(text.known for text in args):
         read = here is not None and here.known
         made = filters.output(name, [text.flat for text in args], here.flat if here is not None and read else None)
         whole = TracedText.join([*args, here] if here is not None and read else args)
         return TracedText((Piece(made, whole.span(), assumed=whole.assumed),)) if made is not None else None
     return None
+
+
+_SUBSTITUTED = re.compile(r"\$(?:(?P<plain>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})", re.ASCII)
+
+
+def _substituted(shell: Evaluator, args: list[TracedText], here: TracedText) -> TracedText | None:
+    """What `envsubst` makes of its input: `$NAME` and `${NAME}` become the values that the script exports, else unknown.
+
+    args: none, or the format whose names are the only ones that it replaces
+    """
+    if len(args) > 1 or any(arg.flat.startswith("-") for arg in args):
+        return None
+    only = {one.group("plain") or one.group("braced") for one in _SUBSTITUTED.finditer(args[0].flat)} if args else None
+
+    def value(match: re.Match[str]) -> TracedText | None:
+        name = match.group("plain") or match.group("braced")
+        if only is not None and name not in only:
+            return None
+        given = shell.variable(name) if name in shell.state.exported else None
+        return TracedText((unknown("${" + name + "}", here.span(*match.span())),)) if given is None else given
+
+    return here.sub(_SUBSTITUTED, value)
 
 
 def formatted(texts: list[TracedText]) -> TracedText | None:
@@ -559,6 +613,8 @@ def formatted(texts: list[TracedText]) -> TracedText | None:
                 continue
             arg, args = (args[0], args[1:]) if args else (EMPTY, [])
             if match.group(2):
+                if match.group(2) == "q" and _PLAIN.fullmatch(arg.flat) is None:
+                    return None  # bash quotes what is not plain
                 parts.append(arg)
                 continue
             number = integer(arg.flat) if arg.flat[:1] != "0" or arg.flat == "0" else None

@@ -52,8 +52,13 @@ _STEPS_A_COMMAND = 4
 """To look at the words of a command that starts something takes as long as so many."""
 _VARIABLES_A_STEP = 50
 """So many exported variables take as long to hand to a command, and so many items of arrays to join after a branch."""
-_READERS = frozenset(("bash", "cat", "dash", "docker", "kubectl", "ksh", "oc", "podman", "sh", "ssh", "sudo", "tee", "zsh"))
+_READERS = frozenset((
+    "bash", "cat", "dash", "dd", "docker", "envsubst", "kubectl", "ksh", "oc", "podman", "sed", "sh",
+    "ssh", "sudo", "tee", "zsh",
+))  # fmt: skip
 """Programs of which the first one in a function reads what the function is given."""
+_INPUT = ("/dev/stdin", "-", "/proc/self/fd/0", "/dev/fd/0")
+"""Names of the standard input."""
 _CHECKED = frozenset(("command", "subshell", "test_command"))
 _LENGTH_AT_MOST = 20_000
 _ITEMS_AT_MOST = 1_000
@@ -140,6 +145,10 @@ Found = Callable[[Invocation], "dict[str, ReleaseClaim] | None"]
 """Is called for each command; may return what the command installs, by engine."""
 
 
+Wrote = Callable[[TracedText, TracedText, "TracedText | None"], None]
+"""Is called with a file's path, its text, and what the text was before something was added; None where it is new."""
+
+
 class Budget:
     """How many steps are left for all scripts that one script runs."""
 
@@ -161,9 +170,10 @@ def evaluate(
     unheard: frozenset[str] = frozenset(),
     decisions: dict[Key, branches.Decision] | None = None,
     world: branches.World | None = None,
-    wrote: Callable[[TracedText, TracedText], None] | None = None,
+    wrote: Wrote | None = None,
     called: set[str] | None = None,
     parsed: list[Script] | None = None,
+    stdin: TracedText | None = None,
 ) -> list[TracedText]:
     """Walk a script and report each command that it may run.
 
@@ -179,8 +189,9 @@ def evaluate(
         decisions: Takes the conditions that cannot be decided.
         world: Decides them; without it, branches are joined.
         called: Takes the names of the functions that the walk calls. Those in it are not followed by themselves.
-        wrote: Called with the path and the text of each file that it writes and that is not a shell script.
+        wrote: Called for each file that it writes and that is not a shell script.
         parsed: Keeps the tree of the text, and the words read from it, from one walk to the next.
+        stdin: What the script reads from its standard input; None if that is not known.
 
     Returns:
         The shell scripts that it writes into files.
@@ -199,6 +210,7 @@ def evaluate(
         parsed.append(shell.script)
     shell.unheard = unheard
     shell.wrote = wrote
+    shell.input = stdin
     shell.decisions = decisions if decisions is not None else {}
     if world is not None:
         shell.steps_at_most, shell.bound = world.steps, bounds.STEPS_OF_WORLDS
@@ -246,7 +258,7 @@ class Evaluator:
         printed: What the commands of a substitution print, while it is evaluated.
         evaluated: The `eval` whose text is run.
         traps: Signal -> the command that is run then.
-        input: What the functions that are running read from their standard input; None if that is not known.
+        input: What the script, or the functions that are running, read from their standard input; None if that is not known.
         in_background: How many statements around the current one the script does not wait for.
         writes_text: Whether a heredoc is expanded, in which backquotes are more often Markdown than commands.
         trials: How many conditions around the current statement take its failure, which ends no script then.
@@ -285,7 +297,7 @@ class Evaluator:
         self.steps_at_most = bounds.STEPS.most
         self.bound = bounds.STEPS
         self.unheard: frozenset[str] = frozenset()
-        self.wrote: Callable[[TracedText, TracedText], None] | None = None
+        self.wrote: Wrote | None = None
         self.state.variables.update(environment)
         self.state.exported = frozenset(environment)
         self.steps = 0
@@ -621,16 +633,21 @@ class Evaluator:
 
     def write(self, path: TracedText, text: TracedText | None, append: bool = False) -> None:
         """Note what a command writes to a file; None if that is not known."""
-        if text is not None and len(text.flat) > _LENGTH_AT_MOST:
-            text = None
-        if text is not None and not append and is_shell(path.flat, text.flat):
+        before = self.state.files.read(self.key(path)) if append and self.state.files.knows(self.key(path)) else None
+        files = self.state.files = self.state.files.after(self.key(path), text, append)
+        whole = files.read(self.key(path)) if before is not None else text
+        if whole is None or len(whole.flat) > _LENGTH_AT_MOST:
+            if whole is not None:
+                self.state.files = files.after(self.key(path), None)
+            return
+        if is_shell(path.flat, whole.flat):
+            self.scripts = [one for one in self.scripts if one is not before]
             if len(self.scripts) < bounds.WRITTEN.most:
-                self.scripts.append(text)
+                self.scripts.append(whole)
             else:
                 bounds.WRITTEN.reached(path)
-        elif text is not None and not append and self.wrote is not None:
-            self.wrote(path, text)
-        self.state.files = self.state.files.after(self.key(path), text, append)
+        elif self.wrote is not None:
+            self.wrote(path, whole, before)
 
     # -- commands
 
@@ -654,6 +671,8 @@ class Evaluator:
         name = words[0].value
         if site is not None and site.source is self.home:
             self.anchor = site
+        if name is not None and (name not in self.state.functions or not functions):
+            here = self.read(name, here)
         self.touch(words, here)
         if name is not None:
             if functions and name in self.state.functions:
@@ -666,8 +685,6 @@ class Evaluator:
                     self.input = around
                 self.sites.pop()
                 return status
-            if here is None and self.input is not None and name in _READERS:
-                here, self.input = self.input, None
             done = builtins.run(self, name, words, inline, site, here)
             if done is not None:
                 return done
@@ -678,6 +695,12 @@ class Evaluator:
             self.printed.append(printed if printed is not None else other)
         self.report(words, inline, site, here)
         return UNSURE
+
+    def read(self, name: str | None, here: TracedText | None) -> TracedText | None:
+        """What a program reads from its standard input: what stands there, else what the script or the function is given."""
+        if here is None and self.input is not None and name in _READERS:
+            here, self.input = self.input, None
+        return here
 
     def touch(self, words: list[Word], here: TracedText | None) -> None:
         """Note what a program does to known files."""
@@ -698,6 +721,12 @@ class Evaluator:
             for word in words[1:]:
                 if not word.shown.startswith("-"):
                     self.write(word.text, here, append)
+        elif shown[:1] == ["dd"] and here is not None:
+            for word in words[1:]:
+                if word.text.flat.startswith("of="):
+                    self.write(word.text.cut(3), here)
+        elif shown and shown[0] in ("cp", "install") and here is not None and shown[-2] in _INPUT:
+            self.write(words[-1].text, here)
         elif shown[:1] == ["cp"] and len(words) == 3 and self.state.files.knows(self.key(words[1].text)):
             self.write(words[2].text, self.state.files.read(self.key(words[1].text)))
         elif shown and shown[0] in CHANGING:
@@ -910,7 +939,15 @@ class Evaluator:
     def arithmetic_status(self, expression: TracedText) -> Status:
         """The status of `(( expression ))`."""
         text = self.arithmetic(expression, expression)
-        return Status(None, likely=False) if text.value is None else Status(text.value != "0", assumed=text.assumed)
+        if text.value is not None:
+            return Status(text.value != "0", assumed=text.assumed)
+        try:  # a name that nothing sets is 0
+            value = arithmetic.evaluate(
+                self.expand(expression, True).flat, lambda name: self.number(name) if self.variable(name) is not None else "0"
+            )
+        except (arithmetic.NotKnown, RecursionError):
+            value = 0
+        return Status(None, likely=value != 0)
 
     def tested(self, status: Status, operator: str, raws: list[TracedText], right: str | None) -> Status:
         """The status of a test, with what it says of its operands, which a world remembers."""

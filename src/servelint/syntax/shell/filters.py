@@ -1,19 +1,22 @@
-"""What the programs that scripts compute with print: `seq`, and `tr`, `cut`, `wc`, `awk`, `sed` of a known input."""
+"""What the programs that scripts compute with print: `seq`, and `tr`, `cut`, `wc`, `awk` of a known input, `sed` of any."""
 
 from __future__ import annotations
 
 import re
 import string
 
+from servelint.core.text import EMPTY, HOLE, TracedText
 from servelint.syntax.shell.arithmetic import integer
 
-PROGRAMS = frozenset(("awk", "cut", "head", "sed", "seq", "tail", "tr", "wc", "xargs"))
+PROGRAMS = frozenset(("awk", "cut", "head", "seq", "tail", "tr", "wc", "xargs"))
 _ITEMS_AT_MOST = 1000
 _CLASSES = {"[:upper:]": string.ascii_uppercase, "[:lower:]": string.ascii_lowercase, "\\n": "\n", "\\t": "\t"}
 _SET = re.compile(r"\[:[a-z]+:\]|\\.|(?P<low>[0-9A-Za-z])-(?P<high>[0-9A-Za-z])|[^\\]", re.DOTALL)
 _FIELDS = re.compile(r"([1-9]\d{0,3})(?:(-)(\d{0,4}))?")
 _PRINT = re.compile(r"\s*\{\s*print\s+(NF|\$NF|\$[1-9]\d{0,3})\s*;?\s*\}\s*")
-_REPLACE = re.compile(r"s([/|#,:])([\w,:;/@ |#-]+)\1([\w,:;/@ .|#-]*)\1(g?)")
+_EDITS_AT_MOST = 50
+_EDITED = 20_000
+_TRIES_AT_MOST = 1_000_000
 
 
 def output(name: str, args: list[str], text: str | None) -> str | None:
@@ -45,10 +48,6 @@ def output(name: str, args: list[str], text: str | None) -> str | None:
         made = _cut(args, lines)
     elif name == "awk":
         made = _printed(args, lines)
-    elif name == "sed" and len(args) == 1:
-        match = _REPLACE.fullmatch(args[0])
-        if match is not None and match.group(1) not in match.group(2) + match.group(3):
-            made = [line.replace(match.group(2), match.group(3), -1 if match.group(4) else 1) for line in lines]
     return "".join([line + "\n" for line in made]) if made is not None else None
 
 
@@ -128,3 +127,147 @@ def _printed(args: list[str], lines: list[str]) -> list[str] | None:
         at = len(fields) if wanted == "$NF" else integer(wanted[1:])
         found.append(str(len(fields)) if at is None else "".join(fields[at - 1 : at]) if at else line)
     return found
+
+
+# -- sed
+
+_SPECIAL = re.compile(r"\\(?P<escaped>.)|(?P<set>\[\^?\]?[^\]\\]*\])|(?P<sign>[][.*^$+?(){}|])|(?P<plain>[^\\])", re.DOTALL)
+_SWAPPED = frozenset("+?(){}|")
+"""Signs that `sed` reads with a backslash only, and `sed -E` without one."""
+_REFERENCE = re.compile(r"\\(?P<number>[0-9])|\\(?P<char>.)|(?P<all>&)", re.DOTALL)
+_LINE_ENDS = {"n": "\n", "t": "\t"}
+
+
+def edited(args: list[TracedText], text: TracedText) -> TracedText | None:
+    """What `sed` makes of its input by `s/.../.../` and `/.../d`, with the place of each character; None for other programs.
+
+    Args:
+        args: Its arguments.
+        text: Its standard input.
+    """
+    programs: list[TracedText] = []
+    extended, todo = False, args[::-1]
+    while todo:
+        arg = todo.pop()
+        if arg.flat in ("-E", "-r", "--regexp-extended"):
+            extended = True
+        elif arg.flat in ("-e", "--expression") and todo:
+            programs.append(todo.pop())
+        elif arg.flat[:1] == "-" or (programs and arg.flat != "-"):
+            return None
+        else:
+            programs.append(arg)
+    lines = text.flat.split("\n")
+    # one line with an unknown part is a value: what was edited is not what its expression stands for
+    if len(text.flat) > _EDITED or (not text.known and len(lines) <= 1 + (lines[-1] == "")):
+        return None
+    for program in programs:
+        made = _edited(program, text, extended)
+        if made is None:
+            return None
+        text = made
+    return text if programs else None
+
+
+def _edited(program: TracedText, text: TracedText, extended: bool) -> TracedText | None:
+    """A text after one program of `sed`."""
+    flat, at = program.flat, 0
+    for _ in range(_EDITS_AT_MOST):
+        while at < len(flat) and flat[at] in "; \t\n":
+            at += 1
+        if at >= len(flat):
+            return text
+        if flat[at] == "s" and at + 1 < len(flat) and not flat[at + 1].isalnum():
+            sign = flat[at + 1]
+            pattern_end = _part_end(flat, at + 2, sign)
+            end = _part_end(flat, pattern_end + 1, sign)
+            flags = re.compile(r"[gI]*(?=\s*(?:[;\n]|$))").match(flat, end + 1)
+            pattern = _expression(flat[at + 2 : pattern_end], sign, extended, flags is not None and "I" in flags.group())
+            if pattern is None or flags is None or _takes_long(pattern, text):
+                return None
+            text = _replaced(text, pattern, program.cut(pattern_end + 1, end), "g" in flags.group())
+            at = flags.end()
+        elif flat[at] == "/":
+            end = _part_end(flat, at + 1, "/")
+            pattern = _expression(flat[at + 1 : end], "/", extended, False)
+            if pattern is None or _takes_long(pattern, text) or re.compile(r"d\s*(?:[;\n]|$)").match(flat, end + 1) is None:
+                return None
+            kept = [line for line in _lines(text) if pattern.search(line.flat.rstrip("\n")) is None]
+            text, at = TracedText.join(kept), end + 2
+        else:
+            return None
+    return None
+
+
+def _part_end(flat: str, at: int, sign: str) -> int:
+    """Where a part of a command of `sed` ends, at its sign or at the end of the text."""
+    while at < len(flat) and flat[at] != sign:
+        at += 2 if flat[at] == "\\" else 1
+    return min(at, len(flat))
+
+
+def _expression(written: str, sign: str, extended: bool, ignores_case: bool) -> re.Pattern[str] | None:
+    """An expression of `sed` as Python writes it; None for one that may differ, or is partly unknown."""
+    parts: list[str] = []
+    done = 0
+    for match in _SPECIAL.finditer(written):
+        if match.start() != done:
+            return None
+        done = match.end()
+        escaped, plain = match.group("escaped"), match.group("sign") or match.group("plain")
+        if escaped is not None and (escaped.isalnum() or escaped in "<>"):
+            if escaped not in _LINE_ENDS:
+                return None
+            parts.append(_LINE_ENDS[escaped])
+        elif escaped is not None:
+            parts.append(escaped if escaped in _SWAPPED and not extended and escaped != sign else re.escape(escaped))
+        elif match.group("set") is not None:
+            if ":" in match.group("set"):
+                return None
+            parts.append(match.group("set"))
+        elif plain in _SWAPPED and not extended:
+            parts.append(re.escape(plain))
+        else:
+            parts.append(plain if match.group("sign") else re.escape(plain))
+    if done != len(written) or not written or HOLE in written or re.search(r"\)[*+{]|[*+?}]{2}", "".join(parts)):
+        return None
+    try:
+        return re.compile("".join(parts), re.IGNORECASE if ignores_case else 0)
+    except re.error:
+        return None
+
+
+def _takes_long(pattern: re.Pattern[str], text: TracedText) -> bool:
+    """Whether an expression may have to be tried very often in a line of a text."""
+    longest = max([len(line) for line in text.flat.split("\n")])
+    return float(max(longest, 2)) ** len(re.findall(r"[*+?{]", pattern.pattern)) > _TRIES_AT_MOST
+
+
+def _lines(text: TracedText) -> list[TracedText]:
+    """The lines of a text, each with its end."""
+    ends = [match.end() for match in re.finditer(r"\n|(?<=[^\n])\Z", text.flat)]
+    return [text.cut(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def _replaced(text: TracedText, pattern: re.Pattern[str], by: TracedText, every: bool) -> TracedText:
+    """A text with what an expression matches in its lines replaced: all of a line's matches, or its first."""
+    found: list[TracedText] = []
+    for line in _lines(text):
+        body = line.cut(0, len(line.flat.rstrip("\n")))
+        done = 0
+        for match in pattern.finditer(body.flat):
+
+            def value(one: re.Match[str], match: re.Match[str] = match, body: TracedText = body) -> TracedText:
+                number = 0 if one.group("all") else int(one.group("number") or -1)
+                if number < 0:
+                    char = one.group("char")
+                    return TracedText.of(_LINE_ENDS.get(char, char), by.span(*one.span()))
+                known = number <= (match.re.groups or 0) and match.group(number) is not None
+                return body.cut(*match.span(number)) if known else EMPTY
+
+            found += [body.cut(done, match.start()), by.sub(_REFERENCE, value)]
+            done = match.end()
+            if not every:
+                break
+        found += [body.cut(done), line.cut(len(body.flat))]
+    return TracedText.join(found)

@@ -174,12 +174,12 @@ def for_statement(shell: Evaluator, node: Node) -> Status:
     values = node.fields("value")
     items: list[Word] | None = shell.state.args
     shell.reads = shell.floor
-    if any(child.type == "in" for child in node.children):
+    if any(child.type == "in" or child.text == "in" for child in node.children[2:]):  # `for I in;` is an error of the grammar
         raws = shell.script.raws(values[0].start_byte, values[-1].end_byte) if values else []
         items = [word for raw in raws for word in raw.words(shell)]
     else:
         shell.array("@")
-    if body is None:
+    if body is None or items == []:
         return UNSURE
     reads, held = shell.reads, shell.held
     unordered = _unordered(shell, shell.script.cut(values[0]).flat) if len(values) == 1 else None

@@ -313,7 +313,7 @@ def _operate(
         given = scope.given(target[0], whole) if known is None and target[1] is None else None
         if given is not None:
             return Operand(operand, False) if given else EMPTY
-        if known is None:
+        if known is None or (operator == ":+" and _may_be_empty(known)):
             return TracedText((unknown(whole.shown, whole.span(), shown="", perhaps=scope.expand(operand, quoted)),))
         return Operand(operand, False) if there else EMPTY
     if known is None:
@@ -322,6 +322,11 @@ def _operate(
             scope.assign(target[0], found)  # the script goes on only with a value
         return found
     return known if operator in (":?", "?") else _changed(operator, operand, known, whole, scope)
+
+
+def _may_be_empty(text: TracedText) -> bool:
+    """Whether a text is unknown expansions, each of which may give nothing: `${A:+x}`, the value of another such one."""
+    return bool(text.pieces) and all(piece.expression is not None and piece.shown == "" for piece in text.pieces)
 
 
 def _changed(operator: str, operand: TracedText, known: TracedText, whole: TracedText, scope: Scope) -> TracedText:

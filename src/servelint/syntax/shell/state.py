@@ -36,7 +36,7 @@ CHANGING = frozenset(("sed", "yq", "perl", "mv", "rm", "truncate", "patch", "pyt
 AS_ROOT = frozenset(("doas", "run0", "sudo"))
 """Programs that run another one as another user."""
 
-TOUCHING = CHANGING | AS_ROOT | {"cp", "tee"}
+TOUCHING = CHANGING | AS_ROOT | {"cp", "dd", "tee"}
 """All programs that are followed to the files that they are given."""
 
 
