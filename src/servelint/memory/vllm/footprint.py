@@ -49,6 +49,10 @@ def weights_of(settings: VllmSettings, model: Architecture, draft: Architecture 
     if found is None:
         return None
     gib, origin = Interval(found.low, found.gib, found.high), found.parts[0].source if found.parts else "config.json"
+    if model.ngrams is not None and _ngrams_on_host(settings):
+        rows, columns = model.ngrams
+        gib = gib - Interval.exact(rows * columns * 2 / settings.tensor / GIB)
+        origin += "; the table of n-grams is in the host's memory"
     if reads_the_models_cache(settings, model) and draft is None:
         gib, origin = gib + fitted.ASSISTANT, origin + "; Gemma 4's assistant"
     elif draft is None and settings.drafts and is_head(settings, model):
@@ -64,6 +68,19 @@ def weights_of(settings: VllmSettings, model: Architecture, draft: Architecture 
     if settings.gpu.unified:
         gib = Interval(min(gib.low, gib.mid * (1 - fitted.WEIGHTS_UNIFIED)), gib.mid, gib.high)
     return Part("weights", gib, origin)
+
+
+def _ngrams_on_host(settings: VllmSettings) -> bool:
+    """Whether the table of embeddings of n-grams is not on the GPU (cpu_offload in vllm/config/engram.py, from 0.30.0).
+
+    It is on the host by default. In 0.30.0 a variable turns that off (_default_cpu_offload).
+    """
+    given = settings.config.operand("engram-config").value
+    offload = given.get("cpu_offload") if isinstance(given, dict) else None
+    if isinstance(offload, bool):
+        return offload
+    off = settings.config.operand("env.VLLM_PLE_CPU_OFFLOAD").value == "0" and not settings.rules.since("0.31.0")
+    return settings.rules.since("0.30.0") and not off
 
 
 def _eagle_head(model: Architecture, tensor: int) -> Interval:
@@ -226,7 +243,7 @@ def graphs_gib(settings: VllmSettings, model: Architecture) -> Interval:
     if model.low_rank is not None:
         widest = fitted.GRAPHS_COMPRESSED
     found = fitted.GRAPHS + widest.scaled(settings.captured / 512)
-    if model.indexer is not None and model.low_rank is None:
+    if model.indexer is not None and model.low_rank is None and not model.states:
         found = fitted.GRAPHS_LATENT
     if settings.gpu.unified and settings.second_runner and settings.rules.since("0.29.0"):
         found = found + fitted.GRAPHS_EXTRAPOLATED_SHARED.scaled(settings.captured / 512)
