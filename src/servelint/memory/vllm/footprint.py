@@ -156,8 +156,16 @@ def workspaces_gib(settings: VllmSettings, model: Architecture) -> Interval:
     allows (vllm/model_executor/layers/sparse_attn_indexer.py). DeepSeek V4 looks at a quarter of the length and gathers the
     keys of four prompts (vllm/models/deepseek_v4/nvidia/flashmla.py). What its other kernels take at once is not known: the
     published figures are for a later model, and several GiB higher.
+
+    On AMD the profiled run reserves the logits of decoding for as many tokens as a batch has, from 0.23.0
+    (vllm/v1/attention/ops/rocm_aiter_mla_sparse.py). DeepSeek V4 Pro took more than these on MI300X, at most as many as for the
+    whole length (vLLM issue 53961).
     """
     length = settings.length or 0
+    if settings.gpu.vendor == "amd" and settings.rules.since("0.23.0"):
+        whole = settings.batched * length * 4 / GIB
+        part = whole / 4 if model.low_rank is not None else whole
+        return Interval(min(part, whole), part + 0.5, whole + 4.5)
     indexer = model.indexer.head_dim if model.indexer is not None else 0
     entry = indexer + indexer // 128 * 4
     if model.low_rank is not None:
