@@ -355,7 +355,7 @@ def find(
 
     `opened` and `parts` read a text, and bytes for the headers of long files (open_in and parts_in of servelint.models.folder).
     """
-    from servelint.models import catalog, checkpoint
+    from servelint.models import catalog, checkpoint, pruned
 
     found = checkpoint.read(name, opened, parts) if opened is not None else None
-    return found or catalog.lookup(name)
+    return found or catalog.lookup(name) or pruned.lookup(name)
