@@ -297,7 +297,10 @@ def is_head(settings: VllmSettings, model: Architecture) -> bool:
 
 
 def _drafting(settings: VllmSettings, model: Architecture, draft: Architecture | None, dtype: str) -> list[Layers]:
-    """Layers of the draft. MTP has attention like the model's full layers, an EAGLE head one layer like a Llama's."""
+    """Layers of the draft. MTP has attention like the model's full layers, an EAGLE head one layer like a Llama's.
+
+    The drafters of Laguna keep all tokens, though they look at a window (vllm/model_executor/models/laguna_dflash.py).
+    """
     if not settings.drafts or settings.method in ("ngram", "ngram_gpu", "suffix", "medusa", "mlp_speculator"):
         return []
     block = default_block(settings, model)
@@ -324,9 +327,11 @@ def _drafting(settings: VllmSettings, model: Architecture, draft: Architecture |
         if layer.kind not in ("full", "mla", "sliding"):
             raise Unsupported(f"how vLLM lays out the cache of the draft's {layer.kind} attention is unknown to servelint")
         if layer.cached:
-            kind = SLIDING if layer.kind == "sliding" else FULL
+            slides = layer.kind == "sliding" and draft.architecture != "DFlashLagunaForCausalLM"
             page = block * token_bytes(layer, dtype, settings.tensor)
-            found.append(Layers(kind, layer.cached, block, page, window=layer.window or 0, heads=layer.kv_heads))
+            window = layer.window or 0 if slides else 0
+            kind = SLIDING if slides else FULL
+            found.append(Layers(kind, layer.cached, block, page, window=window, heads=layer.kv_heads))
     return found
 
 
