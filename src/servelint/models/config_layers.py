@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _WORDS = {
     "full_attention": "full", "attention": "full", "full": "full", "sliding_attention": "sliding",
-    "chunked_attention": "chunked", "indexed_attention": "full", "mamba": "mamba2", "mamba2": "mamba2", "conv": "shortconv", "hybrid": "full+mamba2",
-    "moe": "none", "mlp": "none", "minimax_m3_sparse": "full", "deepseek_sparse_attention": "full",
+    "chunked_attention": "chunked", "indexed_attention": "full", "mamba": "mamba2", "mamba2": "mamba2", "conv": "shortconv",
+    "hybrid": "full+mamba2", "moe": "none", "mlp": "none", "minimax_m3_sparse": "full", "deepseek_sparse_attention": "full",
 }  # fmt: skip
 """Words of `layer_types` and `layers_block_type` -> kinds of layers. linear_attention depends on the model."""
 _QWEN = ("qwen3_next", "qwen3_5", "qwen3_5_moe", "qwen3_5_text", "qwen3_5_moe_text", "qwen4_exp", "qwen4_exp_text")

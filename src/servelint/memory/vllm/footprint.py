@@ -73,14 +73,12 @@ def weights_of(settings: VllmSettings, model: Architecture, draft: Architecture 
 def _ngrams_on_host(settings: VllmSettings) -> bool:
     """Whether the table of embeddings of n-grams is not on the GPU (cpu_offload in vllm/config/engram.py, from 0.30.0).
 
-    It is on the host by default. In 0.30.0 a variable turns that off (_default_cpu_offload).
+    It is on the host by default. A variable of 0.30.0 turns that off (_default_cpu_offload).
     """
-    given = settings.config.operand("engram-config").value
-    offload = given.get("cpu_offload") if isinstance(given, dict) else None
+    offload = settings.config.operand("engram-config.cpu_offload").value
     if isinstance(offload, bool):
         return offload
-    off = settings.config.operand("env.VLLM_PLE_CPU_OFFLOAD").value == "0" and not settings.rules.since("0.31.0")
-    return settings.rules.since("0.30.0") and not off
+    return settings.rules.since("0.30.0") and settings.config.operand("env.VLLM_PLE_CPU_OFFLOAD").value != "0"
 
 
 def _eagle_head(model: Architecture, tensor: int) -> Interval:
