@@ -3,9 +3,9 @@
 usage: python tools/architectures.py ENTRIES.jsonl OUTPUT.json
 
 An entry has name, config (a config.json), sources (where it was read), and, where they are known, quant (a
-hf_quant_config.json), checkpoint (bytes of the published files), vision (parameters of the encoder) and also (names of
-checkpoints with the same shapes). What OUTPUT.json already has is kept. An entry without config adds its also and sources to
-one of those.
+hf_quant_config.json), checkpoint (bytes of the published files), vision (parameters of the encoder), also (names of
+checkpoints with the same shapes) and alone (true if other publishers' checkpoints of its name are other ones). What OUTPUT.json
+already has is kept. An entry without config adds its also and sources to one of those.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def entry(given: dict[str, Any]) -> dict[str, Any] | None:
         return None
     kept = _shorter(read.kept(), found.layers)
     out: dict[str, Any] = {"config": kept}
-    out.update({key: given[key] for key in ("checkpoint", "vision", "also") if given.get(key)})
+    out.update({key: given[key] for key in ("checkpoint", "vision", "also", "alone") if given.get(key)})
     out["sources"] = given["sources"]
     return out
 

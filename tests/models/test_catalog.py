@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from servelint.models import catalog
-from servelint.models.architecture import Format
+from servelint.models.architecture import Format, find
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,26 @@ def test_a_publisher_of_awq_has_groups_of_its_own(name: str, method: str, kind: 
     assert found is not None
     assert (found.quantization.method, found.quantization.formats[-1]) == (method, kind)
     assert ("*linear_attn*" in found.quantization.ignored) is left
+
+
+@pytest.mark.parametrize(
+    ("name", "experts", "scheme"),
+    [
+        ("cerebras/MiniMax-M2.5-REAP-139B-A10B", 154, "fp8-block"),
+        ("lukealonso/MiniMax-M2.5-REAP-139B-A10B-NVFP4", 154, "nvfp4"),
+        ("cerebras/GLM-4.6-REAP-218B-A32B-FP8", 96, "fp8"),
+        ("cerebras/Qwen3-Coder-REAP-25B-A3B", 103, "none"),
+        ("cerebras/Qwen3-Coder-REAP-246B-A35B-FP8", 80, "fp8"),
+        ("unsloth/GLM-4.5-Air-REAP-82B-A12B-GGUF", 96, "gguf"),
+    ],
+)
+def test_experts_of_a_pruned_model(name: str, experts: int, scheme: str) -> None:
+    found = find(name)
+    assert found is not None
+    assert found.experts is not None
+    assert (found.name, found.experts.count, found.quantization.scheme) == (name, experts, scheme)
+
+
+@pytest.mark.parametrize("name", ["cerebras/GLM-4.5-Air-REAP-20B", "a/Llama-3.1-8B-Instruct-REAP-6B", "a/Nobody-REAP-10B-A1B"])
+def test_what_pruning_does_not_explain(name: str) -> None:
+    assert find(name) is None

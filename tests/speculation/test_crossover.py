@@ -14,10 +14,10 @@ LLAMA = "meta-llama/Llama-3.1-8B-Instruct"
 
 def curve(gains: dict[int, float]) -> Crossover:
     """The curve of a model on a GPU on which all of this was measured."""
-    row = {"engine": "vllm", "model": LLAMA, "gpu": "l40s", "method": "ngram", "tokens": 7, "accepted": 3.0}
+    row = {"engine": "vllm", "model": LLAMA, "gpu": "l40s", "method": "draft_model", "tokens": 7, "accepted": 3.0}
     rows = [Measurement({**row, "concurrency": batch, "off": 100, "on": 100 * gain}) for batch, gain in gains.items()]
     (found,) = crossover(
-        "l40s", LLAMA, method="ngram", tokens=(7,), acceptance={"length": 3.0}, measured=Calibration(tuple(rows))
+        "l40s", LLAMA, method="draft_model", tokens=(7,), acceptance={"length": 3.0}, measured=Calibration(tuple(rows))
     )
     return found
 

@@ -226,3 +226,28 @@ def test_where_a_loss_becomes_likely() -> None:
     assert curve({1: 0.3, 2: -0.3, 3: 0.3, 4: -0.3, 6: -0.3}).likely == 4
     assert curve({1: 0.3, 2: 0.3}).likely is None
     assert curve({1: 0.0}).likely == 1
+
+
+class TestLookup:
+    """N-grams of the prompt: no weights are read for a draft, and nothing is drafted in some steps."""
+
+    def test_an_acceptance_that_was_measured_is_enough(self) -> None:
+        found = advise.gain(model="Qwen/Qwen3-8B-FP8", gpu="rtx-4090", method="ngram", k=3, acceptance={"length": 2.56})
+        assert found is not None
+        assert 1 < found.mid < 2.56
+        assert found.high < 2.56
+        assert advise.gain(model="Qwen/Qwen3-8B-FP8", gpu="rtx-4090", method="ngram", k=3) is None
+
+    def test_it_helps_less_where_the_host_hid_its_part(self) -> None:
+        both = [
+            advise.gain(model="Qwen/Qwen3-8B-FP8", gpu="h100", method="ngram", k=3, acceptance={"length": 2.0}, release=release)
+            for release in ("0.13.0", "0.14.0")
+        ]
+        before, after = (one.mid if one is not None else 0.0 for one in both)
+        assert 0 < after < 0.95 * before
+
+
+def test_a_model_whose_host_looks_up_ngrams_is_left_open() -> None:
+    """llama.cpp pull request 27836 has 0.46, with 88 % accepted."""
+    model, gpu = "unsloth/Qwen3.8-Flash-Next-GGUF:UD-Q3_K_XL", "2x RTX A6000"
+    assert advise.gain(engine="llama.cpp", model=model, gpu=gpu, k=2, acceptance=0.88) is None

@@ -39,12 +39,16 @@ class Indexer:
         head_dim: elements of a key.
         topk: tokens that it chooses.
         layers: layers with an indexer of their own.
+        pool: tokens that share a key. Keys of tokens whose pool is not full yet stand in a ring of their own.
+        whole: its keys are in 16 bits (Qwen4Exp), not in FP8 with scales.
     """
 
     heads: int
     head_dim: int
     topk: int
     layers: int
+    pool: int = 1
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +296,9 @@ class Architecture:
         norms: norms of a layer, each as wide as the model.
         vision: the encoder of images.
         mtp_layers: layers of multi-token prediction in the checkpoint.
+        streams: residual streams, several with hyper-connections. DeepSeek V4's are in `low_rank`.
+        stream_rank: the rank of what mixes the streams (Qwen4Exp), 0 where it has full rank.
+        ngrams: rows and columns of a table of embeddings of n-grams (Qwen4Exp), None without one.
         dtype: the dtype of the weights.
         quantization: how the checkpoint holds its weights.
         checkpoint: bytes of the published files, where they were measured for this very checkpoint.
@@ -325,6 +332,9 @@ class Architecture:
     norms: int = 2
     vision: Vision | None = None
     mtp_layers: int = 0
+    streams: int = 1
+    stream_rank: int = 0
+    ngrams: tuple[int, int] | None = None
     dtype: str = "bfloat16"
     quantization: Quantization = field(default_factory=Quantization)
     checkpoint: int | None = None
@@ -345,7 +355,7 @@ def find(
 
     `opened` and `parts` read a text, and bytes for the headers of long files (open_in and parts_in of servelint.models.folder).
     """
-    from servelint.models import catalog, checkpoint
+    from servelint.models import catalog, checkpoint, pruned
 
     found = checkpoint.read(name, opened, parts) if opened is not None else None
-    return found or catalog.lookup(name)
+    return found or catalog.lookup(name) or pruned.lookup(name)

@@ -127,10 +127,14 @@ def unpacked(value: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def _by_last_part() -> dict[str, str]:
-    """The last part of each name -> the first name that has it, all in lower case."""
+    """The last part of each name -> the first name that has it, all in lower case.
+
+    An entry that is "alone" says nothing of what other publishers name so.
+    """
     found: dict[str, str] = {}
-    for one in _by_name():
-        found.setdefault(last_part(one), one)
+    for one, (_, text) in _by_name().items():
+        if '"alone":true' not in text:
+            found.setdefault(last_part(one), one)
     return found
 
 

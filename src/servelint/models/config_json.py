@@ -113,6 +113,9 @@ def described(name: str, data: Mapping[str, Any], sources: tuple[str, ...] = ())
         norms=next((int(one[6:]) for one in traits if one.startswith("norms=")), 2),
         vision=vision_of(data, hidden),
         mtp_layers=_mtp(kind, config, data),
+        streams=1 if kind in V4 else number(config, "hc_mult", "hc_count") or 1,
+        stream_rank=number(config, "hc_lowrank"),
+        ngrams=_ngrams(config),
         dtype=word(config, "dtype", "torch_dtype") or word(data, "dtype", "torch_dtype") or "bfloat16",
         quantization=quantization,
         sources=sources,
@@ -145,16 +148,35 @@ def _indexer(kind: str, config: Mapping[str, Any], layers: int, mixers: tuple[st
         own = sum(bool(one) for one in listed(sparse, "sparse_attention_freq")[:layers])
         heads, size = number(sparse, "sparse_num_index_heads"), number(sparse, "sparse_index_dim")
         return Indexer(heads, size, number(sparse, "sparse_topk_blocks"), own)
+    ratio = number(config, "indexer_compress_ratio")
+    if ratio and number(config, "indexer_n_heads"):
+        heads, size = number(config, "indexer_n_heads"), number(config, "indexer_head_dim")
+        own = sum(mixer == "full" for mixer in mixers)
+        return Indexer(heads, size, number(config, "indexer_budget"), own, pool=ratio, whole=True)
     size = number(config, "index_head_dim")
     if not size or not number(config, "index_n_heads"):
         return None
-    own = layers if kind not in V4 else mixers.count("compressed-4")
+    own = mixers.count("compressed-4") if kind in V4 else mixers.count("mla") if "kda" in mixers else layers
     kinds, pattern = listed(config, "indexer_types"), word(config, "index_topk_pattern")
     if len(kinds) >= layers:
-        own = sum(one == "full" for one in kinds[:layers])
+        own = sum(one == "full" and mixer != "kda" for one, mixer in zip(kinds, mixers, strict=False))
     elif pattern and len(pattern) == layers:
         own = pattern.count("F")
-    return Indexer(number(config, "index_n_heads"), size, number(config, "index_topk"), own)
+    pool = number(config, "index_kpool") or 1
+    return Indexer(number(config, "index_n_heads"), size, number(config, "index_topk"), own, pool=pool)
+
+
+def _ngrams(config: Mapping[str, Any]) -> tuple[int, int] | None:
+    """The table of embeddings of n-grams: each order has heads, each a prime number of rows from a base on.
+
+    The primes are close to the base, so that it stands for them (vllm-0.33.0 vllm/models/qwen4_exp/common/ple.py).
+    """
+    heads = (number(config, "ngram_size") - 1) * number(config, "heads_per_ngram")
+    tables = len(listed(config, "ple_layer_ids"))
+    if heads <= 0 or not tables:
+        return None
+    width = number(config, "ple_embed_dim") or number(config, "hidden_size")
+    return tables * heads * number(config, "ngram_vocab_size_base"), width // heads
 
 
 def _low_rank(config: Mapping[str, Any]) -> LowRank:
@@ -246,7 +268,7 @@ def _experts(kind: str, config: Mapping[str, Any], layers: int) -> Experts | Non
         intermediate=width,
         layers=layers,
         shared=shared,
-        shared_gate=kind in ("qwen2_moe", "qwen3_next", "qwen3_5_moe", "qwen3_5_moe_text"),
+        shared_gate=kind in ("qwen2_moe", "qwen3_next", "qwen3_5_moe", "qwen3_5_moe_text", "qwen4_exp", "qwen4_exp_text"),
         latent=integer(config, "moe_latent_size", "routed_expert_hidden_size") or None,
         gated=kind != "nemotron_h",
         bias=kind == "gpt_oss",

@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 
 _WORDS = {
     "full_attention": "full", "attention": "full", "full": "full", "sliding_attention": "sliding",
-    "chunked_attention": "chunked", "mamba": "mamba2", "mamba2": "mamba2", "conv": "shortconv", "hybrid": "full+mamba2",
-    "moe": "none", "mlp": "none", "minimax_m3_sparse": "full", "deepseek_sparse_attention": "full",
+    "chunked_attention": "chunked", "indexed_attention": "full", "mamba": "mamba2", "mamba2": "mamba2", "conv": "shortconv",
+    "hybrid": "full+mamba2", "moe": "none", "mlp": "none", "minimax_m3_sparse": "full", "deepseek_sparse_attention": "full",
 }  # fmt: skip
 """Words of `layer_types` and `layers_block_type` -> kinds of layers. linear_attention depends on the model."""
-_QWEN = ("qwen3_next", "qwen3_5", "qwen3_5_moe", "qwen3_5_text", "qwen3_5_moe_text")
+_QWEN = ("qwen3_next", "qwen3_5", "qwen3_5_moe", "qwen3_5_text", "qwen3_5_moe_text", "qwen4_exp", "qwen4_exp_text")
+_GLM_NEXT = ("glm5_next", "glm5_next_text")
 _MINIMAX = ("minimax", "minimax_m1", "minimax_text_01")
 _LINEAR = {
     **dict.fromkeys(_QWEN, "gdn"), **dict.fromkeys(_MINIMAX, "lightning"),
+    **dict.fromkeys(_GLM_NEXT, "kda"),
     "kimi_linear": "kda", "bailing_hybrid": "kda", "granitemoehybrid": "mamba2",
 }  # fmt: skip
 V4 = ("deepseek_v4", "deepseek_ref")
@@ -57,7 +59,7 @@ def mixers_of(kind: str, config: Mapping[str, Any], layers: int) -> tuple[str, .
         return ("full+mamba2",) * layers
     if given and all(isinstance(one, str) for one in given):
         names = {**_WORDS, "linear_attention": _LINEAR.get(kind, "?"), "attention": full, "full_attention": full}
-        names["deepseek_sparse_attention"] = full
+        names["deepseek_sparse_attention"] = names["indexed_attention"] = full
         found = tuple(names.get(one, "?") for one in given[:layers])
         return found if len(found) == layers and "?" not in found else None
     return _by_rule(kind, config, layers, full)
@@ -70,6 +72,8 @@ def _by_rule(kind: str, config: Mapping[str, Any], layers: int, full: str) -> tu
     if kind in _QWEN:
         every = number(config, "full_attention_interval") or 4
         return tuple("full" if (index + 1) % every == 0 else "gdn" for index in range(layers))
+    if kind in _GLM_NEXT:
+        return tuple("mla" if index % 4 == 3 else "kda" for index in range(layers))
     if kind == "kimi_linear":
         linear = set(listed(table(config, "linear_attn_config"), "kda_layers"))
         return tuple("kda" if index + 1 in linear else "mla" for index in range(layers)) if linear else None

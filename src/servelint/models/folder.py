@@ -30,7 +30,7 @@ _DRAFTS = ("mtp_num_hidden_layers", "num_nextn_predict_layers")
 _MIXERS = {
     "qwen3_next": "gdn", "qwen3_5": "gdn", "qwen3_5_moe": "gdn", "qwen3_5_text": "gdn", "qwen3_5_moe_text": "gdn",
     "nemotron_h": "mamba2", "granitemoehybrid": "mamba2", "falcon_h1": "mamba2", "bamba": "mamba2", "zamba2": "mamba2",
-    "kimi_linear": "kda",
+    "kimi_linear": "kda", "qwen4_exp": "gdn", "qwen4_exp_text": "gdn", "glm5_next": "kda", "glm5_next_text": "kda",
 }  # fmt: skip
 """Model type -> the kind of its layers that are not attention."""
 _UNSCALED = (None, "default", "llama3", "mrope", "longrope", "su", "yarn", "linear", "dynamic")

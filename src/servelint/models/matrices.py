@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 HEAD, MTP, VISION = -1, -2, -3
 """"Layers" of matrices outside of layers. Embeddings belong to layer 0."""
 
+NGRAMS = "ple.ngram_embedding"
+"""The name of the table of embeddings of n-grams."""
 _ATTENTION = ("full", "mla", "sliding", "chunked", "compressed")
 
 
@@ -73,6 +75,9 @@ def matrices(model: Architecture, layers: Iterable[int] | None = None) -> Iterat
     if model.per_layer:
         yield Matrix(0, "embed_tokens_per_layer", "embedding", model.vocab, model.per_layer * model.layers, "vocab", plain=True)
         yield Matrix(0, "per_layer_model_projection", "embedding", model.per_layer * model.layers, model.hidden)
+    if model.ngrams is not None:
+        yield Matrix(0, NGRAMS, "embedding", *model.ngrams, "vocab", plain=True)
+        yield Matrix(0, "ple.kv_proj", "attention", (model.streams + 1) * model.hidden, model.hidden, plain=True)
     for index in range(model.layers) if layers is None else layers:
         yield from layer_matrices(model, index, index, f"layers.{index}.")
     yield Matrix(HEAD, "norm", "norms", model.hidden, 1, plain=True)
@@ -104,7 +109,7 @@ def _mtp(model: Architecture) -> Iterator[Matrix]:
 
 def shape_of(model: Architecture, index: int) -> Hashable:
     """What `layer_matrices` takes of a layer's number. Layers of equal shape have matrices of equal names and shapes."""
-    indexer = model.indexer is not None and _has_indexer(model.indexer, model.layers, index)
+    indexer = model.indexer is not None and not model.states and _has_indexer(model.indexer, model.layers, index)
     return model.mixers[index], model.feeds[index], model.widths[index] if model.widths else 0, indexer
 
 
@@ -130,6 +135,22 @@ def layer_matrices(model: Architecture, index: int, layer: int, prefix: str, mix
             yield from shaped(model, state, layer, prefix + name)
     yield from _feed(model, index, layer, prefix + "mlp.")
     yield Matrix(layer, prefix + "norms", "norms", model.norms * model.hidden, 1, plain=True)
+    if model.streams > 1:
+        yield from _streams(model, layer, prefix)
+
+
+def _streams(model: Architecture, layer: int, prefix: str) -> Iterator[Matrix]:
+    """What mixes the residual streams, before attention and before the feed-forward part, the same on every rank.
+
+    Sources: hc_attn_fn in vllm-0.33.0 vllm/models/glm5next/common/model.py, vllm/models/qwen4_exp/nvidia/hyperconnection.py.
+    """
+    group, wide = "attention", model.streams * model.hidden
+    if model.stream_rank:
+        yield Matrix(layer, prefix + "hyper_connection.down", group, 2 * (model.stream_rank + model.streams), wide, plain=True)
+        yield Matrix(layer, prefix + "hyper_connection.up", group, 2 * wide, model.stream_rank, plain=True)
+    else:
+        mixes = (2 + model.streams) * model.streams
+        yield Matrix(layer, prefix + "hc", group, 2 * mixes, wide, plain=True, single=True)
 
 
 def _attention(model: Architecture, kind: Attention, layer: int, prefix: str) -> Iterator[Matrix]:
@@ -170,10 +191,12 @@ def _attention(model: Architecture, kind: Attention, layer: int, prefix: str) ->
     if kind.sinks:
         yield Matrix(layer, prefix + "sinks", group, heads, 1, "rows", plain=True)
     one = model.indexer
-    if one is not None and model.low_rank is None and _has_indexer(one, model.layers, layer):
+    if one is not None and model.low_rank is None and (model.states or _has_indexer(one, model.layers, layer)):
         queries = kind.mla.q_lora_rank if kind.mla is not None and kind.mla.q_lora_rank else hidden
         yield Matrix(layer, prefix + "indexer.wq_b", group, one.heads * one.head_dim, queries)
         yield Matrix(layer, prefix + "indexer.wk", group, one.head_dim, hidden)
+        if one.pool > 1 and kind.mla is not None:  # the gate by which the keys of a pool are weighed
+            yield Matrix(layer, prefix + "indexer.gate", group, one.head_dim, hidden, plain=True)
         if kind.mla is not None:
             yield Matrix(layer, prefix + "indexer.weights_proj", group, one.heads, hidden, plain=True)
         yield Matrix(layer, prefix + "indexer.k_norm", "norms", 2 * one.head_dim, 1, plain=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
+from statistics import pstdev
 
 from servelint.engines.registry import ENGINES
 from servelint.engines.releases import release_key
@@ -93,10 +94,18 @@ where an engine has kernels of its own, of which it is not known what a block of
 _COST = {MTP: 0.14, EAGLE: 0.1, BLOCK: 0.06, MEDUSA: 0.08, DRAFT_MODEL: 0.25, LOOKUP: 0.06}
 """The share of a step that a draft token costs, where the model or the GPU is not known."""
 _UNKNOWN_MODEL, _UNKNOWN_GPU = 0.22, 0.1
+_TABLES = 0.3
+"""The same where the host looks n-grams up for each pass, that of a draft too: Qwen3.8-Flash-Next gains 0.92 at 8 requests and
+0.68 at 64, and 0.46 with llama.cpp, where the arithmetic has 1.2 to 1.7 (vllm-project/recipes pull request 923, llama.cpp pull
+request 27836)."""
 _UNKNOWN_LENGTH, _UNKNOWN_PROMPTS, _MANY_TOKENS, _PROMPTS = 0.08, 0.1, 0.03, 0.4
 """Deviations of what is not known: of the acceptance length by the root of the draft tokens, of the time for prompts by
 doublings of their length; and of what the arithmetic knows badly: a doubling of the tokens of a step above 8, and the share of
 prompts, which are computed between steps."""
+_SHARES, _HOST_OF_LOOKUP = (0.1, 0.3, 0.5, 0.7, 0.9), 0.15
+"""A lookup finds nothing to draft in some steps, and the acceptance length that engines log is of the others alone
+(make_spec_decoding_stats in vllm-0.28.0 vllm/v1/core/sched/scheduler.py): any share of the steps is taken for equally likely.
+The second is the deviation of the host's part, which vLLM hides in steps without a lookup alone (vllm/config/vllm.py)."""
 _UNCOUNTED = 0.05
 """What the logarithm loses with each doubling of requests where no arithmetic counts the computing: fitted on one recipe's
 1.03, 0.91 and 0.77 at 1, 128 and 256 requests, and another's 0.92 and 0.68 at 8 and 64."""
@@ -138,18 +147,18 @@ class Traffic:
     draft_layers: int = 1
     groups: int = 0
 
-    def read(self, requests: int, tokens: int = 1) -> float:
+    def read(self, requests: int, tokens: float = 1) -> float:
         """Bytes of weights that a step reads for some requests of some tokens each."""
         return self.dense + self.head + self.expert * self.touched(requests, tokens)
 
-    def touched(self, requests: int, tokens: int = 1) -> float:
+    def touched(self, requests: int, tokens: float = 1) -> float:
         """Mean number of experts of a layer that tokens are sent to, if all are equally likely for a request's first."""
         if not self.experts:
             return 0.0
         drawn = requests * (1 + FRESH * (tokens - 1))
         return float(self.experts * (1 - (1 - self.per_token / self.experts) ** drawn))
 
-    def cached(self, context: float, tokens: int) -> float:
+    def cached(self, context: float, tokens: float) -> float:
         """Bytes of the caches of one request with some tokens of context that a step of some tokens reads and writes.
 
         A recurrent state is read once and written after each token, because any of the drafts may be the last accepted one
@@ -233,8 +242,8 @@ class Steps:
         return self.prompts / (self.prompts + self.output * self.before)
 
 
-def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int) -> Steps:
-    """How long the steps of a case take on `count` GPUs.
+def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int, drafting: float = 1.0) -> Steps:
+    """How long the steps of a case take on `count` GPUs, of which a share is `drafting`.
 
     A step with drafts verifies those of all requests at once, and each pass of the draft reads the draft and a head. Of a GPU
     that is not known only the memory, the host and what drafts add to a step count.
@@ -255,18 +264,19 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int) -> Steps
     def multiplied(parameters: float) -> float:
         return 2 * parameters * requests / computed if computed else 0.0
 
-    def step(tokens: int) -> float:
+    def step(tokens: float) -> float:
         memory = (facts.read(requests, tokens) + requests * facts.cached(case.context, tokens)) / delivered
         return float(memory + multiplied(facts.active * tokens) + layers)
 
-    plain, drafting = ENGINES[case.engine].host_seconds if case.engine in ENGINES else (0.0, 0.0)
-    passes = 1 if case.method == BLOCK else drafted
-    after = step(1 + drafted) + passes * (facts.drafting(requests) / delivered + fixed * facts.draft_layers)
+    plain, host = ENGINES[case.engine].host_seconds if case.engine in ENGINES else (0.0, 0.0)
+    plain = 0.0 if case.method == LOOKUP and _overlaps(case) else plain
+    passes = 0 if case.method == LOOKUP else 1 if case.method == BLOCK else drafted
+    after = step(1 + drafting * drafted) + passes * (facts.drafting(requests) / delivered + fixed * facts.draft_layers)
     after += multiplied(facts.draft_active * (1 + drafted))
     after += facts.groups * (ENGINES[case.engine].group_seconds if case.engine in ENGINES else 0.0)
-    after += drafting + SAMPLING + (1 if case.method in _ONE_PASS else drafted) * (EAGER if _eager(case) else PASS)
+    after += host + SAMPLING + (1 if case.method in _ONE_PASS else drafted) * (EAGER if _eager(case) else PASS)
     prompts = multiplied(facts.active * case.input) if case.input else 0.0
-    return Steps(step(1) + plain, after, prompts, case.output or 256, case.length)
+    return Steps(step(1) + plain, after, prompts, case.output or 256, 1 + drafting * (case.length - 1))
 
 
 def _triton_fp4(model: Architecture, gpu: Gpu | None) -> bool:
@@ -279,6 +289,13 @@ def _eager(case: Case) -> bool:
     since = ENGINES[case.engine].graphed_drafts_since if case.engine in ENGINES else ""
     key, first = release_key(case.release or ""), release_key(since)
     return key is not None and first is not None and key < first
+
+
+def _overlaps(case: Case) -> bool:
+    """Whether the host prepares a step while the GPU computes the one before, unless there are drafts of a lookup."""
+    since = ENGINES[case.engine].overlaps_since if case.engine in ENGINES else ""
+    key, first = release_key(case.release or ""), release_key(since)
+    return first is not None and (key is None or key >= first)
 
 
 def traffic_of(case: Case, model: Architecture) -> Traffic:
@@ -361,11 +378,17 @@ def prior(case: Case) -> Prior | None:
         found = steps(case, case.architecture, gpu, count)
         mean, prompts = found.gain, found.on_prompts
         step = found.before if gpu is not None else 0.0
+        if case.method == LOOKUP and case.accepted is not None:
+            gains = [math.log(steps(case, case.architecture, gpu, count, share).gain) for share in _SHARES]
+            mean = math.exp(sum(gains) / len(gains))
+            deviations = [_HOST_OF_LOOKUP, pstdev(gains)]
     else:
         mean = case.length / (1 + _COST[case.method] * case.drafted)
         deviations.append(_UNKNOWN_MODEL)
     if not prompts and case.input:
         deviations.append(_UNKNOWN_PROMPTS * math.log2(1 + case.input / (8 * (case.output or 256))))
+    if case.architecture is not None and case.architecture.ngrams is not None:
+        deviations.append(_TABLES)
     if gpu is None:
         deviations.append(_UNKNOWN_GPU)
     if case.accepted is None:

@@ -49,6 +49,10 @@ def weights_of(settings: VllmSettings, model: Architecture, draft: Architecture 
     if found is None:
         return None
     gib, origin = Interval(found.low, found.gib, found.high), found.parts[0].source if found.parts else "config.json"
+    if model.ngrams is not None and _ngrams_on_host(settings):
+        rows, columns = model.ngrams
+        gib = gib - Interval.exact(rows * columns * 2 / settings.tensor / GIB)
+        origin += "; the table of n-grams is in the host's memory"
     if reads_the_models_cache(settings, model) and draft is None:
         gib, origin = gib + fitted.ASSISTANT, origin + "; Gemma 4's assistant"
     elif draft is None and settings.drafts and is_head(settings, model):
@@ -64,6 +68,17 @@ def weights_of(settings: VllmSettings, model: Architecture, draft: Architecture 
     if settings.gpu.unified:
         gib = Interval(min(gib.low, gib.mid * (1 - fitted.WEIGHTS_UNIFIED)), gib.mid, gib.high)
     return Part("weights", gib, origin)
+
+
+def _ngrams_on_host(settings: VllmSettings) -> bool:
+    """Whether the table of embeddings of n-grams is not on the GPU (cpu_offload in vllm/config/engram.py, from 0.30.0).
+
+    It is on the host by default. A variable of 0.30.0 turns that off (_default_cpu_offload).
+    """
+    offload = settings.config.operand("engram-config.cpu_offload").value
+    if isinstance(offload, bool):
+        return offload
+    return settings.rules.since("0.30.0") and settings.config.operand("env.VLLM_PLE_CPU_OFFLOAD").value != "0"
 
 
 def _eagle_head(model: Architecture, tensor: int) -> Interval:
@@ -139,8 +154,16 @@ def workspaces_gib(settings: VllmSettings, model: Architecture) -> Interval:
     allows (vllm/model_executor/layers/sparse_attn_indexer.py). DeepSeek V4 looks at a quarter of the length and gathers the
     keys of four prompts (vllm/models/deepseek_v4/nvidia/flashmla.py). What its other kernels take at once is not known: the
     published figures are for a later model, and several GiB higher.
+
+    On AMD the profiled run reserves the logits of decoding for as many tokens as a batch has, from 0.23.0
+    (vllm/v1/attention/ops/rocm_aiter_mla_sparse.py). DeepSeek V4 Pro took more than these on MI300X, at most as many as for the
+    whole length (vLLM issue 53961).
     """
     length = settings.length or 0
+    if settings.gpu.vendor == "amd" and settings.rules.since("0.23.0"):
+        whole = settings.batched * length * 4 / GIB
+        part = whole / 4 if model.low_rank is not None else whole
+        return Interval(min(part, whole), part + 0.5, whole + 4.5)
     indexer = model.indexer.head_dim if model.indexer is not None else 0
     entry = indexer + indexer // 128 * 4
     if model.low_rank is not None:
@@ -226,7 +249,7 @@ def graphs_gib(settings: VllmSettings, model: Architecture) -> Interval:
     if model.low_rank is not None:
         widest = fitted.GRAPHS_COMPRESSED
     found = fitted.GRAPHS + widest.scaled(settings.captured / 512)
-    if model.indexer is not None and model.low_rank is None:
+    if model.indexer is not None and model.low_rank is None and not model.states:
         found = fitted.GRAPHS_LATENT
     if settings.gpu.unified and settings.second_runner and settings.rules.since("0.29.0"):
         found = found + fitted.GRAPHS_EXTRAPOLATED_SHARED.scaled(settings.captured / 512)

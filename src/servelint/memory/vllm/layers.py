@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil, lcm
 
 from servelint.memory.vllm.cache import (
@@ -153,9 +154,28 @@ def cache_of(settings: VllmSettings, model: Architecture, draft: Architecture | 
     kinds = _in_order(kinds + states, order)
     if not kinds:
         raise NoCache
+    if model.states and model.indexer is not None:
+        _add_keys(kinds, model)
     if _hybrid_manager_off(settings, kinds):
         kinds = [Layers(FULL, one.count, one.block, one.page, on_rank=one.on_rank) for one in kinds]
     return KvCache(settings.rules, kinds, Batching(settings.batched, settings.in_flight, settings.sharded))
+
+
+def _add_keys(kinds: list[Layers], model: Architecture) -> None:
+    """Add the keys of an indexer to the blocks of a model with states.
+
+    Every block has room for the keys beside the page of its layer (_get_packed_kv_cache_layout), and the ring of a request's
+    last tokens takes a block of a group of its own (CircularBufferSpec in vllm/v1/kv_cache_interface.py).
+    """
+    full = [one for one in kinds if one.kind == FULL]
+    page = full[0].page + full[0].block * _indexer_bytes(model)
+    for one in kinds:
+        one.page = page
+    count, rank = sum(one.count for one in full), sum(one.on_rank for one in full)
+    if model.ngrams is not None:  # the convolution over n-grams has a group of its own
+        kinds.append(replace(next(one for one in kinds if one.kind == STATE), count=count, on_rank=rank))
+    if model.indexer is not None and model.indexer.pool > 1:
+        kinds.append(Layers(STATE, count, model.indexer.pool, page, on_rank=rank, states=1))
 
 
 def _in_order(kinds: list[Layers], order: dict[str, int]) -> list[Layers]:
@@ -244,19 +264,22 @@ def _attention(settings: VllmSettings, model: Architecture, dtype: str) -> list[
         else:
             heads = layer.kv_heads
             found.append(Layers(kind, layer.cached, block, page, on_rank=rank, window=layer.window or 0, heads=heads))
-    if model.indexer is not None:
+    if model.indexer is not None and not model.states:
         rank = _on_rank(settings, model, "mla", model.indexer.layers)
         found.append(Layers(FULL, model.indexer.layers, block, block * _indexer_bytes(model), on_rank=rank))
     return found
 
 
 def _indexer_bytes(model: Architecture) -> int:
-    """Bytes of a token's key in the indexer: fp8, and a float32 scale for every 128 elements.
+    """Bytes of a token's key in the indexer: fp8, and a float32 scale for every 128 elements. Tokens of a pool share a key.
 
-    Source: vllm/model_executor/models/deepseek_v2.py.
+    Sources: vllm/model_executor/models/deepseek_v2.py, in 0.33.0 vllm/models/glm5next/common/attention.py and
+    vllm/models/qwen4_exp/common/qsa_cache.py (tokens_per_state).
     """
-    size = model.indexer.head_dim if model.indexer is not None else 0
-    return size + size // 128 * 4
+    if model.indexer is None:
+        return 0
+    size = model.indexer.head_dim
+    return (2 * size if model.indexer.whole else size + size // 128 * 4) // model.indexer.pool
 
 
 def reads_the_models_cache(settings: VllmSettings, model: Architecture) -> bool:
@@ -274,7 +297,10 @@ def is_head(settings: VllmSettings, model: Architecture) -> bool:
 
 
 def _drafting(settings: VllmSettings, model: Architecture, draft: Architecture | None, dtype: str) -> list[Layers]:
-    """Layers of the draft. MTP has attention like the model's full layers, an EAGLE head one layer like a Llama's."""
+    """Layers of the draft. MTP has attention like the model's full layers, an EAGLE head one layer like a Llama's.
+
+    The drafters of Laguna keep all tokens, though they look at a window (vllm/model_executor/models/laguna_dflash.py).
+    """
     if not settings.drafts or settings.method in ("ngram", "ngram_gpu", "suffix", "medusa", "mlp_speculator"):
         return []
     block = default_block(settings, model)
@@ -288,7 +314,7 @@ def _drafting(settings: VllmSettings, model: Architecture, draft: Architecture |
         sparse = model.indexer is not None
         page = block * token_bytes(full, dtype, settings.tensor, sparse=sparse)
         found = [Layers(FULL, count, block, page, heads=full.kv_heads)]
-        if sparse:
+        if sparse and not model.states:
             found.append(Layers(FULL, count, block, block * _indexer_bytes(model)))
         return found
     if draft is None and is_head(settings, model):
@@ -301,9 +327,11 @@ def _drafting(settings: VllmSettings, model: Architecture, draft: Architecture |
         if layer.kind not in ("full", "mla", "sliding"):
             raise Unsupported(f"how vLLM lays out the cache of the draft's {layer.kind} attention is unknown to servelint")
         if layer.cached:
-            kind = SLIDING if layer.kind == "sliding" else FULL
+            slides = layer.kind == "sliding" and draft.architecture != "DFlashLagunaForCausalLM"
             page = block * token_bytes(layer, dtype, settings.tensor)
-            found.append(Layers(kind, layer.cached, block, page, window=layer.window or 0, heads=layer.kv_heads))
+            window = layer.window or 0 if slides else 0
+            kind = SLIDING if slides else FULL
+            found.append(Layers(kind, layer.cached, block, page, window=window, heads=layer.kv_heads))
     return found
 
 
@@ -341,7 +369,7 @@ def _states(settings: VllmSettings, model: Architecture, kinds: list[Layers]) ->
     step = 64 if latent and rules.since("0.11.1") else 16
     if settings.block is not None and rules.block_as_given:
         step = settings.block
-    if latent and rules.mla_128:
+    if latent and (rules.mla_128 or (model.indexer is not None and model.indexer.pool > 1)):
         step = max(step, 128)
     if kept == "align" and any(state.kind == "gdn" and _checkpoints(settings, state) for state in model.states):
         step = lcm(step, _GDN_CHECKPOINTS)
