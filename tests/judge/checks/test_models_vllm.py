@@ -106,10 +106,6 @@ class TestConfigCode:
     @together(
         "words, release, needs",
         [
-            ("zai-org/GLM-5", "0.18.1", "Transformers 5.2.0 or its own code"),
-            ("zai-org/GLM-5", "0.19.1", None),
-            ("zai-org/GLM-5", "0.14.1", None),  # the release does not list the architecture: another rule's
-            ("zai-org/GLM-5 --trust-remote-code", "0.18.1", None),
             ("nvidia/NVIDIA-Nemotron-Nano-9B-v2", "0.18.1", "Transformers 5.3.0 or its own code"),
             ("microsoft/Phi-4-multimodal-instruct", "0.33.0", "its own code"),
             ("Qwen/Qwen3-8B", "0.18.1", None),
@@ -119,6 +115,20 @@ class TestConfigCode:
     def test_what_nobody_can_read(self, words: str, release: str, needs: str | None) -> None:
         found = fields("vllm/config-needs-remote-code", config(words, release))
         assert (found["needs"] if found else None) == needs
+
+    @together(
+        "words, release, needs",
+        [
+            ("zai-org/GLM-5", "0.18.1", "5.2.0"),
+            ("zai-org/GLM-4.7-Flash", "0.17.0", "5.0.0"),
+            ("zai-org/GLM-5", "0.19.1", None),
+            ("zai-org/GLM-5", "0.14.1", None),  # the release does not list the architecture: another rule's
+            ("zai-org/GLM-5 --trust-remote-code", "0.18.1", None),
+        ],
+    )
+    def test_what_an_older_transformers_cannot_read(self, words: str, release: str, needs: str | None) -> None:
+        found = fields("vllm/config-needs-newer-transformers", config(words, release))
+        assert (found["transformers"] if found else None) == needs
 
 
 class TestModelTooNew:
