@@ -64,6 +64,13 @@ def test_a_cut_to_the_end(text: TracedText, start: int) -> None:
     assert places(text.cut(start)) == places(text)[start:]
 
 
+@given(texts(), st.integers(-3, 60), st.none() | st.integers(-3, 60))
+def test_the_place_of_a_part_is_that_of_the_cut(text: TracedText, start: int, end: int | None) -> None:
+    part = text.cut(start, end if end is None else max(end, 0))
+    assert text.span(start, end) == part.span()
+    assert text.extent(start, end) == part.extent()
+
+
 @given(st.lists(texts(), max_size=4))
 def test_join_is_concatenation(parts: list[TracedText]) -> None:
     joined = TracedText.join(parts)
