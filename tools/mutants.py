@@ -3,8 +3,8 @@
     python tools/mutants.py rules/ranges rules/condition --number 40 --seed 7
 
 First, the tests beside all the modules run once, and note which of them reach the statement of which mutant. Then a mutant
-meets those that do: all that stand beside its module, and the fastest of the others, _OTHERS_SECONDS of them. A test that fails
-without a mutation kills none.
+meets those that do: all that stand beside its module, and if they pass the fastest of the others, _OTHERS_SECONDS of them. A
+test that fails without a mutation kills none.
 
 Tests beside a module are those of the mirror: `rules/ranges` has tests/rules/test_ranges*.py, and those of its nearest user
 that _ALSO names, or all of tests/rules without either, test_whole.py of its folders, and its own doctests.
@@ -116,7 +116,7 @@ _WHOLE = {
 }
 """Tests of whole texts in other folders, by the package that they compare."""
 _LEAST_SECONDS = 30.0
-_OTHERS_SECONDS = 20.0
+_OTHERS_SECONDS = 10.0
 _REACHED = """
 import os
 
@@ -457,16 +457,14 @@ class Laboratory:
             same = [one for one in self.seconds if one.partition("::")[0] == file] if phase == "(setup)" else [name]
             self.reaching[int(number)].update(one for one in same if one in self.seconds)
 
-    def chosen(self, number: int, beside: list[str]) -> list[str]:
-        """The tests that a mutant meets: those that reach it, beside its module, and the fastest others."""
-
-        def is_beside(test: str) -> bool:
-            return any(test.startswith((f"{path}::", f"{path}/")) for path in beside)
-
-        reaching = sorted(self.reaching[number], key=lambda test: (self.seconds[test], test))
-        others = [test for test in reaching if not is_beside(test)]
+    def chosen(self, number: int, beside: list[str]) -> tuple[list[str], list[str]]:
+        """The tests that a mutant meets, of those that reach it: all beside its module, and the fastest others."""
+        own: list[str] = []
+        others: list[str] = []
+        for test in sorted(self.reaching[number], key=lambda test: (self.seconds[test], test)):
+            (own if test.startswith(tuple(f"{path}{end}" for path in beside for end in ("::", "/"))) else others).append(test)
         spent = list(itertools.accumulate([self.seconds[test] for test in others]))
-        return [test for test in reaching if is_beside(test)] + others[: bisect.bisect(spent, _OTHERS_SECONDS)]
+        return own, others[: bisect.bisect(spent, _OTHERS_SECONDS)]
 
     def passes(self, tests: list[str]) -> bool | None:
         """Whether tests pass; None if they take far longer than without a mutation."""
@@ -506,11 +504,10 @@ class Laboratory:
 
     def fate(self, number: int, mutant: Mutant, tests: list[str]) -> str:
         """What becomes of a mutant."""
-        chosen = self.chosen(number, tests)
-        if not chosen:
-            return "SURVIVED"
         self.write(mutant.module, mutant.applied(self._source(mutant.module)))
-        passed = self.passes(chosen)
+        passed: bool | None = True
+        for chosen in self.chosen(number, tests):
+            passed = self.passes(chosen) if passed and chosen else passed
         self.write(mutant.module, self._source(mutant.module))
         return "timeout" if passed is None else "SURVIVED" if passed else "killed"
 
