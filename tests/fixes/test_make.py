@@ -10,6 +10,7 @@ import pytest
 from servelint.engines.config import configs
 from servelint.fixes import fix_for
 from tests.launching import launch_in
+from tests.together import together
 
 SPEC = 'vllm serve m --speculative-config \'{"method": "mtp"}\''
 
@@ -236,3 +237,82 @@ def test_a_key_with_an_option_of_its_own() -> None:
     change = {"delete": ["kv-transfer-config.kv_connector"]}
     after = ("delete --kv-transfer-config.kv_connector", "vllm serve m\n")
     assert fixed("vllm serve m --kv-transfer-config.kv_connector X\n", change) == after
+
+
+YAML = "model: m\nport: 1\nmax-model-len: 8192\ntensor-parallel-size: 2\n"
+PASSES = 'vllm serve m --compilation-config=\'{"pass_config": {"fuse_norm_quant": true, "x": 1}, "mode": 1}\'\n'
+EAGER = {"set": {"enforce-eager": True}}
+
+
+@together(
+    "text, change, title, after",
+    [
+        # options and flags
+        ("vllm serve m --enforce-eager --port 1", {"set": {"enforce-eager": True, "port": "2"}}, "write --port 2",
+         "vllm serve m --enforce-eager --port 2"),
+        ("vllm serve m --no-enforce-eager", EAGER, "write --enforce-eager", "vllm serve m --enforce-eager"),
+        ("vllm serve m --port 1", {"set": {"enforce-eager": False}}, "add --no-enforce-eager",
+         "vllm serve m --port 1 --no-enforce-eager"),
+        ("vllm serve m --port=1", EAGER, "add --enforce-eager", "vllm serve m --port=1 --enforce-eager"),
+        ("vllm serve m=1", {"set": {"seed": "3"}}, "add --seed 3", "vllm serve m=1 --seed 3"),
+        ('vllm serve m --port "1"', {"set": {"port": "2"}}, "write --port 2", 'vllm serve m --port "2"'),
+        ("vllm serve m --port 1", {"set": {"seed": "1", "enforce-eager": True}}, "add --seed 1, add --enforce-eager",
+         "vllm serve m --port 1 --seed 1 --enforce-eager"),
+        ("vllm serve m --port 1 --seed 2", {"delete": ["seed", "env.B"]}, "delete --seed", "vllm serve m --port 1"),
+        # variables
+        ("A=1 vllm serve m", {"set": {"env.A": "2"}}, "write A=2", "A=2 vllm serve m"),
+        ("A=1 B=2 vllm serve m", {"delete": ["env.A", "env.B"]}, "delete A, delete B", "vllm serve m"),
+        ("export A=1\nvllm serve m", {"rename": {"env.A": "B"}}, "write B for A", "export B=1\nvllm serve m"),
+        ("export A=1\nvllm serve m", {"delete": ["env.A"]}, "delete A", "vllm serve m"),
+        # keys of JSON
+        (OBJECT, {"set": {"speculative-config.method": "eagle"}}, 'write "method": "eagle"', OBJECT.replace("mtp", "eagle")),
+        (PASSES, {"delete": ["compilation-config.pass_config.x"]}, "delete pass_config.x", PASSES.replace(', "x": 1', "")),
+        (PASSES, {"set": {"compilation-config.pass_config.x": "2"}}, 'write "x": 2', PASSES.replace('"x": 1', '"x": 2')),
+        (PASSES, {"set": {"compilation-config.backend": True}}, 'add "backend": true',
+         PASSES.replace('"mode": 1', '"mode": 1, "backend": true')),
+        (PASSES, {"rename": {"compilation-config.pass_config.x": "y"}}, "write y for x", PASSES.replace('"x"', '"y"')),
+        # an array
+        ('A=(--seed 1)\nvllm serve m "${A[@]}"', {"set": {"dtype": "half"}}, "add --dtype half",
+         'A=(--seed 1 --dtype half)\nvllm serve m "${A[@]}"'),
+        ('A=(--seed 1)\nvllm serve m "${A[@]}"', {"delete": ["seed"]}, "delete --seed", 'A=()\nvllm serve m "${A[@]}"'),
+        # a file of options
+        (YAML, {"set": {"port": "2"}}, "write --port 2", YAML.replace("port: 1", "port: 2")),
+        (YAML, {"delete": ["port", "tensor-parallel-size"]}, "delete --port, delete --tensor-parallel-size",
+         "model: m\nmax-model-len: 8192\n"),
+    ],
+)  # fmt: skip
+def test_what_becomes_of_a_text(text: str, change: dict[str, Any], title: str, after: str) -> None:
+    path = "vllm.yaml" if text is YAML else "run.sh"
+    assert fixed(text.rstrip("\n") + "\n", change, "seed", path) == (title, after.rstrip("\n") + "\n")
+
+
+@together(
+    "text, change",
+    [
+        ("vllm serve m --port 1", {"set": {"speculative-config.method": "mtp"}}),
+        ("vllm serve m --enforce-eager", {"set": {"enforce-eager": "1"}}),
+        ("vllm serve m --no-enforce-eager", {"set": {"enforce-eager": False}}),
+        ("vllm serve m --port 1", {"set": {"port": "a b"}}),
+        ("vllm serve m --port 1", {"set": {"port": ""}}),
+        ("vllm serve m --port '1'2", {"set": {"port": "2"}}),
+        ("vllm serve", {"set": {"seed": "1"}}),
+        ("A= vllm serve m", {"set": {"env.A": "2"}}),
+        (OBJECT, {"set": {"speculative-config.num_speculative_tokens": "auto"}}),
+        (PASSES, {"set": {"compilation-config.backend": "a b"}}),
+        (PASSES.replace("true", "$ON"), {"delete": ["compilation-config.mode"]}),
+        ("A=1 vllm serve m", {"rename": {"env.B": "C"}}),
+        ("vllm serve m --port 1", {"delete": ["env.B", "dtype"]}),
+        ('A=(--model m)\nvllm serve --port 1 "${A[@]}"', {"positional": "model"}),
+        (YAML, {"positional": "model"}),
+        (YAML, {"positional": "port"}),
+    ],
+)
+def test_a_fix_that_cannot_be_made(text: str, change: dict[str, Any]) -> None:
+    assert fixed(text.rstrip("\n") + "\n", change, path="vllm.yaml" if text is YAML else "run.sh") is None
+
+
+@together("change", [{"set": {"seed": "2"}}, EAGER, {"set": {"max-num-seqs": "2"}}], name=str)
+def test_a_part_of_a_launch_gets_no_option(change: dict[str, Any]) -> None:
+    launch = launch_in("vllm serve m --port 1\n", "run.sh")
+    launch.fragment = True
+    assert fix_for({"safe": True, **change}, configs(launch, ["0.27.1"])[0], ["port"], str) is None

@@ -109,7 +109,7 @@ class _Maker:
         operand = self.config.operand(name)
         if isinstance(value, bool) and setting is not None and setting.on is value:
             self.titles.pop()  # as it is to be
-        elif isinstance(value, bool) and setting is not None and setting.value is None:
+        elif setting is not None and setting.value is None:
             self._toggle(setting, value)
         elif operand.text is not None and operand.text.flat and operand.present:
             self._value(operand.text.written, shown, entries.node(self.config.reading, name))
@@ -131,8 +131,8 @@ class _Maker:
             raise _Refused
         self.write(written, text)
 
-    def _toggle(self, setting: Setting, on: bool) -> None:
-        if setting.on is None:
+    def _toggle(self, setting: Setting, on: str | bool) -> None:
+        if setting.on is None or isinstance(on, str):
             raise _Refused
         span = setting.word.text.written
         if span is None or not setting.spelling.startswith("--"):
