@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from servelint.core.run import Run, TooMuchWork
 from servelint.core.source import Source, Span
-from servelint.core.text import EMPTY, HOLE, Piece, TracedText, unknown
+from servelint.core.text import EMPTY, HOLE, Piece, TracedText, spend, unknown
 
 SOURCE = Source("x", "".join([chr(0x100 + index) for index in range(120)]))
 
@@ -227,3 +227,76 @@ def test_a_part_of_a_piece_that_is_not_verbatim_has_its_whole_span(verbatim: boo
     assert piece.text == "a"
     assert piece.span is not None
     assert piece.span.text == written
+
+
+def test_words_keep_their_places() -> None:
+    source = Source("x", " ab  c\n")
+    text = TracedText.at(source, 0, 7)
+    assert [word.span() for word in text.split()] == [Span(source, 1, 3), Span(source, 5, 6)]
+    assert TracedText.at(source, 4, 4).pieces == ()
+    assert text.starts == [0]
+    assert TracedText.join([text, TracedText.of("x"), text]).starts == [0, 7, 8]
+
+
+def test_a_piece_of_which_only_the_text_is_known() -> None:
+    for piece in (Piece("a", None), Piece("ab", None).cut(0, 1), TracedText.at(SOURCE, 0, 1).pieces[0]):
+        assert (piece.expression, piece.shown, piece.origin, piece.perhaps) == (None,) * 4
+        assert (piece.assumed, piece.filled) == (False, False)
+    assert not Piece("a", Span(SOURCE, 0, 1)).verbatim
+    assert TracedText.at(SOURCE, 0, 1).pieces[0].verbatim
+
+
+def test_an_unknown_is_never_cut() -> None:
+    perhaps = TracedText.of("--flag")
+    piece = unknown("${V:+--flag}", Span(SOURCE, 3, 9), perhaps=perhaps)
+    assert (piece.text, piece.shown, piece.perhaps, piece.verbatim) == (HOLE, "${V:+--flag}", perhaps, False)
+    assert piece.cut(0, 0) is piece
+    text = TracedText((piece, Piece("abc", Span(SOURCE, 9, 12), verbatim=True)))
+    assert text.span(0, 2) == Span(SOURCE, 3, 10)
+    assert (text.known, text.value, text.cut(1).value) == (False, None, "abc")
+    assert TracedText((piece,)).span(0, 5) == Span(SOURCE, 3, 9)
+
+
+@given(texts())
+def test_what_is_changed_about_a_text_leaves_the_rest(text: TracedText) -> None:
+    origin = Span(SOURCE, 1, 2)
+    for piece in text.pieces:
+        piece.filled, piece.origin = True, origin
+    softened, placed = text.softened(), text.placed(None)
+    for before, after, moved in zip(text.pieces, softened.pieces, placed.pieces, strict=True):
+        assert (after.text, after.span, after.verbatim, after.expression) == (
+            before.text, before.span, before.verbatim, before.expression,
+        )  # fmt: skip
+        assert (after.shown, after.origin, after.perhaps, after.filled) == (before.shown, origin, before.perhaps, True)
+        assert (moved.span, moved.verbatim, moved.origin, moved.assumed) == (None, False, origin, before.assumed)
+        assert (moved.text, moved.expression, moved.shown, moved.filled) == (before.text, before.expression, before.shown, True)
+    assert text.origin == (origin if text.pieces else None)
+    assert softened.softened() is softened
+
+
+@pytest.mark.parametrize(("characters", "pieces"), [(0, 0), (99, 0), (100, 1), (250, 2)])
+def test_characters_are_work_as_well(characters: int, pieces: int) -> None:
+    with Run("x", pieces):
+        spend(characters)
+    if pieces:
+        with pytest.raises(TooMuchWork), Run("x", pieces - 1):
+            spend(characters)
+    spend(10**9)  # outside of a run
+
+
+def test_a_long_cut_is_work_by_its_characters() -> None:
+    text = TracedText([Piece("a" * 200, None) for _ in range(70)])
+    with Run("x", 63):
+        text.cut(200, 64 * 200)
+    with pytest.raises(TooMuchWork), Run("x", 62):
+        text.cut(200, 64 * 200)
+    with pytest.raises(TooMuchWork), Run("x", 64 + 127):
+        text.cut(200, 65 * 200)
+    with Run("x", 64 + 128):
+        text.cut(200, 65 * 200)
+
+
+def test_matches_beside_each_other_are_replaced() -> None:
+    text = TracedText.at(SOURCE, 0, 4)
+    made = text.sub(re.compile("."), lambda match: TracedText.of("x") if match.start() < 3 else None)
+    assert (made.flat, made.extent()) == ("xxx" + SOURCE.text[3], Span(SOURCE, 3, 4))
