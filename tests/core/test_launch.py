@@ -189,6 +189,7 @@ def test_launches_that_are_not_joined(why: str) -> None:
     [
         launch(name="services.prefill"),
         launch(name="services.Decode-0"),
+        launch("m --disaggregation-ib-device mlx5_0"),
         launch("m --disaggregation-mode decode"),
         launch("m --kv-transfer-config {}"),
         launch("m --x.kv_transfer_config {}"),
@@ -207,3 +208,5 @@ def test_launches_of_roles_know_of_each_other(one: Launch) -> None:
     one.beside = ()
     pair([one, others[2]])
     assert one.beside == ()
+    pair([one, others[0]])
+    assert one.beside == (others[0],)
