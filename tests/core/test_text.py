@@ -22,7 +22,7 @@ def texts(draw: st.DrawFn) -> TracedText:
     for _ in range(draw(st.integers(0, 6))):
         start = draw(st.integers(0, 110))
         end = draw(st.integers(start, 115))
-        kind = draw(st.sampled_from(["written", "made", "unknown", "nowhere"]))
+        kind = draw(st.sampled_from(["written", "made", "unknown", "nowhere", "empty"]))
         span = Span(SOURCE, start, end)
         if kind == "written":
             pieces.append(Piece(span.text, span, verbatim=True))
@@ -30,6 +30,8 @@ def texts(draw: st.DrawFn) -> TracedText:
             pieces.append(Piece("made", span, assumed=draw(st.booleans())))
         elif kind == "unknown":
             pieces.append(unknown("${V}", span))
+        elif kind == "empty":
+            pieces.append(Piece("", span, assumed=True))
         else:
             pieces.append(Piece("nowhere", None))
     return TracedText(pieces)
@@ -193,6 +195,10 @@ def test_an_unknown_is_shown_as_it_is_written() -> None:
 def test_the_empty_default_is_kept() -> None:
     assert TracedText((Piece("", None, assumed=True),)).assumed
     assert TracedText((Piece("", None),)).pieces == ()
+    here = Span(SOURCE, 3, 9)
+    default = TracedText((Piece("", here, assumed=True),))
+    assert default.span() == default.span(0, 0) == default.extent(-1, 5) == here
+    assert TracedText.of("made", here).span(1, 1) is None
 
 
 class TestSub:
