@@ -66,8 +66,8 @@ def words(text: str) -> list[Word]:
     return [Word(TracedText.of(one)) for one in text.split()]
 
 
-def launch(argv: str = "", name: str = "", engine: str = "vllm", **given: Any) -> Launch:
-    return Launch(source=SOURCE, engine=engine, argv=words(argv), site=Span(SOURCE, 0, 11), name=name, **given)
+def launch(argv: str = "", engine: str = "vllm", **given: Any) -> Launch:
+    return Launch(source=SOURCE, engine=engine, argv=words(argv), site=Span(SOURCE, 0, 11), **given)
 
 
 def test_a_launch_of_which_only_the_command_is_known() -> None:
@@ -199,7 +199,7 @@ def test_launches_that_are_not_joined(why: str) -> None:
     name=repr,
 )
 def test_launches_of_roles_know_of_each_other(one: Launch) -> None:
-    others = [launch(name="a-decode-b"), launch(name="prefill", engine="sglang"), launch("m --port 1", "router")]
+    others = [launch(name="a-decode-b"), launch(name="prefill", engine="sglang"), launch("m --port 1", name="router")]
     pair([one, *others])
     assert one.beside == (others[0],)
     assert others[0].beside == (one,)

@@ -64,6 +64,7 @@ def test_a_part_of_a_filled_text_is_not_filled() -> None:
 @given(texts(), st.integers(0, 60))
 def test_a_cut_to_the_end(text: TracedText, start: int) -> None:
     assert places(text.cut(start)) == places(text)[start:]
+    assert text.cut(0) is text.cut(-2, 9999) is text
 
 
 @given(texts(), st.integers(-3, 60), st.none() | st.integers(-3, 60))
@@ -103,6 +104,7 @@ def test_placing_changes_only_the_place(text: TracedText) -> None:
     placed = text.placed(here, assumed=True)
     assert placed.flat == text.flat
     assert {piece.span for piece in placed.pieces} <= {here}
+    assert placed.span() == placed.extent() == (here if text.pieces else None)
     assert placed.written is None or placed.flat == here.text
     assert placed.assumed == bool(placed.pieces)
 
@@ -132,6 +134,11 @@ def test_span_covers_what_stands_in_one_file_in_order() -> None:
     assert TracedText.join([ef, ab]).extent() == Span(source, 4, 6)
     assert EMPTY.span() is None
     assert EMPTY.extent() is None
+    inside = [TracedText.at(source, start, 6) for start in (0, 4, 2)]
+    assert TracedText.join(inside).span() is None
+    assert TracedText.join(inside[:2]).span() == Span(source, 0, 6)
+    default = TracedText((Piece("", Span(source, 0, 2), assumed=True),))
+    assert TracedText.join([default, ef]).span() == TracedText.join([default, ef]).extent() == Span(source, 0, 6)
 
 
 def test_extent_leaves_out_what_stands_elsewhere() -> None:
@@ -177,6 +184,12 @@ def test_the_work_of_a_text_is_counted(pieces: int, length: int, work: int) -> N
         TracedText(parts)
     with pytest.raises(TooMuchWork), Run("x", work - 1):
         TracedText.join([EMPTY, whole])
+
+
+def test_a_cut_of_one_piece_is_no_work() -> None:
+    text = TracedText.at(SOURCE, 0, 9)
+    with Run("x", 0):
+        assert len(text.cut(2, 5)) == 3
 
 
 def test_strip() -> None:
