@@ -115,14 +115,14 @@ class _Maker:
             self._value(operand.text.written, shown, entries.node(self.config.reading, name))
         elif (operand.present is not False and setting is None and name != "env" and operand.text is not None) or head == "env":
             raise _Refused
-        elif dot and entries.node(self.config.reading, head) is not None:
-            self.titles[-1] = self.titles[-1].replace("write ", "add ", 1)
-            self._add_member(head, rest, value)
-        elif dot or setting is not None:
-            raise _Refused
         else:
             self.titles[-1] = self.titles[-1].replace("write ", "add ", 1)
-            self.add(name, value, at)
+            if dot:
+                self._add_member(head, rest, value)
+            elif setting is not None:
+                raise _Refused
+            else:
+                self.add(name, value, at)
 
     def _value(self, written: Span | None, text: str, node: JsonNode | None) -> None:
         if written is None or not text or not entries.PLAIN.issuperset(text):
