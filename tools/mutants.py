@@ -25,10 +25,12 @@ import contextlib
 import dataclasses
 import importlib
 import itertools
+import math
 import multiprocessing
 import os
 import random
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -115,7 +117,9 @@ _WHOLE = {
     "models": ["tests/memory/test_whole.py"],
 }
 """Tests of whole texts in other folders, by the package that they compare."""
-_LEAST_SECONDS = 30.0
+_LEAST_SECONDS = 10.0
+_IDLE = 20
+"""How many times its seconds of the processor a run may take: the machine has other work, and a mutant may wait for ever."""
 _OTHERS_SECONDS = 10.0
 _REACHED = """
 import os
@@ -388,8 +392,15 @@ def _foreign() -> list[str]:
     return [name for name, origin in origins.items() if not origin.startswith(here)]
 
 
-def _child(folder: Path, arguments: list[str], only: list[str], result: Connection) -> None:
-    """Run pytest in the copy, and send its status, the seconds of the tests that pass, and the modules that it imported."""
+def _child(folder: Path, arguments: list[str], only: list[str], limit: float | None, result: Connection) -> None:
+    """Run pytest in the copy, and send its status, the seconds of the tests that pass, and the modules that it imported.
+
+    Past a limit of seconds of the processor it is ended by a signal.
+    """
+    import resource  # not on Windows, where the rest of this file is tested too
+
+    if limit is not None:
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit)))
     paths = [str(folder / "src"), str(folder)]
     os.chdir(folder)
     os.environ.update({"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1", "PYTEST_ADDOPTS": ""})
@@ -478,17 +489,22 @@ class Laboratory:
     ) -> tuple[int | None, dict[str, float], list[str]]:
         """What `_child` sends; no status if it takes longer than a limit."""
         receiving, sending = multiprocessing.Pipe(duplex=False)
-        child = multiprocessing.get_context("fork").Process(target=_child, args=(self.folder, arguments, only, sending))
+        given = (self.folder, arguments, only, limit, sending)
+        child = multiprocessing.get_context("fork").Process(target=_child, args=given)
         child.start()
         sending.close()
         try:
-            sent: tuple[int | None, dict[str, float], list[str]] = receiving.recv() if receiving.poll(limit) else (None, {}, [])
+            if receiving.poll(None if limit is None else _IDLE * limit):
+                sent: tuple[int, dict[str, float], list[str]] = receiving.recv()
+                return sent
         except EOFError:  # the process died
-            return 1, {}, []
+            child.join()
+            if child.exitcode not in (-signal.SIGKILL, -signal.SIGXCPU):
+                return 1, {}, []
         finally:
             child.kill()
             child.join()
-        return sent
+        return None, {}, []
 
     def _source(self, module: str) -> str:
         return (ROOT / module_path(module)).read_text(encoding="utf-8")

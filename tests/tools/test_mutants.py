@@ -110,6 +110,7 @@ def test_listed_equivalents_are_mutants_of_the_source() -> None:
     assert not known.keys() - {one.name for module, source in sources.items() for one in tool.mutants(module, source)}
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="each mutant is a fork of the program")
 def test_fates_of_mutants(tmp_path: Path) -> None:
     def report(path: str) -> tuple[int, str]:
         command = [sys.executable, "tools/mutants.py", "small", "--tests", f"small={path}"]
