@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from servelint.engines.config import configs
+from servelint.core.launch import Word
+from servelint.core.source import Span
+from servelint.engines.argv import Setting
+from servelint.engines.config import Config, configs
 from servelint.fixes import fix_for
+from servelint.fixes.change import Change
+from servelint.fixes.make import of_change
 from tests.launching import launch_in
 from tests.together import together
 
@@ -316,3 +322,66 @@ def test_a_part_of_a_launch_gets_no_option(change: dict[str, Any]) -> None:
     launch = launch_in("vllm serve m --port 1\n", "run.sh")
     launch.fragment = True
     assert fix_for({"safe": True, **change}, configs(launch, ["0.27.1"])[0], ["port"], str) is None
+
+
+def changed(text: str, change: Callable[[Config], Change], path: str = "run.sh") -> tuple[str, str] | None:
+    """The title of the fix that makes a change, and the text after it; None if there is no fix."""
+    config = configs(launch_in(text, path), ["0.27.1"])[0]
+    fix = of_change(change(config), config, safe=False, title="a title")
+    if fix is None:
+        return None
+    for edit in sorted(fix.edits, key=lambda one: one.span.start, reverse=True):
+        text = text[: edit.span.start] + edit.text + text[edit.span.end :]
+    assert fix.effect is not None
+    assert fix.effect.holds(launch_in(text, path))
+    assert (fix.safe, fix.note) == (False, "")
+    return fix.title, text
+
+
+def option(config: Config, name: str) -> Setting:
+    found = config.setting(name)
+    assert found is not None
+    return found
+
+
+def written(word: Word) -> Span:
+    span = word.text.span()
+    assert span is not None
+    return span
+
+
+@together(
+    "text, change, after",
+    [
+        ("vllm serve m --port 1 --seed 2", lambda one: Change(drop=[option(one, "port")]), "vllm serve m --seed 2"),
+        ("vllm serve m --port 1 --seed 2", lambda one: Change(words=one.launch.argv[3:5]), "vllm serve m --port 1"),
+        ("vllm serve m --port 1", lambda one: Change(replace=[(written(one.launch.argv[2]), "2")]), "vllm serve m --port 2"),
+        (
+            "vllm serve m --port 1 --seed 2",
+            lambda one: Change(instead=(one.launch.argv[1:3], ["--host", "a", "b"])),
+            "vllm serve m --host a b --seed 2",
+        ),
+        (OBJECT, lambda _: Change(key="speculative-config.method"), OBJECT.replace('"method": "mtp", ', "")),
+        (OBJECT, lambda _: Change(key="speculative-config"), "vllm serve m"),
+        (OBJECT, lambda _: Change(key="speculative-config.model"), None),
+        ("vllm serve m --port 1", lambda _: Change(option=("--seed", "3")), "vllm serve m --port 1 --seed 3"),
+        ("vllm serve m --port 1", lambda _: Change(option=("--no-such-option", "3")), None),
+        ("A=1 B=2 vllm serve m", lambda _: Change(unset="B"), "A=1 vllm serve m"),
+        ("A=1 B=2 vllm serve m", lambda _: Change(unset="C"), None),
+        ("A=1 B=2 vllm serve m", lambda _: Change(rename=("B", "C")), "A=1 C=2 vllm serve m"),
+        ("A=1 B=2 vllm serve m", lambda _: Change(rename=("A", "B")), None),
+        ("vllm serve m", lambda _: Change(), None),
+        (
+            "A=1 vllm serve m --port 1 --seed 2",
+            lambda one: Change(drop=[option(one, "seed")], unset="A", option=("--host", "a")),
+            "vllm serve m --port 1 --host a",
+        ),
+        (
+            "A=1 vllm serve m --port 1 --seed 2",
+            lambda one: Change(drop=[option(one, "port")], rename=("A", "B"), option=("--host", "a")),
+            "B=1 vllm serve m --seed 2 --host a",
+        ),
+    ],
+)
+def test_what_a_change_makes_of_a_text(text: str, change: Callable[[Config], Change], after: str | None) -> None:
+    assert changed(text + "\n", change) == (None if after is None else ("a title", after + "\n"))
