@@ -134,6 +134,11 @@ def test_span_covers_what_stands_in_one_file_in_order() -> None:
     assert TracedText.join([ef, ab]).extent() == Span(source, 4, 6)
     assert EMPTY.span() is None
     assert EMPTY.extent() is None
+    whole = TracedText.join([ab, cd, ef])
+    for start, end in ((-1, 3), (-9, 6), (0, 9), (1, 5), (2, 4), (4, None), (-1, None)):
+        low, high = max(start, 0), 6 if end is None else min(end, 6)
+        assert whole.span(start, end) == whole.extent(start, end) == Span(source, low, high)
+    assert whole.span(-1, 0) is whole.extent(3, 3) is whole.span(4, 2) is None
     inside = [TracedText.at(source, start, 6) for start in (0, 4, 2)]
     assert TracedText.join(inside).span() is None
     assert TracedText.join(inside[:2]).span() == Span(source, 0, 6)
