@@ -79,6 +79,7 @@ class TestOperators:
         for argument in (HOLDS[operator], FAILS[operator]):
             assert truth({"dtype": {operator: argument}}, WRITTEN + " $ARGS") is None
             assert predicate(compile_condition({"dtype": {operator: argument}}))(config(WRITTEN + " $ARGS")) is None
+            assert evaluate(compile_condition({"dtype": {operator: argument}}), config(WRITTEN + " $ARGS")) is None
 
     def test_of_what_an_unknown_word_may_add_in_a_closed_world(self, operator: str) -> None:
         for argument in (HOLDS[operator], FAILS[operator]):
@@ -279,6 +280,8 @@ class TestNamedValues:
         [
             ({"total": {"set": True}}, "total: a value of the rule cannot be tested with set"),
             ({"total": {"prefix": "3"}}, "total: a value of the rule cannot be tested with prefix"),
+            ({"total": {"contains": "3"}}, "total: a value of the rule cannot be tested with contains"),
+            ({"total": {"range": ">=3"}}, "total: a value of the rule cannot be tested with range"),
             ({"port": {"is": {"operand": "total", "default": 1}}}, "total is a value of the rule and takes no default"),
         ],
     )
@@ -618,6 +621,9 @@ def test_what_is_in_a_list(value: object, listed: list[Any], holds: bool) -> Non
         ({"total": 1, "a": 1}, ["a", None]),
         ({"any": [{"model.x": 1}, {"a": 1}], "b": 1}, ["b", "or"]),
         ({"not": {"model.x": 1}, "b": 1}, ["b", "not"]),
+        ({"model.x": 1, "not": {"a": 1}}, ["not", "model.x"]),
+        ({"model.x": 1, "any": [{"a": 1}, {"b": 1}]}, ["or", "model.x"]),
+        ({"model.x": 1, "all": [{"a": 1}, {"b": 1}]}, ["and", "model.x"]),
         ({"any": [{"c": 1}, {"a": 1}], "b": 1}, ["or", "b"]),
         ({"all": [{"versions": ">=1"}, {"model.x": 1}], "b": 1}, ["b", "and"]),
         ({"model": 1, "a": 1}, ["model", "a"]),
