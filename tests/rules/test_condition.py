@@ -191,6 +191,8 @@ def test_numbers_of_variables() -> None:
     text = "N=8 vllm serve m --max-num-seqs 8"
     assert truth({"env.N": {"is": {"operand": "max-num-seqs"}}}, text) is True
     assert truth({"env.N": {"above": {"operand": "max-num-seqs"}}}, text) is False
+    assert truth({"env.N": {"divisible-by": 4}}, text) is True
+    assert truth({"env.N": {"divisible-by": 4}}, text.replace("N=8", "N=8.0")) is None
     assert truth({"max-num-seqs": {"below": {"sum": ["env.N", 1]}}}, text) is True
     assert truth({"max-num-seqs": {"below": {"operand": "env.N"}}}, text.replace("N=8", "N=many")) is None
 
@@ -217,6 +219,9 @@ def test_numbers_of_variables() -> None:
         ({"largest-divisor": [0, 8]}, None),
         ({"largest-divisor": [10**15, 10**15]}, None),
         ({"largest-divisor": [1, 8]}, 1),
+        ({"largest-divisor": [7, 6]}, 1),
+        ({"largest-divisor": [1_048_576, 2]}, 2),
+        ({"largest-divisor": [1_048_577, 2]}, None),
         ({"largest-divisor": [_MAX_SEARCHED, 2]}, 2),
         ({"largest-divisor": [_MAX_SEARCHED + 1, 1]}, None),
         ({"operand": "swap-space", "default": {"operand": "max-num-seqs"}}, 8),
@@ -229,7 +234,7 @@ def test_amounts(amount: Any, value: int | None) -> None:
 
 @pytest.mark.parametrize(
     ("value", "grouped", "text"),
-    [(8, False, "8"), (131072, True, "131,072"), (8.9, False, "8.9"), (True, False, "true"), ("a", True, "a"),
+    [(8, False, "8"), (131072, True, "131,072"), (131072, False, "131072"), (1024.5, True, "1,024.5"), (8.9, False, "8.9"), (True, False, "true"), ("a", True, "a"),
      (["1"], False, "1"), (["1", "3", "7"], False, "1, 3 or 7")],
 )  # fmt: skip
 def test_how_amounts_are_printed(value: object, grouped: bool, text: str) -> None:
@@ -443,6 +448,12 @@ def test_what_leaves_a_condition_unknown(tree: dict[str, Any], names: list[str])
     assert lacking(compile_condition(tree, total), config()) == names
 
 
+def test_a_closed_world_lacks_what_is_written_and_not_known() -> None:
+    condition, launch = compile_condition({"any": [{"dtype": "half"}, {"seed": 1}]}), config(WRITTEN + " $ARGS")
+    assert lacking(condition, launch) == ["dtype", "seed"]
+    assert lacking(condition, launch, closed=True) == ["seed"]
+
+
 def test_what_a_condition_lacks_where_no_release_is_known() -> None:
     bare = configs(launch_in(WRITTEN, "run.sh"), [])[0]
     tree = compile_condition({"versions": ">=0.1", "port": 8000, "seed": 1})
@@ -477,6 +488,7 @@ def test_every_operand_that_is_asked_for() -> None:
     "tree, needed",
     [
         ({"b": 1, "a": {"set": True}}, [["a"], ["b"]]),
+        ({"b": 0, "a": {"is": False}}, [["a"], ["b"]]),
         ({"speculative-config.method": "mtp"}, [["speculative-config.method"]]),
         ({"model": {"prefix": "x/"}}, []),
         ({"a": {"set": False}}, []),
