@@ -234,7 +234,8 @@ def test_amounts(amount: Any, value: int | None) -> None:
 
 @pytest.mark.parametrize(
     ("value", "grouped", "text"),
-    [(8, False, "8"), (131072, True, "131,072"), (131072, False, "131072"), (1024.5, True, "1,024.5"), (8.9, False, "8.9"), (True, False, "true"), ("a", True, "a"),
+    [(8, False, "8"), (131072, True, "131,072"), (131072, False, "131072"),
+     (1024.5, True, "1,024.5"), (8.9, False, "8.9"), (True, False, "true"), ("a", True, "a"),
      (["1"], False, "1"), (["1", "3", "7"], False, "1, 3 or 7")],
 )  # fmt: skip
 def test_how_amounts_are_printed(value: object, grouped: bool, text: str) -> None:
