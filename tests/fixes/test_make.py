@@ -185,6 +185,9 @@ def test_nothing_to_rename_or_no_place_for_it(text: str, name: str) -> None:
         ("vllm serve --port 1 --model m", "vllm serve m --port 1"),
         ("vllm serve --port 1 --model=m --seed 2", "vllm serve m --port 1 --seed 2"),
         ("vllm serve --port 1 --model $M --seed 2", "vllm serve $M --port 1 --seed 2"),
+        ("vllm serve --port=1 --model=m", "vllm serve m --port=1"),
+        ("vllm serve --model m", "vllm serve m"),
+        ("vllm serve --model=a=b --port 1", "vllm serve a=b --port 1"),
     ],
 )
 def test_a_value_that_becomes_the_first_word(text: str, after: str) -> None:
@@ -371,6 +374,21 @@ def written(word: Word) -> Span:
         ("A=1 B=2 vllm serve m", lambda _: Change(rename=("B", "C")), "A=1 C=2 vllm serve m"),
         ("A=1 B=2 vllm serve m", lambda _: Change(rename=("A", "B")), None),
         ("vllm serve m", lambda _: Change(), None),
+        (
+            "vllm serve m --port 1\n  --seed 2",
+            lambda one: Change(goes_on=Span(one.launch.source, 21, 21)),
+            "vllm serve m --port 1 \\\n  --seed 2",
+        ),
+        (
+            "vllm serve m --port 1 \\ \n  --seed 2",  # a backslash before a blank is a word
+            lambda one: Change(goes_on=Span(one.launch.source, 21, 24)),
+            "vllm serve m --port 1 \\\n  --seed 2",
+        ),
+        (
+            "vllm serve m --port 1 \\ \n  --seed 2",
+            lambda one: Change(goes_on=Span(one.launch.source, 22, 24)),
+            "vllm serve m --port 1  \\\n  --seed 2",
+        ),
         (
             "A=1 vllm serve m --port 1 --seed 2",
             lambda one: Change(drop=[option(one, "seed")], unset="A", option=("--host", "a")),
