@@ -113,7 +113,7 @@ class _Maker:
             self._toggle(setting, value)
         elif operand.text is not None and operand.text.flat and operand.present:
             self._value(operand.text.written, shown, entries.node(self.config.reading, name))
-        elif (operand.present is not False and setting is None and name != "env" and operand.text is not None) or head == "env":
+        elif (operand.present is not False and setting is None and operand.text is not None) or head == "env":
             raise _Refused
         else:
             self.titles[-1] = self.titles[-1].replace("write ", "add ", 1)
