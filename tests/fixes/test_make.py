@@ -288,10 +288,11 @@ EAGER = {"set": {"enforce-eager": True}}
         (YAML, {"set": {"port": "2"}}, "write --port 2", YAML.replace("port: 1", "port: 2")),
         (YAML, {"delete": ["port", "tensor-parallel-size"]}, "delete --port, delete --tensor-parallel-size",
          "model: m\nmax-model-len: 8192\n"),
+        (YAML + "enforce-eager: true", {"delete": ["enforce-eager"]}, "delete --enforce-eager", YAML),
     ],
 )  # fmt: skip
 def test_what_becomes_of_a_text(text: str, change: dict[str, Any], title: str, after: str) -> None:
-    path = "vllm.yaml" if text is YAML else "run.sh"
+    path = "vllm.yaml" if text.startswith(YAML) else "run.sh"
     assert fixed(text.rstrip("\n") + "\n", change, "seed", path) == (title, after.rstrip("\n") + "\n")
 
 

@@ -239,7 +239,7 @@ class _Maker:
 
     def delete(self, name: str) -> bool:
         """Take out an option, a key of a JSON option or a variable; False if it is not there."""
-        head, dot, rest = name.partition(".")
+        head, _, rest = name.partition(".")
         if head == "env":
             if rest not in self.launch.env:
                 return False
@@ -252,7 +252,7 @@ class _Maker:
             self.drop(setting)
         if found or other is not None:
             return True
-        if dot and head != "effective" and entries.member(self.config.reading, name) is not None:
+        if entries.member(self.config.reading, name) is not None:
             self.titles.append(f"delete {rest}")
             self._drop_member(head, rest)
             return True
@@ -279,8 +279,8 @@ class _Maker:
 
     def _drop_entry(self, setting: Setting) -> None:
         words = setting.words
-        key, value = setting.word.site, words[-1].site if len(words) > 1 else None
-        self._edit_words(entry_removal(key, value) if key is not None else None, words)
+        key = setting.word.site
+        self._edit_words(entry_removal(key, words[-1].site) if key is not None else None, words)
 
     def exchange(self, words: list[Word], texts: list[str]) -> None:
         self._edit_words(exchange(self.command, words, texts), words)
