@@ -288,7 +288,8 @@ EAGER = {"set": {"enforce-eager": True}}
         (YAML, {"set": {"port": "2"}}, "write --port 2", YAML.replace("port: 1", "port: 2")),
         (YAML, {"delete": ["port", "tensor-parallel-size"]}, "delete --port, delete --tensor-parallel-size",
          "model: m\nmax-model-len: 8192\n"),
-        (YAML + "enforce-eager: true", {"delete": ["enforce-eager"]}, "delete --enforce-eager", YAML),
+        *[(YAML + "enforce-eager:" + value, {"delete": ["enforce-eager"]}, "delete --enforce-eager", YAML)
+          for value in (" true", "  True # because")],
     ],
 )  # fmt: skip
 def test_what_becomes_of_a_text(text: str, change: dict[str, Any], title: str, after: str) -> None:
