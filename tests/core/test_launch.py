@@ -205,8 +205,7 @@ def test_launches_of_roles_know_of_each_other(one: Launch) -> None:
     assert others[0].beside == (one,)
     assert others[1].beside == ()
     assert others[2].beside == ()
-    one.beside = ()
-    pair([one, others[2]])
-    assert one.beside == ()
-    pair([one, others[0]])
-    assert one.beside == (others[0],)
+    alone: tuple[Launch, ...] = ()
+    for of_one_file, beside in (([one, others[2]], alone), ([one, others[0]], (others[0],))):
+        pair(of_one_file)
+        assert one.beside == beside
