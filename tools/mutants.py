@@ -3,14 +3,14 @@
     python tools/mutants.py rules/ranges rules/condition --number 40 --seed 7
 
 First, the tests beside all the modules run once, and note which of them reach the statement of which mutant. Then a mutant
-meets those that do: all that stand beside its module, and the fastest of the others, _OTHERS_SECONDS of them. A test that fails
-without a mutation kills none.
+meets those that do: all that stand beside its module, and if they pass the fastest of the others, _OTHERS_SECONDS of them. A
+test that fails without a mutation kills none.
 
 Tests beside a module are those of the mirror: `rules/ranges` has tests/rules/test_ranges*.py, and those of its nearest user
 that _ALSO names, or all of tests/rules without either, test_whole.py of its folders, and its own doctests.
-`--tests MODULE=PATH,PATH` names others. A run
-copies src/ into a temporary folder, so that the checkout never holds a mutant. The same seed takes the same mutants of the same
-source.
+`--tests MODULE=PATH,PATH` names others. A run copies src/ into a temporary folder, so that the checkout never holds a mutant.
+Each mutant has a process of its own, a fork of one that has imported what is not of this project: it needs a Unix. The same
+seed takes the same mutants of the same source.
 
 tools/mutants_equivalent.txt lists mutants that mean the same as the source, a line each: the name, ` # ` and the reason.
 The exit status is 1 if a mutant survives that is not listed, 2 if no test passes without any mutation.
@@ -21,17 +21,23 @@ from __future__ import annotations
 import argparse
 import ast
 import bisect
+import contextlib
 import dataclasses
+import importlib
 import itertools
-import json
+import math
+import multiprocessing
 import os
 import random
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 EQUIVALENTS = ROOT / "tools" / "mutants_equivalent.txt"
@@ -111,8 +117,10 @@ _WHOLE = {
     "models": ["tests/memory/test_whole.py"],
 }
 """Tests of whole texts in other folders, by the package that they compare."""
-_LEAST_SECONDS = 60.0
-_OTHERS_SECONDS = 20.0
+_LEAST_SECONDS = 10.0
+_IDLE = 20
+"""How many times its seconds of the processor a run may take: the machine has other work, and a mutant may wait for ever."""
+_OTHERS_SECONDS = 10.0
 _REACHED = """
 import os
 
@@ -126,32 +134,7 @@ def hit(number):
         with open({path!r}, "a", encoding="utf-8") as file:
             file.write(f"{{number}}\\t{{test}}\\n")
 """
-_PLUGIN = """
-import json, os
-
-passed = {}
-failed = set()
-only = os.environ.get("MUTANTS_ONLY")
-
-
-def pytest_collection_modifyitems(config, items):
-    if only:
-        with open(only, encoding="utf-8") as file:
-            chosen = set(json.load(file))
-        items[:] = [item for item in items if item.nodeid in chosen]
-
-
-def pytest_runtest_logreport(report):
-    passed[report.nodeid] = passed.get(report.nodeid, 0) + report.duration
-    if report.outcome != "passed":
-        failed.add(report.nodeid)
-
-
-def pytest_sessionfinish():
-    with open(os.environ["MUTANTS_TIMES"], "w", encoding="utf-8") as file:
-        json.dump({name: seconds for name, seconds in passed.items() if name not in failed}, file)
-"""
-"""Two modules of the copy: what marks of statements call, and a plugin of pytest that takes some tests and notes times."""
+"""A module of the copy, which marks of statements call."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -376,6 +359,63 @@ def sample(modules: list[str], number: int, seed: int) -> list[Mutant]:
     return sorted(taken, key=lambda one: (modules.index(one.module), one.start, one.after))
 
 
+class _Recorder:
+    """A plugin of pytest that takes some tests in their order and notes what passes.
+
+    Attributes:
+        only: the tests that run; all that are collected without any.
+        seconds: what each test took.
+        failed: those that did not pass.
+    """
+
+    def __init__(self, only: list[str]) -> None:
+        self.only = {test: at for at, test in enumerate(only)}
+        self.seconds: dict[str, float] = {}
+        self.failed: set[str] = set()
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave the tests that were asked for."""
+        if self.only:
+            items[:] = sorted([one for one in items if one.nodeid in self.only], key=lambda one: self.only[one.nodeid])
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note a phase of a test."""
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0) + report.duration
+        if not report.passed:
+            self.failed.add(report.nodeid)
+
+
+def _foreign() -> list[str]:
+    """The modules that this process has imported from elsewhere than its current folder."""
+    here = str(Path.cwd())
+    origins = {name: getattr(getattr(one, "__spec__", None), "origin", None) or here for name, one in sys.modules.items()}
+    return [name for name, origin in origins.items() if not origin.startswith(here)]
+
+
+def _child(folder: Path, arguments: list[str], only: list[str], limit: float | None, result: Connection) -> None:
+    """Run pytest in the copy, and send its status, the seconds of the tests that pass, and the modules that it imported.
+
+    Past a limit of seconds of the processor it is ended by a signal.
+    """
+    import resource  # not on Windows, where the rest of this file is tested too
+
+    if limit is not None:
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit)))
+    paths = [str(folder / "src"), str(folder)]
+    os.chdir(folder)
+    os.environ.update({"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1", "PYTEST_ADDOPTS": ""})
+    sys.dont_write_bytecode = True
+    sys.path[:] = [*paths, *[path for path in sys.path if path != str(Path(__file__).parent)]]
+    with open(os.devnull, "r+", encoding="utf-8") as nowhere:
+        for number in range(3):
+            os.dup2(nowhere.fileno(), number)
+    recorder = _Recorder(only)
+    fixed = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--assert=plain"]  # pytest would rewrite what is imported
+    status = pytest.main([*fixed, *arguments], plugins=[recorder])
+    passed = {test: seconds for test, seconds in recorder.seconds.items() if test not in recorder.failed}
+    result.send((int(status), passed, [] if only else _foreign()))
+
+
 class Laboratory:
     """A copy of the checkout's source, with links to everything else, in which tests run against a mutant.
 
@@ -393,7 +433,6 @@ class Laboratory:
         for entry in ROOT.iterdir():
             if entry.name not in ("src", ".git", ".venv"):
                 (folder / entry.name).symlink_to(entry)
-        (folder / "mutants_plugin.py").write_text(_PLUGIN, encoding="utf-8")
 
     def measure(self, taken: list[Mutant], tests: list[str]) -> None:
         """Run tests without a mutation, and note what each reaches.
@@ -411,11 +450,15 @@ class Laboratory:
             text, imported = marked(self._source(module), own)
             self.write(module, text)
             always |= imported
-        self._pytest(tests, [], None)
+        _, passed, imported_too = self._pytest(tests, [], None)
         for module in modules:
             self.write(module, self._source(module))
         recorder.unlink()
-        if not self.seconds:
+        for name in imported_too:  # so that the processes of the mutants need not
+            with contextlib.suppress(Exception):
+                importlib.import_module(name)
+        _, self.seconds, _ = self._pytest(tests, list(passed), None)
+        if not passed or not self.seconds:
             raise RuntimeError(f"{' '.join(tests)} fail without a mutation")
         self.reaching = {number: set(self.seconds) if number in always else set() for number in range(len(taken))}
         for line in reached.read_text(encoding="utf-8").splitlines() if reached.exists() else []:
@@ -425,54 +468,43 @@ class Laboratory:
             same = [one for one in self.seconds if one.partition("::")[0] == file] if phase == "(setup)" else [name]
             self.reaching[int(number)].update(one for one in same if one in self.seconds)
 
-    def chosen(self, number: int, beside: list[str]) -> list[str]:
-        """The tests that a mutant meets: those that reach it, beside its module, and the fastest others."""
-
-        def is_beside(test: str) -> bool:
-            return any(test.startswith((f"{path}::", f"{path}/")) for path in beside)
-
-        reaching = sorted(self.reaching[number], key=lambda test: (self.seconds[test], test))
-        others = [test for test in reaching if not is_beside(test)]
+    def chosen(self, number: int, beside: list[str]) -> tuple[list[str], list[str]]:
+        """The tests that a mutant meets, of those that reach it: all beside its module, and the fastest others."""
+        own: list[str] = []
+        others: list[str] = []
+        for test in sorted(self.reaching[number], key=lambda test: (self.seconds[test], test)):
+            (own if test.startswith(tuple(f"{path}{end}" for path in beside for end in ("::", "/"))) else others).append(test)
         spent = list(itertools.accumulate([self.seconds[test] for test in others]))
-        return [test for test in reaching if is_beside(test)] + others[: bisect.bisect(spent, _OTHERS_SECONDS)]
+        return own, others[: bisect.bisect(spent, _OTHERS_SECONDS)]
 
     def passes(self, tests: list[str]) -> bool | None:
         """Whether tests pass; None if they take far longer than without a mutation."""
         files = sorted({test.partition("::")[0] for test in tests})
-        return self._pytest(["-x", *files], tests, max(_LEAST_SECONDS, 5 * sum(self.seconds[test] for test in tests)))
+        limit = max(_LEAST_SECONDS, 5 * sum(self.seconds[test] for test in tests))
+        status, passed, _ = self._pytest(["-x", *files], tests, limit)
+        return None if status is None else status == 0 and len(passed) == len(tests)
 
-    def _pytest(self, arguments: list[str], only: list[str], limit: float | None) -> bool | None:
-        times, chosen = self.folder / "times", self.folder / "only"
-        times.unlink(missing_ok=True)
-        chosen.write_text(json.dumps(only), encoding="utf-8")
-        environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(self.folder / "src"), str(self.folder)]),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTEST_ADDOPTS": "",
-            "MUTANTS_ONLY": str(chosen) if only else "",
-            "MUTANTS_TIMES": str(times),
-        }
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "no:xdist",
-            "-p",
-            "mutants_plugin",
-            *arguments,
-        ]
+    def _pytest(
+        self, arguments: list[str], only: list[str], limit: float | None
+    ) -> tuple[int | None, dict[str, float], list[str]]:
+        """What `_child` sends; no status if it takes longer than a limit."""
+        receiving, sending = multiprocessing.Pipe(duplex=False)
+        given = (self.folder, arguments, only, limit, sending)
+        child = multiprocessing.get_context("fork").Process(target=_child, args=given)
+        child.start()
+        sending.close()
         try:
-            ran = subprocess.run(command, cwd=self.folder, env=environment, timeout=limit, capture_output=True, check=False)
-        except subprocess.TimeoutExpired:
-            return None
-        if not only and times.exists():
-            self.seconds = json.loads(times.read_text(encoding="utf-8"))
-        return ran.returncode == 0
+            if receiving.poll(None if limit is None else _IDLE * limit):
+                sent: tuple[int, dict[str, float], list[str]] = receiving.recv()
+                return sent
+        except EOFError:  # the process died
+            child.join()
+            if child.exitcode not in (-signal.SIGKILL, -signal.SIGXCPU):
+                return 1, {}, []
+        finally:
+            child.kill()
+            child.join()
+        return None, {}, []
 
     def _source(self, module: str) -> str:
         return (ROOT / module_path(module)).read_text(encoding="utf-8")
@@ -488,11 +520,10 @@ class Laboratory:
 
     def fate(self, number: int, mutant: Mutant, tests: list[str]) -> str:
         """What becomes of a mutant."""
-        chosen = self.chosen(number, tests)
-        if not chosen:
-            return "SURVIVED"
         self.write(mutant.module, mutant.applied(self._source(mutant.module)))
-        passed = self.passes(chosen)
+        passed: bool | None = True
+        for chosen in self.chosen(number, tests):
+            passed = self.passes(chosen) if passed and chosen else passed
         self.write(mutant.module, self._source(mutant.module))
         return "timeout" if passed is None else "SURVIVED" if passed else "killed"
 

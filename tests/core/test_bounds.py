@@ -15,7 +15,8 @@ from servelint.core.problem import Problem
 from servelint.core.result import Report
 from servelint.core.run import Run, time_limit
 from servelint.core.settings import Settings
-from servelint.core.source import Source
+from servelint.core.source import Source, Span
+from servelint.core.text import TracedText
 from servelint.lint import check
 from tests.core.bounded import SERVICE, WRONG, checked, rules, said
 
@@ -38,8 +39,6 @@ class TestBounds:
     def test_are_said_once_for_each_file_at_the_first_place(self) -> None:
         bound = Bound(1, "things", "not read: more than {most} thing")
         one, two = Source("a.sh", "x\ny"), Source("b.sh", "x")
-        from servelint.core.source import Span
-
         with Run("a.sh") as run:
             assert not bound.passed(1, None)
             assert bound.passed(2, Span(one, 2, 3))
@@ -55,6 +54,24 @@ class TestBounds:
         with Run("a.sh") as run:
             bounds.STEPS.reached(None)
         assert [(one.path, one.line, one.column) for one in run.problems] == [("a.sh", 1, 1)]
+
+    def test_where_it_is_reached(self) -> None:
+        source = Source("a.sh", "ab\ncd\n")
+        piece = TracedText.join([TracedText.of("x"), TracedText.at(source, 3, 5)])
+        for place, at, expected in (
+            (piece, (1, 1), ("a.sh", 2, 1)),
+            (TracedText.of("x"), (1, 1), ("run.sh", 1, 1)),
+            (None, (3, 2), ("run.sh", 3, 2)),
+            (Span(source, 1, 2), (3, 2), ("a.sh", 1, 2)),
+        ):
+            with Run("run.sh") as run:
+                bounds.STEPS.reached(place, at)
+            assert [(one.path, one.line, one.column) for one in run.problems] == [expected]
+
+    def test_what_has_no_message_is_not_said(self) -> None:
+        with Run("a.sh") as run:
+            assert bounds.WORLDS.passed(bounds.WORLDS.most + 1, None)
+        assert run.problems == []
 
     def test_nobody_needs_to_listen(self) -> None:
         bounds.STEPS.reached(None)

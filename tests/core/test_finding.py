@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from servelint.core.finding import Effect, Finding, Related
+from servelint.core.finding import IMPACTS, SEVERITIES, Effect, Finding, Fix, Related
 from servelint.core.launch import Launch
 from servelint.core.result import Ignore
 from servelint.core.source import Source, Span
 from tests.launching import launch_in
 from tests.together import together
 
+ROOT = Path(__file__).parents[2]
 SOURCE = Source("run.sh", "one\ntwo --swap-space 4\nthree\nfour\n")
 OTHER = Source("lib.sh", "one\ntwo\n")
 
@@ -171,3 +175,24 @@ class TestEffect:
         one.goes_on = True
         assert one.holds(read(BEFORE.replace("$S", "$S --more 1")))
         assert not one.holds(read(BEFORE.replace(" --seed $S", "")))
+
+
+def test_a_finding_of_which_only_the_rule_s_words_are_known() -> None:
+    one, fix = finding(), Fix("a title", True, [])
+    assert (one.label, one.affected, one.assumption, one.related, one.evidence, one.branches) == ("", "", "", [], [], ())
+    assert (one.fix, one.launch, one.release, one.release_from) == (None,) * 4
+    assert (fix.note, fix.effect) == ("", None)
+    assert (finding(related=[Related(at(1), "a")]).related[0].message, finding(evidence=["b"]).evidence) == ("a", ["b"])
+
+
+def test_a_fingerprint_is_the_same_in_every_release() -> None:
+    # baselines and code scanning keep it
+    assert finding().fingerprint == hashlib.sha256(b"vllm/swap\0run.sh\0\0two").hexdigest()[:16]
+    odd = Source("run.sh", "a\ud800b")
+    assert finding(Span(odd, 0, 3)).fingerprint == hashlib.sha256(b"vllm/swap\0run.sh\0\0a?b").hexdigest()[:16]
+
+
+def test_severities_and_impacts_are_those_of_the_schema() -> None:
+    schema = json.loads((ROOT / "schemas/rule.schema.json").read_text(encoding="utf-8"))
+    assert tuple(reversed(schema["properties"]["severity"]["enum"])) == SEVERITIES
+    assert sorted(schema["$defs"]["impact"]["enum"]) == sorted(IMPACTS)

@@ -44,6 +44,11 @@ def test_one_launch(one: Judged, pinned: bool, whole: bool, is_open: bool, stand
     assert (one.pinned, one.whole, one.open, one.standing) == (pinned, whole, is_open, standing)
 
 
+def test_a_launch_of_which_only_the_release_is_known() -> None:
+    one = Judged("0.20.0", "image", [])
+    assert (one.assumption, one.known, one.checked, one.undecided) == ("", True, True, None)
+
+
 def test_a_rule_without_an_answer_leaves_a_launch_open() -> None:
     one = judged("image")
     one.undecided = []

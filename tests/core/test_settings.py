@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.core.settings import Selection, Settings
+from servelint.core.settings import FORMATS, PROFILES, Selection, Settings
 
 RULE, OTHER = "vllm/some-rule", "sglang/some-rule"
 
@@ -76,3 +76,10 @@ def test_with_a_release_nothing_else_changes() -> None:
 def test_they_hold_for_every_file() -> None:
     settings = Settings()
     assert settings.of("a/b.yml") is settings
+
+
+def test_what_a_user_can_choose_from() -> None:
+    assert FORMATS[:3] == ("text", "concise", "json")
+    assert list(FORMATS[3:]) == sorted(set(FORMATS[3:]) - {"text", "concise", "json"})
+    assert {"sarif", "github", "gitlab", "html", "junit"} <= set(FORMATS)
+    assert PROFILES == ("default", "strict", "audit")

@@ -64,3 +64,28 @@ def test_span() -> None:
     assert Span(source, 0, 4).end_line == 1
     assert Span(source, 0, 5).end_line == 2
     assert repr(span) == "Span(x:2:1 'two three')"
+
+
+@together(
+    "path, page",
+    [
+        *[(f"docs/a{end}", True) for end in (".md", ".MDX", ".markdown", ".rst", ".ipynb")],
+        *[(path, False) for path in ("a.yml", "md", "a.md.j2", "README.rst/run.sh")],
+    ],
+)
+def test_pages_are_told_by_their_names(path: str, page: bool) -> None:
+    assert Source(path, "").is_page is page
+
+
+def test_a_source_without_more_than_its_text() -> None:
+    source = Source("run.sh", "abc")
+    assert (source.encoding, source.line_starts, repr(source)) == ("utf-8", [0], "Source('run.sh', 3 characters)")
+
+
+def test_spans_are_values() -> None:
+    source = Source("x", "one\ntwo three")
+    span = Span(source, 4, 7)
+    assert len({span, Span(source, 4, 7), Span(source, 4, 8), Span(source, 3, 7)}) == 3
+    assert span != (4, 7)
+    assert span.to(Span(source, 8, 13)) == Span(source, 4, 13)
+    assert (Span(source, 4, 4).end_line, Span(source, 4, 4).text, Span(source, 0, 1).end_line) == (2, "", 1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from servelint.core.run import Run, TooMuchWork
 from servelint.core.source import Source, Span
-from servelint.core.text import EMPTY, HOLE, Piece, TracedText, unknown
+from servelint.core.text import EMPTY, HOLE, Piece, TracedText, spend, unknown
 
 SOURCE = Source("x", "".join([chr(0x100 + index) for index in range(120)]))
 
@@ -22,7 +22,7 @@ def texts(draw: st.DrawFn) -> TracedText:
     for _ in range(draw(st.integers(0, 6))):
         start = draw(st.integers(0, 110))
         end = draw(st.integers(start, 115))
-        kind = draw(st.sampled_from(["written", "made", "unknown", "nowhere"]))
+        kind = draw(st.sampled_from(["written", "made", "unknown", "nowhere", "empty"]))
         span = Span(SOURCE, start, end)
         if kind == "written":
             pieces.append(Piece(span.text, span, verbatim=True))
@@ -30,6 +30,8 @@ def texts(draw: st.DrawFn) -> TracedText:
             pieces.append(Piece("made", span, assumed=draw(st.booleans())))
         elif kind == "unknown":
             pieces.append(unknown("${V}", span))
+        elif kind == "empty":
+            pieces.append(Piece("", span, assumed=True))
         else:
             pieces.append(Piece("nowhere", None))
     return TracedText(pieces)
@@ -62,6 +64,14 @@ def test_a_part_of_a_filled_text_is_not_filled() -> None:
 @given(texts(), st.integers(0, 60))
 def test_a_cut_to_the_end(text: TracedText, start: int) -> None:
     assert places(text.cut(start)) == places(text)[start:]
+    assert text.cut(0) is text.cut(-2, 9999) is text
+
+
+@given(texts(), st.integers(-3, 60), st.none() | st.integers(-3, 60))
+def test_the_place_of_a_part_is_that_of_the_cut(text: TracedText, start: int, end: int | None) -> None:
+    part = text.cut(start, end if end is None else max(end, 0))
+    assert text.span(start, end) == part.span()
+    assert text.extent(start, end) == part.extent()
 
 
 @given(st.lists(texts(), max_size=4))
@@ -94,6 +104,7 @@ def test_placing_changes_only_the_place(text: TracedText) -> None:
     placed = text.placed(here, assumed=True)
     assert placed.flat == text.flat
     assert {piece.span for piece in placed.pieces} <= {here}
+    assert placed.span() == placed.extent() == (here if text.pieces else None)
     assert placed.written is None or placed.flat == here.text
     assert placed.assumed == bool(placed.pieces)
 
@@ -123,6 +134,16 @@ def test_span_covers_what_stands_in_one_file_in_order() -> None:
     assert TracedText.join([ef, ab]).extent() == Span(source, 4, 6)
     assert EMPTY.span() is None
     assert EMPTY.extent() is None
+    whole = TracedText.join([ab, cd, ef])
+    for start, end in ((-1, 3), (-9, 6), (0, 9), (1, 5), (2, 4), (4, None), (-1, None)):
+        low, high = max(start, 0), 6 if end is None else min(end, 6)
+        assert whole.span(start, end) == whole.extent(start, end) == Span(source, low, high)
+    assert whole.span(-1, 0) is whole.extent(3, 3) is whole.span(4, 2) is None
+    inside = [TracedText.at(source, start, 6) for start in (0, 4, 2)]
+    assert TracedText.join(inside).span() is None
+    assert TracedText.join(inside[:2]).span() == Span(source, 0, 6)
+    default = TracedText((Piece("", Span(source, 0, 2), assumed=True),))
+    assert TracedText.join([default, ef]).span() == TracedText.join([default, ef]).extent() == Span(source, 0, 6)
 
 
 def test_extent_leaves_out_what_stands_elsewhere() -> None:
@@ -170,6 +191,12 @@ def test_the_work_of_a_text_is_counted(pieces: int, length: int, work: int) -> N
         TracedText.join([EMPTY, whole])
 
 
+def test_a_cut_of_one_piece_is_no_work() -> None:
+    text = TracedText.at(SOURCE, 0, 9)
+    with Run("x", 0):
+        assert len(text.cut(2, 5)) == 3
+
+
 def test_strip() -> None:
     source = Source("x", "  ab \n")
     assert TracedText.at(source, 0, 6).strip().span() == Span(source, 2, 4)
@@ -186,6 +213,10 @@ def test_an_unknown_is_shown_as_it_is_written() -> None:
 def test_the_empty_default_is_kept() -> None:
     assert TracedText((Piece("", None, assumed=True),)).assumed
     assert TracedText((Piece("", None),)).pieces == ()
+    here = Span(SOURCE, 3, 9)
+    default = TracedText((Piece("", here, assumed=True),))
+    assert default.span() == default.span(0, 0) == default.extent(-1, 5) == here
+    assert TracedText.of("made", here).span(1, 1) is None
 
 
 class TestSub:
@@ -220,3 +251,76 @@ def test_a_part_of_a_piece_that_is_not_verbatim_has_its_whole_span(verbatim: boo
     assert piece.text == "a"
     assert piece.span is not None
     assert piece.span.text == written
+
+
+def test_words_keep_their_places() -> None:
+    source = Source("x", " ab  c\n")
+    text = TracedText.at(source, 0, 7)
+    assert [word.span() for word in text.split()] == [Span(source, 1, 3), Span(source, 5, 6)]
+    assert TracedText.at(source, 4, 4).pieces == ()
+    assert text.starts == [0]
+    assert TracedText.join([text, TracedText.of("x"), text]).starts == [0, 7, 8]
+
+
+def test_a_piece_of_which_only_the_text_is_known() -> None:
+    for piece in (Piece("a", None), Piece("ab", None).cut(0, 1), TracedText.at(SOURCE, 0, 1).pieces[0]):
+        assert (piece.expression, piece.shown, piece.origin, piece.perhaps) == (None,) * 4
+        assert (piece.assumed, piece.filled) == (False, False)
+    assert not Piece("a", Span(SOURCE, 0, 1)).verbatim
+    assert TracedText.at(SOURCE, 0, 1).pieces[0].verbatim
+
+
+def test_an_unknown_is_never_cut() -> None:
+    perhaps = TracedText.of("--flag")
+    piece = unknown("${V:+--flag}", Span(SOURCE, 3, 9), perhaps=perhaps)
+    assert (piece.text, piece.shown, piece.perhaps, piece.verbatim) == (HOLE, "${V:+--flag}", perhaps, False)
+    assert piece.cut(0, 0) is piece
+    text = TracedText((piece, Piece("abc", Span(SOURCE, 9, 12), verbatim=True)))
+    assert text.span(0, 2) == Span(SOURCE, 3, 10)
+    assert (text.known, text.value, text.cut(1).value) == (False, None, "abc")
+    assert TracedText((piece,)).span(0, 5) == Span(SOURCE, 3, 9)
+
+
+@given(texts())
+def test_what_is_changed_about_a_text_leaves_the_rest(text: TracedText) -> None:
+    origin = Span(SOURCE, 1, 2)
+    for piece in text.pieces:
+        piece.filled, piece.origin = True, origin
+    softened, placed = text.softened(), text.placed(None)
+    for before, after, moved in zip(text.pieces, softened.pieces, placed.pieces, strict=True):
+        assert (after.text, after.span, after.verbatim, after.expression) == (
+            before.text, before.span, before.verbatim, before.expression,
+        )  # fmt: skip
+        assert (after.shown, after.origin, after.perhaps, after.filled) == (before.shown, origin, before.perhaps, True)
+        assert (moved.span, moved.verbatim, moved.origin, moved.assumed) == (None, False, origin, before.assumed)
+        assert (moved.text, moved.expression, moved.shown, moved.filled) == (before.text, before.expression, before.shown, True)
+    assert text.origin == (origin if text.pieces else None)
+    assert softened.softened() is softened
+
+
+@pytest.mark.parametrize(("characters", "pieces"), [(0, 0), (99, 0), (100, 1), (250, 2)])
+def test_characters_are_work_as_well(characters: int, pieces: int) -> None:
+    with Run("x", pieces):
+        spend(characters)
+    if pieces:
+        with pytest.raises(TooMuchWork), Run("x", pieces - 1):
+            spend(characters)
+    spend(10**9)  # outside of a run
+
+
+def test_a_long_cut_is_work_by_its_characters() -> None:
+    text = TracedText([Piece("a" * 200, None) for _ in range(70)])
+    with Run("x", 63):
+        text.cut(200, 64 * 200)
+    with pytest.raises(TooMuchWork), Run("x", 62):
+        text.cut(200, 64 * 200)
+    with pytest.raises(TooMuchWork), Run("x", 64 + 127):
+        text.cut(200, 65 * 200)
+    with Run("x", 64 + 128):
+        text.cut(200, 65 * 200)
+
+
+def test_matches_beside_each_other_are_replaced() -> None:
+    text = TracedText.at(SOURCE, 0, 4)
+    made = text.sub(re.compile("."), lambda match: TracedText.of("x") if match.start() < 3 else None)
+    assert (made.flat, made.extent()) == ("xxx" + SOURCE.text[3], Span(SOURCE, 3, 4))

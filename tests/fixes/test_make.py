@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from servelint.engines.config import configs
+from servelint.core.launch import Word
+from servelint.core.source import Span
+from servelint.engines.argv import Setting
+from servelint.engines.config import Config, configs
 from servelint.fixes import fix_for
+from servelint.fixes.change import Change
+from servelint.fixes.make import of_change
 from tests.launching import launch_in
+from tests.together import together
 
 SPEC = 'vllm serve m --speculative-config \'{"method": "mtp"}\''
 
@@ -178,6 +185,9 @@ def test_nothing_to_rename_or_no_place_for_it(text: str, name: str) -> None:
         ("vllm serve --port 1 --model m", "vllm serve m --port 1"),
         ("vllm serve --port 1 --model=m --seed 2", "vllm serve m --port 1 --seed 2"),
         ("vllm serve --port 1 --model $M --seed 2", "vllm serve $M --port 1 --seed 2"),
+        ("vllm serve --port=1 --model=m", "vllm serve m --port=1"),
+        ("vllm serve --model m", "vllm serve m"),
+        ("vllm serve --model=a=b --port 1", "vllm serve a=b --port 1"),
     ],
 )
 def test_a_value_that_becomes_the_first_word(text: str, after: str) -> None:
@@ -236,3 +246,162 @@ def test_a_key_with_an_option_of_its_own() -> None:
     change = {"delete": ["kv-transfer-config.kv_connector"]}
     after = ("delete --kv-transfer-config.kv_connector", "vllm serve m\n")
     assert fixed("vllm serve m --kv-transfer-config.kv_connector X\n", change) == after
+
+
+YAML = "model: m\nport: 1\nmax-model-len: 8192\ntensor-parallel-size: 2\n"
+PASSES = 'vllm serve m --compilation-config=\'{"pass_config": {"fuse_norm_quant": true, "x": 1}, "mode": 1}\'\n'
+EAGER = {"set": {"enforce-eager": True}}
+
+
+@together(
+    "text, change, title, after",
+    [
+        # options and flags
+        ("vllm serve m --enforce-eager --port 1", {"set": {"enforce-eager": True, "port": "2"}}, "write --port 2",
+         "vllm serve m --enforce-eager --port 2"),
+        ("vllm serve m --no-enforce-eager", EAGER, "write --enforce-eager", "vllm serve m --enforce-eager"),
+        ("vllm serve m --port 1", {"set": {"enforce-eager": False}}, "add --no-enforce-eager",
+         "vllm serve m --port 1 --no-enforce-eager"),
+        ("vllm serve m --port=1", EAGER, "add --enforce-eager", "vllm serve m --port=1 --enforce-eager"),
+        ("vllm serve m=1", {"set": {"seed": "3"}}, "add --seed 3", "vllm serve m=1 --seed 3"),
+        ('vllm serve m --port "1"', {"set": {"port": "2"}}, "write --port 2", 'vllm serve m --port "2"'),
+        ("vllm serve m --port 1", {"set": {"seed": "1", "enforce-eager": True}}, "add --seed 1, add --enforce-eager",
+         "vllm serve m --port 1 --seed 1 --enforce-eager"),
+        ("vllm serve m --port 1 --seed 2", {"delete": ["seed", "env.B"]}, "delete --seed", "vllm serve m --port 1"),
+        # variables
+        ("A=1 vllm serve m", {"set": {"env.A": "2"}}, "write A=2", "A=2 vllm serve m"),
+        ("A=1 B=2 vllm serve m", {"delete": ["env.A", "env.B"]}, "delete A, delete B", "vllm serve m"),
+        ("export A=1\nvllm serve m", {"rename": {"env.A": "B"}}, "write B for A", "export B=1\nvllm serve m"),
+        ("export A=1\nvllm serve m", {"delete": ["env.A"]}, "delete A", "vllm serve m"),
+        # keys of JSON
+        (OBJECT, {"set": {"speculative-config.method": "eagle"}}, 'write "method": "eagle"', OBJECT.replace("mtp", "eagle")),
+        (PASSES, {"delete": ["compilation-config.pass_config.x"]}, "delete pass_config.x", PASSES.replace(', "x": 1', "")),
+        (PASSES, {"set": {"compilation-config.pass_config.x": "2"}}, 'write "x": 2', PASSES.replace('"x": 1', '"x": 2')),
+        (PASSES, {"set": {"compilation-config.backend": True}}, 'add "backend": true',
+         PASSES.replace('"mode": 1', '"mode": 1, "backend": true')),
+        (PASSES, {"rename": {"compilation-config.pass_config.x": "y"}}, "write y for x", PASSES.replace('"x"', '"y"')),
+        # an array
+        ('A=(--seed 1)\nvllm serve m "${A[@]}"', {"set": {"dtype": "half"}}, "add --dtype half",
+         'A=(--seed 1 --dtype half)\nvllm serve m "${A[@]}"'),
+        ('A=(--seed 1)\nvllm serve m "${A[@]}"', {"delete": ["seed"]}, "delete --seed", 'A=()\nvllm serve m "${A[@]}"'),
+        # a file of options
+        (YAML, {"set": {"port": "2"}}, "write --port 2", YAML.replace("port: 1", "port: 2")),
+        (YAML, {"delete": ["port", "tensor-parallel-size"]}, "delete --port, delete --tensor-parallel-size",
+         "model: m\nmax-model-len: 8192\n"),
+        *[(YAML + "enforce-eager:" + value, {"delete": ["enforce-eager"]}, "delete --enforce-eager", YAML)
+          for value in (" true", "  True # because")],
+    ],
+)  # fmt: skip
+def test_what_becomes_of_a_text(text: str, change: dict[str, Any], title: str, after: str) -> None:
+    path = "vllm.yaml" if text.startswith(YAML) else "run.sh"
+    assert fixed(text.rstrip("\n") + "\n", change, "seed", path) == (title, after.rstrip("\n") + "\n")
+
+
+@together(
+    "text, change",
+    [
+        ("vllm serve m --port 1", {"set": {"speculative-config.method": "mtp"}}),
+        ("vllm serve m --enforce-eager", {"set": {"enforce-eager": "1"}}),
+        ("vllm serve m --no-enforce-eager", {"set": {"enforce-eager": False}}),
+        ("vllm serve m --port 1", {"set": {"port": "a b"}}),
+        ("vllm serve m --port 1", {"set": {"port": ""}}),
+        ("vllm serve m --port '1'2", {"set": {"port": "2"}}),
+        ("vllm serve", {"set": {"seed": "1"}}),
+        ("A= vllm serve m", {"set": {"env.A": "2"}}),
+        (OBJECT, {"set": {"speculative-config.num_speculative_tokens": "auto"}}),
+        (PASSES, {"set": {"compilation-config.backend": "a b"}}),
+        (PASSES.replace("true", "$ON"), {"delete": ["compilation-config.mode"]}),
+        ("A=1 vllm serve m", {"rename": {"env.B": "C"}}),
+        ("vllm serve m --port 1", {"delete": ["env.B", "dtype"]}),
+        ('A=(--model m)\nvllm serve --port 1 "${A[@]}"', {"positional": "model"}),
+        (YAML, {"positional": "model"}),
+        (YAML, {"positional": "port"}),
+    ],
+)
+def test_a_fix_that_cannot_be_made(text: str, change: dict[str, Any]) -> None:
+    assert fixed(text.rstrip("\n") + "\n", change, path="vllm.yaml" if text is YAML else "run.sh") is None
+
+
+@together("change", [{"set": {"seed": "2"}}, EAGER, {"set": {"max-num-seqs": "2"}}], name=str)
+def test_a_part_of_a_launch_gets_no_option(change: dict[str, Any]) -> None:
+    launch = launch_in("vllm serve m --port 1\n", "run.sh")
+    launch.fragment = True
+    assert fix_for({"safe": True, **change}, configs(launch, ["0.27.1"])[0], ["port"], str) is None
+
+
+def changed(text: str, change: Callable[[Config], Change], path: str = "run.sh") -> tuple[str, str] | None:
+    """The title of the fix that makes a change, and the text after it; None if there is no fix."""
+    config = configs(launch_in(text, path), ["0.27.1"])[0]
+    fix = of_change(change(config), config, safe=False, title="a title")
+    if fix is None:
+        return None
+    for edit in sorted(fix.edits, key=lambda one: one.span.start, reverse=True):
+        text = text[: edit.span.start] + edit.text + text[edit.span.end :]
+    assert fix.effect is not None
+    assert fix.effect.holds(launch_in(text, path))
+    assert (fix.safe, fix.note) == (False, "")
+    return fix.title, text
+
+
+def option(config: Config, name: str) -> Setting:
+    found = config.setting(name)
+    assert found is not None
+    return found
+
+
+def written(word: Word) -> Span:
+    span = word.text.span()
+    assert span is not None
+    return span
+
+
+@together(
+    "text, change, after",
+    [
+        ("vllm serve m --port 1 --seed 2", lambda one: Change(drop=[option(one, "port")]), "vllm serve m --seed 2"),
+        ("vllm serve m --port 1 --seed 2", lambda one: Change(words=one.launch.argv[3:5]), "vllm serve m --port 1"),
+        ("vllm serve m --port 1", lambda one: Change(replace=[(written(one.launch.argv[2]), "2")]), "vllm serve m --port 2"),
+        (
+            "vllm serve m --port 1 --seed 2",
+            lambda one: Change(instead=(one.launch.argv[1:3], ["--host", "a", "b"])),
+            "vllm serve m --host a b --seed 2",
+        ),
+        (OBJECT, lambda _: Change(key="speculative-config.method"), OBJECT.replace('"method": "mtp", ', "")),
+        (OBJECT, lambda _: Change(key="speculative-config"), "vllm serve m"),
+        (OBJECT, lambda _: Change(key="speculative-config.model"), None),
+        ("vllm serve m --port 1", lambda _: Change(option=("--seed", "3")), "vllm serve m --port 1 --seed 3"),
+        ("vllm serve m --port 1", lambda _: Change(option=("--no-such-option", "3")), None),
+        ("A=1 B=2 vllm serve m", lambda _: Change(unset="B"), "A=1 vllm serve m"),
+        ("A=1 B=2 vllm serve m", lambda _: Change(unset="C"), None),
+        ("A=1 B=2 vllm serve m", lambda _: Change(rename=("B", "C")), "A=1 C=2 vllm serve m"),
+        ("A=1 B=2 vllm serve m", lambda _: Change(rename=("A", "B")), None),
+        ("vllm serve m", lambda _: Change(), None),
+        (
+            "vllm serve m --port 1\n  --seed 2",
+            lambda one: Change(goes_on=Span(one.launch.source, 21, 21)),
+            "vllm serve m --port 1 \\\n  --seed 2",
+        ),
+        (
+            "vllm serve m --port 1 \\ \n  --seed 2",  # a backslash before a blank is a word
+            lambda one: Change(goes_on=Span(one.launch.source, 21, 24)),
+            "vllm serve m --port 1 \\\n  --seed 2",
+        ),
+        (
+            "vllm serve m --port 1 \\ \n  --seed 2",
+            lambda one: Change(goes_on=Span(one.launch.source, 22, 24)),
+            "vllm serve m --port 1  \\\n  --seed 2",
+        ),
+        (
+            "A=1 vllm serve m --port 1 --seed 2",
+            lambda one: Change(drop=[option(one, "seed")], unset="A", option=("--host", "a")),
+            "vllm serve m --port 1 --host a",
+        ),
+        (
+            "A=1 vllm serve m --port 1 --seed 2",
+            lambda one: Change(drop=[option(one, "port")], rename=("A", "B"), option=("--host", "a")),
+            "B=1 vllm serve m --seed 2 --host a",
+        ),
+    ],
+)
+def test_what_a_change_makes_of_a_text(text: str, change: Callable[[Config], Change], after: str | None) -> None:
+    assert changed(text + "\n", change) == (None if after is None else ("a title", after + "\n"))

@@ -18,9 +18,14 @@ from servelint.rules.condition import (
     evaluate,
     every_operand,
     filled,
+    filled_amount,
     lacking,
+    lacking_value,
+    leading_test,
+    named_parts,
     needs,
     operands,
+    parts_of,
     predicate,
     same,
     shown,
@@ -74,6 +79,7 @@ class TestOperators:
         for argument in (HOLDS[operator], FAILS[operator]):
             assert truth({"dtype": {operator: argument}}, WRITTEN + " $ARGS") is None
             assert predicate(compile_condition({"dtype": {operator: argument}}))(config(WRITTEN + " $ARGS")) is None
+            assert evaluate(compile_condition({"dtype": {operator: argument}}), config(WRITTEN + " $ARGS")) is None
 
     def test_of_what_an_unknown_word_may_add_in_a_closed_world(self, operator: str) -> None:
         for argument in (HOLDS[operator], FAILS[operator]):
@@ -185,6 +191,8 @@ def test_numbers_of_variables() -> None:
     text = "N=8 vllm serve m --max-num-seqs 8"
     assert truth({"env.N": {"is": {"operand": "max-num-seqs"}}}, text) is True
     assert truth({"env.N": {"above": {"operand": "max-num-seqs"}}}, text) is False
+    assert truth({"env.N": {"divisible-by": 4}}, text) is True
+    assert truth({"env.N": {"divisible-by": 4}}, text.replace("N=8", "N=8.0")) is None
     assert truth({"max-num-seqs": {"below": {"sum": ["env.N", 1]}}}, text) is True
     assert truth({"max-num-seqs": {"below": {"operand": "env.N"}}}, text.replace("N=8", "N=many")) is None
 
@@ -211,6 +219,9 @@ def test_numbers_of_variables() -> None:
         ({"largest-divisor": [0, 8]}, None),
         ({"largest-divisor": [10**15, 10**15]}, None),
         ({"largest-divisor": [1, 8]}, 1),
+        ({"largest-divisor": [7, 6]}, 1),
+        ({"largest-divisor": [1_048_576, 2]}, 2),
+        ({"largest-divisor": [1_048_577, 2]}, None),
         ({"largest-divisor": [_MAX_SEARCHED, 2]}, 2),
         ({"largest-divisor": [_MAX_SEARCHED + 1, 1]}, None),
         ({"operand": "swap-space", "default": {"operand": "max-num-seqs"}}, 8),
@@ -223,7 +234,8 @@ def test_amounts(amount: Any, value: int | None) -> None:
 
 @pytest.mark.parametrize(
     ("value", "grouped", "text"),
-    [(8, False, "8"), (131072, True, "131,072"), (8.9, False, "8.9"), (True, False, "true"), ("a", True, "a"),
+    [(8, False, "8"), (131072, True, "131,072"), (131072, False, "131072"),
+     (1024.5, True, "1,024.5"), (8.9, False, "8.9"), (True, False, "true"), ("a", True, "a"),
      (["1"], False, "1"), (["1", "3", "7"], False, "1, 3 or 7")],
 )  # fmt: skip
 def test_how_amounts_are_printed(value: object, grouped: bool, text: str) -> None:
@@ -274,6 +286,8 @@ class TestNamedValues:
         [
             ({"total": {"set": True}}, "total: a value of the rule cannot be tested with set"),
             ({"total": {"prefix": "3"}}, "total: a value of the rule cannot be tested with prefix"),
+            ({"total": {"contains": "3"}}, "total: a value of the rule cannot be tested with contains"),
+            ({"total": {"range": ">=3"}}, "total: a value of the rule cannot be tested with range"),
             ({"port": {"is": {"operand": "total", "default": 1}}}, "total is a value of the rule and takes no default"),
         ],
     )
@@ -435,6 +449,12 @@ def test_what_leaves_a_condition_unknown(tree: dict[str, Any], names: list[str])
     assert lacking(compile_condition(tree, total), config()) == names
 
 
+def test_a_closed_world_lacks_what_is_written_and_not_known() -> None:
+    condition, launch = compile_condition({"any": [{"dtype": "half"}, {"seed": 1}]}), config(WRITTEN + " $ARGS")
+    assert lacking(condition, launch) == ["dtype", "seed"]
+    assert lacking(condition, launch, closed=True) == ["seed"]
+
+
 def test_what_a_condition_lacks_where_no_release_is_known() -> None:
     bare = configs(launch_in(WRITTEN, "run.sh"), [])[0]
     tree = compile_condition({"versions": ">=0.1", "port": 8000, "seed": 1})
@@ -469,6 +489,7 @@ def test_every_operand_that_is_asked_for() -> None:
     "tree, needed",
     [
         ({"b": 1, "a": {"set": True}}, [["a"], ["b"]]),
+        ({"b": 0, "a": {"is": False}}, [["a"], ["b"]]),
         ({"speculative-config.method": "mtp"}, [["speculative-config.method"]]),
         ({"model": {"prefix": "x/"}}, []),
         ({"a": {"set": False}}, []),
@@ -492,3 +513,251 @@ def test_every_operand_that_is_asked_for() -> None:
 )
 def test_what_a_condition_cannot_hold_without(tree: dict[str, Any], needed: list[list[str]]) -> None:
     assert needs(compile_condition(tree)) == needed
+
+
+@together(
+    "name, need",
+    [
+        *[(name, [[name]]) for name in ("port", "env.A", "speculative-config.method", "models.a", "gpus", "model-impl", "gpu")],
+        *[(name, [["model."]]) for name in ("model.hybrid", "model.size")],
+        *[(name, [["gpu."]]) for name in ("gpu.count", "gpu.name")],
+        *[(f"{head}.x", []) for head in ("effective", "container", "draft", "launcher", "prefill", "stack")],
+        *[(name, []) for name in ("model", "model.repository")],
+    ],
+)
+def test_what_a_launch_must_have_for_an_operand_to_be_known(name: str, need: list[list[str]]) -> None:
+    assert needs(compile_condition({name: 1})) == need
+    assert needs(compile_condition({name: {"set": True}})) == need
+    assert needs(compile_condition({name: {"is-not": 1}})) == []
+    assert needs(compile_condition({"total": {"above": 1}}, {"total": {"sum": [{"operand": name}, 1]}})) == need
+    assert needs(compile_condition({"total": {"is-not": 1}}, {"total": {"sum": [{"operand": name}, 1]}})) == need
+
+
+@together("amount", [{"option": "n"}, {"names": "kind"}, {"operand": "b", "default": 1}, 8], name=repr)
+def test_an_amount_that_needs_nothing(amount: object) -> None:
+    assert needs(["test", "a", "in", amount]) == [["a"]]
+
+
+def test_an_alternative_is_needed_by_its_shortest_need() -> None:
+    part = {"any": [{"a": 1}, {"b": 1}]}
+    assert needs(compile_condition({"any": [{**part, "c": 1}, {"d": 1}]})) == [["c", "d"]]
+    assert needs(compile_condition({"all": [{"a": 1}, {"a": 2}, {"b": 1}]})) == [["a"], ["b"]]
+
+
+class Fixed:
+    """A launch whose every operand is the same."""
+
+    def __init__(self, value: object, present: bool | None = True) -> None:
+        self.value, self.present = value, present
+
+    def operand(self, _name: str) -> Fixed:
+        return self
+
+
+def amount(written: Any, value: object, present: bool | None = True) -> Any:
+    fixed: Any = Fixed(value, present)
+    return amount_of(compile_amount(written, {}))(fixed)
+
+
+@together(
+    "name, written",
+    [
+        *[(name, True) for name in ("port", "env.A", "a.b", "model", "models.a", "prefill.port", "launcher.port")],
+        *[(f"{head}.x", False) for head in ("model", "draft", "gpu", "container", "effective", "stack", "prefill.effective")],
+    ],
+)
+def test_texts_that_a_launch_writes_are_numbers_where_they_are_compared(name: str, written: bool) -> None:
+    fixed: Any = Fixed("8")
+    assert amount({"operand": name}, "8") == (8 if written else "8")
+    assert amount({"sum": [name, 1]}, "8") == (9 if written else None)
+    for test, holds in (("above", 7), ("below", 9), ("at-least", 8), ("at-most", 8)):
+        assert evaluate(compile_condition({name: {test: holds}}), fixed) is True
+        expected = True if written else None
+        assert evaluate(compile_condition({name: {test: {"operand": "model.x", "default": 1}}}), fixed) is None
+        assert evaluate(compile_condition({name: {test: {"sum": [holds, 0]}}}), fixed) is expected
+
+
+@together(
+    "value, present, expected",
+    [
+        (8, True, 9),
+        (True, True, None),
+        (8.0, True, None),
+        (None, True, None),
+        (8, None, None),
+        (8, False, 5),
+        ("x", True, None),
+    ],
+)
+def test_only_whole_numbers_are_added_up(value: object, present: bool | None, expected: int | None) -> None:
+    assert amount({"sum": [{"operand": "a", "default": 4}, 1]}, value, present) == expected
+
+
+@together(
+    "value, by, expected",
+    [(8, 4, True), (8, 3, False), (0, 4, True), (8, 1, True), (8, 0, None), (8, -4, None), ("8", 4, True), ("x", 4, None),
+     (8.0, 4, None), (True, 1, None), (8, 4.0, None)],
+)  # fmt: skip
+def test_what_is_a_multiple(value: object, by: Any, expected: Truth) -> None:
+    fixed: Any = Fixed(value)
+    for test, wanted in (("divisible-by", True), ("not-divisible-by", False)):
+        found = evaluate(compile_condition({"total": {test: by}}, {"total": {"operand": "env.A"}}), fixed)
+        assert found is (None if expected is None else expected is wanted)
+
+
+@together(
+    "value, listed, holds",
+    [
+        (True, ["true"], True),
+        (True, ["TRUE", "x"], True),
+        (False, ["true"], False),
+        (8, ["8"], True),
+        (8, [8], True),
+        (8, [8.0], True),
+        (8, [7, 9], False),
+        ("a", ["A"], False),
+        ("a", ["b", "a"], True),
+        ("true", [True], True),
+        (0.5, [0.5, "a"], True),
+    ],
+)
+def test_what_is_in_a_list(value: object, listed: list[Any], holds: bool) -> None:
+    fixed: Any = Fixed(value)
+    assert evaluate(compile_condition({"model.x": {"in": listed}}), fixed) is holds
+    assert evaluate(compile_condition({"model.x": {"not-in": listed}}), fixed) is not holds
+
+
+@together(
+    "tree, order",
+    [
+        ({"model.x": 1, "a": 1, "versions": ">=1"}, ["release", "a", "model.x"]),
+        ({"total": 1, "a": 1}, ["a", None]),
+        ({"any": [{"model.x": 1}, {"a": 1}], "b": 1}, ["b", "or"]),
+        ({"not": {"model.x": 1}, "b": 1}, ["b", "not"]),
+        ({"model.x": 1, "not": {"a": 1}}, ["not", "model.x"]),
+        ({"model.x": 1, "any": [{"a": 1}, {"b": 1}]}, ["or", "model.x"]),
+        ({"model.x": 1, "all": [{"a": 1}, {"b": 1}]}, ["and", "model.x"]),
+        ({"any": [{"c": 1}, {"a": 1}], "b": 1}, ["or", "b"]),
+        ({"all": [{"versions": ">=1"}, {"model.x": 1}], "b": 1}, ["b", "and"]),
+        ({"model": 1, "a": 1}, ["model", "a"]),
+    ],
+)
+def test_what_costs_most_is_tested_last(tree: dict[str, Any], order: list[str | None]) -> None:
+    kind, parts = compile_condition(tree, {"total": {"sum": [{"operand": "a"}, 1]}})
+    shown = [(part[1] if isinstance(part[1], str) else None) if part[0] == "test" else part[0] for part in parts]
+    assert (kind, shown) == ("and", order)
+
+
+@together(
+    "tree, first",
+    [
+        ({"a": 1}, ["test", "a", "is", 1]),
+        ({"all": [{"all": [{"a": 1}, {"b": 1}]}, {"c": 1}]}, ["test", "a", "is", 1]),
+        ({"any": [{"a": 1}, {"b": 1}]}, None),
+        ({"not": {"a": 1}}, None),
+    ],
+)
+def test_the_test_that_a_condition_begins_with(tree: dict[str, Any], first: list[Any] | None) -> None:
+    assert leading_test(compile_condition(tree)) == first
+
+
+def test_a_condition_may_begin_with_a_range_of_releases() -> None:
+    found = leading_test(compile_condition({"b": 1, "versions": ">=0.1"}))
+    assert found is not None
+    assert found[0] == "release"
+
+
+@together(
+    "written, parts, made",
+    [
+        (8, [], 8),
+        ("a", [], "a"),
+        ({"option": "n"}, [{"option": "n"}], 5),
+        ({"operand": "a"}, [{"operand": "a"}], {"operand": "a"}),
+        ({"names": "k"}, [{"names": "k"}], {"names": "k"}),
+        (
+            {"operand": "a", "default": {"option": "n"}},
+            [{"operand": "a", "default": {"option": "n"}}, {"option": "n"}],
+            {"operand": "a", "default": 5},
+        ),
+        (
+            {"sum": ["a", {"product": [{"option": "n"}, 2]}]},
+            [{"operand": "a"}, {"option": "n"}],
+            {"sum": [{"operand": "a"}, {"product": [5, 2]}]},
+        ),
+    ],
+)
+def test_parts_of_amounts_and_their_options(written: object, parts: list[Any], made: object) -> None:
+    compiled = compile_amount(written, {})
+    assert list(parts_of(compiled)) == parts
+    assert filled_amount(compiled, {"n": 5}) == made
+    assert named_parts(["test", compiled if isinstance(compiled, dict) else "b", "is", compiled])[-len(parts) or 9 :] == parts
+
+
+@together(
+    "amount, present, value, names",
+    [
+        ({"operand": "a"}, True, 1, []),
+        ({"operand": "a"}, True, None, ["a"]),
+        ({"operand": "a"}, None, None, ["a"]),
+        ({"operand": "a"}, False, None, []),
+        ({"sum": ["a", {"operand": "b", "default": 1}, "a"]}, None, None, ["a", "b"]),
+        ({"names": "k"}, None, None, []),
+        (8, None, None, []),
+    ],
+)
+def test_what_leaves_an_amount_unknown(amount: object, present: bool | None, value: object, names: list[str]) -> None:
+    fixed: Any = Fixed(value, present)
+    assert lacking_value(compile_amount(amount, {}), fixed) == names
+
+
+@together(
+    "written, message",
+    [
+        ({}, r"\{\} is not an amount; write a number or \{operand: NAME\}"),
+        (None, r"None is not an amount; write a number or \{operand: NAME\}"),
+        ([1], r"\[1\] is not an amount; write a number or \{operand: NAME\}"),
+        ({"option": 1}, "option takes a name"),
+        ({"option": "a", "default": 1}, "option does not take default"),
+        ({"names": ""}, "names takes a name"),
+        ({"names": "a", "default": 1}, "names does not take default, only release"),
+        ({"operand": "a", "release": "any"}, "operand does not take release, only default"),
+        ({"sum": "a"}, "sum takes a list of two or more amounts"),
+        ({"sum": []}, "sum takes a list of two or more amounts"),
+        ({"difference": ["a"]}, "difference takes a list of two amounts"),
+        ({"sum": ["a", "b"], "product": [1, 2]}, "sum does not take product"),
+        ({"total": 1}, "total is not an amount; use one of operand, .*, largest-divisor"),
+    ],
+)
+def test_what_is_no_amount(written: object, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^(?:{message})$"):
+        compile_amount(written, {"total": 3})
+
+
+@together(
+    "tree, message",
+    [
+        ({"versions": " "}, 'versions takes a range such as ">=0.26,<0.30"'),
+        ({"versions": ""}, 'versions takes a range such as ">=0.26,<0.30"'),
+        ({"a": {"range": " "}}, 'a: range: takes a range such as ">=5,<6"'),
+        ({"a": {"range": 5}}, 'a: range: takes a range such as ">=5,<6"'),
+        ({"a": {"range": ["<1"]}}, 'a: range: takes a range such as ">=5,<6"'),
+        ({"a": {"below": True}}, r"a: below: True is not a number; write \{operand: NAME\} for the value of an operand"),
+        ({"a": {"divisible-by": "2"}}, "a: divisible-by: '2' is not a number; write .* for the value of an operand"),
+        ({"a": {"not-in": "x"}}, r"a: not-in: takes a list, \{names: KIND\} or \{option: NAME\}"),
+        ({"a": {"in": {"operand": "b"}}}, r"a: in: takes a list, \{names: KIND\} or \{option: NAME\}"),
+        ({"a": {"set": None}}, "a: set: write true or false"),
+        ({"any": ()}, "any takes a list of conditions"),
+        ({"all": []}, "all takes a list of conditions"),
+    ],
+)  # fmt: skip
+def test_what_an_operator_does_not_take(tree: object, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^(?:{message})$"):
+        compile_condition(tree)
+
+
+def test_a_list_of_amounts_is_compiled() -> None:
+    tree = {"a": {"not-in": [{"sum": ["total", 1]}, {"operand": "total"}, "x"]}}
+    assert compile_condition(tree, {"total": 3}) == ["test", "a", "not-in", [{"sum": [3, 1]}, 3, "x"]]
+    assert compile_condition({"a": {"in": {"option": "n"}}}) == ["test", "a", "in", {"option": "n"}]
+    assert compile_condition({"a": {"below": 0.5}}) == ["test", "a", "below", 0.5]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from types import ModuleType
 
@@ -101,28 +104,56 @@ def test_equivalents_have_reasons(tmp_path: Path) -> None:
 
 
 def test_listed_equivalents_are_mutants_of_the_source() -> None:
-    for name in tool.equivalents():
-        module = name.partition(":")[0]
-        source = (ROOT / tool.module_path(module)).read_text(encoding="utf-8")
-        assert name in {one.name for one in tool.mutants(module, source)}, name
+    known = tool.equivalents()
+    modules = {name.partition(":")[0] for name in known}
+    sources = {module: (ROOT / tool.module_path(module)).read_text(encoding="utf-8") for module in modules}
+    assert not known.keys() - {one.name for module, source in sources.items() for one in tool.mutants(module, source)}
 
 
-def test_fates_of_mutants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "src/servelint").mkdir(parents=True)
-    (tmp_path / "src/servelint/__init__.py").touch()
-    (tmp_path / "src/servelint/small.py").write_text("def larger(a, b):\n    return a if a > b else b\n")
-    (tmp_path / "tests").mkdir()
-    (tmp_path / "tests/test_small.py").write_text(
-        "from servelint.small import larger\n\n\ndef test_larger():\n    assert larger(2, 1) == 2 and larger(1, 2) == 2\n"
-    )
-    monkeypatch.setattr(tool, "ROOT", tmp_path)
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # a start of pytest takes seconds with all of them
-    tests = ["--tests", "small=tests/test_small.py"]
-    assert tool.main(["small", *tests]) == 1
-    output = capsys.readouterr().out
-    assert "SURVIVED   line    2 small:larger:a > b -> a >= b@1" in output
-    assert "killed     line    2 small:larger:return a if a > b else b -> return None@1" in output
-    assert output.endswith("2 mutants, seed 1: 1 killed (0 by timeout), 1 survived, 0 equivalent\n")
-    monkeypatch.setattr(tool, "equivalents", lambda: {"small:larger:a > b -> a >= b@1": "equal numbers are the same"})
-    assert tool.main(["small", *tests]) == 0
-    assert tool.main(["small", "--tests", "small=tests/none.py"]) == 2
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="each mutant is a fork of the program")
+def test_fates_of_mutants(tmp_path: Path) -> None:
+    def report(path: str) -> tuple[int, str]:
+        command = [sys.executable, "tools/mutants.py", "small", "--tests", f"small={path}"]
+        ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        return ran.returncode, ran.stdout
+
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # a start of pytest takes seconds with all of them
+    files = {
+        "src/servelint/__init__.py": "",
+        "src/servelint/small.py": """
+            MOST = 3
+            def larger(a, b):
+                return a if a > b else b
+            def least(number):
+                return min(number, MOST)
+            """,
+        "tests/test_small.py": """
+            from servelint.small import larger, least
+            def test_larger():
+                assert larger(2, 1) == 2 and larger(1, 2) == 2
+            def test_least():
+                assert least(5) == 3
+            def test_that_fails_without_a_mutant():
+                assert least(5) == 4
+            """,
+        "tests/test_nothing.py": "def test_that_fails(): assert False",
+        "tools/mutants.py": (ROOT / "tools/mutants.py").read_text(encoding="utf-8"),
+        "tools/mutants_equivalent.txt": "small::3 -> 2@1 # not looked at\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(textwrap.dedent(text), encoding="utf-8")
+    status, output = report("tests/test_small.py")
+    lines = {" ".join(line.split()) for line in output.splitlines()}
+    assert status == 1
+    assert lines >= {
+        "SURVIVED line 4 small:larger:a > b -> a >= b@1 # 1 tests reach it",
+        "killed line 2 small::3 -> 4@1",
+        "killed line 4 small:larger:return a if a > b else b -> return None@1",
+        "equivalent line 2 small::3 -> 2@1",
+    }, output
+    assert output.endswith("5 mutants, seed 1: 3 killed (0 by timeout), 1 survived, 1 equivalent\n")
+    with open(tmp_path / "tools/mutants_equivalent.txt", "a", encoding="utf-8") as file:
+        file.write("small:larger:a > b -> a >= b@1 # equal numbers are the same\n")
+    assert report("tests/test_small.py")[0] == 0
+    assert report("tests/test_nothing.py") == (2, "")

@@ -309,9 +309,8 @@ def pair(launches: list[Launch]) -> None:
         if any(part in one.name.lower() for part in _ROLES)
         or any(part in word.text.flat for word in one.argv for part in _OF_ROLES)
     ]
-    if len(apart) > 1:
-        for launch in apart:
-            launch.beside = tuple([one for one in apart if one is not launch and one.engine == launch.engine])
+    for launch in apart:
+        launch.beside = tuple([one for one in apart if one is not launch and one.engine == launch.engine])
 
 
 class OpenedFile:

@@ -231,10 +231,10 @@ class TracedText:
     def _between(self, start: int, end: int | None) -> tuple[Piece, ...]:
         """The pieces of `cut`."""
         length = len(self.flat)
-        if start <= 0 and (end is None or end >= length):
+        start, end = max(start, 0), length if end is None or end > length else end
+        if start == 0 and end == length:
             return self.pieces
-        end = length if end is None or end > length else end
-        return self._parts(max(start, 0), end) if start < end else ()
+        return self._parts(start, end) if start < end else ()
 
     def _parts(self, start: int, end: int) -> tuple[Piece, ...]:
         """The pieces between two different offsets of `flat`."""

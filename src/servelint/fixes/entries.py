@@ -30,10 +30,12 @@ def entry_removal(key: Span, value: Span | None) -> Edit | None:
 
     Args:
         key: The key.
-        value: The end of its value; None for a key alone.
+        value: The end of its value; None, or the key again, where no word stands for the value: `true` of a flag.
     """
     source = key.source
     end = max(key.end, value.end) if value is not None else key.end
+    on = re.match(r"[\"']?[ \t]*:[ \t]+(?:true|True|TRUE)\b", source.text[end : end + _NEAR]) if end == key.end else None
+    end += on.end() if on is not None else 0
     first, last = source.position(key.start)[0], source.position(max(end - 1, key.start))[0]
     lead = source.text[source.line_starts[first - 1] : key.start]
     rest = source.line_text(last)[end - source.line_starts[last - 1] :]

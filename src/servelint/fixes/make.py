@@ -109,20 +109,20 @@ class _Maker:
         operand = self.config.operand(name)
         if isinstance(value, bool) and setting is not None and setting.on is value:
             self.titles.pop()  # as it is to be
-        elif isinstance(value, bool) and setting is not None and setting.value is None:
+        elif setting is not None and setting.value is None:
             self._toggle(setting, value)
         elif operand.text is not None and operand.text.flat and operand.present:
             self._value(operand.text.written, shown, entries.node(self.config.reading, name))
-        elif (operand.present is not False and setting is None and name != "env" and operand.text is not None) or head == "env":
-            raise _Refused
-        elif dot and entries.node(self.config.reading, head) is not None:
-            self.titles[-1] = self.titles[-1].replace("write ", "add ", 1)
-            self._add_member(head, rest, value)
-        elif dot or setting is not None:
+        elif (operand.present is not False and setting is None and operand.text is not None) or head == "env":
             raise _Refused
         else:
             self.titles[-1] = self.titles[-1].replace("write ", "add ", 1)
-            self.add(name, value, at)
+            if dot:
+                self._add_member(head, rest, value)
+            elif setting is not None:
+                raise _Refused
+            else:
+                self.add(name, value, at)
 
     def _value(self, written: Span | None, text: str, node: JsonNode | None) -> None:
         if written is None or not text or not entries.PLAIN.issuperset(text):
@@ -131,8 +131,8 @@ class _Maker:
             raise _Refused
         self.write(written, text)
 
-    def _toggle(self, setting: Setting, on: bool) -> None:
-        if setting.on is None:
+    def _toggle(self, setting: Setting, on: str | bool) -> None:
+        if setting.on is None or isinstance(on, str):
             raise _Refused
         span = setting.word.text.written
         if span is None or not setting.spelling.startswith("--"):
@@ -239,7 +239,7 @@ class _Maker:
 
     def delete(self, name: str) -> bool:
         """Take out an option, a key of a JSON option or a variable; False if it is not there."""
-        head, dot, rest = name.partition(".")
+        head, _, rest = name.partition(".")
         if head == "env":
             if rest not in self.launch.env:
                 return False
@@ -252,7 +252,7 @@ class _Maker:
             self.drop(setting)
         if found or other is not None:
             return True
-        if dot and head != "effective" and entries.member(self.config.reading, name) is not None:
+        if entries.member(self.config.reading, name) is not None:
             self.titles.append(f"delete {rest}")
             self._drop_member(head, rest)
             return True
@@ -279,8 +279,8 @@ class _Maker:
 
     def _drop_entry(self, setting: Setting) -> None:
         words = setting.words
-        key, value = setting.word.site, words[-1].site if len(words) > 1 else None
-        self._edit_words(entry_removal(key, value) if key is not None else None, words)
+        key = setting.word.site
+        self._edit_words(entry_removal(key, words[-1].site) if key is not None else None, words)
 
     def exchange(self, words: list[Word], texts: list[str]) -> None:
         self._edit_words(exchange(self.command, words, texts), words)
