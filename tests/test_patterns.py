@@ -48,6 +48,7 @@ MADE = {
     "judge/judging.py": "the names of an engine and a release, escaped",
     "memory/llamacpp.py": "constants of the module, in a table",
     "models/__init__.py": "data, which is looked at",
+    "models/pruned.py": "the name of a model, escaped",
     "models/quantization.py": "names of modules in a checkpoint: their length and repetitions are bounded there",
     "readers/__init__.py": "in the records of formats, which are looked at",
     "readers/compose.py": "the names of a service, escaped",

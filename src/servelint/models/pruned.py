@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
 
 from servelint.models import catalog
 from servelint.models.matrices import MTP, VISION, matrices
@@ -33,6 +32,8 @@ def lookup(name: str) -> Architecture | None:
     match = _PRUNED.fullmatch(catalog.last_part(name))
     if match is None:
         return None
+    from dataclasses import replace
+
     left, before = float(match["left"]) * 1e9, name[: name.rfind("/") + 1]
     for base in _bases(match["base"], match["active"]):
         whole = catalog.lookup(before + base + match["rest"])
@@ -53,6 +54,8 @@ def _with_parameters(model: Architecture, left: float) -> Architecture | None:
     """The model with as many experts as some parameters leave room for, None if no usual share does."""
     if model.experts is None:
         return None
+    from dataclasses import replace
+
     counted = [one for one in matrices(model) if one.layer not in (MTP, VISION)]
     experts = sum(one.parameters for one in counted if one.count > 1)
     rest, each = sum(one.parameters for one in counted) - experts, experts / model.experts.count

@@ -646,7 +646,6 @@ def script_launches(
         site: What stands for the commands of a script in another file.
         stdin: What the script reads from its standard input; None if that is not known.
     """
-    from servelint.readers import embedded
     from servelint.readers.alternatives import Alternatives
     from servelint.syntax.shell.branches import World
     from servelint.syntax.shell.evaluate import Budget, evaluate
@@ -662,6 +661,8 @@ def script_launches(
     running: list[tuple[Launch, Invocation]] = []
 
     def wrote(path: TracedText, text: TracedText, before: TracedText | None) -> None:
+        from servelint.readers import embedded
+
         if before is not None:
             texts.pop((before.extent(), path.flat), None)
         if not entry.mentions(text.flat) or not embedded.may_hold(path.flat.rpartition("/")[2], text.flat):

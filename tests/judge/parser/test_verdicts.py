@@ -26,6 +26,7 @@ BEYOND = {
     "vllm": {
         "0.12.0#14:prefix": "the config class takes an object",
         "0.18.1#34:underscore": "the config class looks up the backend",
+        "0.20.2#22:empty": "the config class takes texts",
         "0.23.0#24:prefix": "the config class takes an object",
         "0.27.1#34:single": "the config class is made of an object",
         "0.27.1#35:badtype": "the config class takes an object",

@@ -96,7 +96,6 @@ def dropped_format(config: Config) -> dict[str, str] | None:
     compressed_tensors/compressed_tensors.py, normalize_and_validate_gptq_desc_act in utils/gptq_utils.py beside it.
     """
     from servelint.models import folder
-    from servelint.models.catalog import last_part
 
     name, opened = config.text("model"), folder.files_of(config.launch)
     if name is None:
@@ -105,7 +104,7 @@ def dropped_format(config: Config) -> dict[str, str] | None:
     given = (data or {}).get("quantization_config")
     if isinstance(given, dict):
         return _dropped(config, given)
-    since = _NO_LONGER_READ.get(last_part(name).lower())
+    since = _NO_LONGER_READ.get(name.rstrip("/").rpartition("/")[2].lower())
     if data is not None or since is None or not config.at_least(since):
         return None
     return {"what": "a sparsity_config", "advice": f"use a vLLM release before {since}, or another checkpoint"}
