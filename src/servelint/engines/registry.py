@@ -445,6 +445,8 @@ class Engine:
     """Options whose value must be a JSON object, although the parser accepts any text."""
     filled_options: tuple[str, ...] = ()
     """Options whose value must be neither empty nor `None`, although the parser accepts any text."""
+    strict_lists: tuple[str, ...] = ()
+    """JSON options whose lists take no text for a list, in any release that checks their fields."""
     object_members: Mapping[str, str] = {}
     """Options among these whose members must all be of one kind: a kind of servelint.syntax.json."""
     late_objects: tuple[str, ...] = ()

@@ -305,6 +305,22 @@ def test_a_name_that_is_empty() -> None:
 @together(
     "words, release, is_refused",
     [
+        ('--compilation-config \'{"custom_ops": "all"}\'', "0.33.0", True),
+        ('-cc \'{"cudagraph_capture_sizes": "1,2"}\'', "0.17.1", True),
+        ("--compilation-config.custom_ops all", "0.25.1", True),
+        ("--compilation-config.custom_ops+ all", "0.25.1", False),
+        ('--compilation-config \'{"custom_ops": ["all"]}\'', "0.33.0", False),
+        ('--compilation-config \'{"custom_ops": "all"}\'', "0.11.0", False),
+    ],
+)
+def test_a_text_is_no_list_of_the_compiler(words: str, release: str, is_refused: bool) -> None:
+    """As 0.11.2, 0.17.1, 0.25.1 and 0.33.0 answer; no validator of CompilationConfig splits a text."""
+    assert ("invalid-json-value" in kinds("vllm", f"m {words}", release)) == is_refused
+
+
+@together(
+    "words, release, is_refused",
+    [
         ("--served-model-name None", "0.33.0", True),
         ("--served-model-name None", "0.11.2", True),
         ("--served-model-name none", "0.33.0", False),

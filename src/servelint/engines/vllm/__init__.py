@@ -424,6 +424,7 @@ class VLLM(Engine):
         *("served-model-name", "allowed-media-domains", "logits-processors", "numa-bind-nodes", "numa-bind-cpus"),
         "collect-detailed-traces",
     )
+    strict_lists = ("compilation-config",)
     object_members = {"media-io-kwargs": "object", "model-class-overrides": "string"}
     late_objects = ("speculative-config",)  # a dictionary to the parser
     object_rules = (

@@ -454,7 +454,9 @@ def _object(
         if _is_null(value) and view.checks_fields and not _takes_null(body, key):
             found.append(_no_null(view, spelling, key, value.text))
         if value.kind != UNKNOWN and not _is_null(value) and view.checks_fields:
-            found += _kind(view, spelling, key, value.kind, value.text, keys) or _field(view, spelling, key, value, keys)
+            strict = name in view.record.strict_lists
+            kind = _kind(view, spelling, key, value.kind, value.text, keys, strict=strict)
+            found += kind or _field(view, spelling, key, value, keys)
         if value.kind == ARRAY and view.checks_fields:
             found += _items(view, spelling, key, body, value)
         inner = view.inner(f"{name}.{key}", body)
@@ -503,7 +505,9 @@ _SET_BY_ENGINE = ("target_model_config", "target_parallel_config", "draft_model_
 """Fields whose value the engine makes itself, so that a written value does not matter."""
 
 
-def _kind(view: ReleaseView, spelling: str, name: str, kind: str, text: TracedText, keys: Keys) -> list[Violation]:
+def _kind(
+    view: ReleaseView, spelling: str, name: str, kind: str, text: TracedText, keys: Keys, *, strict: bool = False
+) -> list[Violation]:
     """A value that no conversion makes fit: a list or an object for a single value, or a single value for one of these."""
     if name.endswith(_SET_BY_ENGINE):
         return []
@@ -515,7 +519,8 @@ def _kind(view: ReleaseView, spelling: str, name: str, kind: str, text: TracedTe
         names = listed([one for one in choices if one is not None])
         message = f"{name} of {spelling} is {_SHAPES[kind]} here; {view.release} takes {names}"
         return [Violation("invalid-json-value", text.span(), message, f"write {names}", "not a single value")]
-    if kind == STRING and wanted & {"list", "object"} and (keys.get(name) or {}).get("text", True):
+    strict = strict and wanted == {"list"}
+    if kind == STRING and wanted & {"list", "object"} and (keys.get(name) or {}).get("text", True) and not strict:
         return []  # some fields split a text themselves
     if "any" in wanted or (given in wanted if given is not None else bool(wanted - {"object", "list"})):
         return []
