@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from servelint.core.finding import Fix
 from servelint.core.launch import Word
 from servelint.core.source import Span
 from servelint.engines.argv import Setting
@@ -21,17 +22,24 @@ from tests.together import together
 SPEC = 'vllm serve m --speculative-config \'{"method": "mtp"}\''
 
 
+def applied(fix: Fix, text: str, path: str) -> str:
+    """The text after a fix. It has the launch that the fix expects."""
+    for edit in sorted(fix.edits, key=lambda one: one.span.start, reverse=True):
+        text = text[: edit.span.start] + edit.text + text[edit.span.end :]
+    assert fix.effect is not None
+    assert fix.effect.holds(launch_in(text, path))
+    return text
+
+
 def fixed(text: str, change: dict[str, Any], at: str = "port", path: str = "run.sh") -> tuple[str, str] | None:
     """The title of a fix, and the text after it; None if there is no fix. The text has the launch that the fix expects."""
     config = configs(launch_in(text, path), ["0.27.1"])[0]
     fix = fix_for({"safe": True, **change}, config, [at], str)
     if fix is None:
         return None
-    for edit in sorted(fix.edits, key=lambda one: one.span.start, reverse=True):
-        text = text[: edit.span.start] + edit.text + text[edit.span.end :]
-    assert fix.effect is not None
-    assert fix.effect.holds(launch_in(text, path))
+    text = applied(fix, text, path)
     other = text.replace("vllm serve", "vllm serve --headless").replace("model:", "headless: true\nmodel:")
+    assert fix.effect is not None
     assert not fix.effect.holds(launch_in(other, path))
     return fix.title, text
 
@@ -335,10 +343,7 @@ def changed(text: str, change: Callable[[Config], Change], path: str = "run.sh")
     fix = of_change(change(config), config, safe=False, title="a title")
     if fix is None:
         return None
-    for edit in sorted(fix.edits, key=lambda one: one.span.start, reverse=True):
-        text = text[: edit.span.start] + edit.text + text[edit.span.end :]
-    assert fix.effect is not None
-    assert fix.effect.holds(launch_in(text, path))
+    text = applied(fix, text, path)
     assert (fix.safe, fix.note) == (False, "")
     return fix.title, text
 
