@@ -97,6 +97,8 @@ class Alternatives:
         around = current()
         steps = around.steps if around is not None else bounds.STEPS_OF_WORLDS.most
 
+        launched = {site for site, _ in self.first}
+
         def run(world: World) -> bool:
             nonlocal steps
             # the plain run finds launches that the first walk has missed: what other scripts have used does not cost them
@@ -112,7 +114,7 @@ class Alternatives:
         try:
             with Run(path, _PIECES_AT_MOST):  # what these runs reach, the first walk has reported
                 missed = explore(self.decisions, wanted, run, most, plain)
-                if plain and not any(found for _, found in self._runs):
+                if plain and not any(found for _, found in self._runs) and (not self.first or self._wanted.keys() & launched):
                     start = self._without_its_end(run)
                     missed = explore(self.decisions, wanted, run, most, plain, start) if start else missed
         except TooMuchWork:
