@@ -171,6 +171,13 @@ def test_no_launch(workspace: Workspace) -> None:
     assert (ran.status, ran.err) == (0, "servelint: no launch of vLLM, SGLang, llama.cpp, TensorRT-LLM, Ollama found\n")
 
 
+def test_an_engine_without_a_plan_is_named(cli: Cli) -> None:
+    ran = cli("memory", "--command", "lmdeploy serve api_server m", "--gpu", "a100-80gb")
+    assert ran.status == 0
+    assert ran.err.endswith(" found; the memory of LMDeploy is not planned\n")
+
+
+
 def test_a_file_that_is_not_there(workspace: Workspace) -> None:
     ran = workspace.run("memory", "missing.sh")
     assert ran.status == 2

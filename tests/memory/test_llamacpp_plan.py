@@ -69,7 +69,10 @@ class TestCache:
 
     @pytest.mark.parametrize(
         ("build", "low", "high"),
-        [("b5415", 3196.0, 3196.0), ("b7698", 3196.0, 3196.0), ("b7836", 1692.0, 3196.0), ("b8095", 1692.0, 1692.0), ("b11434", 1692.0, 1692.0)],
+        [
+            ("b5415", 3196.0, 3196.0), ("b7698", 3196.0, 3196.0), ("b7836", 1692.0, 3196.0), ("b8095", 1692.0, 1692.0),
+            ("b11434", 1692.0, 1692.0),
+        ],
     )  # fmt: skip
     def test_latent_attention_keeps_latents_and_later_the_keys_alone(self, build: str, low: float, high: float) -> None:
         """47 layers of 576 elements, and 512 for values (llama.cpp pull requests 12801 and 19067)."""

@@ -23,7 +23,7 @@ from servelint.models.weights import round_up, weigh
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.engines.config import Config
-    from servelint.models.architecture import Architecture, Attention
+    from servelint.models.architecture import Architecture, Attention, Mla
 
 CHANGES = ("b4435", "b5415", "b5590", "b6122", "b6301", "b6431", "b7079", "b7347", "b7698", "b8095", "b9464", "b10001")
 """Builds that changed the memory arithmetic, or between which a default changed. The arithmetic before is not known."""
@@ -36,8 +36,8 @@ BYTES = {
 _OLD_CONTEXT = 4096
 """The default of --ctx-size before it became the model's own."""
 _LATENT = (("b5415", "b7698"), "b8095")
-"""Builds whose cache of latent attention has keys and values of the latents (llama.cpp pull request 12801 of April 2025), and the
-first that certainly has the keys alone (pull request 19067 of January 2026)."""
+"""Builds that certainly keep the latents as keys and as values (llama.cpp pull request 12801, April 2025), and
+the first that certainly keeps the keys alone (pull request 19067, January 2026)."""
 _LATENT_MODELS = frozenset(("deepseek_v2", "deepseek_v3", "kimi_k2", "glm4_moe_lite"))
 """Types of models that become its deepseek2, which keeps latents. That of others is not known."""
 _BEFORE_LATENT = re.compile(r"(?i)deepseek-?(?:v2|v3|r1|coder-v2|prover-v2|vl2)|moonlight|\bdeepseek-?2", re.ASCII)
@@ -458,7 +458,7 @@ class _Here:
         streams = 1 if settings.unified else settings.slots
         for one in self.model.attention:
             if one.mla is not None:
-                found = found + self._latents(one).scaled(padded / GIB)
+                found = found + self._latents(one, one.mla).scaled(padded / GIB)
                 continue
             token = one.kv_heads * (one.head_dim * BYTES[settings.keys] + one.value_dim * BYTES[settings.values]) * one.cached
             cells = Interval(length, padded, padded)
@@ -469,10 +469,9 @@ class _Here:
             found = found + cells.scaled(token / GIB)
         return found
 
-    def _latents(self, one: Attention) -> Interval:
+    def _latents(self, one: Attention, latent: Mla) -> Interval:
         """Bytes of a token in the layers of latent attention: the key is the latent beside the part that rotates."""
-        settings, latent = self.settings, one.mla
-        assert latent is not None
+        settings = self.settings
         keys = (latent.kv_lora_rank + latent.rope_dim) * BYTES[settings.keys] * one.cached
         values = latent.kv_lora_rank * BYTES[settings.values] * one.cached
         low = keys + (values if settings.latent_values is True else 0.0)
