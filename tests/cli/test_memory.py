@@ -173,7 +173,6 @@ def test_no_launch(workspace: Workspace) -> None:
     assert workspace.run("memory", "--command", "ls").err == f"{none}\n"
 
 
-
 def test_a_file_that_is_not_there(workspace: Workspace) -> None:
     ran = workspace.run("memory", "missing.sh")
     assert ran.status == 2

@@ -173,7 +173,6 @@ class TestVerdicts:
             "-m Qwen3-8B.gguf",
             "-m Qwen3-8B-Q4_K_M.gguf -md draft-of-our-own.gguf",
             "-m Qwen3-8B-Q4_K_M.gguf --rpc 10.0.0.2:50052",
-            "-m DeepSeek-V3.2-Q4_K_M.gguf",
         ],
     )
     def test_what_is_not_known_is_said(self, words: str) -> None:
