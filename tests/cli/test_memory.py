@@ -168,7 +168,9 @@ def test_a_command(workspace: Workspace) -> None:
 def test_no_launch(workspace: Workspace) -> None:
     workspace.file("run.sh", "text-generation-launcher --model-id m\n")
     ran = workspace.run("memory", "run.sh")
-    assert (ran.status, ran.err) == (0, "servelint: no launch of vLLM, SGLang, llama.cpp, TensorRT-LLM, Ollama found\n")
+    none = "servelint: no launch of vLLM, SGLang, llama.cpp, TensorRT-LLM, Ollama found"
+    assert (ran.status, ran.err) == (0, f"{none}; the memory of TGI is not planned\n")
+    assert workspace.run("memory", "--command", "ls").err == f"{none}\n"
 
 
 def test_a_file_that_is_not_there(workspace: Workspace) -> None:

@@ -67,6 +67,34 @@ class TestCache:
         """36 layers of 8 heads of 128 elements."""
         assert mib(plan(f"-m Qwen3-8B-Q4_K_M.gguf -ngl 99 -c 8192 {types}"), "kv cache")[1] == size
 
+    @pytest.mark.parametrize(
+        ("build", "low", "high"),
+        [
+            ("b5415", 3196.0, 3196.0), ("b7698", 3196.0, 3196.0), ("b7836", 1692.0, 3196.0), ("b8095", 1692.0, 1692.0),
+            ("b11434", 1692.0, 1692.0),
+        ],
+    )  # fmt: skip
+    def test_latent_attention_keeps_latents_and_later_the_keys_alone(self, build: str, low: float, high: float) -> None:
+        """47 layers of 576 elements, and 512 for values (llama.cpp pull requests 12801 and 19067)."""
+        found = mib(plan("-m GLM-4.7-Flash-Q4_K_M.gguf -ngl 99 -c 32768", build), "kv cache")
+        assert (found[0], found[2]) == (low, high)
+
+    def test_the_keys_of_deepseek(self) -> None:
+        """1,166.62 MiB of keys in Q8_0 (ikawrakow/ik_llama.cpp pull request 259)."""
+        found = mib(plan("-m DeepSeek-V3.1-Q4_K_M.gguf -ngl 99 -c 32768 -ctk q8_0 -fa on", "b10276", "b200"), "kv cache")
+        assert found[0] == pytest.approx(1166.62, abs=0.01)
+
+    @pytest.mark.parametrize("model", ["DeepSeek-V3-Q4_K_M.gguf", "DeepSeek-R1-Q4_K_M.gguf"])
+    def test_a_file_that_may_be_older_than_the_latents_may_keep_each_head(self, model: str) -> None:
+        """24,576 elements of keys and 16,384 of values in 61 layers (llama.cpp pull request 11397)."""
+        found = mib(plan(f"-m {model} -ngl 99 -c 4096", "b10276", "b200"), "kv cache")
+        assert found[2] == pytest.approx(61 * (24576 + 16384) * 2 * 4096 / 2**20)
+        assert found[0] < found[2] / 50
+        assert mib(plan("-m Kimi-K2-Instruct-Q4_K_M.gguf -ngl 99 -c 4096", "b10276", "b200"), "kv cache")[2] < 300
+
+    def test_latent_attention_of_another_kind_is_not_known(self) -> None:
+        assert plan("-m Kimi-Linear-48B-A3B-Instruct-Q4_K_M.gguf -ngl 99 -c 4096", "b10276").verdict == UNKNOWN
+
     def test_windows_are_kept_from_the_build_that_has_them(self) -> None:
         words = "-m gemma-3-27b-it-Q4_K_M.gguf -ngl 99 -c 32768"
         sizes = {build: mib(plan(words, build, "h100"), "kv cache") for build in ("b4980", "b5415", "b5590")}
@@ -145,7 +173,6 @@ class TestVerdicts:
             "-m Qwen3-8B.gguf",
             "-m Qwen3-8B-Q4_K_M.gguf -md draft-of-our-own.gguf",
             "-m Qwen3-8B-Q4_K_M.gguf --rpc 10.0.0.2:50052",
-            "-m DeepSeek-V3-Q4_K_M.gguf",
         ],
     )
     def test_what_is_not_known_is_said(self, words: str) -> None:

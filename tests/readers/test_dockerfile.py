@@ -323,6 +323,12 @@ class TestScripts:
         text = 'FROM vllm/vllm-openai:v0.20.0\nCOPY *.sh /app/\nENTRYPOINT ["/app/serve.sh"]\n'
         assert argv(launch_in(text, "Dockerfile", tmp_path)) == ["m"]
 
+    def test_a_script_in_the_folder_of_the_image_below(self, tmp_path: Path) -> None:
+        (tmp_path / "start.sh").write_text("ollama serve\n")
+        text = 'FROM ollama/ollama:0.12.3\nCOPY start.sh start.sh\nENTRYPOINT ["bash", "start.sh"]\n'
+        launch = launch_in(text, "Dockerfile", tmp_path)
+        assert (launch.engine, launch.release.release) == ("ollama", "0.12.3")
+
 
 @pytest.mark.parametrize(
     "text",

@@ -6,7 +6,8 @@ import pytest
 
 from servelint.core.source import Source
 from servelint.core.text import TracedText
-from servelint.readers.installs import claims
+from servelint.engines.releases import NEVER, NEWER, place
+from servelint.readers.installs import claims, dependents
 from servelint.syntax.shell.words import split
 from tests.launching import marked
 from tests.together import together
@@ -17,6 +18,37 @@ def installed(command: str) -> dict[str, tuple[str | None, bool]]:
     found = claims(split(TracedText.at(Source("run.sh", command), 0, len(command))))
     assert all(claim.how == "pip" for claim in found.values())
     return {engine: (claim.release, claim.rolling) for engine, claim in found.items()}
+
+
+@together(
+    "command, found",
+    [
+        ('pip install "ai-dynamo[vllm]==1.4.0"', {"vllm": ("0.26.0", False)}),
+        ("uv pip install 'ai_dynamo[trtllm]==0.9.1'", {"trtllm": ("1.3.0rc3", False)}),
+        ("pip install ai-dynamo[sglang,vllm]==1.1.1", {"sglang": ("0.5.10.post1", False), "vllm": ("0.19.0", False)}),
+        # what is not pinned, a release that is not known, and an extra without an engine
+        ("pip install ai-dynamo[vllm]", {"vllm": (None, False)}),
+        ("pip install 'ai-dynamo[vllm]>=1.4.0'", {"vllm": (None, False)}),
+        ("pip install ai-dynamo[vllm]==99.0", {"vllm": (None, False)}),
+        ("pip install ai-dynamo==1.4.0", {}),
+        ("pip install ai-dynamo[planner]==1.4.0", {}),
+        # the engine's own name counts, whatever stands first
+        ("pip install vllm==0.26.0 'ai-dynamo[vllm]'", {"vllm": ("0.26.0", False)}),
+        ("pip install 'ai-dynamo[vllm]==1.4.0' vllm==0.26.1", {"vllm": ("0.26.1", False)}),
+    ],
+)
+def test_an_extra_of_another_package_brings_the_engine(command: str, found: dict[str, tuple[str | None, bool]]) -> None:
+    assert installed(command) == found
+
+
+def test_each_release_of_another_package_names_releases_that_are_known() -> None:
+    for dependent in dependents().values():
+        for pins in dependent.releases.values():
+            assert set(pins) <= set(dependent.extras)
+            for extra, release in pins.items():
+                placed = place(dependent.extras[extra], release)
+                assert placed is not None
+                assert placed.kind not in (NEVER, NEWER), release
 
 
 @together(

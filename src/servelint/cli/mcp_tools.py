@@ -160,7 +160,7 @@ class Tools:
             files, notes = self._settings(inputs, _hardware(engine_versions, gpu, gpu_count))
             report = await self._lint(inputs, text, files)
         plans = memory.plans(report, files, memory.Planning({"what_if": what_if, "solve": solve or None}))
-        nothing = [] if plans or report.errors else [memory.NO_LAUNCH]
+        nothing = [] if plans or report.errors else [memory.none_planned(report)]
         return _answer(["\n\n".join([one.text() for one in plans]), *_problems(report), *nothing, *notes])
 
     async def upgrade(

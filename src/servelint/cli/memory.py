@@ -69,13 +69,19 @@ def run(inputs: Inputs, hardware: Hardware, settings: SettingsOptions, planning:
             write_stdout("\n\n".join([one.text() for one in planned]) + "\n")
         print_problems(report.errors)
         if not planned and not report.errors:
-            print_stderr(f"servelint: {NO_LAUNCH}")
+            print_stderr(f"servelint: {none_planned(report)}")
     if report.errors:
         return 2
     return int(any(one.plan.verdict in (REFUSED, OOM_RISK) for one in planned))
 
 
 NO_LAUNCH = f"no launch of {', '.join(ENGINE_NAMES[one] for one in memory.PLANNED)} found"
+
+
+def none_planned(report: Report) -> str:
+    """Why a report has no plan: it has no launch, or launches of engines whose memory is not planned."""
+    others = sorted({ENGINE_NAMES[launch.engine] for launch in report.launches if launch.engine not in memory.PLANNED})
+    return f"{NO_LAUNCH}; the memory of {' and '.join(others)} is not planned" if others else NO_LAUNCH
 
 
 def plans(report: Report, settings_files: SettingsFiles, planning: Planning) -> list[Planned]:

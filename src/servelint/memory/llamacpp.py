@@ -23,9 +23,9 @@ from servelint.models.weights import round_up, weigh
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.engines.config import Config
-    from servelint.models.architecture import Architecture
+    from servelint.models.architecture import Architecture, Attention, Mla
 
-CHANGES = ("b4435", "b5415", "b5590", "b6122", "b6301", "b6431", "b7079", "b7347", "b7698", "b9464", "b10001")
+CHANGES = ("b4435", "b5415", "b5590", "b6122", "b6301", "b6431", "b7079", "b7347", "b7698", "b8095", "b9464", "b10001")
 """Builds that changed the memory arithmetic, or between which a default changed. The arithmetic before is not known."""
 
 BYTES = {
@@ -35,6 +35,14 @@ BYTES = {
 """Type of a KV cache -> bytes of an element: ggml/src/ggml-common.h, blocks of 32."""
 _OLD_CONTEXT = 4096
 """The default of --ctx-size before it became the model's own."""
+_LATENT = (("b5415", "b7698"), "b8095")
+"""Builds that certainly keep the latents as keys and as values (llama.cpp pull request 12801, April 2025), and
+the first that certainly keeps the keys alone (pull request 19067, January 2026)."""
+_LATENT_MODELS = frozenset(("deepseek_v2", "deepseek_v3", "kimi_k2", "glm4_moe_lite"))
+"""Types of models that become its deepseek2, which keeps latents. That of others is not known."""
+_BEFORE_LATENT = re.compile(r"(?i)deepseek-?(?:v2|v3|r1|coder-v2|prover-v2|vl2)|moonlight|\bdeepseek-?2", re.ASCII)
+"""Models whose files may be older than the latent cache: those have a key and a value for each head."""
+_CERTAINLY_LATENT = re.compile(r"(?i)r1-?0528|v3[._-]?1|terminus|v3[._-]2", re.ASCII)
 _PAD = 256
 _ON_PROCESSOR = r"/llama\.cpp:(?:server|full)(?:-b\d+)?$"
 """Images of its developers without a GPU in their tags."""
@@ -81,6 +89,8 @@ class Settings:
         draft_layers: layers of the draft on the GPU, None where that is not known.
         mtp: the model drafts with its own layers.
         adapters: LoRA adapters are loaded.
+        latent_values: the cache of latent attention has values beside the keys, None where that is not known.
+        per_head: it may have keys and values of each head, which it has in files that were converted before April 2025.
     """
 
     context: int | None = None
@@ -105,6 +115,8 @@ class Settings:
     draft_layers: int | None = None
     mtp: bool = False
     adapters: bool = False
+    latent_values: bool | None = None
+    per_head: bool = True
 
 
 def plan(config: Config) -> MemoryPlan:
@@ -205,6 +217,12 @@ def _settings(config: Config, found: MemoryPlan) -> Settings:
     one.more = every and config.operand("gpu.count").value is None
     one.keys, one.values = _dtype(config, found, "cache-type-k"), _dtype(config, found, "cache-type-v")
     one.flash = _flash(config)
+    (first, last), without = _LATENT
+    old = config.at_least(first) is True and (config.at_least(last) is not True or config.release == last)
+    one.latent_values = True if old else False if config.at_least(without) is True else None
+    name = _named(config) or ""
+    dated = _BEFORE_LATENT.search(name) is not None and _CERTAINLY_LATENT.search(name) is None
+    one.per_head = dated or config.at_least(first) is not True
     one.batch = _whole(config, found, "ubatch-size") or 512
     batch = _whole(config, found, "batch-size")
     one.batch = min(one.batch, batch) if batch else one.batch
@@ -326,7 +344,9 @@ def _named(config: Config) -> str | None:
 def _unsupported(model: Architecture, name: str | None) -> str | None:
     """What is not known of a model's buffers, in words; None if everything is."""
     shown = model.architecture or name or "the model"
-    if any(one.kind not in ("full", "sliding") for one in model.attention):
+    if any(one.kind not in ("full", "sliding") and one.mla is None for one in model.attention):
+        return f"the cache of {shown} in llama.cpp"
+    if model.model_type not in _LATENT_MODELS and any(one.mla is not None for one in model.attention):
         return f"the cache of {shown} in llama.cpp"
     if model.per_layer or model.encoder or model.indexer is not None:
         return f"the buffers of {shown} in llama.cpp"
@@ -437,6 +457,9 @@ class _Here:
         padded = round_up(length, _PAD)
         streams = 1 if settings.unified else settings.slots
         for one in self.model.attention:
+            if one.mla is not None:
+                found = found + self._latents(one, one.mla).scaled(padded / GIB)
+                continue
             token = one.kv_heads * (one.head_dim * BYTES[settings.keys] + one.value_dim * BYTES[settings.values]) * one.cached
             cells = Interval(length, padded, padded)
             if one.kind == "sliding" and one.window is not None and settings.windows is not False:
@@ -445,6 +468,18 @@ class _Here:
                 cells = Interval(small, small, small if settings.windows else padded)
             found = found + cells.scaled(token / GIB)
         return found
+
+    def _latents(self, one: Attention, latent: Mla) -> Interval:
+        """Bytes of a token in the layers of latent attention: the key is the latent beside the part that rotates."""
+        settings = self.settings
+        keys = (latent.kv_lora_rank + latent.rope_dim) * BYTES[settings.keys] * one.cached
+        values = latent.kv_lora_rank * BYTES[settings.values] * one.cached
+        low = keys + (values if settings.latent_values is True else 0.0)
+        high = keys + (values if settings.latent_values is not False else 0.0)
+        if settings.per_head:
+            head = (latent.nope_dim + latent.rope_dim) * BYTES[settings.keys] + latent.value_dim * BYTES[settings.values]
+            high = max(high, one.heads * head * one.cached)
+        return Interval(low, low, high)
 
     def _states(self) -> float:
         """Bytes of the states of all slots: each has 4-byte elements (llama_memory_recurrent)."""
@@ -468,14 +503,18 @@ class _Here:
             widest = max(widest, model.experts.per_token * model.experts.intermediate + model.experts.shared)
         plain = 4.0 * batch * (4 * model.hidden + 3 * widest)
         scores = 4.0 * batch * length * (model.heads + 1) + 16.0 * batch * model.hidden
+        # whether a device has Flash Attention for heads of this size is not known; without it the latents are copied as well
+        latents = [one.mla for one in model.attention if one.mla is not None]
+        flash = None if latents else settings.flash
+        copied = max([4.0 * one.kv_lora_rank * (length + 3 * batch * model.heads) for one in latents], default=0.0)
         mask = 6.0 * batch * length
         high = max(logits, plain) + mask * (4 if self.count > 1 else 1)
         low = max(min(logits, plain) if settings.last_rows else logits, mask) * 0.9
         mid = max(logits if not settings.last_rows else (logits + plain) / 2, plain + mask)
-        if settings.flash is False:
+        if flash is False:
             low, mid, high = max(logits, scores) * 0.9, max(logits, scores), max(logits, scores) * 1.15
-        elif settings.flash is None:
-            high = max(high, scores * 1.15)
+        elif flash is None:
+            high = max(high, scores * 1.15 + copied)
         if model.states:
             high += 4.0 * batch * 24 * model.hidden
         if settings.layers == 0 or settings.elsewhere:

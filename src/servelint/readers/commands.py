@@ -214,6 +214,7 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
             inner = context.with_(site=context.site, env=env, claims=claims, open_env=open_env)
             return launches([words[0], *split(words[at].text), *words[at + 1 :]], inner, depth + 1)
         assignment = re.match(_ASSIGNMENT, flat)
+        claims.update(installs.brought(words[at]))
         pinned = installs.requirement(words[at])
         if pinned is not None and pinned[1].how == "pip":
             claims[pinned[0]] = pinned[1]

@@ -245,7 +245,9 @@ def open_file(stage: Stage, stages: list[Stage], path: TracedText, neighbours: N
     if path.value is None or not path.flat:
         return None
     image = _Image(stages, neighbours, path)
-    for name in [path.value] if "/" in path.value else [f"{folder}/{path.value}" for folder in (*_FOLDERS, stage.folder)]:
+    # a folder that is not absolute starts at the base image's, for COPY as for the program
+    folders = (*_FOLDERS, stage.folder or ".")
+    for name in [path.value] if "/" in path.value else [f"{folder}/{path.value}" for folder in folders]:
         full = posixpath.normpath(posixpath.join(stage.folder, name))
         text = image.content(stage, full)
         if text is not None:

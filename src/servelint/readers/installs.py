@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from servelint.core.data import load_data
 from servelint.core.launch import ReleaseClaim, Word
 from servelint.core.source import Source
 from servelint.core.text import EMPTY, TracedText
@@ -17,6 +18,9 @@ _REQUIREMENT = re.compile(
     r"(?P<name>[A-Za-z][\w.-]*?)(?:\[[^\]]*\])?\s*(?:(?P<sign>={1,3}|@|[<>~!]=?)\s*(?P<release>[^,;\s]*).*)?"
 )
 RELEASE = r"(?!0\.1\.dev)\d+(?:\.\d+)+(?:\.post\d+|rc\d+)?(?:\.dev\d+)?"
+_WITH_EXTRAS = re.compile(
+    r"(?P<name>[A-Za-z][\w.-]*?)\[(?P<extras>[^\]]*)\]\s*(?:(?P<sign>={1,3}|@|[<>~!]=?)\s*(?P<release>[^,;\s]*).*)?"
+)
 _EXACT = re.compile(rf"(?P<release>{RELEASE})(?:\+(?P<build>[\w.]+))?")
 _INSTALLER = re.compile(r"(?:pip\d?(?:\.\d+)?|pipx|uv|poetry|pdm|conda|mamba|micromamba)$")
 _CONDA = re.compile(r"(?:conda|mamba|micromamba)$")
@@ -47,6 +51,25 @@ def with_package(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern.format("|".join([re.escape(name) for name in packages()])))
 
 
+class Dependent(NamedTuple):
+    """A package whose extras install an engine, such as `ai-dynamo[vllm]`.
+
+    Attributes:
+        extras: Extra -> the id of the engine that it installs.
+        releases: Release of the package -> extra -> the engine's release that it requires.
+    """
+
+    extras: dict[str, str]
+    releases: dict[str, dict[str, str]]
+
+
+@derived
+def dependents() -> dict[str, Dependent]:
+    """Map each package of others whose extras install an engine to what its releases require."""
+    data = load_data("engines/data/dependents.json")
+    return {name: Dependent(one["extras"], one["releases"]) for name, one in data.items()}
+
+
 def is_install(words: list[Word]) -> bool:
     """Whether a command is `pip install` or another installer's."""
     for index, word in enumerate(words[:8]):
@@ -70,11 +93,13 @@ def claims(words: list[Word]) -> dict[str, ReleaseClaim]:
         word.text.flat.startswith(("--pre", "--extra-index-url", "--index-url", "-i", "--torch-backend=n")) for word in words
     )
     found: dict[str, ReleaseClaim] = {}
+    required: dict[str, ReleaseClaim] = {}
     before = ""
     for word in words[start:]:
         option, before = before, word.text.flat
         if option not in _SWITCHES and _WITH_VALUE.fullmatch(option):
             continue  # an index, a file
+        required.update(brought(word))
         claim = requirement(word, conda=conda)
         if claim is not None:
             engine, release = claim
@@ -83,7 +108,23 @@ def claims(words: list[Word]) -> dict[str, ReleaseClaim]:
                     continue  # satisfied by whatever is there
                 release = ReleaseClaim(None, "pip", release.span, rolling=not mixed)
             found[engine] = release
-    return found
+    return {**required, **found}
+
+
+def brought(word: Word) -> dict[str, ReleaseClaim]:
+    """The engines that the extras of another package bring: `ai-dynamo[vllm]==1.4.0` requires one release of vLLM."""
+    match = _WITH_EXTRAS.fullmatch(word.text.flat) if "[" in word.text.flat else None
+    dependent = dependents().get(re.sub(r"[-_.]+", "-", match.group("name")).lower()) if match is not None else None
+    if match is None or dependent is None:
+        return {}
+    pinned = match.group("sign") in _SAME[0]
+    required = dependent.releases.get(match.group("release"), {}) if pinned else {}
+    start, end = match.span("release")
+    span = word.text.span(start, end) if end > start else word.text.span()
+    extras = [extra.strip() for extra in match.group("extras").split(",")]
+    return {
+        dependent.extras[extra]: ReleaseClaim(required.get(extra), "pip", span) for extra in extras if extra in dependent.extras
+    }
 
 
 def requirement(word: Word, *, conda: bool = False) -> tuple[str, ReleaseClaim] | None:

@@ -178,11 +178,16 @@ def _of_file(path: TracedText, ran: Invocation) -> Claims:
     """What a file of requirements or an environment of Conda names."""
     opened = ran.open(path)
     found: Claims = {}
+    required: Claims = {}
     for line in _REQUIREMENT.finditer(opened.text.flat) if opened is not None else ():
-        claim = installs.requirement(Word(opened.text.cut(*line.span("it")).strip())) if opened is not None else None
+        if opened is None:
+            continue
+        word = Word(opened.text.cut(*line.span("it")).strip())
+        required.update(installs.brought(word))
+        claim = installs.requirement(word)
         if claim is not None and claim[1].how == "pip":
             found[claim[0]] = claim[1]
-    return found
+    return {**required, **found}
 
 
 def _project(tool: str, ran: Invocation) -> Claims:

@@ -215,6 +215,7 @@ class _Reader:
         for text in [
             one for value in given for one in (_texts(value) if image else [p for t in _texts(value) for p in t.split()])
         ]:
+            found.update({} if image else installs.brought(Word(text)))
             pinned = None if image else installs.requirement(Word(text))
             found.update(containers.identified(text).claims if image else dict([pinned] if pinned is not None else []))
         return found

@@ -268,6 +268,21 @@ class TestJson:
     def test_that_may_be_read_is_left_alone(self, value: str) -> None:
         assert kinds_in(f"vllm serve m --speculative-config {value}", "run.sh", vllm="0.27.1") == []
 
+    @pytest.mark.parametrize(
+        ("value", "release", "expected"),
+        [
+            ("notjson", "b9246", ["malformed-json"]),
+            ("{a: 1}", "b11434", ["malformed-json"]),
+            ('{"a": 1}', "b11434", []),
+            ("", "b11434", []),  # "if (!cfg.empty())"
+            ("$CONFIG", "b11434", []),
+        ],
+    )
+    def test_settings_of_llama_servers_page(self, value: str, release: str, expected: list[str]) -> None:
+        quote = '"' if value.startswith("$") else "'"
+        line = f"llama-server -m m.gguf --ui-config {quote}{value}{quote}"
+        assert kinds_in(line, "run.sh", **{"llama.cpp": release}) == expected
+
 
 class TestOptionThatEndsTheStart:
     def test_says_what_the_release_says(self) -> None:

@@ -12,7 +12,7 @@ from functools import wraps
 from servelint.engines import launch_files
 from servelint.engines.config import Config
 from servelint.engines.registry import ENGINES
-from servelint.syntax.json import OBJECT, JsonNode
+from servelint.syntax.json import ARRAY, OBJECT, JsonNode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _CONFIG = "config"
 _SPECULATIVE = "speculative_config"
 _TYPE = "decoding_type"
+_GRAPHS = "cuda_graph_config"
 
 
 def _shared(check: Callable[[Config], Fields]) -> Callable[[Config], Fields]:
@@ -128,6 +129,73 @@ def autodeploy_sizes(config: Config) -> dict[str, str] | None:
         value = keys.get(key)
         if type(value) is int and (key in _NONE_BY_DEFAULT or value != 1):
             return {"key": key, "value": str(value)}
+    return None
+
+
+def _whole(node: JsonNode | None) -> int | None:
+    """A whole number of the file, none for anything else."""
+    value = node.value if node is not None else None
+    return value if type(value) is int else None
+
+
+def _below(config: Config, *names: str) -> JsonNode | None:
+    """A value in an object of the file, for the PyTorch backend."""
+    node = _file(config)
+    options = config.operand("backend"), config.operand(f"{_CONFIG}.backend")
+    if any(one.present is None or (one.present and one.value != "pytorch") for one in options):
+        return None
+    for name in names:
+        node = node.members[name][1] if node is not None and node.kind == OBJECT and name in node.members else None
+    return node
+
+
+def graph_sizes(config: Config) -> dict[str, str] | None:
+    """The largest of the sizes of batches in cuda_graph_config, where max_batch_size beside it says another.
+
+    Source: validate_cuda_graph_config in tensorrt_llm/llmapi/llm_args.py; those made from max_batch_size end at that number.
+    """
+    sizes, most = _below(config, _GRAPHS, "batch_sizes"), _whole(_below(config, _GRAPHS, "max_batch_size"))
+    known = [size for size in map(_whole, sizes.items) if size is not None] if sizes is not None and not sizes.open else []
+    if sizes is None or not known or len(known) != len(sizes.items) or not most or max(known) == most:
+        return None
+    return {"largest": str(max(known)), "most": str(most)}
+
+
+def draft_schedule(config: Config) -> dict[str, str] | None:
+    """A schedule of draft lengths that does not start with max_draft_len for a batch of one.
+
+    Source: validate_draft_len_schedule_and_sort in tensorrt_llm/llmapi/llm_args.py (1.3.0rc3).
+    """
+    schedule, most = _below(config, _SPECULATIVE, "draft_len_schedule"), _whole(_below(config, _SPECULATIVE, "max_draft_len"))
+    if schedule is None or schedule.kind != OBJECT or schedule.open or not schedule.members:
+        return None
+    lengths = {key: _whole(value) for key, (_, value) in schedule.members.items()}
+    if "1" not in lengths:
+        return {"problem": "does not have a batch of 1"} if all(key.isdecimal() for key in lengths) else None
+    if most is None:
+        return None
+    over = [
+        (key, length)
+        for key, length in lengths.items()
+        if length is not None and (length > most or (key == "1" and length < most))
+    ]
+    return {"problem": f"gives {over[0][0]}: {over[0][1]} beside max_draft_len {most}"} if over else None
+
+
+def sizes_of_nothing(config: Config) -> dict[str, str] | None:
+    """A number below 1 in a list whose numbers have to be positive, or an empty list of windows.
+
+    Source: validate_max_attention_window and validate_capture_num_tokens in tensorrt_llm/llmapi/llm_args.py (1.3.0rc3).
+    """
+    for above, key in (("kv_cache_config", "max_attention_window"), ("torch_compile_config", "capture_num_tokens")):
+        node = _below(config, above, key)
+        if node is None or node.kind != ARRAY:
+            continue
+        wrong = [size for size in map(_whole, node.items) if size is not None and size <= 0]
+        if wrong:
+            return {"key": f"{above}.{key}", "problem": f"has {wrong[0]}"}
+        if above == "kv_cache_config" and not node.items and not node.open:
+            return {"key": f"{above}.{key}", "problem": "is empty"}
     return None
 
 

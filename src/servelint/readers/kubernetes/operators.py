@@ -15,7 +15,7 @@ from servelint.readers import embedded, helm
 from servelint.readers.commands import script_launches
 from servelint.readers.containers import identified
 from servelint.readers.context import CommandContext
-from servelint.readers.installs import requirement
+from servelint.readers.installs import brought, requirement
 from servelint.readers.kubernetes import environment, nodes, pods, runtime
 from servelint.readers.kubernetes.objects import (
     File,
@@ -579,6 +579,7 @@ def _installed(source: Source, fields: Entries) -> dict[str, ReleaseClaim]:
     found: dict[str, ReleaseClaim] = {}
     for key in ("pip", "uv"):
         for item in listed(runtime_env, key) or listed(section(runtime_env, key), "packages"):
+            found.update(brought(Word(yaml.text(source, item))) if yaml.is_scalar(item) else {})
             named = requirement(Word(yaml.text(source, item))) if yaml.is_scalar(item) else None
             if named is not None and named[1].how != "bare":
                 found[named[0]] = named[1]
