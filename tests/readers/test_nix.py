@@ -38,7 +38,7 @@ def test_texts_that_a_shell_or_systemd_runs(text: str) -> None:
         "# vllm serve a/b\n/* vllm serve a/b */ { }",
         "{ shellHook = ''\n  echo vllm serve a/b\n''; }",
         '{ shellHook = "vllm bench serve --model a/b"; }',
-        '{ services.ollama.enable = true; text = "ollama"; }',
+        '{ services.ollama.enable = false; text = "ollama"; }',
         "{ shellHook = ''vllm serve a/b",
         '{ script = "${',
         "{ a = " * 20_000 + '"vllm serve a/b"' + "; }" * 20_000,

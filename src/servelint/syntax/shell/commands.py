@@ -286,7 +286,7 @@ def _piped(node: Node) -> list[Node]:
 
 def _is_group(node: Node | None) -> bool:
     """Whether a node is a group of commands whose output is followed: a substitution inside of it would not be."""
-    groups = ("subshell", "compound_statement")
+    groups = ("case_statement", "compound_statement", "for_statement", "if_statement", "subshell", "while_statement")
     return node is not None and node.type in groups and "$(" not in node.text and "`" not in node.text
 
 
