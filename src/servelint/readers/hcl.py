@@ -312,7 +312,11 @@ def _words(fields: Fields, *names: str) -> list[Word] | None:
         if isinstance(value, TracedText):
             return split(value)
         if isinstance(value, list) and not any(isinstance(one, dict) for one in value):
-            return [one if isinstance(one, Word) else Word(one, one.span()) for one, _ in value if isinstance(one, (TracedText, Word))]
+            return [
+                one if isinstance(one, Word) else Word(one, one.span())
+                for one, _ in value
+                if isinstance(one, (TracedText, Word))
+            ]
     return None
 
 

@@ -26,8 +26,8 @@ FORMAT = Format(
     "nix",
     194,
     title="Nix",
-    about="scripts of shells, packages and units, `oci-containers`, `services.ollama` and `services.llama-cpp`, with the names that "
-    "the file binds",
+    about="scripts of shells, packages and units, `oci-containers`, `services.ollama` and `services.llama-cpp`, with the names "
+    "that the file binds",
     files=("*.nix",),
     languages=("nix",),
 )

@@ -248,9 +248,10 @@ class _Reader:
                 None, [Word(in_command(w.text), w.site, w.many) for w in words], known, context
             )
 
-
     def cloud_container(self, call: Call) -> None:
         """Note the launch of a container that a cloud's client is given: its image, its variables, its command."""
+        from servelint.core.launch import Container
+
         given = dict(call.keywords)
         held = given.get("PrimaryContainer")
         if isinstance(held, Mapping):
