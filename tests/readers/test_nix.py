@@ -76,3 +76,44 @@ def test_what_is_bound_twice_or_elsewhere_is_unknown() -> None:
 def test_places() -> None:
     found, places = marked_launch("{ x.script = ''\n  vllm serve ⟦a/b⟧ --port ''${P:-⟦80⟧}\n''; }", "a.nix")
     assert [found.argv[0].text.span(), found.argv[2].text.span()] == places
+
+
+@together(
+    "text, expected",
+    [
+        ('{ services.ollama = { enable = true; host = "[::]"; port = 80; }; }', ["serve", "[::]:80"]),
+        ('{ services.ollama.enable = lib.mkDefault true; services.ollama.host = lib.mkForce "0.0.0.0"; }', ["serve", "0.0.0.0:11434"]),
+        ("{ services = { ollama = { enable = cfg.on; }; }; }", ["serve", None]),
+        ('{ services.ollama = { enable = false; host = "0.0.0.0"; }; }', []),
+        ('{ services.ollama = { host = "0.0.0.0"; }; }', []),
+        ("{ systemd.services.ollama.enable = true; options.services.ollama.enable = lib.mkEnableOption x; }", []),
+    ],
+)
+def test_the_module_of_ollama(text: str, expected: list[str | None]) -> None:
+    found = launches_in(text, "a.nix")
+    assert [[*one.verb][1].text.flat for one in found] == expected[:1]
+    assert [environment(one).get("OLLAMA_HOST") for one in found] == expected[1:]
+
+
+def test_the_module_of_llama_cpp() -> None:
+    text = '{ services.llama-cpp = { enable = true; model = "/m.gguf"; port = 81; extraFlags = [ "-c" "4096" cfg.x ]; }; }'
+    words = launch_in(text, "a.nix").argv
+    assert [word.shown for word in words[:6]] == ["-m", "/m.gguf", "--port", "81", "-c", "4096"]
+    assert words[6].many
+    text = text.replace("port = 81;", 'settings.threads = 4;')
+    assert launch_in(text, "a.nix").argv[-1].many
+
+
+@together(
+    "text, expected",
+    [
+        ('let s = "${pkgs.llama-cpp}/bin/llama-server"; in { x.script = "${s} -m a"; }', ["-m", "a"]),
+        ("let s = lib.getExe' pkgs.vllm \"vllm\"; in { x.script = \"${s} serve a/b\"; }", ["a/b"]),
+        ('{ services.llama-swap.settings.models."a".cmd = "llama-server -m a"; }', ["-m", "a"]),
+        ("{ f = pkgs.writeText \"swap.yaml\" ''\n  models:\n    a:\n      cmd: llama-server --port ''${PORT} -m a\n''; }",
+         ["--port", "${PORT}", "-m", "a"]),
+        ('{ virtualisation.oci-containers.containers.o = { image = "ollama/ollama:0.9.0"; }; }', []),
+    ],
+)  # fmt: skip
+def test_programs_that_have_a_name(text: str, expected: list[str]) -> None:
+    assert argv(launch_in(text, "a.nix")) == expected

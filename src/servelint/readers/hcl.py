@@ -170,8 +170,7 @@ class _Parser:
             value = self.value()
             span = Span(self.source, start, self.at)
             if isinstance(value, list):
-                found += [(one, span) for one in value if not isinstance(one, tuple)]
-                found += [one for one in value if isinstance(one, tuple)]
+                found += [inner for one in value for inner in (one[0] if isinstance(one[0], list) else [one])]
             elif isinstance(value, TracedText):
                 found.append((Word(value, span, many=True), span))
             self.at += self.space() == "," or self.at == start

@@ -42,7 +42,8 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _BOUND = re.compile(
-    r"(?<![\w.-])(?P<name>[A-Za-z_][\w-]*)\s*=(?!=)(?:\s*(?:\"(?P<text>[^\"\\$\n]*)\"|(?P<number>\d+(?:\.\d+)?))\s*;)?"
+    r"(?<![\w.-])(?P<name>[A-Za-z_][\w-]*)\s*=(?!=)(?:\s*(?:(?:(?:lib\.)?getExe'\s+[\w.-]+\s+)?"
+    r"\"(?P<text>(?:[^\"\\$\n]|\$\{[^{}\"\n]*\}/bin/(?=[\w-]+\"))*)\"|(?P<number>\d+(?:\.\d+)?))\s*;)?"
 )
 _INSIDE = {
     "block": re.compile(rf"(?P<hole>{_HOLE})|''\\(?P<char>.)|''(?P<dollar>\$)|'(?P<quotes>'')", re.DOTALL),
@@ -51,7 +52,7 @@ _INSIDE = {
 """What is not itself in a text, in two quotes (`''`) and in double quotes."""
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
 _NAMED = re.compile(r"\$\{\s*(?:(?:builtins\.)?toString\s+)?(?P<name>[A-Za-z_][\w-]*)\s*\}")
-_SCRIPTS = frozenset(("ExecStart", "buildCommand", "cmd", "command", "postStart", "preStart", "script", "shellHook", "text"))
+_SCRIPTS = frozenset(("ExecStart", "buildCommand", "command", "postStart", "preStart", "script", "shellHook", "text"))
 """Attributes whose text a shell or systemd runs."""
 _ARGUMENTS = frozenset(("ProgramArguments", *_SCRIPTS))
 """Attributes whose list may be the words of one command."""
@@ -100,7 +101,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     bound: dict[str, list[TracedText | None]] = {}
     for match in _BOUND.finditer(source.text):
         group = "text" if match.group("text") is not None else "number"
-        value = TracedText.at(source, *match.span(group)) if match.group(group) is not None else None
+        value = _text(TracedText.at(source, *match.span(group)), "line", {}) if match.group(group) is not None else None
         bound.setdefault(match.group("name"), []).append(value)
     known = {name: values[0] for name, values in bound.items() if len(values) == 1 and values[0] is not None}
     reader = _Reader(source, known, {name for name, values in bound.items() if len(values) == 1})
@@ -140,7 +141,8 @@ class _Reader:
             self.file(frame.values[-2][0], text)
             return
         word = any(two.kind == "[" and any(one.joins for one in self.frames[:at]) for at, two in enumerate(self.frames))
-        if not word and (self.path.rpartition(".")[2] in _SCRIPTS or frame.writes):
+        named = self.path.rpartition(".")[2]
+        if not word and (named in _SCRIPTS or (named == "cmd" and frame.kind != "let") or frame.writes):
             if _ADDED.match(self.source.text, match.end()) is not None:
                 text = TracedText.join((text, TracedText((unknown("...", None, ""),))))
             self.launch(text)
