@@ -82,7 +82,10 @@ def test_places() -> None:
     "text, expected",
     [
         ('{ services.ollama = { enable = true; host = "[::]"; port = 80; }; }', ["serve", "[::]:80"]),
-        ('{ services.ollama.enable = lib.mkDefault true; services.ollama.host = lib.mkForce "0.0.0.0"; }', ["serve", "0.0.0.0:11434"]),
+        (
+            '{ services.ollama.enable = lib.mkDefault true; services.ollama.host = lib.mkForce "0.0.0.0"; }',
+            ["serve", "0.0.0.0:11434"],
+        ),
         ("{ services = { ollama = { enable = cfg.on; }; }; }", ["serve", None]),
         ('{ services.ollama = { enable = false; host = "0.0.0.0"; }; }', []),
         ('{ services.ollama = { host = "0.0.0.0"; }; }', []),
@@ -100,7 +103,7 @@ def test_the_module_of_llama_cpp() -> None:
     words = launch_in(text, "a.nix").argv
     assert [word.shown for word in words[:6]] == ["-m", "/m.gguf", "--port", "81", "-c", "4096"]
     assert words[6].many
-    text = text.replace("port = 81;", 'settings.threads = 4;')
+    text = text.replace("port = 81;", "settings.threads = 4;")
     assert launch_in(text, "a.nix").argv[-1].many
 
 

@@ -804,9 +804,8 @@ _DLC = "763104351884.dkr.ecr.us-west-2.amazonaws.com/sglang:0.5.8-gpu-py312-cu12
         (f'Model(image_uri="{_DLC}", env={{"SM_SGLANG_ENGINE": "diffusion", "SM_SGLANG_TP_SIZE": "2"}})', None),
         (f'Model(image_uri="{_DLC}", env={{"HF_TOKEN": "x"}})', None),
         (
-            'Model.upload(serving_container_image_uri="x/y:1", serving_container_command=["vllm", "serve"],'
-            ' serving_container_args=["a/b", "--port=80"])',
-            ["a/b", "--port=80"],
+            'M.upload(serving_container_image_uri="x", serving_container_command=["vllm", "serve"], serving_container_args=["a/b"])',
+            ["a/b"],
         ),
     ],
 )

@@ -89,7 +89,7 @@ WRITTEN: dict[str, Case] = {
     "by a group": ({"a": "0\n"}, "{ echo 1; echo 2; } > a\nvllm $(cat a)"),
     "in a subshell": ({}, "(echo 1 > a)\nvllm $(cat a)"),
     "as a script": ({}, "cat > s.sh <<'EOF'\nvllm serve \"$1\"\nEOF\nbash s.sh m\nchmod +x s.sh"),
-    "by a loop": ({}, "for m in a b; do echo \"vllm serve $m\"; done > s.sh\nbash s.sh"),
+    "by a loop": ({}, 'for m in a b; do echo "vllm serve $m"; done > s.sh\nbash s.sh'),
     "by a loop with a heredoc": ({}, "for m in a; do cat <<EOF\nvllm serve $m\nEOF\ndone > s.sh\nbash s.sh"),
     "by a branch": ({}, "if [ -n x ]; then echo 'vllm serve a'; else echo 'vllm serve b'; fi > s.sh\nbash s.sh"),
     "by a case": ({}, "case y in x) echo 'vllm serve a' ;; *) echo 'vllm serve b' ;; esac > s.sh\nsh s.sh"),
