@@ -98,6 +98,14 @@ def test_the_module_of_ollama(text: str, expected: list[str | None]) -> None:
     assert [environment(one).get("OLLAMA_HOST") for one in found] == expected[1:]
 
 
+def test_a_host_behind_the_firewall_is_not_known() -> None:
+    text = '{ services.ollama = { enable = true; host = "0.0.0.0"; openFirewall = true; }; }'
+    for written, known in ((text, True), (text.replace("true; }", "false; }"), False)):
+        value = launch_in(written, "a.nix").env["OLLAMA_HOST"].value
+        assert value is not None
+        assert value.known is known
+
+
 def test_the_module_of_llama_cpp() -> None:
     text = '{ services.llama-cpp = { enable = true; model = "/m.gguf"; port = 81; extraFlags = [ "-c" "4096" cfg.x ]; }; }'
     words = launch_in(text, "a.nix").argv

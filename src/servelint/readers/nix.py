@@ -227,6 +227,10 @@ class _Reader:
             if enabled is None or site is None or (isinstance(enabled, TracedText) and enabled.flat == "false"):
                 continue
             texts = {option: value for option, (value, _) in options.items() if isinstance(value, TracedText)}
+            opened = texts.get("openFirewall")
+            if "host" in texts and (opened is None or opened.flat != "true"):
+                # the firewall of NixOS keeps the port closed, so that who can reach it is not known
+                texts["host"] = TracedText((unknown(texts["host"].flat, options["host"][1]),))
             context = CommandContext(self.source, "services." + name, site, open_env=True)
             if name == "ollama":
                 for option, value in texts.items():
