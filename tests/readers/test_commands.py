@@ -646,3 +646,8 @@ def test_an_image_that_starts_another_program() -> None:
     image = "ghcr.io/mostlygeek/llama-swap:v245-cuda-b10200"
     assert launches_in(f"docker run {image} --listen 0.0.0.0:80\n", "run.sh") == []
     assert argv(command(f"docker run --entrypoint /app/llama-server {image} -m a.gguf\n")) == ["-m", "a.gguf"]
+
+
+def test_a_sentence_with_the_name_of_a_server() -> None:
+    found = launches_in("Bundled llama-server - no dependencies\nwith-env llama-server -m a\n", "run.sh")
+    assert [argv(one) for one in found] == [["-m", "a"]]

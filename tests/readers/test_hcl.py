@@ -268,3 +268,43 @@ def test_a_container_that_runs_what_its_image_starts(text: str, name: str) -> No
 )
 def test_an_image_that_no_container_runs(text: str) -> None:
     assert launches_in(text, "a.hcl") == []
+
+
+def test_lists_that_are_joined() -> None:
+    launch = launch_in(
+        """
+        variable "more" { default = ["--max-model-len", "8192"] }
+        locals { base = ["--model", "a/b"] }
+        resource "kubernetes_deployment" "v" {
+          container {
+            image = "vllm/vllm-openai:v0.11.0"
+            args = concat(
+              local.base,
+              ["--port", "80"],  # (the port)
+              var.more,
+              compact(flatten([["--seed", "1"]])),
+              var.unknown ? ["--enforce-eager"] : [],
+            )
+          }
+        }
+        """,
+        "main.tf",
+    )
+    assert argv(launch)[:8] == ["--model", "a/b", "--port", "80", "--max-model-len", "8192", "--seed", "1"]
+    assert [word.many for word in launch.argv] == [False] * 8 + [True]
+
+
+def test_a_container_of_sagemaker() -> None:
+    launch = launch_in(
+        """
+        resource "aws_sagemaker_model" "m" {
+          primary_container {
+            image = "763104351884.dkr.ecr.us-west-2.amazonaws.com/vllm:0.11.0-gpu-py312-cu128-ubuntu22.04-sagemaker"
+            environment = { SM_VLLM_MODEL = "a/b", SM_VLLM_MAX_MODEL_LEN = "8192" }
+          }
+        }
+        """,
+        "main.tf",
+    )
+    assert [word.shown for word in launch.argv if not word.many] == ["--model", "a/b", "--max-model-len", "8192"]
+    assert release(launch) == ("0.11.0", "image")

@@ -38,7 +38,7 @@ def test_texts_that_a_shell_or_systemd_runs(text: str) -> None:
         "# vllm serve a/b\n/* vllm serve a/b */ { }",
         "{ shellHook = ''\n  echo vllm serve a/b\n''; }",
         '{ shellHook = "vllm bench serve --model a/b"; }',
-        '{ services.ollama.enable = true; text = "ollama"; }',
+        '{ services.ollama.enable = false; text = "ollama"; }',
         "{ shellHook = ''vllm serve a/b",
         '{ script = "${',
         "{ a = " * 20_000 + '"vllm serve a/b"' + "; }" * 20_000,
@@ -76,3 +76,55 @@ def test_what_is_bound_twice_or_elsewhere_is_unknown() -> None:
 def test_places() -> None:
     found, places = marked_launch("{ x.script = ''\n  vllm serve ⟦a/b⟧ --port ''${P:-⟦80⟧}\n''; }", "a.nix")
     assert [found.argv[0].text.span(), found.argv[2].text.span()] == places
+
+
+@together(
+    "text, expected",
+    [
+        ('{ services.ollama = { enable = true; host = "[::]"; port = 80; }; }', ["serve", "[::]:80"]),
+        (
+            '{ services.ollama.enable = lib.mkDefault true; services.ollama.host = lib.mkForce "0.0.0.0"; }',
+            ["serve", "0.0.0.0:11434"],
+        ),
+        ("{ services = { ollama = { enable = cfg.on; }; }; }", ["serve", None]),
+        ('{ services.ollama = { enable = false; host = "0.0.0.0"; }; }', []),
+        ('{ services.ollama = { host = "0.0.0.0"; }; }', []),
+        ("{ systemd.services.ollama.enable = true; options.services.ollama.enable = lib.mkEnableOption x; }", []),
+    ],
+)
+def test_the_module_of_ollama(text: str, expected: list[str | None]) -> None:
+    found = launches_in(text, "a.nix")
+    assert [[*one.verb][1].text.flat for one in found] == expected[:1]
+    assert [environment(one).get("OLLAMA_HOST") for one in found] == expected[1:]
+
+
+def test_a_host_behind_the_firewall_is_not_known() -> None:
+    text = '{ services.ollama = { enable = true; host = "0.0.0.0"; openFirewall = true; }; }'
+    for written, known in ((text, True), (text.replace("true; }", "false; }"), False)):
+        value = launch_in(written, "a.nix").env["OLLAMA_HOST"].value
+        assert value is not None
+        assert value.known is known
+
+
+def test_the_module_of_llama_cpp() -> None:
+    text = '{ services.llama-cpp = { enable = true; model = "/m.gguf"; port = 81; extraFlags = [ "-c" "4096" cfg.x ]; }; }'
+    words = launch_in(text, "a.nix").argv
+    assert [word.shown for word in words[:6]] == ["-m", "/m.gguf", "--port", "81", "-c", "4096"]
+    assert words[6].many
+    text = text.replace("port = 81;", "settings.threads = 4;")
+    assert launch_in(text, "a.nix").argv[-1].many
+
+
+@together(
+    "text, expected",
+    [
+        ('let s = "${pkgs.llama-cpp}/bin/llama-server"; in { x.script = "${s} -m a"; }', ["-m", "a"]),
+        ("let s = lib.getExe' pkgs.vllm \"vllm\"; in { x.script = \"${s} serve a/b\"; }", ["a/b"]),
+        ('{ services.llama-swap.settings.models."a".cmd = "llama-server -m a"; }', ["-m", "a"]),
+        ("{ f = pkgs.writeText \"swap.yaml\" ''\n  models:\n    a:\n      cmd: llama-server --port ''${PORT} -m a\n''; }",
+         ["--port", "${PORT}", "-m", "a"]),
+        ('{ virtualisation.oci-containers.containers.o = { image = "ollama/ollama:0.9.0"; }; }', []),
+    ],
+)  # fmt: skip
+def test_programs_that_have_a_name(text: str, expected: list[str]) -> None:
+    assert argv(launch_in(text, "a.nix")) == expected

@@ -785,3 +785,30 @@ def test_scripts_that_a_program_writes() -> None:
         assert site.text == "--seed", text
     for text in ('f.write("vllm serve m")\n', 'f.write("# vllm serve m\\n#!/bin/sh")\n', 'print("#!/bin/sh\\nvllm serve m")\n'):
         assert launches_in(text, "serve.py") == [], text
+
+
+_DLC = "763104351884.dkr.ecr.us-west-2.amazonaws.com/sglang:0.5.8-gpu-py312-cu129-ubuntu22.04-sagemaker"
+
+
+@together(
+    "text, expected",
+    [
+        (
+            f'Model(image_uri="{_DLC}", env={{"SM_SGLANG_MODEL_PATH": "a/b", "SM_SGLANG_DISABLE_CUDA_GRAPH": "true"}})',
+            ["--model-path", "a/b", "--disable-cuda-graph"],
+        ),
+        (
+            f'sm.create_model(PrimaryContainer={{"Image": "{_DLC}", "Environment": {{"SM_SGLANG_TP_SIZE": "2"}}}})',
+            ["--tp-size", "2"],
+        ),
+        (f'Model(image_uri="{_DLC}", env={{"SM_SGLANG_ENGINE": "diffusion", "SM_SGLANG_TP_SIZE": "2"}})', None),
+        (f'Model(image_uri="{_DLC}", env={{"HF_TOKEN": "x"}})', None),
+        (
+            'M.upload(serving_container_image_uri="x", serving_container_command=["vllm", "serve"], serving_container_args=["a/b"])',
+            ["a/b"],
+        ),
+    ],
+)
+def test_containers_of_a_cloud_s_client(text: str, expected: list[str] | None) -> None:
+    found = launches_in(f"# sglang, vllm\n{text}\n", "deploy.py")
+    assert [[word.shown for word in one.argv if not word.many] for one in found] == ([expected] if expected else [])

@@ -484,6 +484,18 @@ class TestWrittenFiles:
         assert argv(launch)[-2:] == ["--port", "81"]
         assert spans(launch.argv)[-1] == marks[0]
 
+    def test_are_read_where_a_process_substitution_prints_them(self) -> None:
+        for given in ("-f <(cat <<'EOF'", "--filename <(cat <<EOF"):
+            launch, marks = marked_launch(f"#!/bin/bash\nkubectl apply {given}\n{self.POD}EOF\n)\n", "run.sh")
+            assert argv(launch)[-2:] == ["--port", "81"]
+            assert spans(launch.argv)[-1] == marks[0]
+        assert (
+            launches_in(
+                f"#!/bin/bash\nkubectl delete -f <(cat <<EOF\n{self.POD.replace('⟦', '').replace('⟧', '')}EOF\n)\n", "run.sh"
+            )
+            == []
+        )
+
     def test_are_read_where_another_user_writes_them(self) -> None:
         unit = "[Service]\nExecStart=/usr/bin/vllm serve m --port 81\n"
         for line in (

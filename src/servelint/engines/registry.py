@@ -169,10 +169,11 @@ class Wrapper:
         program: the first word of a command that starts the server; the engine's arguments may stand behind it or alone.
         variable: the variable that holds arguments, as a shell writes them. Those of the command replace them.
         options: variable -> the option that it sets to its value.
+        prefix: how the names of variables begin that each set the option which the rest of their name spells; "" for none.
         unless: variable -> pattern of its values with which the image starts another program.
     """
 
-    __slots__ = ("options", "program", "source", "unless", "variable")
+    __slots__ = ("options", "prefix", "program", "source", "unless", "variable")
 
     def __init__(
         self,
@@ -181,10 +182,12 @@ class Wrapper:
         program: str = "",
         variable: str = "",
         options: Mapping[str, str] | None = None,
+        prefix: str = "",
         unless: Mapping[str, str] | None = None,
     ) -> None:
         self.source = source
         self.program = program
+        self.prefix = prefix
         self.variable = variable
         self.options = options or {}
         self.unless = unless or {}

@@ -179,7 +179,7 @@ def _passed_on(words: list[Word], context: CommandContext, depth: int) -> list[L
         separated = words[at - 1].value in ("exec", "--") and (script or at > 1)
         if direct or separated:
             found = entry.find(words, at)
-            if found is not None and (separated or found.end - at > 1 or words[found.end].text.flat.startswith("-")):
+            if found is not None and (separated or found.end - at > 1 or re.match(r"--?\w", words[found.end].text.flat)):
                 return [_launch(words, at, found, context.with_(site=context.site, env=context.env, open_env=True))]
         if entry.program(words[at]) in SHELLS and re.fullmatch(r"-[a-z]*c", words[at + 1].value or ""):
             return shell_launches(words[at:], context.with_(site=context.site, env=context.env, open_env=True), depth + 1)
@@ -776,14 +776,14 @@ def _written(
     return found
 
 
-_TAKE_MANIFESTS = frozenset(("docker", "docker-compose", "helm", "k3s", "kubectl", "microk8s", "oc", "podman"))
-
-
 def _takes_manifest(words: list[Word]) -> bool:
     """Whether a command starts what its standard input says: `kubectl apply -f -`, `docker compose -f - up`."""
+    from servelint.syntax.shell.commands import MANIFESTS
+
     shown = [word.text.flat for word in words]
     program = shown[0].rpartition("/")[2].partition(".")[0]
-    return program in _TAKE_MANIFESTS and not {"-", "-f-"}.isdisjoint(shown) and {"delete", "down"}.isdisjoint(shown)
+    given = any(one in ("-", "-f-") or one.startswith("<(") for one in shown)
+    return program in MANIFESTS and given and {"delete", "down"}.isdisjoint(shown)
 
 
 _IN_FRONT = r"(?:[A-Za-z_]\w*=(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s\"'])*(?:[ \t]|\\\n)+)+"

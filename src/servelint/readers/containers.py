@@ -565,6 +565,8 @@ def _wrapped(wrapper: Wrapper, command: list[Word], context: CommandContext) -> 
     ]
     if not [*passed, *own] or not all(words[0].text.flat.startswith("-") for words in (passed, own) if words):
         return command
+    if wrapper.prefix and not passed:
+        return command
     return [*passed, *own, Word(TracedText((unknown(wrapper.program, None, ""),)), many=True)]
 
 
@@ -592,6 +594,8 @@ def _of_variables(wrapper: Wrapper, context: CommandContext) -> list[Word]:
     for name, variable in context.env.items():
         text = _text(variable)
         option, switch = wrapper.options.get(name), text.flat.lower()
+        if wrapper.prefix and name.startswith(wrapper.prefix) and name not in wrapper.unless:
+            option, switch = name[len(wrapper.prefix) :].lower().replace("_", "-"), switch or "true"
         if option is None or switch in ("false", "max", ""):  # max: as many as there are GPUs
             continue
         words.append(Word(TracedText.of("--" + option), variable.site))

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     Fields = dict[str, Any]
-    Module = tuple[Neighbours, dict[str, TracedText]]
+    Values = dict[str, TracedText | list[TracedText]]
+    """What variables and locals hold: texts, and lists of texts."""
+    Module = tuple[Neighbours, Values]
 
 FORMAT = Format(
     "hcl",
@@ -46,6 +48,8 @@ _HEREDOC = re.compile(r"<<-?[ \t]*\"?(\w+)\"?[ \t]*\n")
 _REST = re.compile(r"(?:[^\n,\[\](){}\"#<]|\"(?:[^\"\\\n]|\\.)*\")+")
 _CALLS = frozenset(("base64encode", "base64gzip", "join", "jsonencode", "toset", "tolist", "trimspace", "yamlencode"))
 """Functions whose first argument says what they give."""
+_LISTS = frozenset(("compact", "concat", "flatten"))
+"""Functions that give the items of the lists that they are given."""
 _ESCAPE = re.compile(r"\\(.)|\$(?=\$\{)")
 _HOLE = re.compile(r"(?<!\$)[$%]\{(?P<of>[^{}]*)\}")
 _REFERENCE = re.compile(r"\s*(?:var|local)\.(?P<name>\w+)\s*")
@@ -71,7 +75,7 @@ class _Wrong(Exception):
 class _Parser:
     """Reads bodies and expressions: texts, lists of values, and mappings; blocks of one name are a list of mappings."""
 
-    def __init__(self, source: Source, variables: dict[str, TracedText]) -> None:
+    def __init__(self, source: Source, variables: Values) -> None:
         self.source, self.variables = source, variables
         self.text = _TEMPLATE.sub(_masked, source.text)
         self.at = self.depth = 0
@@ -143,6 +147,9 @@ class _Parser:
         elif char == "{":
             self.at += 1
             found = self.body("}")
+        elif name is not None and name.group() in _LISTS and self.text[name.end() : name.end() + 1] == "(":
+            self.at = name.end() + 1
+            found = self.concatenated()
         elif name is not None and name.group() in _CALLS and self.text[name.end() : name.end() + 1] == "(":
             self.at = name.end() + 1
             found = self.value()
@@ -154,6 +161,21 @@ class _Parser:
             if self.space() == ")":
                 self.at += 1
         return self.whole(found, start)
+
+    def concatenated(self) -> list[tuple[Any, Span]]:
+        """The items of the lists that a call is given; a list that is not known may be any number of items."""
+        found: list[tuple[Any, Span]] = []
+        while (char := self.space()) not in (")", ""):
+            start = self.at
+            value = self.value()
+            span = Span(self.source, start, self.at)
+            if isinstance(value, list):
+                found += [inner for one in value for inner in (one[0] if isinstance(one[0], list) else [one])]
+            elif isinstance(value, TracedText):
+                found.append((Word(value, span, many=True), span))
+            self.at += self.space() == "," or self.at == start
+        self.at += char == ")"
+        return found
 
     def closing(self, heredoc: re.Match[str]) -> re.Match[str]:
         """The line that ends a heredoc."""
@@ -191,10 +213,11 @@ class _Parser:
             return TracedText.at(self.source, *plain.span(1))
         reference = _REFERENCE.fullmatch(span.text)
         known = self.variables.get(reference.group("name")) if reference is not None else None
+        if isinstance(known, list):
+            return [(one if _stands_in(one, self.source) else one.placed(span), span) for one in known]
         if known is None:
             return TracedText((unknown(span.text.strip(), span),))
-        here = all(piece.span is None or piece.span.source is self.source for piece in known.pieces)
-        return known if here else known.placed(span)
+        return known if _stands_in(known, self.source) else known.placed(span)
 
     def filled(self, text: TracedText, *, escapes: bool) -> TracedText:
         """A text with its interpolations filled in."""
@@ -202,7 +225,7 @@ class _Parser:
         def value(match: re.Match[str]) -> TracedText:
             reference = _REFERENCE.fullmatch(match.group("of"))
             known = self.variables.get(reference.group("name")) if reference is not None else None
-            return known.placed(text.span(*match.span())) if known is not None else text.unknown(match)
+            return known.placed(text.span(*match.span())) if isinstance(known, TracedText) else text.unknown(match)
 
         def escaped(match: re.Match[str]) -> TracedText:
             char = {"n": "\n", "t": "\t", "r": "\r"}.get(match.group(1) or "", match.group(1) or "")
@@ -210,6 +233,17 @@ class _Parser:
 
         filled = text.sub(_HOLE, value)
         return filled.sub(_ESCAPE, escaped) if escapes and ("\\" in filled.flat or "$$" in filled.flat) else filled
+
+
+def _stands_in(text: TracedText, source: Source) -> bool:
+    """Whether a text stands in a file, or nowhere."""
+    return all(piece.span is None or piece.span.source is source for piece in text.pieces)
+
+
+def _items(value: Any) -> list[TracedText] | None:
+    """The items of a list of known texts."""
+    items = [one for one, _ in value] if isinstance(value, list) and all(isinstance(one, tuple) for one in value) else []
+    return items if items and all(isinstance(one, TracedText) and one.known for one in items) else None
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
@@ -225,9 +259,9 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     return _inside(source, fields, "", (neighbours, variables))
 
 
-def _beside(source: Source, neighbours: Neighbours) -> dict[str, TracedText]:
+def _beside(source: Source, neighbours: Neighbours) -> Values:
     """The locals and the variables of the module that conventional files beside this one hold."""
-    found: dict[str, TracedText] = {}
+    found: Values = {}
     for name in _MODULE if source.path.endswith(".tf") else ():
         file = neighbours.read(name)
         if file is None or source.path.endswith("/" + name) or source.path == name:
@@ -243,15 +277,20 @@ def _beside(source: Source, neighbours: Neighbours) -> dict[str, TracedText]:
     return found
 
 
-def _defaults(fields: Fields) -> dict[str, TracedText]:
+def _defaults(fields: Fields) -> Values:
     """The defaults of the variables, and the locals."""
-    found: dict[str, TracedText] = {}
+    found: Values = {}
     for block in _list(fields, "variable"):
-        default = _text(block, "default")
+        default, items = _text(block, "default"), _items(block.get("default", (None,))[0])
         if default is not None and default.known:
             found[block[""][0][0][-1]] = default.as_default()
+        elif items is not None:
+            found[block[""][0][0][-1]] = [one.as_default() for one in items]
     for block in _list(fields, "locals"):
-        found.update({name: value[0] for name, value in block.items() if isinstance(value[0], TracedText) and value[0].known})
+        for name, (value, _) in block.items():
+            items = _items(value)
+            if items is not None or (isinstance(value, TracedText) and value.known):
+                found[name] = items if items is not None else value
     return found
 
 
@@ -272,7 +311,11 @@ def _words(fields: Fields, *names: str) -> list[Word] | None:
         if isinstance(value, TracedText):
             return split(value)
         if isinstance(value, list) and not any(isinstance(one, dict) for one in value):
-            return [Word(one, one.span()) for one, _ in value if isinstance(one, TracedText)]
+            return [
+                one if isinstance(one, Word) else Word(one, one.span())
+                for one, _ in value
+                if isinstance(one, (TracedText, Word))
+            ]
     return None
 
 
@@ -310,8 +353,12 @@ def _of_text(source: Source, text: TracedText, path: str, key: str) -> list[Laun
     return found
 
 
-def container(source: Source, fields: Fields, path: str) -> list[Launch]:
-    """The launches of a mapping that is a container, or a program with its arguments."""
+_IMAGE_ALONE = (["config"], ["container"], ["init_container"], ["primary_container"])
+"""Blocks that start what their image starts."""
+
+
+def container(source: Source, fields: Fields, path: str, *, alone: bool = False) -> list[Launch]:
+    """The launches of a mapping that is a container, or a program with its arguments; `alone`: an image is enough."""
     image = _text(fields, *_KEYS)
     overrides: Fields = next(iter(_list(fields, "entrypoint_overrides")), {})
     command, args = (
@@ -322,7 +369,7 @@ def container(source: Source, fields: Fields, path: str) -> list[Launch]:
     parts = ("entrypoint", "command", "args", "arguments", "cmd", "docker_args", "entrypoint_overrides")
     keys: list[str] = [name for name in parts if name in fields]
     labels: list[str] = fields[""][0][0] if "" in fields else []
-    alone = labels[:1] in (["config"], ["container"], ["init_container"]) or labels[1:2] == ["docker_container"]
+    alone = alone or labels[:1] in _IMAGE_ALONE or labels[1:2] == ["docker_container"]
     keys = keys or (["image"] if alone and "image" in fields else [])
     if not keys or (image is None and (command is None or args is None)):
         return []

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.launch import Launch
+from servelint.core.launch import Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
 from servelint.files.siblings import Neighbours
 from servelint.readers import hcl
-from servelint.readers.commands import script_launches
+from servelint.readers.commands import launches, script_launches
 from servelint.readers.context import CommandContext, named
 from servelint.readers.registry import Format
 from servelint.syntax.shell.recipe import joined
@@ -26,7 +26,8 @@ FORMAT = Format(
     "nix",
     194,
     title="Nix",
-    about="scripts of shells, packages and units, `oci-containers`, with the names that the file binds",
+    about="scripts of shells, packages and units, `oci-containers`, `services.ollama` and `services.llama-cpp`, with the names "
+    "that the file binds",
     files=("*.nix",),
     languages=("nix",),
 )
@@ -41,7 +42,8 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _BOUND = re.compile(
-    r"(?<![\w.-])(?P<name>[A-Za-z_][\w-]*)\s*=(?!=)(?:\s*(?:\"(?P<text>[^\"\\$\n]*)\"|(?P<number>\d+(?:\.\d+)?))\s*;)?"
+    r"(?<![\w.-])(?P<name>[A-Za-z_][\w-]*)\s*=(?!=)(?:\s*(?:(?:(?:lib\.)?getExe'\s+[\w.-]+\s+)?"
+    r"\"(?P<text>(?:[^\"\\$\n]|\$\{[^{}\"\n]*\}/bin/(?=[\w-]+\"))*)\"|(?P<number>\d+(?:\.\d+)?))\s*;)?"
 )
 _INSIDE = {
     "block": re.compile(rf"(?P<hole>{_HOLE})|''\\(?P<char>.)|''(?P<dollar>\$)|'(?P<quotes>'')", re.DOTALL),
@@ -65,6 +67,14 @@ _PROGRAM = re.compile(
 """The path of a package's program."""
 _NAMES_PROGRAM = re.compile(r"\(\s*(?:lib\.)?getExe'")
 _WRITERS = frozenset(("writeShellScript", "writeShellScriptBin", "writeScript", "writeScriptBin", "writers.writeBash"))
+_SERVICE = re.compile(r"(?<!systemd\.)(?<!options\.)\bservices\.(?P<name>ollama|llama-cpp)\.(?P<option>[\w.\"-]+)$")
+"""An option of a service that a module of NixOS starts."""
+_LLAMACPP = {"model": "-m", "modelsDir": "--models-dir", "host": "--host", "port": "--port"}
+"""Options of services.llama-cpp, and those of llama-server that the module makes of them."""
+_PLAIN = re.compile(r"(true|false|\d+(?:\.\d+)?)\s*\)*\s*\Z")
+_FILES = frozenset(("toFile", "writeText"))
+"""Functions that write a text to a file of a name."""
+_OTHER_FILE = re.compile(r"[^/]+\.(?:ya?ml|json|service|conf)$")
 _DEPTH = 200
 _OPENING, _CLOSING = "{[(", "}])"
 
@@ -75,6 +85,7 @@ class _Frame:
     def __init__(self, kind: str, start: int) -> None:
         self.kind, self.start = kind, start
         self.fields: dict[str, Any] = {}
+        self.begun = start
         self.clear()
 
     def clear(self) -> None:
@@ -90,7 +101,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     bound: dict[str, list[TracedText | None]] = {}
     for match in _BOUND.finditer(source.text):
         group = "text" if match.group("text") is not None else "number"
-        value = TracedText.at(source, *match.span(group)) if match.group(group) is not None else None
+        value = _text(TracedText.at(source, *match.span(group)), "line", {}) if match.group(group) is not None else None
         bound.setdefault(match.group("name"), []).append(value)
     known = {name: values[0] for name, values in bound.items() if len(values) == 1 and values[0] is not None}
     reader = _Reader(source, known, {name for name, values in bound.items() if len(values) == 1})
@@ -104,7 +115,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
             reader.name(match)
         elif kind == "sign":
             reader.sign(match)
-    return reader.found
+    return reader.found + reader.started()
 
 
 class _Reader:
@@ -114,6 +125,7 @@ class _Reader:
         self.once = once
         self.found: list[Launch] = []
         self.frames = [_Frame("{", 0)]
+        self.services: dict[str, dict[str, tuple[Any, Span]]] = {}
 
     @property
     def path(self) -> str:
@@ -125,11 +137,23 @@ class _Reader:
         frame, site = self.frames[-1], Span(self.source, *match.span())
         text = _text(TracedText.at(self.source, *match.span(kind)), kind, self.known)
         frame.values.append((text, site))
+        if len(frame.values) > 1 and frame.name.rpartition(".")[2] in _FILES:
+            self.file(frame.values[-2][0], text)
+            return
         word = any(two.kind == "[" and any(one.joins for one in self.frames[:at]) for at, two in enumerate(self.frames))
-        if not word and (self.path.rpartition(".")[2] in _SCRIPTS or frame.writes):
+        named = self.path.rpartition(".")[2]
+        if not word and (named in _SCRIPTS or (named == "cmd" and frame.kind != "let") or frame.writes):
             if _ADDED.match(self.source.text, match.end()) is not None:
                 text = TracedText.join((text, TracedText((unknown("...", None, ""),))))
             self.launch(text)
+
+    def file(self, name: Any, text: TracedText) -> None:
+        """Note what a file starts that the expression writes under a name."""
+        from servelint.readers import embedded
+
+        named = _OTHER_FILE.search(name.flat) if isinstance(name, TracedText) else None
+        if named is not None and entry.mentions(text.flat):
+            self.found += embedded.of_written(named.group(), text, self.source)
 
     def launch(self, text: TracedText) -> None:
         """Note what a text of commands starts."""
@@ -167,7 +191,7 @@ class _Reader:
         elif sign in _CLOSING:
             self.close(match)
         elif sign == "=":
-            frame.key, frame.values = frame.name, []
+            frame.key, frame.values, frame.begun = frame.name, [], match.end()
             frame.joins = frame.key.rpartition(".")[2] in _JOINS
         elif sign == ";" and frame.scoped:
             frame.scoped = False
@@ -176,14 +200,69 @@ class _Reader:
                 frame.fields[frame.key] = frame.values[0]
                 if frame.kind == "let" and frame.key in self.once and isinstance(frame.values[0][0], TracedText):
                     self.known[frame.key] = frame.values[0][0]
+            self.option(match.start())
             frame.clear()
+
+    def option(self, end: int) -> None:
+        """Note what a module's option of a service is set to."""
+        frame = self.frames[-1]
+        found = _SERVICE.search(self.path) if frame.key else None
+        if found is None:
+            return
+        written = re.match(r"\s*(?:\(*(?:lib\.)?mk(?:Default|Force)\s+)?", self.source.text[frame.begun : end])
+        start = frame.begun + (written.end() if written is not None else 0)
+        plain = _PLAIN.match(self.source.text, start, end)
+        value = frame.values[-1][0] if frame.values else None
+        if plain is not None:
+            value = TracedText.at(self.source, *plain.span(1))
+        if isinstance(value, (TracedText, list)):
+            options = self.services.setdefault(found["name"], {})
+            options[found["option"]] = value, Span(self.source, start, end)
+
+    def started(self) -> list[Launch]:
+        """The launches of the services that are enabled, as the modules of NixOS start them."""
+        found: list[Launch] = []
+        for name, options in self.services.items():
+            enabled, site = options.get("enable", (None, None))
+            if enabled is None or site is None or (isinstance(enabled, TracedText) and enabled.flat == "false"):
+                continue
+            texts = {option: value for option, (value, _) in options.items() if isinstance(value, TracedText)}
+            opened = texts.get("openFirewall")
+            if "host" in texts and (opened is None or opened.flat != "true"):
+                # the firewall of NixOS keeps the port closed, so that who can reach it is not known
+                texts["host"] = TracedText((unknown(texts["host"].flat, options["host"][1]),))
+            context = CommandContext(self.source, "services." + name, site, open_env=True)
+            if name == "ollama":
+                for option, value in texts.items():
+                    variable = option.partition("environmentVariables.")[2]
+                    if variable:
+                        context.env[variable.strip('"')] = Variable(variable.strip('"'), value, options[option][1])
+                if "host" in texts:
+                    address = TracedText.join((texts["host"], TracedText.of(":"), texts.get("port", TracedText.of("11434"))))
+                    context.env["OLLAMA_HOST"] = Variable("OLLAMA_HOST", address, options["host"][1])
+                words = [Word(TracedText.of("ollama"), site), Word(TracedText.of("serve"), site)]
+            else:
+                words = [Word(TracedText.of("llama-server"), site)]
+                for option, written in _LLAMACPP.items():
+                    if option in texts:
+                        words += [Word(TracedText.of(written), options[option][1]), Word(texts[option], options[option][1])]
+                flags, span = options.get("extraFlags", ([], site))
+                if isinstance(flags, list):
+                    words += [Word(one, one.span(), many=not one.known) for one, _ in flags if isinstance(one, TracedText)]
+                else:
+                    words.append(Word(flags, span, many=True))
+                if any(option.partition(".")[0] in ("modelsPreset", "settings") for option in options):
+                    words.append(Word(TracedText((unknown("...", None, ""),)), many=True))
+            found += launches(words, context)
+        return found
 
     def close(self, match: re.Match[str]) -> None:
         """The end of what stands in brackets."""
         inner = self.frames.pop() if len(self.frames) > 1 else self.frames[-1]
         frame, site = self.frames[-1], Span(self.source, inner.start, match.end())
         if inner.kind == "{":
-            self.found += hcl.container(self.source, inner.fields, self.path)
+            alone = self.path.rpartition(".")[0].endswith("oci-containers.containers") and "image" in inner.fields
+            self.found += hcl.container(self.source, inner.fields, self.path, alone=alone)
         elif inner.kind == "[" and any(one.joins for one in self.frames) and self.path.rpartition(".")[2] in _ARGUMENTS:
             words = [value for value, _ in inner.values if isinstance(value, TracedText)]
             if _MORE.match(self.source.text, match.end()) is not None:

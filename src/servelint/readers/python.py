@@ -36,6 +36,7 @@ FORMAT = Format(
     files=("*.py",),
     needs=r"subprocess|Popen|os\.(?:system|popen|exec|spawn|posix_spawn)|create_subprocess|pexpect|exec_command|launch_server_cmd"
     r"|execute_\w*command|execute_shell|SessionExecute|\.containers\.(?:run|create)|write_text|\.write(?:lines)?\(|#!/(?:usr/)?bin/"
+    r"|\bimage_uri\s*=|serving_container_image_uri|\bPrimaryContainer\b"
     r"|\b(?:run_server|run_server_worker|launch_server|LLM|LLMConfig|(?:Async)?EngineArgs|(?:Async)?LLMEngine(?:\.\w+)?|Engine)\(",
     unnamed=r"(?m)\A(?:#!.*python|(?:#[^\n]*\n|\s)*(?:\"\"\"|(?:from|import) \w))",
 )
@@ -108,6 +109,9 @@ class _Reader:
             return  # a launch of the module that makes it
         if re.search(r"containers\.(?:run|create)$", call.name):
             self.container(call)
+            return
+        if not _OF_CLOUDS.keys().isdisjoint(call.keywords):
+            self.cloud_container(call)
             return
         if last in ("return", "write_text", "write", "writelines"):
             self.written(call)
@@ -244,6 +248,50 @@ class _Reader:
             self.found += containers.in_container(
                 None, [Word(in_command(w.text), w.site, w.many) for w in words], known, context
             )
+
+    def cloud_container(self, call: Call) -> None:
+        """Note the launch of a container that a cloud's client is given: its image, its variables, its command."""
+        from servelint.core.launch import Container
+
+        given = dict(call.keywords)
+        held = given.get("PrimaryContainer")
+        if isinstance(held, Mapping):
+            given.update(held.values)
+        key = next((key for key in _OF_CLOUDS if isinstance(given.get(key), TracedText)), None)
+        image = given.get(key) if key is not None else None
+        if key is None or not isinstance(image, TracedText):
+            return
+        variables, command, args = _OF_CLOUDS[key]
+        values = next((one.values for name in variables if isinstance(one := given.get(name), Mapping)), {})
+        env = {n: Variable(n, v, v.span()) for n, v in values.items() if isinstance(v, TracedText) and v.pieces}
+        known = containers.identified(image)
+        context = CommandContext(
+            self.source, "", None, env, Container(image, open=True), {**self.claims, **known.claims}, open_env=True
+        )
+        context.anchor = call.site
+        words = [_words_of(_either(given.get(name))) for name in (command, args)]
+        place = (call.site.start, call.chain)
+        if place not in self.seen:
+            self.seen.add(place)
+            self.found += containers.in_container(words[0] or None, words[1], known, context)
+
+
+_OF_CLOUDS = {
+    "image_uri": (("env", "environment"), "", ""),
+    "serving_container_image_uri": (
+        ("serving_container_environment_variables",),
+        "serving_container_command",
+        "serving_container_args",
+    ),
+    "Image": (("Environment",), "", ""),
+    "PrimaryContainer": ((), "", ""),
+}
+"""Arguments with an image of SageMaker and Vertex AI, and those with its variables, its entrypoint and its arguments."""
+
+
+def _words_of(value: Value) -> list[Word]:
+    words = value.words if isinstance(value, Listed) else split(value) if isinstance(value, TracedText) else []
+    return [Word(in_command(w.text), w.site, w.many) for w in words]
 
 
 def _misread(call: Call, words: list[Word], text: TracedText | None, context: CommandContext) -> list[Launch]:

@@ -32,6 +32,8 @@ _VARIABLE = {
     ),
     True: re.compile(r"\$(?P<name>\w+)(?P<more>\[[^\]\s]*\])?"),
 }
+_CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
+"""What a backtick makes of a letter in double quotes."""
 _REST = re.compile(r"[ \t]*\r?\n")
 _SPLAT = re.compile(r"(?<!\S)@(?P<name>\w+)")
 _KEYWORDS = frozenset((
@@ -116,7 +118,8 @@ class _Walk:
         elif flat[at : at + 1].isdigit() or flat[at : at + 1] in ("'", '"', "$", "("):
             default = match.start() < self.parameters
             words, end = self.words(at, commas=True, end=self.end_of_default(at) if default else None)
-            if len(words) % 2 and not any(word.many for word in words) and all(one.value == "+" for one in words[1::2]):
+            added = len(words) > 1 and words[0].text.flat != HOLE  # more behind a known program may be unknown
+            if len(words) % 2 and (added or not words[0].many) and all(one.value == "+" for one in words[1::2]):
                 value = TracedText.join([word.text for word in words[::2]])  # "a" + $b
         elif flat[at : at + 9].lower() == "join-path":
             value = self.path(at, self.words(at)[1])
@@ -256,7 +259,9 @@ class _Walk:
                 return TracedText.join([*parts, self.text.cut(done, at)]), at + 1
             escapes = char == self.escape and (quote == '"' or (self.fish and two in ("\\'", "\\\\")))
             if char == quote or escapes:
-                parts += [self.text.cut(done, at), self.text.cut(at + 1, at + 2)]
+                control = "" if self.fish or char == quote else _CONTROL.get(two[1:], "")
+                character = TracedText.of(control, self.text.span(at, at + 2)) if control else self.text.cut(at + 1, at + 2)
+                parts += [self.text.cut(done, at), character]
                 done = at = at + 2
             elif char == "$" and quote == '"' and two == "$(":
                 close = self.matching(at + 1)
@@ -306,6 +311,11 @@ class _Walk:
         depth, flat = 0, self.flat
         while at < len(flat):
             char = flat[at]
+            if char == "#" and (flat[at - 1] in " \t\r\n(,;" or at == 0):
+                at = flat.find("\n", at)  # a comment, whose quotes and brackets are none
+                if at == -1:
+                    break
+                continue
             if char in "\"'":
                 at = self.close_of(at, char)
             depth += (char == "(") - (char == ")")

@@ -753,3 +753,23 @@ args:
         assert found.name == "Pod/llm.containers.llm.program:llm"
     alone = launch_in(SUPERVISOR, FILE)
     assert (alone.name, environment(alone)["HF_HOME"]) == ("ConfigMap/files.supervisord.conf", "/models")
+
+
+def test_kuberay_starts_ray_in_a_container_without_a_command() -> None:
+    text = """
+        apiVersion: ray.io/v1
+        kind: RayCluster
+        metadata: {name: r}
+        spec:
+          headGroupSpec:
+            template:
+              spec:
+                containers:
+                  - {name: head, image: "vllm/vllm-openai:v0.11.0", command: [vllm, serve, a/b]}
+          workerGroupSpecs:
+            - groupName: w
+              template:
+                spec:
+                  containers: [{name: worker, image: "vllm/vllm-openai:v0.11.0"}]
+    """
+    assert argv(launch_in(text, "ray.yaml")) == ["a/b"]

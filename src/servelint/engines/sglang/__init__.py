@@ -48,6 +48,14 @@ def _routers(names: str) -> tuple[str, ...]:
     return tuple([f"router-{name}" for name in names.split()])
 
 
+# the entry point for SageMaker makes SM_SGLANG_TP_SIZE=2 the option --tp-size 2
+_SAGEMAKER = Wrapper(
+    "https://github.com/aws/deep-learning-containers/blob/62eaf279bf1359684ab21288e20dd332970c3df6/sglang/build_artifacts/sagemaker_entrypoint.sh",
+    prefix="SM_SGLANG_",
+    unless={"SM_SGLANG_ENGINE": r"(?i)^(?!llm$)"},
+)
+
+
 class SGLang(Engine):
     """SGLang."""
 
@@ -145,6 +153,7 @@ class SGLang(Engine):
             entrypoint=(),
             own_tags=True,
             tags=r"^(?P<release>\d+\.\d+\.\d+)-gpu-",
+            wrapper=_SAGEMAKER,
         ),
         ImageFamily(
             "huggingface-sglang",
@@ -153,6 +162,7 @@ class SGLang(Engine):
             entrypoint=(),
             own_tags=True,
             tags=r"^(?P<release>\d+\.\d+\.\d+)-transformers",
+            wrapper=_SAGEMAKER,
         ),
         ImageFamily(
             "scitrera/dgx-spark-sglang",

@@ -89,6 +89,13 @@ _NIM = Wrapper(
 )
 
 
+# the entry point for SageMaker makes SM_VLLM_MAX_MODEL_LEN=8192 the option --max-model-len 8192
+_SAGEMAKER = Wrapper(
+    "https://github.com/aws/deep-learning-containers/blob/cb035a10da530bd891c3eabcdb9d4cb204b9fd7c/vllm/build_artifacts/sagemaker_entrypoint.sh",
+    prefix="SM_VLLM_",
+)
+
+
 _DIALECT = Dialect("model", model_first=True, underscores=True)
 for _since, _paths, _level in (("0.9.0", "--", False), ("0.9.2", "-", True), ("0.13.0", "-", False)):
     _DIALECT = Dialect(
@@ -312,6 +319,7 @@ class VLLM(Engine):
             own_tags=True,
             tags=r"^(?P<release>\d+\.\d+(?:\.\d+)?)-(?:gpu|cpu|neuronx?)-",
             suffixes=("-arm64",),
+            wrapper=_SAGEMAKER,
         ),
         ImageFamily(
             "huggingface-vllm",
@@ -320,6 +328,7 @@ class VLLM(Engine):
             entrypoint=(),
             own_tags=True,
             tags=r"^(?P<release>\d+\.\d+\.\d+)-transformers",
+            wrapper=_SAGEMAKER,
         ),
         ImageFamily(
             "pytorch-inference-vllm-neuronx",

@@ -213,6 +213,9 @@ _BY_RANK = re.compile(r"(?:\[|\bcase\b|\btest\b|(?:if|^)\s*\(\()[^\n$]*\$?\{?LWS
 """A condition of a script that the pods of one group take in different ways."""
 
 
+_OF_RAY = re.compile(r"\b(?:headGroupSpec|workerGroupSpecs)\b")
+"""Parts of a Ray cluster: KubeRay starts Ray in a container without a command, whatever its image would start."""
+
 # -- containers
 
 
@@ -220,6 +223,8 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
     """The launches of one container."""
     image_text = image_of(pod, fields)
     if image_text is None and "command" not in fields and "args" not in fields:
+        return []
+    if "command" not in fields and "args" not in fields and _OF_RAY.search(name) is not None:
         return []
     given = environment.of_container(pod.file, fields)
     command, args = words(pod.file.source, fields, given)

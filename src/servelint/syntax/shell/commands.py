@@ -286,7 +286,7 @@ def _piped(node: Node) -> list[Node]:
 
 def _is_group(node: Node | None) -> bool:
     """Whether a node is a group of commands whose output is followed: a substitution inside of it would not be."""
-    groups = ("subshell", "compound_statement")
+    groups = ("case_statement", "compound_statement", "for_statement", "if_statement", "subshell", "while_statement")
     return node is not None and node.type in groups and "$(" not in node.text and "`" not in node.text
 
 
@@ -363,6 +363,8 @@ def _simple(shell: Evaluator, start: int, here: TracedText | None) -> tuple[Stat
         elif writes(operator, path.text.flat):
             written = printed(shell, words, here) if words else TracedText(())
             shell.write(path.value(shell), written, operator.endswith(">>"))
+    if here is None and program in MANIFESTS:
+        here = _of_process(shell, words)
     if words:
         inline = {name: value for name, value in values.items() if isinstance(value, TracedText)}
         shell.lost = found.lost
@@ -375,6 +377,21 @@ def _simple(shell: Evaluator, start: int, here: TracedText | None) -> tuple[Stat
     for name, value in values.items():
         shell.set(name, value)
     return (UNSURE, None) if found.words else (SUCCESS, found.end)
+
+
+MANIFESTS = frozenset(("docker", "docker-compose", "helm", "k3s", "kubectl", "microk8s", "oc", "podman"))
+"""Programs that take manifests from a file or from their input."""
+
+
+def _of_process(shell: Evaluator, words: list[Word]) -> TracedText | None:
+    """What a process substitution prints among the words of a command: `kubectl apply -f <(envsubst < pod.yaml)`."""
+    for site in [word.site for word in words if word.text.flat.startswith("<(") and word.site is not None]:
+        whole = TracedText.at(site.source, site.start, site.end)
+        if whole.flat.startswith("<(") and whole.flat.endswith(")"):
+            printed = output(shell, whole.cut(2, len(whole.flat) - 1), whole)
+            if printed.known and printed.flat:
+                return TracedText.join((printed, _LINE_END))
+    return None
 
 
 _STARTS = re.compile(
