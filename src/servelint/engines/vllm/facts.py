@@ -439,9 +439,10 @@ def _heads_of_flashinfer(config: Config) -> bool:
 def model_class(config: Config) -> Operand:
     """The class that the release takes for the model: that of its config.json, or of Mistral's params.json where that is read.
 
-    Source: adapt_config_dict in vllm/transformers_utils/configs/mistral.py (0.14.0 line 100, 0.33.0 line 105), load_params_config
-    in vllm/transformers_utils/config.py (0.8.1 line 683): whatever has a vision encoder is Pixtral. get_config there (0.11.0
-    line 549, 0.12.0 line 532): from 0.12.0 on "auto" looks for params.json first, which the repositories of mistralai have.
+    Source: adapt_config_dict in vllm/transformers_utils/configs/mistral.py (0.14.0 line 100, 0.33.0 line 105) and, before,
+    load_params_config in vllm/transformers_utils/config.py (0.8.1 line 683): whatever has a vision encoder is Pixtral.
+    get_config there (0.11.0 line 549, 0.12.0 line 532): from 0.12.0 on "auto" looks for params.json first, which the
+    repositories of mistralai have.
     """
     own, form = config.operand("model.architecture"), config.operand("config-format")
     if own.value != "Mistral3ForConditionalGeneration" or form.value == "hf":
