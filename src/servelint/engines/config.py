@@ -939,11 +939,16 @@ def given_object(config: Config, option: str) -> dict[str, object] | None:
 _OF_THE_CONTEXT = frozenset(("rope_scaling", "rope_parameters", "max_position_embeddings", "rope_theta"))
 
 
-def lacks(what: str) -> Callable[[Config], Operand]:
-    """Whether the class of the model does not have something in the release."""
+def lacks(what: str, class_of: Callable[[Config], object] | None = None) -> Callable[[Config], Operand]:
+    """Whether the class of the model does not have something in the release.
+
+    Args:
+        what: what it has to declare, as the catalog names it.
+        class_of: the class that the release takes; the model's own if it is None.
+    """
 
     def lacking(config: Config) -> Operand:
-        architecture = config.operand("model.architecture").value
+        architecture = class_of(config) if class_of is not None else config.operand("model.architecture").value
         known = config.named("architectures", architecture) if isinstance(architecture, str) else None
         if known is None or known.here is not True:
             return Operand(None)

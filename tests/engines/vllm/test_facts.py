@@ -278,6 +278,51 @@ def test_what_the_class_of_the_model_lacks(name: str, words: str, release: str |
     assert fact(name, words, release) == expected
 
 
+SMALL_31 = "mistralai/Mistral-Small-3.1-24B-Instruct-2503"
+PIXTRAL, MISTRAL3 = "PixtralForConditionalGeneration", "Mistral3ForConditionalGeneration"
+
+
+@together(
+    "words, release, expected",
+    [
+        (SMALL_31, "0.12.0", PIXTRAL),
+        (SMALL_31, "0.11.2", MISTRAL3),
+        (f"{SMALL_31} --config-format mistral", "0.11.2", PIXTRAL),
+        (f"{SMALL_31} --config-format hf", "0.33.0", MISTRAL3),
+        (f"{SMALL_31} --config-format $FORMAT", "0.33.0", "unknown"),
+        (SMALL_31, None, "unknown"),
+        ("Qwen/Qwen3-8B --config-format mistral", "0.33.0", "Qwen3ForCausalLM"),
+    ],
+)
+def test_the_class_that_the_release_takes_for_the_model(words: str, release: str | None, expected: object) -> None:
+    assert fact("model-class", words, release) == expected
+
+
+def connector(transfer: str) -> str:
+    return f"{PLAIN} --kv-transfer-config '{transfer}'"
+
+
+def multi(inner: str) -> str:
+    return connector(
+        '{"kv_connector":"MultiConnector","kv_role":"kv_both","kv_connector_extra_config":{"connectors":' + inner + "}}"
+    )
+
+
+@together(
+    "words, expected",
+    [
+        (connector('{"kv_connector":"NixlConnector","kv_role":"kv_both"}'), "NixlConnector"),
+        (multi('[{"kv_connector":"NixlConnector"},{"kv_connector":"X"}]'), "NixlConnector, X"),
+        (multi('[{"kv_connector":"NixlConnector"},{}]'), "unknown"),
+        (multi('["NixlConnector"]'), "unknown"),
+        (connector('{"kv_connector":"MultiConnector","kv_role":"kv_both"}'), "unknown"),
+        (f"{PLAIN} --kv-transfer-config $KV", "unknown"),
+    ],
+)
+def test_the_connectors_inside_another(words: str, expected: object) -> None:
+    assert fact("kv-connectors", words, "0.33.0") == expected
+
+
 LLAMA = "meta-llama/Llama-3.1-8B-Instruct"
 
 

@@ -30,6 +30,12 @@ def config(command: str, env: str = "", release: str = "0.33.0") -> Config:
             "m --no-enable-chunked-prefill --max-num-batched-tokens 8191 --max-model-len 8192",
             "m --no-enable-chunked-prefill --max-num-batched-tokens 8192 --max-model-len 8k",
         ),
+        (
+            "vllm/compile-sizes-misfit",
+            "m -cc '{\"compile_ranges_endpoints\":[0]}'",
+            "m -cc '{\"compile_ranges_endpoints\":[1]}'",
+        ),
+        ("vllm/compile-sizes-misfit", 'm -cc \'{"compile_sizes":["1"]}\'', "m -cc '{\"compile_sizes\":[-1]}'"),
         ("vllm/model-len-above-model", f"{LLAMA} --max-model-len 131073", f"{LLAMA} --max-model-len 131072"),
         ("vllm/heads-not-divisible", f"{LLAMA} -tp 5", f"{LLAMA} -tp 16"),
         (

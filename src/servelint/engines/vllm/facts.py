@@ -24,6 +24,8 @@ from servelint.engines.conversions import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from servelint.engines.conversions import Conversion
 
 
@@ -434,6 +436,55 @@ def _heads_of_flashinfer(config: Config) -> bool:
     return isinstance(hidden, int) and isinstance(heads, int) and heads > 0 and hidden / heads in (64, 128, 256)
 
 
+def model_class(config: Config) -> Operand:
+    """The class that the release takes for the model: that of its config.json, or of Mistral's params.json where that is read.
+
+    Source: adapt_config_dict in vllm/transformers_utils/configs/mistral.py (0.14.0 line 100, 0.33.0 line 105) and, before,
+    load_params_config in vllm/transformers_utils/config.py (0.8.1 line 683): whatever has a vision encoder is Pixtral.
+    get_config there (0.11.0 line 549, 0.12.0 line 532): from 0.12.0 on "auto" looks for params.json first, which the
+    repositories of mistralai have.
+    """
+    own, form = config.operand("model.architecture"), config.operand("config-format")
+    if own.value != "Mistral3ForConditionalGeneration" or form.value == "hf":
+        return own
+    if form.value == "mistral":
+        return Operand(True, "PixtralForConditionalGeneration")
+    if form.present is not False and form.value != "auto":
+        return UNKNOWN
+    if config.at_least("0.12.0") is False:
+        return own
+    if (config.text("model.repository") or "").lower().startswith("mistralai/") and config.at_least("0.12.0"):
+        return Operand(True, "PixtralForConditionalGeneration")
+    return UNKNOWN
+
+
+def kv_connectors(config: Config) -> list[str] | None:
+    """The KV connectors of the launch by their names: its own, or those of MultiConnector. None if they are not known."""
+    own = config.text("kv-transfer-config.kv_connector")
+    if own != "MultiConnector":
+        return [own] if own is not None else None
+    inner = config.operand("kv-transfer-config.kv_connector_extra_config.connectors").value
+    if isinstance(inner, str):
+        try:
+            inner = json.loads(inner)
+        except ValueError:
+            return None
+    if not isinstance(inner, list) or not all(isinstance(one, dict) for one in inner):
+        return None
+    names = [one.get("kv_connector") for one in inner]
+    return [str(name) for name in names] if all(isinstance(name, str) for name in names) else None
+
+
+def connector_names(config: Config) -> Operand:
+    """The names of `kv_connectors` with commas between them."""
+    names = kv_connectors(config)
+    return Operand(True, ", ".join(names)) if names else UNKNOWN
+
+
+def _lacks(what: str) -> Callable[[Config], Operand]:
+    return lacks(what, lambda config: model_class(config).value)
+
+
 def model_overridden(config: Config) -> Operand:
     """Whether --hf-overrides may change more of the model than its context."""
     return overridden_model(config, "hf-overrides")
@@ -459,11 +510,13 @@ FACTS = {
     "model-overridden": Fact(model_overridden, "bool", "an override of the config may change more than the context"),
     "reasoning-parser-known": Fact(reasoning_parser_known, "bool", "the release has the reasoning parser"),
     "quantization-known": Fact(quantization_known, "bool", "the release has the quantization method"),
-    "lacks-lora": Fact(lacks("lora"), "bool", "the class of the model has no LoRA"),
-    "lacks-pp": Fact(lacks("pp"), "bool", "the class of the model has no pipeline parallelism"),
-    "lacks-eagle3": Fact(lacks("eagle3"), "bool", "the class of the model has no EAGLE3 drafts"),
-    "lacks-eplb": Fact(lacks("eplb"), "bool", "the class of the model cannot move its experts"),
-    "lacks-bitsandbytes": Fact(lacks("bitsandbytes"), "bool", "the class of the model has no bitsandbytes"),
+    "lacks-lora": Fact(_lacks("lora"), "bool", "the class of the model has no LoRA"),
+    "lacks-pp": Fact(_lacks("pp"), "bool", "the class of the model has no pipeline parallelism"),
+    "lacks-eagle3": Fact(_lacks("eagle3"), "bool", "the class of the model has no EAGLE3 drafts"),
+    "lacks-eplb": Fact(_lacks("eplb"), "bool", "the class of the model cannot move its experts"),
+    "lacks-bitsandbytes": Fact(_lacks("bitsandbytes"), "bool", "the class of the model has no bitsandbytes"),
+    "model-class": Fact(model_class, "text", "the class that the release takes for the model"),
+    "kv-connectors": Fact(connector_names, "text", "the KV connectors, those inside MultiConnector among them"),
     "entrypoint": Fact(entrypoint, "text", "what starts the server: serve or api_server"),
     "expandable-segments": Fact(expandable_segments, "bool", "whether PyTorch uses expandable segments"),
     "number-out-of-range": Fact(number_out_of_range, "number", "the number of an option that the release refuses"),

@@ -13,6 +13,7 @@ from servelint import models
 from servelint.core.data import load_data
 from servelint.engines import ENGINES, images, stack
 from servelint.engines.config import Config, given_object
+from servelint.engines.vllm.facts import kv_connectors
 from servelint.judge.checks import after, whole
 from servelint.models import Family, is_known_parser, parsers_of
 
@@ -280,6 +281,46 @@ def kv_connector(config: Config) -> dict[str, str] | None:
     if last == len(releases) - 1:
         return {"since": f"from {releases[first]} on", "advice": f"use vLLM {releases[first]} or later, or another connector"}
     return {"since": f"until {releases[last + 1]}", "advice": "write NixlConnector or LMCacheConnectorV1"}
+
+
+def connector_inside(config: Config) -> dict[str, str] | None:
+    """A KV connector inside MultiConnector, of vLLM's own, that the release does not have.
+
+    Source: KVConnectorFactory in vllm/distributed/kv_transfer/kv_connector/factory.py, which MultiConnector asks for each.
+    """
+    given = config.operand("kv-transfer-config.kv_connector_extra_config.connectors")
+    names, index = kv_connectors(config) or [], config.index
+    if config.catalog is None or index is None or "module_path" in str(given.value):
+        return None
+    releases, lives = config.catalog.releases, config.catalog.names("kv-connectors")
+    for name in names:
+        runs = lives.get(name)
+        if not runs or any(first <= index <= last for first, last, _ in runs):
+            continue
+        first, last, _ = runs[-1]
+        if last == len(releases) - 1:
+            return {"connector": name, "since": f"from {releases[first]} on", "advice": f"use vLLM {releases[first]} or later"}
+        return {"connector": name, "since": f"until {releases[last + 1]}", "advice": "write another connector"}
+    return None
+
+
+_KNOWS_STAGES = ("NixlConnector", "NixlPullConnector", "NixlPushConnector", "MultiConnector")
+"""Connectors that take the addresses of several pipeline stages from 0.26.0 on."""
+
+
+def connector_of_one_stage(config: Config) -> dict[str, str] | None:
+    """A connector beside NIXL's in MultiConnector that refuses the addresses of several pipeline stages.
+
+    Source: get_handshake_metadata and set_xfer_handshake_metadata_pp_aware of MultiConnector, which gives those of one to all,
+    and of KVConnectorBase_V1 in vllm/distributed/kv_transfer/kv_connector/v1/base.py (0.23.0 to 0.33.0).
+    """
+    names = kv_connectors(config) or []
+    known = config.catalog.names("kv-connectors") if config.catalog is not None else {}
+    if not any(name.startswith("Nixl") for name in names) or not all(name in known for name in names):
+        return None
+    knowing = _KNOWS_STAGES if config.at_least("0.26.0") else ()
+    other = next((name for name in names if name not in knowing), None)
+    return {"connector": other} if other is not None else None
 
 
 _ORACLES = {"none": "unquantized", "fp8": "fp8", "nvfp4": "nvfp4", "mxfp4": "mxfp4", "awq": "int_wna16", "gptq": "int_wna16"}

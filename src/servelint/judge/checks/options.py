@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from servelint.core.numbers import is_whole
 from servelint.engines import ENGINES, images
@@ -15,6 +16,9 @@ from servelint.engines.vllm.facts import refused_number
 from servelint.judge.checks import after, whole
 from servelint.judge.parser.view import listed, misspelt
 from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, UNKNOWN, WORD, JsonNode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def lora_paths(config: Config) -> dict[str, str] | None:
@@ -291,6 +295,45 @@ def _sizes(config: Config) -> list[int] | None:
         return None
     values = [int(item.value) for item in member[1].items if item.kind == NUMBER and isinstance(item.value, int)]
     return values if len(values) == len(member[1].items) else None
+
+
+def compile_sizes(config: Config) -> dict[str, str] | None:
+    """A text among the sizes that are compiled by themselves, or a bound of a range of sizes that is not above 0.
+
+    Source: post_init_cudagraph_sizes in vllm-0.33.0 vllm/config/compilation.py:1139 (init_with_cudagraph_sizes in 0.10.1), and
+    _set_compile_ranges in vllm/config/vllm.py:2725 (0.13.0 line 1206, where the key has another name up to 0.17).
+    """
+    for item in _members_of(config, "compile_sizes"):
+        if item.kind == STRING and isinstance(item.value, str) and item.value != "cudagraph_capture_sizes":
+            return {"key": "compile_sizes", "item": f'the text "{item.value}"'}
+    for key in ("compile_ranges_endpoints", "compile_ranges_split_points") if config.at_least("0.13.0") else ():
+        for item in _members_of(config, key):
+            if item.kind == NUMBER and isinstance(item.value, int) and item.value < 1:
+                return {"key": key, "item": str(item.value)}
+    return None
+
+
+def _members_of(config: Config, key: str) -> Sequence[JsonNode]:
+    """What is known of a list in --compilation-config."""
+    node = config.reading.parsed("compilation-config")
+    member = node.members.get(key) if node is not None and node.kind == OBJECT else None
+    if member is None:
+        node = config.reading.parsed(f"compilation-config.{key}")
+        return node.items if node is not None and node.kind == ARRAY else ()
+    return member[1].items if member[1].kind == ARRAY else ()
+
+
+# The names of torch.device, and an index without leading zeros (c10/core/Device.cpp, parse_type).
+_DEVICES = re.compile(
+    r"(cpu|cuda|ipu|xpu|mkldnn|opengl|opencl|ideep|hip|ve|fpga|maia|xla|lazy|vulkan|mps|meta|hpu|mtia|privateuseone|npu|tpu)"
+    r"(:(0|[1-9]\d*))?"
+)
+
+
+def torch_device(config: Config) -> dict[str, str] | None:
+    """A device for the processor of media that PyTorch does not know (vllm-0.28.0 vllm/config/multimodal.py:410)."""
+    name = config.operand("mm-processor-kwargs.device").value
+    return {"name": name or "an empty text"} if isinstance(name, str) and not _DEVICES.fullmatch(name) else None
 
 
 # -- custom operations

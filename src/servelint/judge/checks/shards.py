@@ -213,6 +213,26 @@ def experts_in_nvfp4(config: Config) -> dict[str, str] | None:
     return _cut_experts(config, model, 16) if ("nvfp4", 16) in kinds else None
 
 
+def experts_in_nvfp4_by_marlin(config: Config) -> dict[str, str] | None:
+    """Experts of an NVFP4 checkpoint, given to Marlin, whose shard is not a whole number of its tiles of 64 columns.
+
+    Marlin is the only kernel before compute capability 9.0, and elsewhere what --moe-backend asks for.
+
+    Source: prepare_nvfp4_moe_layer_for_marlin in marlin_utils_fp4.py (vllm-0.14.0 to 0.25.1); 0.26.0 pads.
+    """
+    from servelint.models.catalog import lookup
+
+    name, asked = config.text("model"), config.text("moe-backend") == "marlin"
+    capability, repository = config.operand("gpu.capability").value, config.text("model.repository") or ""
+    old = isinstance(capability, int | float) and capability < 9 and repository.lower().startswith("nvidia/")
+    model = _stored(config) or (lookup(name) if name is not None and (asked or old) else None)
+    if model is None or not (asked or (isinstance(capability, int | float) and capability < 9)):
+        return None
+    kinds = {(one.scheme, one.group) for one in model.quantization.formats if not one.targets or "expert" in str(one.targets)}
+    whole_groups = _cut_experts(config, model, 16) is None  # else vllm/nvfp4-experts-cut reports it
+    return _cut_experts(config, model, 64) if ("nvfp4", 16) in kinds and whole_groups else None
+
+
 def experts_in_fp8(config: Config) -> dict[str, str] | None:
     """Experts in FP8, in the checkpoint or while loading, whose shard is not a whole number of Marlin's tiles of 64 columns.
 
