@@ -78,6 +78,34 @@ def in_blocks(config: Config) -> dict[str, str] | None:
     return {} if given is None or given == _METHODS.get(model.quantization.method, "fp8") else None
 
 
+def compressed_blocks(config: Config) -> dict[str, str] | None:
+    """FP8 blocks in compressed-tensors, by the checkpoint's config.json or its repository.
+
+    Source: _is_fp8_w8a8 in srt/layers/quantization/compressed_tensors/compressed_tensors.py (sglang-0.4.4.post2 to 0.5.6) knows
+    scales of tensors and of channels alone.
+    """
+    model = _stored(config) or _of_hub(config)
+    if model is None or model.quantization.method != "compressed-tensors":
+        return None
+    if all(one.scheme != "fp8-block" for one in model.quantization.formats):
+        return None
+    return {} if _keeps_compressed(config) else None
+
+
+def compressed_blocks_by_name(config: Config) -> dict[str, str] | None:
+    """As `compressed_blocks`, of a folder or another publisher's repository with the name that llm-compressor's scheme gives."""
+    if _stored(config) is not None or compressed_blocks(config) is not None:
+        return None
+    name = config.text("model")
+    named = name is not None and re.search(r"-fp8[-_]block$", name.rstrip("/"), re.IGNORECASE) is not None
+    return {} if named and _keeps_compressed(config) else None
+
+
+def _keeps_compressed(config: Config) -> bool:
+    given = config.operand("quantization")
+    return given.present is False or given.value == "compressed-tensors"
+
+
 def fp8_in_triton(config: Config) -> dict[str, str] | None:
     """FP8 weights for which vLLM has Triton's kernels alone before 0.9: blocks, and experts.
 
