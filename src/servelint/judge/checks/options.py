@@ -219,7 +219,7 @@ def prefills_elsewhere(config: Config) -> dict[str, str] | None:
 
 
 def prefill_drafts_not(config: Config) -> dict[str, str] | None:
-    """Whether no launch of the same file that prefills for this one has drafts. Of a launch alone it is not known, and supposed."""
+    """Whether no launch of the same file that prefills for this one has drafts: supposed where there is none."""
     return None if config.operand("prefill.speculative-algorithm").present is True else {}
 
 

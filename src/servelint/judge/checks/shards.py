@@ -93,7 +93,7 @@ def compressed_blocks(config: Config) -> dict[str, str] | None:
 
 
 def compressed_blocks_by_name(config: Config) -> dict[str, str] | None:
-    """As `compressed_blocks`, of a folder or another publisher's repository with the name that llm-compressor's scheme gives."""
+    """As `compressed_blocks`, by the name that llm-compressor gives, of a folder or of another publisher."""
     if _stored(config) is not None or compressed_blocks(config) is not None:
         return None
     name = config.text("model")
