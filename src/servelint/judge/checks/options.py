@@ -222,6 +222,11 @@ def prefills_elsewhere(config: Config) -> dict[str, str] | None:
 # -- packages beside the engine
 
 
+def prefill_drafts_not(config: Config) -> dict[str, str] | None:
+    """Whether no launch of the same file that prefills for this one has drafts: supposed where there is none."""
+    return None if config.operand("prefill.speculative-algorithm").present is True else {}
+
+
 def flashinfer_packages(config: Config) -> dict[str, str] | None:
     """Two packages of FlashInfer that certainly are of different releases.
 

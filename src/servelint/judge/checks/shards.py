@@ -78,6 +78,34 @@ def in_blocks(config: Config) -> dict[str, str] | None:
     return {} if given is None or given == _METHODS.get(model.quantization.method, "fp8") else None
 
 
+def compressed_blocks(config: Config) -> dict[str, str] | None:
+    """FP8 blocks in compressed-tensors, by the checkpoint's config.json or its repository.
+
+    Source: _is_fp8_w8a8 in srt/layers/quantization/compressed_tensors/compressed_tensors.py (sglang-0.4.4.post2 to 0.5.6) knows
+    scales of tensors and of channels alone.
+    """
+    model = _stored(config) or _of_hub(config)
+    if model is None or model.quantization.method != "compressed-tensors":
+        return None
+    if all(one.scheme != "fp8-block" for one in model.quantization.formats):
+        return None
+    return {} if _keeps_compressed(config) else None
+
+
+def compressed_blocks_by_name(config: Config) -> dict[str, str] | None:
+    """As `compressed_blocks`, by the name that llm-compressor gives, of a folder or of another publisher."""
+    if _stored(config) is not None or compressed_blocks(config) is not None:
+        return None
+    name = config.text("model")
+    named = name is not None and re.search(r"-fp8[-_]block$", name.rstrip("/"), re.IGNORECASE) is not None
+    return {} if named and _keeps_compressed(config) else None
+
+
+def _keeps_compressed(config: Config) -> bool:
+    given = config.operand("quantization")
+    return given.present is False or given.value == "compressed-tensors"
+
+
 def fp8_in_triton(config: Config) -> dict[str, str] | None:
     """FP8 weights for which vLLM has Triton's kernels alone before 0.9: blocks, and experts.
 
@@ -93,9 +121,10 @@ def fp8_in_triton(config: Config) -> dict[str, str] | None:
 def state_heads(config: Config) -> dict[str, str] | None:
     """A tensor parallel size that does not divide the groups or the heads of Mamba-2 layers of a known model.
 
-    Source: MambaMixer2.__init__ in vllm/model_executor/layers/mamba/mamba_mixer2.py (vllm-0.9.2 to 0.33.0).
+    Source: MambaMixer2.__init__ in vllm/model_executor/layers/mamba/mamba_mixer2.py (vllm-0.9.2 to 0.33.0), and in
+    srt/layers/attention/mamba/mamba.py (sglang-0.5.4 to 0.5.23).
     """
-    model, size = _known(config), whole(config, "tensor-parallel-size")
+    model, size = _known(config), whole(config, ENGINES[config.launch.engine].tensor_parallel_operand)
     if model is None or size is None or size < 2:
         return None
     for layers in model.states:
@@ -106,6 +135,20 @@ def state_heads(config: Config) -> dict[str, str] | None:
         if layers.key_heads > 1 and layers.key_heads % size:
             return {"part": "groups", "count": str(layers.key_heads)}
     return None
+
+
+def quantized_state_group(config: Config) -> dict[str, str] | None:
+    """Mamba-2 layers with one group, quantized and cut by tensor parallelism.
+
+    Source: MambaMixer2.__init__ in srt/layers/attention/mamba/mamba.py (sglang-0.5.4 to 0.5.23).
+    """
+    model, method = _known(config), config.operand("quantization")
+    if model is None or not any(layers.kind == "mamba2" and layers.key_heads == 1 for layers in model.states):
+        return None
+    if method.present is not False:
+        return {"method": str(method.value)} if method.value is not None else None
+    stored = model.quantization.method
+    return {"method": stored} if stored and stored != "none" else None
 
 
 def groups(config: Config) -> dict[str, str] | None:
