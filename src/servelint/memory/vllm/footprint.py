@@ -245,7 +245,7 @@ def graphs_gib(settings: VllmSettings, model: Architecture) -> Interval:
     """
     widest = fitted.GRAPHS_STATES if model.states else fitted.GRAPHS_WIDEST
     if model.states and settings.second_runner and settings.rules.since("0.29.0"):
-        widest = fitted.GRAPHS_STATES_EXTRAPOLATED
+        widest = fitted.GRAPHS_STATES_EXTRAPOLATED[(settings.gpu.capability or 0.0) == 9.0]
     if model.low_rank is not None:
         widest = fitted.GRAPHS_COMPRESSED
     found = fitted.GRAPHS + widest.scaled(settings.captured / 512)
