@@ -54,6 +54,9 @@ VISION_BYTES = Interval(14.0, 25.0, 46.0)
 """Bytes of activations per patch for each element of the encoder's hidden size. Counted: the residual stream and its norm, what
 its widest matrix makes before and after the activation, and the pixels in 32 bits are 24 to 26. Four logs have 17 to 32
 (Qwen3.5-2B and 9B, Qwen3.6-35B on an RTX 5090 and on a GB10)."""
+VISION_DIVIDED = Interval(7.0, 15.0, 15.0)
+"""Of these what tensor parallelism divides: what the widest matrix makes, 3.74 hidden sizes wide, before and after the
+activation (Qwen3_VisionMLP in vllm/model_executor/models/qwen3_vl.py)."""
 VISION_TOKENS = 16384
 """Tokens of the largest picture that Qwen's processors take (their longest_edge of 16,777,216 pixels), not a constant of
 vLLM."""
