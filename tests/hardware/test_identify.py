@@ -127,7 +127,7 @@ def test_facts(name: str, facts: dict[str, Fact | None]) -> None:
         ("h100-nvl", {"memory-gib": 93.58, "cuda-gib": None, "bandwidth-gbs": 3938}),
         ("a100-40gb", {"cuda-gib": 39.49, "bandwidth-gbs": 1555}),
         ("A100-SXM4-80GB", {"cuda-gib": 79.25, "bandwidth-gbs": 2039}),
-        ("a100", {"cuda-gib": None, "bandwidth-gbs": None}),
+        ("a100", {"cuda-gib": None, "memory-gib": None, "bandwidth-gbs": 1935, "bf16-tflops": 312}),
         ("rtx-5090", {"cuda-gib": 31.36, "fp4-tflops": 1676}),
         ("rtx-4090-48gb", {"memory-gib": 47.99, "cuda-gib": None, "bandwidth-gbs": 1008}),
         ("NVIDIA-H100-80GB-HBM3-MIG-3g.40gb", {"slice": "3g.40gb", "memory-gib": 39.5, "bandwidth-gbs": None}),
@@ -144,7 +144,8 @@ def test_facts(name: str, facts: dict[str, Fact | None]) -> None:
         ("NVIDIA A16-16C", {"name": "a16", "capability": 8.6, "memory-gib": None}),
         ("AMD Ryzen AI Max+ 395", {"name": "strix-halo", "unified": True, "memory-gib": None}),
         ("Intel Data Center GPU Max 1550", {"vendor": "intel", "memory-gib": None}),
-        ("t4", {"cuda-gib": 14.56, "bandwidth-gbs": 320, "bf16-tflops": None}),
+        ("t4", {"cuda-gib": 14.56, "bandwidth-gbs": 320, "bf16-tflops": 65}),
+        ("RTX 4070 Ti SUPER 16GB", {"bandwidth-gbs": 672.3, "bf16-tflops": 88.2}),
         ("gb10", {"cuda-gib": 121.69, "bandwidth-gbs": 273}),
     ],
 )  # fmt: skip

@@ -20,7 +20,7 @@ def planned(start: dict[str, Any]) -> MemoryPlan:
 
 
 def test_no_verdict_is_the_opposite() -> None:
-    """Of 20, three did not start that were certain to before: eight pipeline stages in 0.15.0 (vLLM issue 32105), MiniMax-M2.7
+    """Of 21, three did not start that were certain to before: eight pipeline stages in 0.15.0 (vLLM issue 32105), MiniMax-M2.7
     on two GB10s, and Qwen3-30B-A3B on four A10s."""
     for start in STARTS:
         plan = planned(start)

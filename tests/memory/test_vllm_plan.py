@@ -119,6 +119,34 @@ class TestParts:
             assert part is not None
             assert ("embedding" in part.origin) is copied
 
+    @pytest.mark.parametrize(("options", "divided"), [("", True), ("--mm-encoder-tp-mode data", False)])
+    def test_ranks_share_the_widest_matrix_of_the_encoder(self, options: str, divided: bool) -> None:
+        found = []
+        for ranks in (1, 2):
+            command = (
+                f"Qwen/Qwen3.6-27B-FP8 --max-num-seqs 2 --max-num-batched-tokens 8192 --tensor-parallel-size {ranks} {options}"
+            )
+            part = planned(command, "0.24.0", gpu="RTX 3090").part("activations")
+            assert part is not None
+            assert "encoder" in part.origin
+            found.append(part.gib.mid)
+        assert found[1] / found[0] == pytest.approx(17.5 / 25 if divided else 1.0)
+
+    @pytest.mark.parametrize(
+        ("gpu", "env", "marlin"), [("a100", None, True), ("h100", None, False), ("h100", "1", True), ("h100", "0", False)]
+    )
+    def test_a_gpu_without_fp8_has_scales_for_each_row(self, gpu: str, env: str | None, marlin: bool) -> None:
+        """57 GB of MiniMax-M2.7 on each of four GPUs."""
+        variables = {"VLLM_TEST_FORCE_FP8_MARLIN": env} if env is not None else {}
+        found = planned("MiniMaxAI/MiniMax-M2.7 --tensor-parallel-size 4", "0.22.0", gpu=gpu, env=variables).weights_gib
+        assert found == pytest.approx(54.47 if marlin else 53.65, abs=0.05)
+
+    @pytest.mark.parametrize(("gpu", "most"), [("h100", 3.1), ("rtx pro 6000", 1.5)])
+    def test_the_second_runner_counts_most_for_states_on_hopper(self, gpu: str, most: float) -> None:
+        part = planned("Qwen/Qwen3.8-27B --max-num-seqs 256 --max-model-len 8192", "0.29.0", gpu=gpu).part("cuda graphs")
+        assert part is not None
+        assert part.gib.mid == pytest.approx(most)
+
     def test_a_batch_encodes_at_least_the_longest_video(self) -> None:
         """Muse Glimmer: 48 pairs of frames of 144 tokens, or a picture of 4,096, each of four patches of 1,536."""
         name = "Inferact/Muse-Glimmer-30B-NVFP4-W4A4 --max-num-seqs 8"

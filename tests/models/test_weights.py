@@ -211,6 +211,13 @@ def test_the_engine_keeps_the_up_projection_of_latent_attention_twice() -> None:
     assert "absorbed" in sizes(weighed("deepseek-ai/DeepSeek-V2-Lite", engine="sglang"))
 
 
+def test_marlin_has_a_scale_for_each_row_of_a_block() -> None:
+    """Two bytes for 128 weights, instead of four for 128 times 128. FP8 with a scale for each row is as it was."""
+    for name, more in (("Qwen/Qwen3-8B-FP8", 1 / 64 - 4 / 128**2), ("RedHatAI/Qwen3-8B-FP8-dynamic", 0.0)):
+        plain, marlin = (sizes(weighed(name, marlin=how))["dense mlp"] for how in (False, True))
+        assert marlin / plain - 1 == pytest.approx(more, rel=0.01, abs=1e-9)
+
+
 def test_quantization_while_loading() -> None:
     plain, fp8 = weighed("Qwen/Qwen3-8B"), weighed("Qwen/Qwen3-8B", quantization="fp8")
     assert sizes(fp8)["dense mlp"] == pytest.approx(sizes(plain)["dense mlp"] / 2, rel=0.01)

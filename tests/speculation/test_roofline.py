@@ -120,6 +120,26 @@ def test_of_a_gpu_that_is_not_known_only_the_memory_counts() -> None:
     assert made.prompts == 0.0
 
 
+def test_plain_steps_of_an_a40_are_as_long_as_measured() -> None:
+    """Llama-3.1-8B with 1 to 64 requests, whose throughput without drafts is in the rows of EAGLE-3 and of n-grams alike."""
+    rows = [row for row in published() if row.case.gpu == "A40"]
+    assert len(rows) == 10
+    for row in rows:
+        assert row.case.architecture is not None
+        counted = steps(row.case, row.case.architecture, *row.case.gpus)
+        assert counted.before == pytest.approx(row.case.concurrency / row.off, rel=0.13)
+
+
+def test_computing_counts_where_only_the_bandwidth_is_known() -> None:
+    def longer(gpu: str) -> float:
+        case = Case("vllm", "mtp", "Qwen/Qwen3-8B", gpu, 3, 64)
+        assert case.architecture is not None
+        counted = steps(case, case.architecture, *case.gpus)
+        return counted.after / counted.before
+
+    assert longer("RTX 4060") == pytest.approx(longer("RTX 4060 Ti 16GB"), rel=0.3)
+
+
 def test_a_block_drafter_passes_once_through_all_its_layers() -> None:
     """z-lab/Qwen3-8B-DFlash-b16 has 5 layers, 1.05 billion parameters and the head of its model, of 0.62 billion."""
     case = Case("sglang", "block", "Qwen/Qwen3-8B", "H100", 15, 8)

@@ -24,7 +24,7 @@ FACTS = {
     "slice": ("text", "the MIG profile: 1g.10gb"),
     "spread-gib": ("number", "the additional memory of a slice with some drivers, in GiB"),
     "bandwidth-gbs": ("number", "the bandwidth of the whole card's memory, in GB/s"),
-    "bf16-tflops": ("number", "dense BF16 arithmetic of the whole card, in TFLOP/s"),
+    "bf16-tflops": ("number", "dense BF16 arithmetic of the whole card (FP16 where it has no BF16), in TFLOP/s"),
     "fp8-tflops": ("number", "dense FP8 arithmetic of the whole card, in TFLOP/s"),
     "fp4-tflops": ("number", "dense FP4 arithmetic of the whole card, in TFLOP/s"),
     "fp8": ("bool", "computes in FP8"),

@@ -96,6 +96,7 @@ class _Sharding:
     expert: int
     formats: Formats
     element: int
+    marlin: bool
 
     def of(self, matrix: Matrix) -> tuple[Format, list[int]]:
         """The format of a matrix, and the bytes of its tensors on one GPU."""
@@ -115,6 +116,8 @@ class _Sharding:
         if kind.scheme == "mxfp4" and matrix.count > 1:
             rows, columns = _padded(matrix, rows, columns)
         sizes = tensors(kind, rows, columns, 4 if matrix.single else self.element)
+        if self.marlin and kind.scheme == "fp8-block":
+            sizes[1] = self.element * rows * -(-columns // (kind.group or 128))
         return kind, [size * count for size in sizes]
 
 
@@ -188,6 +191,7 @@ def weigh(
     dtype: str | None = None,
     mtp: bool = False,
     vision: bool = True,
+    marlin: bool = False,
 ) -> Weights | None:
     """What the weights of a model take on the GPU that has most.
 
@@ -201,6 +205,8 @@ def weigh(
         dtype: the value of --dtype.
         mtp: multi-token prediction is loaded.
         vision: the encoder of images is loaded.
+        marlin: Marlin multiplies with FP8, for which vLLM repeats the scale of a block for each of its rows, in the model's
+            dtype (prepare_fp8_layer_for_marlin in vllm-0.33.0 quantization/utils/marlin_utils_fp8.py).
 
     Returns:
         None if the quantization is not known.
@@ -210,7 +216,7 @@ def weigh(
         return None
     formats = Formats(way)
     layers = representatives(model, formats)
-    sharding = _Sharding(engine, tensor, expert, formats, 4 if dtype in ("float32", "float") else 2)
+    sharding = _Sharding(engine, tensor, expert, formats, 4 if dtype in ("float32", "float") else 2, marlin)
     factor = _measured(model, way, formats, layers)
     counted = _Counted(layers)
     for matrix in matrices(model, sorted(set(layers))):

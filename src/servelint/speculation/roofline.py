@@ -59,6 +59,8 @@ to some of those of the tokens before it. Four tokens in a row read 2.5 times th
 _ONE_PASS = (BLOCK, MEDUSA, LOOKUP)
 _ANY_BANDWIDTH = 1000.0
 """The GB/s of a GPU that is not known."""
+_ANY_INTENSITY = 100.0
+"""Operations for each byte of bandwidth where only that is known: 71 to 210 of the cards whose both are."""
 _EAGLES = {
     "meta-llama/Llama-3.1-8B-Instruct": ("yuhuili/EAGLE3-LLaMA3.1-Instruct-8B",),
     "meta-llama/Llama-3.3-70B-Instruct": ("yuhuili/EAGLE3-LLaMA3.3-Instruct-70B",),
@@ -253,6 +255,8 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int, drafting
     bandwidth, flops = (float(speed) for speed in speeds)
     if not bandwidth:
         bandwidth, flops = _ANY_BANDWIDTH, 0.0
+    elif not flops:
+        flops = _ANY_INTENSITY * bandwidth / 1000
     delivered, computed = 1e9 * bandwidth * MEMORY * count, 1e12 * flops * COMPUTE * count
     requests, drafted = case.concurrency, case.drafted
     fixed = 0.0 if gpu is None else LAYER if count == 1 else RANKS

@@ -54,6 +54,9 @@ VISION_BYTES = Interval(14.0, 25.0, 46.0)
 """Bytes of activations per patch for each element of the encoder's hidden size. Counted: the residual stream and its norm, what
 its widest matrix makes before and after the activation, and the pixels in 32 bits are 24 to 26. Four logs have 17 to 32
 (Qwen3.5-2B and 9B, Qwen3.6-35B on an RTX 5090 and on a GB10)."""
+VISION_DIVIDED = Interval(7.0, 15.0, 15.0)
+"""Of these what tensor parallelism divides: what the widest matrix makes, 3.74 hidden sizes wide, before and after the
+activation (Qwen3_VisionMLP in vllm/model_executor/models/qwen3_vl.py)."""
 VISION_TOKENS = 16384
 """Tokens of the largest picture that Qwen's processors take (their longest_edge of 16,777,216 pixels), not a constant of
 vLLM."""
@@ -67,8 +70,9 @@ GRAPHS_STATES = Interval(0.1, 1.3, 2.6)
 """The same added where layers keep states, which are captured for every batch in two ways. Fitted on what five starts with
 1,024 sequences left: Qwen3.6-27B in FP8 and in bf16, Qwen3.6-35B in FP8 and in bf16 on Hopper (recipes pull request 551, KAITO
 pull request 2344), 5.2 to 6.3 GiB in all beside the weights, and Qwen3.6-35B on GB10, whose estimate was 0.93."""
-GRAPHS_STATES_EXTRAPOLATED = Interval(0.2, 2.9, 5.0)
-"""The same as the second model runner estimates it: two starts on H100s (0.30.0)."""
+GRAPHS_STATES_EXTRAPOLATED = Interval(0.1, 1.3, 5.0), Interval(0.2, 2.9, 5.0)
+"""The same as the second model runner estimates it, and on Hopper: two starts on H100s (0.30.0). On other GPUs it is the first
+one's until more logs tell: an RTX PRO 6000 estimated 0.69 and 0.77 in all (Qwen3.8-27B in bf16, 0.29.0)."""
 GRAPHS_EXTRAPOLATED_SHARED = Interval(0.0, 1.5, 4.5)
 """GiB more where the host shares the memory: the difference between two readings of the free memory, which the host changes
 too, stands for up to 51 captures. MiniMax M2.7 on two GB10s estimated 5.1 (spark-vllm-docker issue 396)."""

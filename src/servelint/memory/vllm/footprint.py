@@ -7,7 +7,7 @@ Source: Worker.determine_available_memory in vllm/v1/worker/gpu_worker.py, memor
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 from servelint.memory.plan import GIB, Interval, Part
 from servelint.memory.vllm import fitted
@@ -107,7 +107,19 @@ def _weigh(settings: VllmSettings, model: Architecture, mtp: bool, given: str = 
         dtype=dtype if isinstance(dtype, str) else None,
         mtp=mtp,
         vision=not settings.text_only,
+        marlin=_marlin(settings),
     )
+
+
+def _marlin(settings: VllmSettings) -> bool:
+    """Whether the GPU has no FP8 of its own, so that Marlin multiplies with such weights.
+
+    Source: can_implement of MarlinFP8ScaledMMLinearKernel in vllm/model_executor/kernels/linear/scaled_mm/marlin.py, and before
+    Fp8LinearMethod in vllm/model_executor/layers/quantization/fp8.py.
+    """
+    gpu = settings.gpu
+    forced = settings.config.operand("env.VLLM_TEST_FORCE_FP8_MARLIN").value in ("1", "true", "True", 1, True)
+    return gpu.vendor == "nvidia" and (forced or (gpu.capability is not None and gpu.capability < 8.9))
 
 
 def parts_inside(settings: VllmSettings, model: Architecture) -> list[Part]:
@@ -245,7 +257,7 @@ def graphs_gib(settings: VllmSettings, model: Architecture) -> Interval:
     """
     widest = fitted.GRAPHS_STATES if model.states else fitted.GRAPHS_WIDEST
     if model.states and settings.second_runner and settings.rules.since("0.29.0"):
-        widest = fitted.GRAPHS_STATES_EXTRAPOLATED
+        widest = fitted.GRAPHS_STATES_EXTRAPOLATED[(settings.gpu.capability or 0.0) == 9.0]
     if model.low_rank is not None:
         widest = fitted.GRAPHS_COMPRESSED
     found = fitted.GRAPHS + widest.scaled(settings.captured / 512)
@@ -435,12 +447,18 @@ def _rejected_bytes(settings: VllmSettings) -> float:
 
 
 def encoder_gib(settings: VllmSettings, model: Architecture) -> Interval:
-    """GiB of activations of the image encoder, for as many of the largest pictures as a batch holds, at least one."""
+    """GiB of activations of the image encoder, for as many of the largest pictures as a batch holds, at least one.
+
+    With --mm-encoder-tp-mode data each rank encodes whole pictures.
+    """
     vision = model.vision
     if vision is None:
         return Interval.exact(0.0)
     patches = _encoded(settings, model)[0] * vision.merge * vision.merge
-    return fitted.VISION_BYTES.scaled(patches * vision.hidden / GIB)
+    whole, divided = fitted.VISION_BYTES, fitted.VISION_DIVIDED
+    gone = 0.0 if settings.config.operand("mm-encoder-tp-mode").value == "data" else 1 - 1 / settings.tensor
+    each = Interval(*(before - gone * part for before, part in zip(astuple(whole), astuple(divided), strict=True)))
+    return each.scaled(patches * vision.hidden / GIB)
 
 
 def encoded_gib(settings: VllmSettings, model: Architecture) -> float:
