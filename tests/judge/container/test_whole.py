@@ -1,4 +1,4 @@
-"""Every word of the findings about what surrounds a launch: in the examples of the rules in rules/container/, and in more texts.
+"""Every word of the findings about what surrounds a launch: in the examples of the rules in rules/container/, in more texts.
 
 `python -m tests.judge.container.test_whole` writes them anew: read the diff.
 """
