@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from servelint.rules.compile import expand, read_rules, rule_files
+from servelint.rules.compile import every_rule, read_rules, rule_files
 
 FOLDER = str(Path(__file__).parent.parent / "rules")
 
@@ -20,7 +20,7 @@ def as_written() -> list[dict[str, Any]]:
 @lru_cache(maxsize=1)
 def each_rule() -> list[dict[str, Any]]:
     """The rules, one for each engine, in the order of their ids."""
-    return sorted((rule for data in as_written() for rule in expand(data)), key=lambda rule: str(rule["id"]))
+    return every_rule(FOLDER)
 
 
 def id_of(rule: dict[str, Any]) -> str:

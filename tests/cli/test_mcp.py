@@ -32,10 +32,11 @@ class Answer:
 
 
 class Session:
-    """A server in a folder, for the calls of one test."""
+    """A server for some folders of one, for the calls of one test: in this process, or one of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch | None = None) -> None:
         self.folder = folder
+        self._monkeypatch = monkeypatch
 
     def run(self, *calls: tuple[str, dict[str, Any]], folders: tuple[str, ...] = ()) -> list[Answer]:
         """Call tools one after the other."""
@@ -53,21 +54,31 @@ class Session:
         return found
 
     async def _session(self, calls: tuple[tuple[str, dict[str, Any]], ...], folders: tuple[str, ...]) -> Any:
-        from mcp import Client, StdioServerParameters
+        from mcp import Client
 
-        env = {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *sys.path])}
-        program = StdioServerParameters(
-            command=sys.executable, args=["-m", "servelint", "mcp", *folders], cwd=self.folder, env=env
-        )
-        async with Client(program) as client:
+        async with Client(self._server(folders)) as client:
             tools = (await client.list_tools()).tools
             return tools, [await client.call_tool(name, arguments) for name, arguments in calls]
 
+    def _server(self, folders: tuple[str, ...]) -> Any:
+        from mcp import StdioServerParameters
+
+        from servelint.cli import mcp_tools
+
+        if self._monkeypatch is None:
+            env = {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *sys.path])}
+            return StdioServerParameters(
+                command=sys.executable, args=["-m", "servelint", "mcp", *folders], cwd=self.folder, env=env
+            )
+        found = tuple([os.path.realpath(self.folder / folder) for folder in folders or (".",)])
+        self._monkeypatch.chdir(found[0])
+        return mcp_tools.server(found)
+
 
 @pytest.fixture
-def session(tmp_path: Path) -> Session:
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
     pytest.importorskip("mcp", reason="needs the MCP SDK: pip install -e '.[mcp]'")
-    return Session(tmp_path)
+    return Session(tmp_path, monkeypatch)
 
 
 def printed(*words: str) -> str:
@@ -258,13 +269,13 @@ class TestBounds:
         (self.repository / "servelint.toml").write_text('ignore = ["*"]\n')
         assert "vllm/removed-option" in session.one("check", text="vllm serve m --swap-space 4", **PINNED).text
 
-    def test_several_folders(self, session: Session) -> None:
+    def test_several_folders(self) -> None:
         (self.inside / "a").mkdir()
         (self.inside / "b").mkdir()
         (self.inside / "c").mkdir()
         for name in "abc":
             (self.inside / name / "run.sh").write_text("vllm serve m --swap-space 4\n")
-        every, one, other = session.run(
+        every, one, other = Session(self.inside).run(
             ("check", PINNED), ("check", {"paths": [str(self.inside / "b")], **PINNED}),
             ("check", {"paths": [str(self.inside / "c")], **PINNED}), folders=("a", "b"),
         )  # fmt: skip

@@ -69,6 +69,7 @@ def fixed(text: str, change: dict[str, Any], at: str = "port", path: str = "run.
             'add "num_speculative_tokens": 2',
             SPEC.replace('"mtp"', '"mtp", "num_speculative_tokens": 2'),
         ),
+        (SPEC, {"speculative-config.method": "12"}, 'write "method": "12"', SPEC.replace("mtp", "12")),
     ],
 )
 def test_set(text: str, change: dict[str, Any], title: str, after: str) -> None:
@@ -297,11 +298,13 @@ EAGER = {"set": {"enforce-eager": True}}
         (YAML, {"delete": ["port", "tensor-parallel-size"]}, "delete --port, delete --tensor-parallel-size",
          "model: m\nmax-model-len: 8192\n"),
         *[(YAML + "enforce-eager:" + value, {"delete": ["enforce-eager"]}, "delete --enforce-eager", YAML)
-          for value in (" true", "  True # because")],
+          for value in (" true", "  True # because", "", "  # because")],
+        *[("model: m\nenforce-eager:" + value + YAML[8:], {"delete": ["enforce-eager"]}, "delete --enforce-eager", YAML)
+          for value in ("", " true", " # because")],
     ],
 )  # fmt: skip
 def test_what_becomes_of_a_text(text: str, change: dict[str, Any], title: str, after: str) -> None:
-    path = "vllm.yaml" if text.startswith(YAML) else "run.sh"
+    path = "vllm.yaml" if text.startswith("model: m\n") else "run.sh"
     assert fixed(text.rstrip("\n") + "\n", change, "seed", path) == (title, after.rstrip("\n") + "\n")
 
 

@@ -104,7 +104,8 @@ class _Maker:
     def set(self, name: str, value: str | bool, at: list[str]) -> None:
         shown = _shown_of(value)
         head, dot, rest = name.partition(".")
-        self.titles.append(_title(name, value))
+        node = entries.node(self.config.reading, name)
+        self.titles.append(_title(name, value, node))
         setting = self._setting(name)
         operand = self.config.operand(name)
         if isinstance(value, bool) and setting is not None and setting.on is value:
@@ -112,7 +113,7 @@ class _Maker:
         elif setting is not None and setting.value is None:
             self._toggle(setting, value)
         elif operand.text is not None and operand.text.flat and operand.present:
-            self._value(operand.text.written, shown, entries.node(self.config.reading, name))
+            self._value(operand.text.written, shown, node)
         elif (operand.present is not False and setting is None and operand.text is not None) or head == "env":
             raise _Refused
         else:
@@ -278,8 +279,11 @@ class _Maker:
         self._edit_words(removal(self.command, words), words)
 
     def _drop_entry(self, setting: Setting) -> None:
-        words = setting.words
+        words, argv = setting.words, self.launch.argv
         key = setting.word.site
+        after = next((argv[at + 1] for at, word in enumerate(argv[:-1]) if word is words[-1]), None)
+        if after is not None and after.text.flat == "None" and after.site is not None and after.site.start == after.site.end:
+            words = [*words, after]  # what a key without a value is read as
         self._edit_words(entry_removal(key, words[-1].site) if key is not None else None, words)
 
     def exchange(self, words: list[Word], texts: list[str]) -> None:
@@ -349,7 +353,7 @@ def _shown_of(value: str | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else value
 
 
-def _title(name: str, value: str | bool) -> str:
+def _title(name: str, value: str | bool, node: JsonNode | None) -> str:
     shown = _shown_of(value)
     head, dot, rest = name.partition(".")
     if head == "effective":
@@ -357,5 +361,6 @@ def _title(name: str, value: str | bool) -> str:
     if head == "env":
         return f"write {rest}={shown}"
     if dot:
-        return f'write "{name.rpartition(".")[2]}": {shown if entries.is_literal(shown) else json.dumps(shown)}'
+        text = shown if entries.is_literal(shown) and (node is None or node.kind != STRING) else json.dumps(shown)
+        return f'write "{name.rpartition(".")[2]}": {text}'
     return f"write --{name}" if value is True else f"write --no-{name}" if value is False else f"write --{name} {shown}"

@@ -20,6 +20,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -50,11 +51,17 @@ _TABLE = "_"
 
 
 def read_rules(path: str, folder: str) -> list[dict[str, Any]]:
-    """The rules of a file: the one that it holds, or those of a table's rows.
+    """The rules of a file: the one that it holds, or those of a table's rows. A file that stays as it was is read once.
 
     Raises:
         RuleError: it holds no rule, one whose id is not its path, or a wrong table.
     """
+    stat = os.stat(path)
+    return [*_read_rules(path, folder, stat.st_mtime_ns, stat.st_size)]
+
+
+@lru_cache(maxsize=4096)
+def _read_rules(path: str, folder: str, changed: int, size: int) -> list[dict[str, Any]]:  # noqa: ARG001 - of its key
     with open(path, encoding="utf-8") as file:
         text = file.read()
     try:

@@ -63,6 +63,7 @@ def test_vllm(release: str, model: str, overrides: dict[str, Any], length: int |
         ("0.5.23", "google/gemma-3-27b-it", {"text_config": {"max_position_embeddings": 9000}}, 131072),
         ("0.5.15", "Qwen/Qwen3-8B", {"rope_scaling": 0}, 40960),
         ("0.5.15", "Qwen/Qwen3-8B", {"rope_scaling": {"rope_type": "yarn", **ORIGINAL}, "max_position_embeddings": 9000}, 9000),
+        ("0.5.23", "Qwen/Qwen3-VL-8B-Instruct", {"text_config": {"max_position_embeddings": 9000}}, 9000),
         ("0.5.7", "Qwen/Qwen2.5-VL-7B-Instruct", {"max_position_embeddings": 163840}, 163840),
         ("0.5.7", "Qwen/Qwen2.5-VL-7B-Instruct", {"rope_parameters": {"rope_type": "dynamic", "factor": 2.0}}, 128000),
     ],

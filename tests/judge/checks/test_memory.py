@@ -9,7 +9,7 @@ import pytest
 
 import servelint
 from servelint.engines.config import Config, configs
-from servelint.judge.checks import run_check
+from servelint.judge.checks import memory, run_check
 from servelint.rules.load import rules
 
 SGLANG = "python -m sglang.launch_server --model-path "
@@ -44,6 +44,13 @@ def test_a_shorter_length_that_certainly_fits_is_named() -> None:
         gpu_count=2,
     )
     assert other.verdict == "fits"
+
+
+def test_a_fraction_that_leaves_more_memory_is_smaller_than_the_given_one() -> None:
+    launch = config(VLLM + "Qwen/Qwen3-8B --gpu-memory-utilization 0.6", "0.19.1")
+    found = memory._with_less(launch, ("0.95", "0.6", "0.5"))
+    assert found == "--gpu-memory-utilization 0.5 leaves room, and 22.0 GiB for the KV cache"
+    assert memory._with_less(launch, ("0.95", "0.1")) is None
 
 
 def test_more_ranks_are_named_where_the_gpus_are_there() -> None:

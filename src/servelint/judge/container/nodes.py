@@ -116,10 +116,11 @@ def _size(config: Config, nodes: Nodes) -> list[Violation]:
     message += "the nodes wait for more nodes and never start" if (size or 0) > nodes.size else "the other nodes cannot join"
     related = [Related(nodes.site, "this many pods")] if nodes.site is not None else []
     change = written_at(given.text.written if given.text is not None else None, str(nodes.size))
-    advice = f"write --nnodes {nodes.size}"
+    title = advice = f"write --nnodes {nodes.size}"
     if nodes.kind == "LeaderWorkerSet":
         advice = "write --nnodes $(LWS_GROUP_SIZE), which is the size of the group"
-    return [Violation("nodes-not-pods", given.span, message, advice, "not the number of pods", related=related, change=change)]
+    label = "not the number of pods"
+    return [Violation("nodes-not-pods", given.span, message, advice, label, related=related, change=change, title=title)]
 
 
 def _ranks(config: Config, nodes: Nodes, peers: list[Config]) -> list[Violation]:
