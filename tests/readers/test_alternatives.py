@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from servelint.core.launch import Launch
+from servelint.syntax.shell import branches
 from tests.launching import argv, environment, launch_in, launches_in
 
 SLURM = """
@@ -305,6 +306,22 @@ CHECKED = """
 def test_a_script_that_gives_up_for_what_it_has_noted_before(test: str) -> None:
     (launch,) = launches_in(CHECKED % test, "run.sh")
     assert argv(launch)[0] == "m"
+
+
+def test_what_gives_up_beside_a_launch_that_is_known() -> None:
+    first, second = launches_in(CHECKED.replace("main \"$@\"", "vllm serve other & main") % '[ -z "$T" ]', "run.sh")
+    assert {argv(first)[0], argv(second)[0]} == {"other", "m"}
+
+
+@pytest.mark.parametrize(("known", "most"), [("vllm serve other &\n", 5), ("", 12)])
+def test_beside_a_known_launch_few_runs_look_for_another(known: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each condition of the checks ends the run, and the command that they guard starts no engine."""
+    runs = []
+    world = branches.World
+    monkeypatch.setattr(branches, "World", lambda *given: runs.append(1) or world(*given))
+    checks = "".join([f'[ -n "$X{n}" ] && Y="$Y$X{n}"\n[ -z "$Y" ] && exit 1\nexport Y=\n' for n in range(12)])
+    launches_in(f"{known}{checks}CMD=echo\n[ -n \"$Z\" ] && CMD=\"$CMD $Z\"\n$CMD\n", "run.sh")
+    assert (len(runs) <= most) if known else (len(runs) >= most)
 
 
 def test_scripts_that_use_up_the_steps_of_a_file_lose_no_launch(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -161,10 +161,11 @@ _FORMATS = (
     (r"== \"auto\"\) \{.*== \"all\"\) \{.*else \{ [\w.]+ = std::stoi\(", "gpu_layers"),
     (r"\bparse_tensor_buffer_overrides\(", "tensor_overrides"),
     (r"\bjson::parse\((?:value|arg)\)", "json"),
+    (r"\bparams\.ui_config_json = value;", "none|json"),  # server-context.cpp parses it unless it is empty
     (r"\[,/\]\+.*std::stoull\(split_arg\[", "sizes"),
     (r"\[,/\]\+.*std::stof\(split_arg\[", "numbers"),
 )
-"""What a handler does with a text -> the name of the conversion that refuses the same texts."""
+"""What a handler does with a text -> the name of the conversion that refuses the same texts, or those that may take it."""
 _SPEC_MAP = "common_speculative_type_from_name_map"
 
 
@@ -317,7 +318,7 @@ class _Source:
         elif _SPEC_TYPES in flat:
             option["type"] = _SPEC_TYPES
         elif format_ := next((name for pattern, name in _FORMATS if re.search(pattern, flat)), ""):
-            option["type"] = format_
+            option["type"] = format_.split("|") if "|" in format_ else format_
         else:
             named = re.fullmatch(rf"params\.[\w.]+ = (\w+)\({value}\);", flat)
             choices = self._chain(body, value) or (self._named(named.group(1)) if named else [])

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _DEVICES = re.compile(r"(?:CUDA|HIP|ROCR)_VISIBLE_DEVICES$")
 _ENDS_AT_MOST = 20
 """Further runs in which a script that gives up in its plain run is to get to a launch."""
+_MORE_ENDS_AT_MOST = 3
+"""The same where the script has a launch on which no condition bears: 20 runs of a long library take seconds."""
 _PIECES_AT_MOST = 60_000
 """Pieces of text that all runs over one script which look for alternatives may make."""
 
@@ -114,8 +116,9 @@ class Alternatives:
         try:
             with Run(path, _PIECES_AT_MOST):  # what these runs reach, the first walk has reported
                 missed = explore(self.decisions, wanted, run, most, plain)
-                if plain and not any(found for _, found in self._runs) and (not self.first or self._wanted.keys() & launched):
-                    start = self._without_its_end(run)
+                if plain and not any(found for _, found in self._runs):
+                    known = bool(self.first) and launched.isdisjoint(self._wanted)
+                    start = self._without_its_end(run, _MORE_ENDS_AT_MOST if known else _ENDS_AT_MOST)
                     missed = explore(self.decisions, wanted, run, most, plain, start) if start else missed
         except TooMuchWork:
             self._runs.pop()
@@ -126,8 +129,8 @@ class Alternatives:
         for site, keys in self._wanted.items():
             self._settle(site, plain, not missed.isdisjoint(keys))
 
-    def _without_its_end(self, run: Callable[[World], bool]) -> dict[Key, bool]:
-        """The decisions with which the plain run gets to a launch; empty if none are found.
+    def _without_its_end(self, run: Callable[[World], bool], most: int) -> dict[Key, bool]:
+        """The decisions with which the plain run gets to a launch; empty if none are found in so many runs.
 
         A script that notes what is missing in one branch, and gives up for it in a later one, ends in a plain run.
         """
@@ -136,7 +139,7 @@ class Alternatives:
         trace = self._runs[0][0].trace if self._runs else {}
         forced: dict[Key, bool] = {}
         waiting = _other_ways(trace, forced)
-        for _ in range(_ENDS_AT_MOST):
+        for _ in range(most):
             if not waiting:
                 break
             world = World({**forced, **waiting.pop(0)}, self.decisions, set(trace))

@@ -452,7 +452,7 @@ def in_container(
         context: What surrounds the command.
         depth: How many scripts and containers it is inside of.
     """
-    found = _of_client(entrypoint, command, image, context) or _in_container(entrypoint, command, image, context, depth)
+    found = _of_client(entrypoint, command, image, context, depth) or _in_container(entrypoint, command, image, context, depth)
     run = current()
     named = context.container.image if context.container is not None else None
     if run is not None and named is not None and not found:
@@ -615,7 +615,7 @@ def _without_program(
 
 
 def _of_client(
-    entrypoint: list[Word] | None, command: list[Word], image: images.Image, context: CommandContext
+    entrypoint: list[Word] | None, command: list[Word], image: images.Image, context: CommandContext, depth: int
 ) -> list[Launch]:
     """The launch that is meant by a command which the engine's program refuses.
 
@@ -628,6 +628,8 @@ def _of_client(
     if record is None or span is None:
         return []
     if entrypoint is None and entry.program(words[1]) == program:
+        if image.house:  # who built it may have left the entrypoint empty
+            return commands.launches(command, context, depth)
         return _refused(Mishap("named-twice", span, words[1].text.shown), record.id, words[1:], context)
     if words[1].value not in record.client_commands or context.open_env or record.address_variable in context.env:
         return []

@@ -20,6 +20,12 @@ def test_one_that_the_release_reads_no_more() -> None:
     assert (finding.severity, finding.impact, finding.fix) == ("warning", "silently-ignored", None)
 
 
+def test_what_releases_read_to_say_that_it_is_removed_was_removed_in_the_first_of_them() -> None:
+    launch = launch_in("SGLANG_ENABLE_SPEC_V2=1 sglang serve --model-path m\n", "run.sh")
+    (message,) = [one.message for one in judge(launch, Settings()) if "SPEC_V2" in one.message]
+    assert message == "nothing in SGLang 0.5.23 reads SGLANG_ENABLE_SPEC_V2: it was removed in SGLang 0.5.14"
+
+
 def test_one_that_only_later_releases_read() -> None:
     finding = only("vllm", "m", "0.6.0", {"VLLM_USE_V1": "1"})
     assert finding.rule == "vllm/env-not-yet"

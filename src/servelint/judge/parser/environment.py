@@ -118,6 +118,12 @@ def _variable_of(view: ReleaseView, name: str, option: str) -> str | None:
     return None
 
 
+def _says_removed(body: object) -> bool:
+    """Whether a release reads a variable only to say that it has been removed."""
+    notice = body.get("deprecated") if isinstance(body, dict) else None
+    return isinstance(notice, str) and " has been removed" in notice
+
+
 def _unread(view: ReleaseView, name: str, variable: Variable) -> Violation | None:
     place = name_span(variable)
     known = view.catalog.variables()
@@ -185,7 +191,7 @@ def _unread(view: ReleaseView, name: str, variable: Variable) -> Violation | Non
         return Violation("deprecated-env", place, message, instead.text if instead else advice, "deprecated", variable=name)
     if name.startswith(view.record.plugin_variables) and not _is_own_image(view):
         return None  # the package that reads it now may be installed
-    life = view.life(runs)
+    life = view.life([run for run in runs if not _says_removed(run[2])])
     instead = in_place_of(view, name)
     text = instead.text if instead is not None else ""
     if instead is not None and instead.option is not None and not _takes(view, instead.option, variable.value):
