@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from servelint.core.launch import Launch
@@ -309,18 +311,23 @@ def test_a_script_that_gives_up_for_what_it_has_noted_before(test: str) -> None:
 
 
 def test_what_gives_up_beside_a_launch_that_is_known() -> None:
-    first, second = launches_in(CHECKED.replace("main \"$@\"", "vllm serve other & main") % '[ -z "$T" ]', "run.sh")
+    first, second = launches_in(CHECKED.replace('main "$@"', "vllm serve other & main") % '[ -z "$T" ]', "run.sh")
     assert {argv(first)[0], argv(second)[0]} == {"other", "m"}
 
 
 @pytest.mark.parametrize(("known", "most"), [("vllm serve other &\n", 5), ("", 12)])
 def test_beside_a_known_launch_few_runs_look_for_another(known: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each condition of the checks ends the run, and the command that they guard starts no engine."""
-    runs = []
+    runs: list[branches.World] = []
     world = branches.World
-    monkeypatch.setattr(branches, "World", lambda *given: runs.append(1) or world(*given))
+
+    def counted(*given: Any) -> branches.World:
+        runs.append(world(*given))
+        return runs[-1]
+
+    monkeypatch.setattr(branches, "World", counted)
     checks = "".join([f'[ -n "$X{n}" ] && Y="$Y$X{n}"\n[ -z "$Y" ] && exit 1\nexport Y=\n' for n in range(12)])
-    launches_in(f"{known}{checks}CMD=echo\n[ -n \"$Z\" ] && CMD=\"$CMD $Z\"\n$CMD\n", "run.sh")
+    launches_in(f'{known}{checks}CMD=echo\n[ -n "$Z" ] && CMD="$CMD $Z"\n$CMD\n', "run.sh")
     assert (len(runs) <= most) if known else (len(runs) >= most)
 
 
