@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from servelint.core.numbers import is_whole
 from servelint.engines import ENGINES, images
@@ -17,6 +16,7 @@ from servelint.judge.checks import after, whole
 from servelint.judge.parser.view import listed, misspelt
 from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, UNKNOWN, WORD, JsonNode
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
