@@ -180,7 +180,7 @@ def read(
     """
     parser = _Parser(argv, table, dialect, launcher)
     parser.result.takes_model = takes_model
-    parser.result.complete = not fragment and launcher is None
+    parser.result.complete = not fragment and (launcher is None or launcher.plain)
     parser.run()
     if launcher is not None:
         # what it makes of other words is not known

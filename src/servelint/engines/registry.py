@@ -46,6 +46,7 @@ class Launcher:
         ignores: whether it passes over what it does not know (argparse's `parse_known_args`), with which no underscore stands
             for a dash: its own options are given as they are declared.
         strict: whether it has the engine's parser refuse what is neither its own nor an option of the engine's release.
+        plain: whether an option of the engine that is not given has the engine's own default.
         declared: its own options as they are given here.
         required: those of them without which it does not start.
     """
@@ -60,6 +61,7 @@ class Launcher:
         "marks",
         "others",
         "own",
+        "plain",
         "required",
         "same",
         "source",
@@ -84,9 +86,11 @@ class Launcher:
         verb: str = "",
         ignores: bool = False,
         strict: bool = False,
+        plain: bool = False,
         required: tuple[str, ...] = (),
     ) -> None:
         self.strict = strict
+        self.plain = plain
         self.marks = frozenset(marks)
         self.required = required
         self.lacks = frozenset(lacks)

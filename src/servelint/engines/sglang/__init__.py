@@ -48,6 +48,16 @@ def _routers(names: str) -> tuple[str, ...]:
     return tuple([f"router-{name}" for name in names.split()])
 
 
+def _router(*, plain: bool) -> Launcher:
+    return Launcher(
+        "https://docs.sglang.ai/advanced_features/router.html",
+        own=("router-dp-worker-base-port", *_routers(_ROUTERS)),
+        switches=_routers(_ROUTERS_SWITCHES),
+        lists=("worker-urls", *_routers(_ROUTERS_LISTS)),
+        plain=plain,
+    )
+
+
 # the entry point for SageMaker makes SM_SGLANG_TP_SIZE=2 the option --tp-size 2
 _SAGEMAKER = Wrapper(
     "https://github.com/aws/deep-learning-containers/blob/62eaf279bf1359684ab21288e20dd332970c3df6/sglang/build_artifacts/sagemaker_entrypoint.sh",
@@ -74,7 +84,7 @@ class SGLang(Engine):
         Start("serve", modules=("sglang.cli.main",), model_first="0.5.16"),
         Start(modules=("sglang.launch_server",), scripts=("sglang/launch_server.py",)),
         Start(modules=("sglang_router.launch_server",), launcher="router"),
-        Start("server", programs=("sglang-router", "smg", "amg"), launcher="router"),
+        Start("server", programs=("sglang-router", "smg", "amg"), launcher="gateway"),
         Start(
             modules=(
                 "dynamo.sglang", "dynamo.sglang.worker", "dynamo.sglang.decode_worker", "dynamo.sglang.prefill_worker",
@@ -107,12 +117,8 @@ class SGLang(Engine):
             ),
         ),
         # sglang-router-0.3.2 launch_server.py: the parser of the server with the router's options, and one server a rank
-        "router": Launcher(
-            "https://docs.sglang.ai/advanced_features/router.html",
-            own=("router-dp-worker-base-port", *_routers(_ROUTERS)),
-            switches=_routers(_ROUTERS_SWITCHES),
-            lists=("worker-urls", *_routers(_ROUTERS_LISTS)),
-        ),
+        "router": _router(plain=True),
+        "gateway": _router(plain=False),
     }  # fmt: skip
 
     images = (
