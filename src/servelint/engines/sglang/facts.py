@@ -238,6 +238,8 @@ def says_other_device(config: Config) -> Operand:
         return Operand(True, True)
     if isinstance(device.value, str) and device.value != "cuda":
         return Operand(True, True, device.text, device.site)
+    if device.present is False and config.operand("env.SGLANG_USE_CPU_ENGINE").value == "1":
+        return Operand(True, True)
     written = [operand.text for operand in (image, device, backend) if operand.text is not None]
     return Operand(True, False) if all(text.known for text in written) else UNKNOWN
 
