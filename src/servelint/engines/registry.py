@@ -448,6 +448,8 @@ class Engine:
     """Option -> the catalog's kind of names that its value must be one of, although the parser accepts any text."""
     value_kinds_of_options: Mapping[str, tuple[str, str]] = {}
     """Option, or key of a JSON option -> (the catalog's kind of names of its values, option that brings more of them)."""
+    keys_of_plugins: Mapping[str, tuple[str, tuple[str, ...]]] = {}
+    """JSON option -> (key, its values that only a plugin brings, and with them keys of its own)."""
     object_options: tuple[str, ...] = ()
     """Options whose value must be a JSON object, although the parser accepts any text."""
     filled_options: tuple[str, ...] = ()

@@ -416,6 +416,8 @@ class VLLM(Engine):
     quantization_listed = True
     moved_values = {"attention-backend": ("attention-config", "backend")}
     looked_up_options = {"kv-cache-dtype": "kv-cache-dtypes"}
+    # ArcticInference (snowflakedb/ArcticInference#157): enable_suffix_decoding and others
+    keys_of_plugins = {"speculative-config": ("method", ("arctic",))}
     value_kinds_of_options = {
         "quantization": ("quantization", ""),
         "kv-cache-dtype": ("kv-cache-dtypes", ""),

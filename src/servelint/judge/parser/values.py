@@ -365,7 +365,16 @@ def _of_object(view: ReleaseView, setting: Setting) -> list[Violation]:
     if node is not None and node.kind not in (OBJECT, UNKNOWN) and not null and view.checks_fields:
         message = f"{setting.spelling} is {_SHAPES.get(node.kind, _SINGLE)} here; {view.release} takes an object"
         return [Violation("invalid-json-value", node.text.span(), message, "write an object", "not an object")]
-    return _object(view, setting.spelling, option.json, keys, node) if node is not None and node.kind == OBJECT else []
+    if node is None or node.kind != OBJECT or _of_plugin(view, option.name, node):
+        return []
+    return _object(view, setting.spelling, option.json, keys, node)
+
+
+def _of_plugin(view: ReleaseView, name: str, node: JsonNode) -> bool:
+    """Whether a key has a value that only a plugin brings, which may bring keys as well."""
+    key, values = view.record.keys_of_plugins.get(name, ("", ()))
+    member = node.members.get(key)
+    return member is not None and member[1].value in values
 
 
 def _meant(key: str, known: list[str]) -> str | None:
