@@ -230,6 +230,15 @@ def test_options_of_the_engine_and_of_a_known_wrapper_are_judged(text: str) -> N
     assert not found.unresolved
 
 
+def test_only_a_launcher_that_sets_nothing_leaves_the_engine_its_defaults() -> None:
+    def unknown(program: str) -> set[str]:
+        text = f"pip install sglang==0.5.4.post3\n{program} --model-path Qwen/Qwen3-8B --tp 2 --router-policy random"
+        return {fact for facts in lacks(text).values() for fact in facts}
+
+    assert "whether --attention-backend is given" not in unknown("python -m sglang_router.launch_server")
+    assert "whether --attention-backend is given" in unknown("smg server")
+
+
 def test_a_named_gpu_decides() -> None:
     text = f"{PINNED} --max-model-len 8192"
     assert "vllm/memory-does-not-start" in lacks(text)
