@@ -17,6 +17,8 @@ from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from servelint.syntax.shell.evaluate import Invocation
     from servelint.syntax.shell.syntax import Script
 
@@ -656,7 +658,7 @@ def script_launches(
     environment = {name: variable.value for name, variable in context.env.items() if variable.value is not None}
     found = Alternatives()
     called: set[str] = set()
-    parsed: list[Script] = []
+    parsed: dict[Hashable, Script] = {}
     texts: dict[tuple[Span | None, str], tuple[str, TracedText]] = {}
     ready: list[dict[str, ReleaseClaim]] = []
     running: list[tuple[Launch, Invocation]] = []
