@@ -488,7 +488,6 @@ class TestModel:
         assert ignored.message.endswith("serves the model of --model")
         assert ignored.advice == "delete Qwen/Qwen3-0.6B"
 
-
     def test_an_option_and_its_value_in_one_word_are_ignored_as_one(self) -> None:
         module = "python3 -m vllm.entrypoints.openai.api_server"
         for word in ("--tensor-parallel-size 2", "--dtype half", "--max-model-len 4096"):
