@@ -261,7 +261,7 @@ def of_python(words: list[Word], at: int) -> Entry | None:
 
 
 def runs_another_script(words: list[Word]) -> bool:
-    """Whether Python runs a script or a module that is known and not an engine's, so that no value of its arguments starts one."""
+    """Whether Python runs a known script or module that is not an engine's: no value of its arguments starts one."""
     before = [word.value for word in words[:_BEFORE_PYTHON]]
     at = next((at for at, value in enumerate(before) if value is None or re.fullmatch(_PYTHON, value.rpartition("/")[2])), None)
     if at is None or (name := program(words[at])) is None or re.fullmatch(_PYTHON, name) is None:

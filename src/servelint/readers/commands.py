@@ -71,8 +71,8 @@ _MANAGING = frozenset((
 UNHEARD = (_OTHERS - {"apt", "apt-get", "curl", "dnf", "wget", "yum"}) | _QUIET
 """Programs that start no engine and install none, whatever their words are."""
 _LISTENS_NOWHERE = frozenset((
-    "[", "apt", "apt-get", "cd", "cmake", "curl", "dnf", "export", "git", "gzip", "hf", "huggingface-cli", "mamba", "pip", "pip3",
-    "set", "sleep", "test",
+    "[", "apt", "apt-get", "cd", "cmake", "curl", "dnf", "export", "git", "gzip", "hf", "huggingface-cli", "mamba", "pip",
+    "pip3", "set", "sleep", "test",
     "ulimit", "uv", "wait", "wget", "yum",
 ))  # fmt: skip
 """Programs that a script may run before an engine, and that open no port and take no GPU."""

@@ -8,7 +8,7 @@ engine's.
 from __future__ import annotations
 
 import re
-from os.path import commonprefix
+from itertools import takewhile
 
 from servelint import models
 from servelint.core.data import load_data
@@ -509,6 +509,11 @@ def _fitting(config: Config, option: str, kind: str, wanted: str) -> str | None:
     here = [name for name in fitting if (found := config.named(option + "s", name)) is not None and found.here]
     if kind == "thinks" and config.family is not None:
         model = re.sub(r"\W", "", config.family.name)
-        shared = {name: len(commonprefix([model, re.sub(r"[\W_]", "", name)])) for name in here}
+        shared = {name: _shared(model, re.sub(r"[\W_]", "", name)) for name in here}
         here.sort(key=lambda name: -shared[name] if shared[name] > 2 else 0)
     return here[0] if here else None
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two texts begin with in common."""
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
