@@ -356,9 +356,8 @@ def test_scripts_that_use_up_the_steps_of_a_file_lose_no_launch(monkeypatch: pyt
 )
 def test_conditions_of_what_starts_no_engine_cost_no_runs(command: str) -> None:
     tests = "".join([f'if [ -n "$X{at}" ]; then A={at}; fi\n' for at in range(24)])
-    launch = launch_in(
-        f'A=0 EXTRA=\nif [ -n "$E" ]; then EXTRA=--enforce-eager; fi\nvllm serve m $EXTRA &\n{tests}{command}\n', "run.sh"
-    )
+    eager = 'EXTRA=\nif [ -n "$E" ]; then EXTRA=--enforce-eager; fi\n'
+    launch = launch_in(f"A=0\n{tests}{command}\n{eager}vllm serve m $EXTRA\n", "run.sh")
     assert [[word.shown for word in one.argv] for one in launch.every] == [["m"], ["m", "--enforce-eager"]]
 
 
