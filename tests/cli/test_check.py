@@ -166,6 +166,13 @@ class TestStandardInput:
         assert "- means standard input and cannot be combined with other paths" in ran.err
 
 
+def test_a_path_that_is_empty(workspace: Workspace) -> None:
+    for paths in ([""], ["run.sh", ""]):
+        ran = workspace.run("check", *paths)
+        assert (ran.status, ran.out) == (2, "")
+        assert "PATH is empty: a variable in it may have no value" in ran.err
+
+
 class TestCommand:
     def test_one_command_line(self, workspace: Workspace) -> None:
         ran = workspace.run("check", "--command", WRONG.strip(), "--format", "json")

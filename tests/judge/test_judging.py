@@ -499,6 +499,10 @@ def test_a_parser_that_no_release_has_names_the_one_of_the_model() -> None:
         ("vllm serve m --enable-auto-tool-choice --tool-call-parser llama", tools, "0.12.0", "choose from deepseek_v3, "),
         ("vllm serve openai/gpt-oss-120b --reasoning-parser gpt-oss", thinks, "0.20.0", "did you mean openai_gptoss?"),
         ("vllm serve Qwen/Qwen3-8B --reasoning-parser deepseek", thinks, "0.12.0", "write qwen3, the parser for this model"),
+        ("vllm serve moonshotai/Kimi-K2.6 --reasoning-parser kimi", thinks, "0.20.0", "write kimi_k2, the parser"),
+        ("vllm serve zai-org/GLM-4.6 --reasoning-parser glm", thinks, "0.20.0", "write glm45, the parser"),
+        ("vllm serve deepseek-ai/DeepSeek-V3.1 --reasoning-parser deepseek", thinks, "0.20.0", "write deepseek_v3, the"),
+        ("vllm serve MiniMaxAI/MiniMax-M2 --reasoning-parser minimax", thinks, "0.20.0", "write minimax_m2, the"),
         ("vllm serve m --reasoning-parser deepseek", thinks, "0.12.0", "choose from deepseek_r1, "),
         (draft, method, "0.20.0", "did you mean draft_model?"),
     ]

@@ -9,6 +9,7 @@ import pytest
 from servelint.core.launch import Launch
 from servelint.syntax.shell import branches
 from tests.launching import argv, environment, launch_in, launches_in
+from tests.together import together
 
 SLURM = """
     #!/bin/bash
@@ -339,3 +340,29 @@ def test_scripts_that_use_up_the_steps_of_a_file_lose_no_launch(monkeypatch: pyt
     (launch,) = launches_in(text, "run.sh")
     assert argv(launch)[0] == "m"
     assert launch.argv[-1].many  # what the branch adds is not known
+
+
+@together(
+    "command",
+    [
+        'python3 bench.py --rate "$A"',
+        'timeout 60 python3 -u "$(pwd)/tools/score.py" "$A"',
+        'python3 -m lm_eval --tasks "$A"',
+        "python3 -c \"print('$A')\"",
+        'curl --output "$A" http://localhost:8000/health',
+        'aiperf profile --concurrency "$A" --url http://localhost:8000',
+        'mini-extra swebench -c "$A/overrides.yaml"',
+    ],
+)
+def test_conditions_of_what_starts_no_engine_cost_no_runs(command: str) -> None:
+    tests = "".join([f'if [ -n "$X{at}" ]; then A={at}; fi\n' for at in range(24)])
+    eager = 'EXTRA=\nif [ -n "$E" ]; then EXTRA=--enforce-eager; fi\n'
+    launch = launch_in(f"A=0\n{tests}{command}\n{eager}vllm serve m $EXTRA\n", "run.sh")
+    assert [[word.shown for word in one.argv] for one in launch.every] == [["m"], ["m", "--enforce-eager"]]
+
+
+@together("command", ["$A", "nohup $A", 'bash -c "$A"', "timeout 60 $A", 'ssh host "$A"', 'some-tool "$A"'])
+def test_conditions_of_what_may_start_one_are_followed(command: str) -> None:
+    text = f'A=true\nif [ -n "$E" ]; then A="vllm serve m"; fi\n{command}\n'
+    ran = [word.shown for launch in launches_in(text, "run.sh") for word in launch.argv]
+    assert ran == (["m"] if command != 'some-tool "$A"' else [])

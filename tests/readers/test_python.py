@@ -812,3 +812,28 @@ _DLC = "763104351884.dkr.ecr.us-west-2.amazonaws.com/sglang:0.5.8-gpu-py312-cu12
 def test_containers_of_a_cloud_s_client(text: str, expected: list[str] | None) -> None:
     found = launches_in(f"# sglang, vllm\n{text}\n", "deploy.py")
     assert [[word.shown for word in one.argv if not word.many] for one in found] == ([expected] if expected else [])
+
+
+def test_a_command_that_a_function_makes_for_other_files() -> None:
+    made = 'class A:\n    def {}(self):\n        args = ["vllm", "serve", self.model, "--port", "8000"]\n        return args\n'
+    module = 'def launch_command(m):\n    return ["python3", "-m", "sglang.launch_server", "--model-path", m, "--tp", "2"]\n'
+    grown = 'def build_cmd(m, tp):\n    cmd = ["vllm", "serve"]\n    cmd += [m]\n    return cmd + ["--port", "8000"]\n'
+    one = 'def command(fast):\n    if fast:\n        return ["vllm", "serve", "m"]\n    return ["vllm", "serve", "m", "--enforce-eager"]\n'
+    cases: list[tuple[str, list[str]]] = [
+        (made.format("cmd"), ["{self.model} --port 8000"]),
+        (made.format("get_command"), ["{self.model} --port 8000"]),
+        (module, ["--model-path {m} --tp 2"]),
+        (grown, ["{m} --port 8000"]),
+        (one, ["m", "m --enforce-eager"]),
+        (made.format("cmd") + "import subprocess\nsubprocess.run(A().cmd())\n", ["{self.model} --port 8000"]),
+        ('def cmd():\n    return ["vllm", "bench", "serve", "--model", "m"]\n', []),
+        ('def cmd():\n    return ["docker", "pull", "vllm/vllm-openai:v0.20.0"]\n', []),
+        ('def cmd():\n    return ["vllm", "the engine that serves"]\n', []),
+    ]
+    wrong = []
+    for text, expected in cases:
+        found = [" ".join(word.shown for word in launch.argv) for launch in launches_in(text, "engine.py")]
+        if found != expected:
+            wrong.append((text, found))
+    assert wrong == []
+    assert launches_in(module, "test_engine.py") == []

@@ -496,6 +496,23 @@ class TestWrittenFiles:
             == []
         )
 
+    def test_are_read_where_a_filter_fills_them_in(self, tmp_path: Path) -> None:
+        pod = self.POD.replace("⟦", "").replace("⟧", "")
+        (tmp_path / "pod.yaml").write_text(pod.replace("81", "$PORT"))
+        (tmp_path / "sed.yaml").write_text(pod.replace("81", "@PORT@"))
+        for line, port in (
+            ("kubectl apply -f <(envsubst < pod.yaml)", "81"),
+            ("kubectl apply -f <(envsubst '$PORT $HF_TOKEN' < pod.yaml)", "81"),
+            ("envsubst < pod.yaml | kubectl apply -f -", "81"),
+            ("sed 's/@PORT@/82/' sed.yaml | kubectl apply -f -", "82"),
+            ("sed -e 's/@PORT@/82/' -e s/x/x/ sed.yaml | kubectl apply -f -", "82"),
+            ("kubectl apply -f <(sed s/@PORT@/82/ sed.yaml)", "82"),
+            ("kubectl apply -f <(sed s/@PORT@/82/ < sed.yaml)", "82"),
+            ("sed 's/@PORT@/82/' sed.yaml > out.yaml\nkubectl apply -f out.yaml", "82"),
+        ):
+            found = [argv(launch)[-2:] for launch in launches_in(f"#!/bin/bash\nexport PORT=81\n{line}\n", "run.sh", tmp_path)]
+            assert found == [["--port", port]], (line, found)
+
     def test_are_read_where_another_user_writes_them(self) -> None:
         unit = "[Service]\nExecStart=/usr/bin/vllm serve m --port 81\n"
         for line in (

@@ -229,6 +229,8 @@ def lint(
     paths = list(inputs.paths) or ["."]
     if STDIN in paths and len(paths) > 1:
         fail("- means standard input and cannot be combined with other paths")
+    if "" in paths:
+        fail("PATH is empty: a variable in it may have no value")
     if inputs.are_files:
         known = cache.opened() if cache is not None else None
         report = _lint_files(paths, settings_files, words, undecided, known, quiet=quiet)

@@ -260,6 +260,34 @@ def of_python(words: list[Word], at: int) -> Entry | None:
     return _python(words, at - 1, "python") if at < len(words) else None
 
 
+def runs_another_script(words: list[Word]) -> bool:
+    """Whether Python runs a known script or module that is not an engine's: no value of its arguments starts one."""
+    before = [word.value for word in words[:_BEFORE_PYTHON]]
+    at = next((at for at, value in enumerate(before) if value is None or re.fullmatch(_PYTHON, value.rpartition("/")[2])), None)
+    if at is None or (name := program(words[at])) is None or re.fullmatch(_PYTHON, name) is None:
+        return False
+    given = words[at + 1 :]
+    while given and re.fullmatch(r"-[A-Zbdisuvx]+", given[0].value or ""):
+        given = given[1:]
+    first = given[0].text.flat if given else ""
+    second = given[1].text.flat if len(given) > 1 else ""
+    if first == "-c":
+        return second != "" and not mentions(second) and re.search(r"system|exec|subprocess|Popen|spawn", second) is None
+    if first == "-m":
+        return second != "" and HOLE not in second and not mentions(second) and second not in RUNNERS
+    return first == "-" or (re.search(r"(?:^|/)[\w.-]+\.py$", first) is not None and not mentions(first))
+
+
+_BEFORE_PYTHON = 4
+"""Words within which Python follows another program: `timeout -k 5 60 python3 score.py`."""
+RUNNERS = frozenset((
+    "accelerate.commands.launch", "cProfile", "coverage", "ddtrace", "debugpy", "intel_extension_for_pytorch.cpu.launch",
+    "ipexrun", "kernprof", "memray", "pdb", "profile", "pyinstrument", "scalene", "torch.distributed.launch",
+    "torch.distributed.run", "torch.utils.bottleneck", "trace", "viztracer",
+))  # fmt: skip
+"""Modules that run another module or script: `python -m cProfile -m module`."""
+
+
 def takes_model(engine: str, verb: tuple[Word, ...], entrypoint: tuple[str, ...] | None) -> bool | None:
     """Whether the server that a launch starts uses a positional model.
 

@@ -17,6 +17,8 @@ from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from servelint.syntax.shell.evaluate import Invocation
     from servelint.syntax.shell.syntax import Script
 
@@ -41,12 +43,6 @@ _RUNNERS = frozenset((
     "viztracer",
 ))  # fmt: skip
 """Wrappers that run a Python module or script: `torchrun --nproc-per-node 2 -m module`."""
-_RUNNING_MODULES = frozenset((
-    "accelerate.commands.launch", "cProfile", "coverage", "ddtrace", "debugpy", "intel_extension_for_pytorch.cpu.launch",
-    "ipexrun", "kernprof", "memray", "pdb", "profile", "pyinstrument", "scalene", "torch.distributed.launch",
-    "torch.distributed.run", "torch.utils.bottleneck", "trace", "viztracer",
-))  # fmt: skip
-"""Modules that run another module or script: `python -m cProfile -m module`."""
 _OPENERS = frozenset((
     "aws-vault", "chroot", "direnv", "distrobox", "docker-entrypoint.sh", "doppler", "dotenv", "dotenvx", "envdir", "devbox",
     "incus", "infisical",
@@ -75,8 +71,8 @@ _MANAGING = frozenset((
 UNHEARD = (_OTHERS - {"apt", "apt-get", "curl", "dnf", "wget", "yum"}) | _QUIET
 """Programs that start no engine and install none, whatever their words are."""
 _LISTENS_NOWHERE = frozenset((
-    "[", "apt", "apt-get", "cd", "cmake", "curl", "dnf", "export", "git", "hf", "huggingface-cli", "mamba", "pip", "pip3",
-    "set", "sleep", "test",
+    "[", "apt", "apt-get", "cd", "cmake", "curl", "dnf", "export", "git", "gzip", "hf", "huggingface-cli", "mamba", "pip",
+    "pip3", "set", "sleep", "test",
     "ulimit", "uv", "wait", "wget", "yum",
 ))  # fmt: skip
 """Programs that a script may run before an engine, and that open no port and take no GPU."""
@@ -194,7 +190,7 @@ def _runs_module(words: list[Word], at: int) -> bool:
     if not (entry.program(words[at]) or "").startswith("python"):
         return False
     named = next((index for index in range(at + 1, len(words) - 1) if words[index].value == "-m"), None)
-    return named is not None and words[named + 1].value in _RUNNING_MODULES
+    return named is not None and words[named + 1].value in entry.RUNNERS
 
 
 def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth: int) -> list[Launch]:
@@ -656,7 +652,7 @@ def script_launches(
     environment = {name: variable.value for name, variable in context.env.items() if variable.value is not None}
     found = Alternatives()
     called: set[str] = set()
-    parsed: list[Script] = []
+    parsed: dict[Hashable, Script] = {}
     texts: dict[tuple[Span | None, str], tuple[str, TracedText]] = {}
     ready: list[dict[str, ReleaseClaim]] = []
     running: list[tuple[Launch, Invocation]] = []
@@ -710,7 +706,9 @@ def script_launches(
                 ready.append(installed)
             if installed or ran.sourced or (world is not None and not found.concerns(ran)):
                 return installed
-            seen(ran, started(ran, around, waiting))
+            new = started(ran, around, waiting)
+            if new or not _never_starts(ran.words):
+                seen(ran, new)
             return {}
 
         return evaluate(
@@ -774,6 +772,30 @@ def _written(
             launch.mishaps = [*launch.mishaps, *early]
         found += written
     return found
+
+
+def _never_starts(words: list[Word]) -> bool:
+    """Whether a command that starts no engine starts none with other values of what is not known in it.
+
+    That is so of Python with a script or a module that is known, and of a tool whose words are all known or values of options.
+    """
+    name = entry.program(words[0])
+    if name is None or entry.runs_another_script(words):
+        return name is not None
+    if name in _LISTENS_NOWHERE or name in _OTHERS:
+        return True
+    if name in WRAPPERS | TEXTS | SHELLS | _SUBMITTERS | containers.TOOLS | containers.CLOUDS or name.endswith(".sh"):
+        return False
+    if any(word.many for word in words) or entry.mentions(" ".join([word.text.flat for word in words])):
+        return False
+    holes = [at for at, word in enumerate(words) if not word.text.known and re.search(_FILE, word.text.flat) is None]
+    options = [words[at - 1].value or "" for at in holes]
+    return all(one.startswith("-") and re.search(_GIVES_A_COMMAND, one) is None for one in options)
+
+
+_FILE = r"/[\w.-]+\.\w+$"
+_GIVES_A_COMMAND = r"^-\w$|cmd|command|exec|run|script"
+"""Options of a program that is not known which may be given a command."""
 
 
 def _takes_manifest(words: list[Word]) -> bool:

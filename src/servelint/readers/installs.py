@@ -21,7 +21,11 @@ RELEASE = r"(?!0\.1\.dev)\d+(?:\.\d+)+(?:\.post\d+|rc\d+)?(?:\.dev\d+)?"
 _WITH_EXTRAS = re.compile(
     r"(?P<name>[A-Za-z][\w.-]*?)\[(?P<extras>[^\]]*)\]\s*(?:(?P<sign>={1,3}|@|[<>~!]=?)\s*(?P<release>[^,;\s]*).*)?"
 )
-_EXACT = re.compile(rf"(?P<release>{RELEASE})(?:\+(?P<build>[\w.]+))?")
+_EXACT = re.compile(
+    r"(?i)v?(?P<release>(?!0\.1\.dev)\d+(?:\.\d+)+(?:[-_.]?(?:post|rc)[-_.]?\d+)?(?:[-_.]?dev\d+)?)(?:\+(?P<build>[\w.]+))?"
+)
+"""A release as a person may write it: pip takes `v0.6.1` and `0.5.3post1` too."""
+_SPELLED = {"post": ".post", "rc": "rc", "dev": ".dev"}
 _INSTALLER = re.compile(r"(?:pip\d?(?:\.\d+)?|pipx|uv|poetry|pdm|conda|mamba|micromamba)$")
 _CONDA = re.compile(r"(?:conda|mamba|micromamba)$")
 _VERBS = ("install", "add")
@@ -171,7 +175,8 @@ def _claim(word: Word, match: re.Match[str]) -> ReleaseClaim:
     own = (
         not is_published_build(build) and re.fullmatch(r"g[0-9a-f]{7,}(?:\.[\w.]+)?", build) is None
     )  # setuptools-scm's commit
-    return ReleaseClaim(match.group("release"), "pip", word.text.span(*match.span("release")), build="+" + build if own else "")
+    release = re.sub(r"[-_.]?(post|rc|dev)[-_.]?", lambda part: _SPELLED[part.group(1)], match.group("release").lower())
+    return ReleaseClaim(release, "pip", word.text.span(*match.span("release")), build="+" + build if own else "")
 
 
 @derived

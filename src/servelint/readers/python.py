@@ -35,7 +35,8 @@ FORMAT = Format(
     "environment and of `argparse`; releases of Modal images, lines of exported notebooks",
     files=("*.py",),
     needs=r"subprocess|Popen|os\.(?:system|popen|exec|spawn|posix_spawn)|create_subprocess|pexpect|exec_command|launch_server_cmd"
-    r"|execute_\w*command|execute_shell|SessionExecute|\.containers\.(?:run|create)|write_text|\.write(?:lines)?\(|#!/(?:usr/)?bin/"
+    r"|\bdef \w*(?:cmd|command|argv)\w*\(|execute_\w*command|execute_shell|SessionExecute|\.containers\.(?:run|create)"
+    r"|write_text|\.write(?:lines)?\(|#!/(?:usr/)?bin/"
     r"|\bimage_uri\s*=|serving_container_image_uri|\bPrimaryContainer\b"
     r"|\b(?:run_server|run_server_worker|launch_server|LLM|LLMConfig|(?:Async)?EngineArgs|(?:Async)?LLMEngine(?:\.\w+)?|Engine)\(",
     unnamed=r"(?m)\A(?:#!.*python|(?:#[^\n]*\n|\s)*(?:\"\"\"|(?:from|import) \w))",
@@ -69,6 +70,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     """Read the launches of the commands that a script starts, and those of the lines of a notebook in it."""
     reader = _Reader(source, neighbours)
     magic, fault = calls(source, reader.call, neighbours.read)
+    reader.handed_over()
     if magic:
         found, claims = notebook.of_script(source)
         for launch in reader.found:
@@ -94,6 +96,16 @@ class _Reader:
         self.images: dict[tuple[str, int], dict[str, ReleaseClaim]] = {}
         self.found: list[Launch] = []
         self.seen: set[tuple[object, ...]] = set()
+        self.returned: list[Call] = []
+
+    def handed_over(self) -> None:
+        """Note the launches of the commands that functions make for other files: lists that no call of this file starts."""
+        begun = {word.text.span() for launch in self.found for word in launch.verb}
+        for call in self.returned if _OF_TESTS.search(self.source.path) is None else ():
+            for command in choices_of(call.args[0]):
+                if isinstance(command, Listed) and command.words and entry.program(command.words[0]) is not None:
+                    new = self.started(command, call, False)
+                    self.note([launch for launch in new if begun.isdisjoint(word.text.span() for word in launch.verb)])
 
     def call(self, call: Call) -> None:
         """Note the launches of a call, and the releases that one names."""
@@ -112,6 +124,9 @@ class _Reader:
             return
         if not _OF_CLOUDS.keys().isdisjoint(call.keywords):
             self.cloud_container(call)
+            return
+        if last == "return" and any(isinstance(one, Listed) for one in choices_of(call.args[0])):
+            self.returned.append(call)
             return
         if last in ("return", "write_text", "write", "writelines"):
             self.written(call)

@@ -317,7 +317,7 @@ class _Walk:
         for one in sorted(functions, key=lambda one: names[id(one)] != "__init__" and 1 + (names[id(one)] in called)):
             if id(one.node) not in self.reached:
                 given = self.invoke(one, [], {}, None)
-                if isinstance(given, (TracedText, OneOf)):
+                if isinstance(given, (TracedText, OneOf, Listed)):
                     at = self.offset(one.node.lineno, one.node.col_offset)
                     self.on_call(Call("return", [given], {}, self.env, Span(self.source, at, at), ()))
 

@@ -488,6 +488,17 @@ class TestModel:
         assert ignored.message.endswith("serves the model of --model")
         assert ignored.advice == "delete Qwen/Qwen3-0.6B"
 
+    def test_an_option_and_its_value_in_one_word_are_ignored_as_one(self) -> None:
+        module = "python3 -m vllm.entrypoints.openai.api_server"
+        for word in ("--tensor-parallel-size 2", "--dtype half", "--max-model-len 4096"):
+            found = judge(launch_in(f"{module} --model m '{word}'\n", "run.sh"), Settings(engine_versions={"vllm": "0.10.0"}))
+            about = [one for one in found if one.rule in ("vllm/ignored-model", "vllm/one-word")]
+            assert [(one.rule, one.advice) for one in about] == [
+                ("vllm/ignored-model", "write it as two words, in a list as two items")
+            ]
+            assert about[0].message.startswith(f"vllm.entrypoints.openai.api_server ignores {word.split()[0]} and its value")
+        assert kinds_in(f"{module} --model m m '--dtype half'\n", "run.sh", vllm="0.27.1") == ["one-word", "ignored-model"]
+
 
 class TestRepeated:
     def test_the_first_has_no_effect(self) -> None:

@@ -8,6 +8,7 @@ engine's.
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 from servelint import models
 from servelint.core.data import load_data
@@ -503,6 +504,16 @@ def fitting_parser(config: Config, option: str) -> str | None:
 
 
 def _fitting(config: Config, option: str, kind: str, wanted: str) -> str | None:
-    """The first parser of a format that the release has."""
+    """The first parser of a format that the release has; of reasoning parsers, many of which read the same, the model's own."""
     fitting = parsers_of(kind, wanted, config.launch.engine)
-    return next((name for name in fitting if (found := config.named(option + "s", name)) is not None and found.here), None)
+    here = [name for name in fitting if (found := config.named(option + "s", name)) is not None and found.here]
+    if kind == "thinks" and config.family is not None:
+        model = re.sub(r"\W", "", config.family.name)
+        shared = {name: _shared(model, re.sub(r"[\W_]", "", name)) for name in here}
+        here.sort(key=lambda name: -shared[name] if shared[name] > 2 else 0)
+    return here[0] if here else None
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two texts begin with in common."""
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))

@@ -44,6 +44,8 @@ def violations(view: ReleaseView) -> list[Violation]:
             faults = faults[: at + 1]  # what follows is part of the same mistake
             break
     faults = _in_one_word(view, _after_swallowed(view, faults))
+    ignored = [one.word for one in faults if one.kind == "ignored-model"]
+    faults = [one for one in faults if one.kind != "one-word" or one.word not in ignored]
     again = _started_again(view.config)
     if again:
         faults = [
@@ -153,6 +155,16 @@ def _stray_path(view: ReleaseView, fault: Fault) -> Violation:
 
 def _ignored_model(view: ReleaseView, fault: Fault) -> Violation:
     module = next(start.modules[0] for start in view.record.starts if not start.takes_model)
+    if fault.spelling.startswith("-"):  # the parser takes a word with a blank in it for a positional argument
+        return Violation(
+            "ignored-model",
+            fault.span,
+            f"{module} ignores {fault.spelling.partition(' ')[0]} and its value, because they are one word",
+            "write it as two words, in a list as two items",
+            "one word, ignored",
+            change=two_words(fault),
+            title=f"write {fault.spelling.partition(' ')[0]} and its value as two words",
+        )
     if "model" in view.config.reading.arguments.settings:
         message = f"{module} ignores the positional argument {fault.spelling} and serves the model of --model"
         gone = Change(words=[fault.word]) if fault.word is not None else None

@@ -199,7 +199,7 @@ _AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement
 _TABS = re.compile(r"^\t+", re.MULTILINE)
 _PLAIN_OUTPUT = re.compile(
     r"\s*(?:(?:echo|printf|cat|basename|dirname|cd|pwd|readlink|realpath|jq|"
-    + "|".join(sorted({*filters.PROGRAMS, "sed"}))
+    + "|".join(sorted({*filters.PROGRAMS, "envsubst", "sed"}))
     + r")\b|<(?![<(]))"
 )
 _FIRST = re.compile(r"\s*([^\s;&|<>()]+)")
@@ -389,7 +389,7 @@ def _of_process(shell: Evaluator, words: list[Word]) -> TracedText | None:
         whole = TracedText.at(site.source, site.start, site.end)
         if whole.flat.startswith("<(") and whole.flat.endswith(")"):
             printed = output(shell, whole.cut(2, len(whole.flat) - 1), whole)
-            if printed.known and printed.flat:
+            if printed.flat and (printed.known or len(printed.pieces) > 1):
                 return TracedText.join((printed, _LINE_END))
     return None
 
@@ -578,6 +578,8 @@ def printed(shell: Evaluator, words: list[Word], here: TracedText | None) -> Tra
         # the same JSON, written on one line
         shown = [arg.flat for arg in args]
         return shell.content(args[-1]) if len(args) == 3 and shown[0] in ("-c", "-rc", "-cr") and shown[1] == "." else None
+    if name == "sed" and here is None and len(args) > 1 and args[-1].flat[:1] != "-":
+        here, args = shell.content(args[-1]), args[:-1]  # `sed 's/IMAGE/.../' pod.yaml`
     if name == "sed" and here is not None:
         return filters.edited(args, here)
     if name == "envsubst" and here is not None:

@@ -44,6 +44,8 @@ from servelint.syntax.shell.syntax import Node, Script
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from servelint.syntax.shell.state import Key
 
 _CHARACTERS_A_STEP = 300
@@ -172,7 +174,7 @@ def evaluate(
     world: branches.World | None = None,
     wrote: Wrote | None = None,
     called: set[str] | None = None,
-    parsed: list[Script] | None = None,
+    parsed: dict[Hashable, Script] | None = None,
     stdin: TracedText | None = None,
 ) -> list[TracedText]:
     """Walk a script and report each command that it may run.
@@ -190,7 +192,8 @@ def evaluate(
         world: Decides them; without it, branches are joined.
         called: Takes the names of the functions that the walk calls. Those in it are not followed by themselves.
         wrote: Called for each file that it writes and that is not a shell script.
-        parsed: Keeps the tree of the text, and the words read from it, from one walk to the next.
+        parsed: Keeps the trees of the text and of the files that it sources, and the words read from them, from one walk to the
+            next.
         stdin: What the script reads from its standard input; None if that is not known.
 
     Returns:
@@ -202,12 +205,10 @@ def evaluate(
             bounds.STEPS_OF_OTHERS.reached(text.extent())
             return []
     try:
-        shell = Evaluator(text, found, environment or {}, args, files, here, world, parsed[0] if parsed else None)
+        shell = Evaluator(text, found, environment or {}, args, files, here, world, parsed)
     except RecursionError:
         bounds.NESTED.reached(text)
         return []
-    if parsed is not None and not parsed:
-        parsed.append(shell.script)
     shell.unheard = unheard
     shell.wrote = wrote
     shell.input = stdin
@@ -263,6 +264,7 @@ class Evaluator:
         writes_text: Whether a heredoc is expanded, in which backquotes are more often Markdown than commands.
         trials: How many conditions around the current statement take its failure, which ends no script then.
         ignores_case: Whether `shopt -s nocasematch` is set: texts that differ may be equal.
+        parsed: The scripts that were read before, by file.
     """
 
     def __init__(
@@ -274,9 +276,10 @@ class Evaluator:
         files: Callable[[str], Source | None] | None = None,
         here: Callable[[TracedText], OpenedFile | None] | None = None,
         world: branches.World | None = None,
-        script: Script | None = None,
+        parsed: dict[Hashable, Script] | None = None,
     ) -> None:
-        self.script = Script(text) if script is None else script
+        self.parsed = parsed if parsed is not None else {}
+        self.script = self.tree(text)
         self.found = found
         self.state = State()
         self.state.args = args[1:] if args is not None else None
@@ -321,6 +324,16 @@ class Evaluator:
         self.writes_text = False
         self.trials = 0
         self.ignores_case = False
+
+    def tree(self, text: TracedText, file: str = "") -> Script:
+        """The tree of a script, which other walks may have read: of itself, or of a file that it sources."""
+        span = text.span() if file and len(text.pieces) == 1 else None
+        if file and span is None:
+            return Script(text)  # which the script writes, with values that another walk may not have
+        key = (file, text.flat, id(span.source), span.start, span.end) if span is not None else file
+        if key not in self.parsed:
+            self.parsed[key] = Script(text)
+        return self.parsed[key]
 
     def uncalled(self) -> None:
         """Follow the functions that the script does not call: a script that sources the file may call them.
@@ -594,7 +607,7 @@ class Evaluator:
         state, outer = self.state, (self.script, self.state.args, self.steps_at_most, self.state.variables.get("BASH_SOURCE"))
         bound = self.bound
         self.steps += len(text.flat) // _CHARACTERS_A_STEP
-        self.script = Script(text)
+        self.script = self.tree(text, key)
         self.script.elsewhere = True
         if key.startswith("."):
             folder = own("$(dirname $0)", None)

@@ -86,12 +86,17 @@ class Node:
 
 
 def read(flat: str) -> Node:
-    """The tree of a text; a short text's tree is kept."""
-    return _kept(flat) if len(flat) < _KEPT_AT_MOST else _parsed(flat)
+    """The tree of a text. Trees of short texts are kept, and the last two of long ones: a script, and what many others source."""
+    return _kept(flat) if len(flat) < _KEPT_AT_MOST else _kept_long(flat)
 
 
 @lru_cache(maxsize=256)
 def _kept(flat: str) -> Node:
+    return _parsed(flat)
+
+
+@lru_cache(maxsize=2)
+def _kept_long(flat: str) -> Node:
     return _parsed(flat)
 
 
