@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -547,7 +548,7 @@ def test_ranges_of_batch_sizes(ranges: object, expected: str | None) -> None:
 
 
 def test_what_holds_under_the_releases_around_an_unknown_one() -> None:
-    check = trtllm._shared(lambda config: config.found)  # type: ignore[attr-defined]
+    check: Any = trtllm._shared(lambda config: config.found)  # type: ignore[attr-defined]
     one, same, other = (SimpleNamespace(around=None, found={"key": value}) for value in "aab")
     assert check(one) == {"key": "a"}
     assert check(SimpleNamespace(around=(one, same))) == {"key": "a"}
