@@ -99,6 +99,7 @@ _ALSO = {
     "readers.context": ["tests/readers/test_commands.py", "tests/readers/test_containers.py", "tests/readers/test_compose.py"],
     "readers.discover": ["tests/test_discover.py"],
     "readers.helm_chart": ["tests/readers/test_helm.py", "tests/readers/test_helm_values.py"],
+    "report.advice": ["tests/advise/test_sentences.py", "tests/cli/test_advise.py"],
     "rule_examples": ["tests/rules/test_folder.py"],
     "rules.condition": ["tests/rules/test_compile.py", "tests/rules/test_options.py", "tests/rules/test_index.py"],
     "rules.load": ["tests/rules/test_folder.py", "tests/rules/test_index.py", "tests/rules/test_options.py"],
