@@ -257,7 +257,7 @@ def _open_quote(lead: str) -> str:
 
 
 def _config_key(source: Source, offset: int, neighbours: Neighbours) -> Typed | None:
-    """A key of a file of options, read without its line: a key that is no option yet keeps the file from being recognised."""
+    """A key of a file of options, read without its line: a key that is not finished keeps the file from being recognised."""
     if not _is_yaml(source):
         return None
     line = source.position(offset)[0]

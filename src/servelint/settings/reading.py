@@ -203,7 +203,7 @@ class _Reader:
             into[key.name] = found
 
     def _typed(self, kind: type, key: str, data: object, at: Path) -> bool:
-        """Whether a value has a type, which is a problem if not; True is no number."""
+        """Whether a value has a type, which is a problem if not; True is not taken for a number."""
         if isinstance(data, kind) and (kind is bool or not isinstance(data, bool)):
             return True
         wanted = dict(_TYPES)[kind]
