@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,12 @@ def check(workspace: Workspace, *args: str) -> Any:
 
 def said(workspace: Workspace, *args: str) -> list[tuple[str, str]]:
     return [(one["rule"].removeprefix("servelint/"), one["message"]) for one in check(workspace, *args)["findings"]]
+
+
+def test_a_long_text_is_cut_and_told_by_its_digest() -> None:
+    texts = [entry_of(finding(span=Span(Source("a.sh", "x" * 300), 0, length)), "").text for length in (200, 201)]
+    assert texts[0] == "x" * 200
+    assert texts[1] == "x" * 200 + " sha256:" + hashlib.sha256(b"x" * 201).hexdigest()[:16]
 
 
 class TestKnown:

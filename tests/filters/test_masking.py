@@ -7,11 +7,12 @@ import pytest
 from servelint.core.result import Report
 from servelint.core.secrets import masked_value
 from servelint.core.settings import Settings
-from servelint.filters.masking import secrets_of, words
+from servelint.filters.masking import mask, secrets_of, words
 from servelint.lint import check_launches
 from servelint.report.formats.json import render as render_json
 from servelint.report.formats.text import render
 from tests.launching import launch_in, reading
+from tests.together import together
 
 KEY, TOKEN = "sk-house-4711-blue", "hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ012345"
 
@@ -104,6 +105,25 @@ class TestWhatASecretIs:
         launch = launch_in(f"vllm serve m/m --api-key {key} --port 80\n", "run.sh")
         assert secrets_of([launch]) == (key,)
         assert key not in words(launch.argv)
+
+    def test_a_short_one_is_hidden_in_its_place_only(self) -> None:
+        keys = ("c0-pe", "c0-per")
+        assert [secrets_of([launch_in(f"vllm serve m/m --api-key {key}\n", "run.sh")]) for key in keys] == [(), ("c0-per",)]
+
+    @together(
+        "written, hidden",
+        [
+            ("'a1'\"b2\"'c3'", ["a1'\"b2\"'c3"]),
+            ("'a1'\"b2\" --port 80", ["a1'\"b2"]),
+            ("a1\\\nb2", ["a1\\\nb2"]),
+            ("a1$X'b2'", ["a1", "b2"]),
+        ],
+    )
+    def test_pieces_of_one_value_are_hidden_together(self, written: str, hidden: list[str]) -> None:
+        launch = launch_in(f"X=y1\nvllm serve m/m --api-key {written}\n", "run.sh")
+        mask([launch], [])
+        source = launch.source
+        assert [source.text[start:end] for start, end in source.redactions.places] == hidden
 
     @pytest.mark.parametrize("key", ["llamas", "12345678", "Qwenthree"])
     def test_a_word_or_a_number_is_hidden_in_its_place_only(self, key: str) -> None:

@@ -14,6 +14,7 @@ from servelint.engines.catalog import load
 from servelint.engines.releases import known_releases, newest
 from servelint.judge import judging
 from servelint.judge.judging import judge
+from servelint.judge.parser.violation import Violation
 from servelint.judge.releases import Releases, possible_releases, release_name
 from servelint.rules.compile import compile_rule
 from servelint.rules.rule import Rule
@@ -512,3 +513,15 @@ def test_a_parser_that_no_release_has_names_the_one_of_the_model() -> None:
         if [one.startswith(advice) for one in advices] != [True]:
             wrong.append((text, advices))
     assert wrong == []
+
+
+def test_an_option_that_is_back_in_the_newest_release_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    launch, here = marked_launch("vllm serve m ⟦--first⟧ ⟦--second⟧\n", "run.sh")
+    first, second = here
+    refused = {"2": [Violation("unknown-option", first, "", ""), Violation("removed-later", second, "", "")]}
+    monkeypatch.setattr(judging, "known_releases", lambda engine: ["1", "2", "3"])
+    monkeypatch.setattr(judging, "configs_of", lambda launch, releases: releases)
+    monkeypatch.setattr(judging, "violations", lambda release: refused[release])
+    last = [Violation(rule, span, "", "") for rule in ("option-came-and-went", "removed-option") for span in here]
+    assert judging._back_at_last(launch, last) == last[:1]
+    assert judging._back_at_last(launch, last[2:]) == []

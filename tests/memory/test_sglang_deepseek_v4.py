@@ -96,7 +96,9 @@ class TestWeights:
         ],
     )
     def test_who_runs_the_experts(self, release: str, on: str, chosen: str) -> None:
-        assert v4.experts_backend(Release(release), SglangSettings(), gpu(on)) == chosen
+        for asked in (None, "auto"):
+            assert v4.experts_backend(Release(release), SglangSettings(experts=asked), gpu(on)) == chosen
+        assert v4.experts_backend(Release(release), SglangSettings(experts="triton"), gpu(on)) == "triton"
 
     @pytest.mark.parametrize("release", ["0.5.12", "0.5.15", "0.5.16", "0.5.23"])
     def test_a_gpu_that_nobody_names_leaves_all_layouts(self, release: str) -> None:

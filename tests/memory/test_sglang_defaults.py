@@ -70,6 +70,12 @@ class TestFraction:
         assert fraction("0.5.20", H100, node="decode", tp=4) > fraction("0.5.20", H100, tp=4)
         assert fraction("0.5.13", H100, node="decode", tp=4) == fraction("0.5.13", H100, tp=4)
 
+    @pytest.mark.parametrize(("release", "mib"), [("0.5.14", 0), ("0.5.15", 2048)])
+    def test_deepep_keeps_two_from_0_5_15_where_it_decodes(self, release: str, mib: int) -> None:
+        for node, kept in (("null", mib), ("prefill", 0)):
+            plain, deepep = (fraction(release, H100, node=node, deepep=on) for on in (False, True))
+            assert plain - deepep == pytest.approx(kept / H100, abs=0.001)
+
     def test_replicas_of_attention_keep_more_for_large_batches(self) -> None:
         few, many = (fraction("0.5.9", H200, tp=8, replicas=8, batch=batch) for batch in (160, 512))
         assert fraction("0.5.9", H200, tp=8) > few > many

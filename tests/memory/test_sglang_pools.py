@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from servelint.engines.releases import known_releases
 from servelint.memory.plan import GIB, Release
-from servelint.memory.sglang.cache import FP4, FP8, PLAIN, Cells, Ranks, cells
+from servelint.memory.sglang.cache import FP4, FP8, PLAIN, Cells, Ranks, cells, page_size
 from servelint.memory.sglang.pools import (
     PoolInputs,
     StateInputs,
@@ -21,8 +21,10 @@ from servelint.memory.sglang.pools import (
     solve_states,
     state_bytes,
 )  # fmt: skip
+from servelint.memory.sglang.settings import SglangSettings
 from servelint.models import architecture
 from servelint.models.architecture import Architecture, StateLayers
+from tests.together import together
 
 NEWEST = Release("0.5.23")
 RELEASES = known_releases("sglang")
@@ -33,6 +35,23 @@ def model(name: str) -> Architecture:
     found = architecture.find(name)
     assert found is not None, name
     return found
+
+
+@together(
+    "name, release, backend, given, tokens",
+    [
+        ("deepseek-ai/DeepSeek-V3", "0.5.23", "flashmla", None, 64),
+        ("deepseek-ai/DeepSeek-V3", "0.5.23", "cutlass_mla", 1, 128),
+        ("deepseek-ai/DeepSeek-V3", "0.5.23", "trtllm_mla", None, 64),
+        ("deepseek-ai/DeepSeek-V3", "0.5.23", "cutedsl_mla", 32, 64),
+        ("deepseek-ai/DeepSeek-V3", "0.5.23", "fa3", None, 1),
+        ("Qwen/Qwen3-32B", "0.5.23", "flashmla", 32, 32),
+        ("zai-org/GLM-5", "0.5.3.post1", "fa3", None, 64),
+        ("zai-org/GLM-5", "0.5.3", "fa3", None, 1),
+    ],
+)
+def test_tokens_of_a_page(name: str, release: str, backend: str, given: int | None, tokens: int) -> None:
+    assert page_size(Release(release), SglangSettings(page=given), model(name), backend) == tokens
 
 
 class TestCells:
@@ -156,6 +175,7 @@ class TestRunningRequests:
         assert running_requests(NEWEST, 450_000, 131_072, None, 1) == 2048
         assert running_requests(NEWEST, 450_000, 32_768, None, 1) == 4096
         assert running_requests(NEWEST, 674, 32_768, None, 1) == 337
+        assert running_requests(NEWEST, 60_000, 10_000, None, 1) == 3072
 
     def test_replicas_share_what_is_asked(self) -> None:
         assert running_requests(NEWEST, 450_000, 32_768, 256, 8) == 32

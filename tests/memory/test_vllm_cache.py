@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.memory.plan import GIB
 from servelint.memory.vllm import capacity
 from servelint.memory.vllm.cache import FULL, SLIDING, STATE, Batching, KvCache, Layers
 from servelint.memory.vllm.settings import ReleaseRules
-from tests.memory.planning import config_of, speculating
+from tests.memory.planning import config_of, planned, speculating
 from tests.together import together
 
 GLM = "--tensor-parallel-size 8 --max-model-len 202752 --kv-cache-dtype fp8"
@@ -163,6 +164,13 @@ class TestWhatIsPrinted:
     def test_a_build_before_0_20_1_prints_as_0_20_0(self) -> None:
         assert not ReleaseRules("0.20.1.dev0+g101584af0").printed
         assert ReleaseRules("0.20.2rc1.dev249").printed
+
+
+@together("dtype, bits", [("turboquant_k8v4", 1568), ("turboquant_4bit_nc", 1072), ("turboquant_3bit_nc", 816)])
+def test_turboquant_leaves_two_layers_at_each_end_in_16_bits(dtype: str, bits: int) -> None:
+    found = planned(f"Qwen/Qwen3-8B --kv-cache-dtype {dtype}", "0.21.0")
+    assert found.kv_gib is not None
+    assert found.kv_tokens == int(found.kv_gib.mid * GIB / (4 * 8 * 2 * 128 * 2 + 32 * 8 * bits // 8)) // 16 * 16
 
 
 def test_the_longest_request_that_fits() -> None:

@@ -10,6 +10,7 @@ import pytest
 from servelint.settings import reading
 from servelint.settings.files import SettingsFiles
 from servelint.settings.layers import Layer, effective
+from tests.together import together
 
 
 @pytest.fixture(autouse=True)
@@ -75,6 +76,25 @@ class TestOrder:
         write("servelint.toml", "extends='base.toml'\nprofile='audit'\n[[per-path]]\npaths=['*.sh']\nseverity='warning'\n")
         settings = SettingsFiles().of("x.sh")
         assert (settings.profile, settings.severity) == ("strict", "warning")
+
+
+@together(
+    "written, said",
+    [
+        (None, "1:1: the models file cannot be read: No such file or directory"),
+        (b"\xff{}", "1:1: the models file cannot be read: it is not UTF-8"),
+        (b"[" * 100_000, "1:1: the models file cannot be read: it is nested too deep"),
+        (b'{"a": 1,\n "b" 2}', "2:6: the models file cannot be read: Expecting ':' delimiter"),
+    ],
+)
+def test_a_models_file_that_cannot_be_read(written: bytes | None, said: str) -> None:
+    if written is not None:
+        Path("own.json").write_bytes(written)
+    write("servelint.toml", "models = 'own.json'\n")
+    settings = SettingsFiles()
+    settings.of("x.sh")
+    assert [repr(problem) for problem in settings.problems] == [f"own.json:{said}"]
+    Path("own.json").unlink(missing_ok=True)
 
 
 class TestNearest:

@@ -16,6 +16,7 @@ from tests.together import together
 
 FOLDER = "/repo"
 ENGINES = ", ".join(ENGINE_NAMES)
+PER_PATH = 'write [[per-path]] with paths = ["..."] and ignore = ["..."]'
 
 
 def read(text: str, name: str = "servelint.toml", folder: str = FOLDER) -> tuple[Layer, list[Problem]]:
@@ -114,6 +115,7 @@ def test_the_table_of_a_project_file() -> None:
         ("'rule ' = {}", '1:1: unknown key "rule " (did you mean "rule"?)'),
         ("extend-ignore = []", '1:1: unknown key "extend-ignore"; ignore adds to what is inherited'),
         ("engine-version = 'x'", '1:1: unknown key "engine-version"; write [engine-versions] with vllm = "0.19.1"'),
+        ("per-file-ignores = 1", f'1:1: unknown key "per-file-ignores"; {PER_PATH}'),
         ("extends = ['a']", "1:11: extends is a text, not a list"),
         ('select = "vllm/*"', '1:10: select is a list: write ["vllm/*"]'),
         ("ignore = 1", "1:10: ignore is a list of texts, not a number"),

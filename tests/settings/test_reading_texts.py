@@ -42,6 +42,15 @@ def test_a_comma_in_braces_is_part_of_a_pattern() -> None:
     assert [glob.text for glob in excluded([layer])] == ["*.{yml,yaml}", "vendor"]
 
 
+def test_the_variable_that_switches_files_off() -> None:
+    faults: list[str] = []
+    switched = [reading.is_isolated({"SERVELINT_ISOLATED": value}, faults) for value in ("1", "no", "", "perhaps")]
+    assert (switched, faults) == (
+        [True, False, False, False],
+        ['SERVELINT_ISOLATED: "perhaps" is neither true nor false'],
+    )
+
+
 def test_what_is_empty_says_nothing() -> None:
     assert environment(PROFILE="", SELECT="  ") == ({}, [])
 

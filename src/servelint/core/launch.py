@@ -355,8 +355,8 @@ class Mishap:
         "dropped": the end of a command string never reaches the container.
             "expanded-early": a variable in a script is replaced when the script is written.
             "not-run": a script is written that nothing runs.
+            Other kinds are in judge/container/mishaps.json: what Kubernetes or compose refuses around the command.
         span: The characters.
-            Other kinds are those of judge.container.refused: what Kubernetes or compose refuses around the command.
         shown: What is run, dropped or replaced.
         other: What it does not agree with, or what is right.
     """

@@ -20,9 +20,10 @@ _HOUSE_RELEASE = (
     r"^v?(?P<release>\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?(?:\.post\d+)?)"
     r"(?:(?!.*(?:20\d{6}|[-_](?:dev|nightly)(?:[-_]|$)))(?:[-_]|\.0_|\.[a-z]).*)?$"
 )
-"""The same in the tags of others, who may have their own number behind it: `v0.7.3.self.post1`, `0.8.5.0_cu128`."""
+"""The same in the tags of house images (those of neither the engine's makers nor a known product), which may have a number
+of their own behind the release: `v0.7.3.self.post1`, `0.8.5.0_cu128`."""
 _NOT_THEIR_OWN = "0.4.0"
-"""Lower numbers are more often an image's own."""
+"""The least number in the tag of a house image that is taken for the engine's: lower ones are more often the image's own."""
 _ROLLING = (
     r"^(?:latest|nightly|dev|main|edge)(?:-(?!.*(?:[0-9a-f]{7}|20\d\d[-_.]\d\d?[-_.]\d\d?))[\w.-]*)?$"
     r"|^(?:cu\d+|rocm|xpu|cpu|arm64|aarch64)-(?:nightly|latest)$"
@@ -163,6 +164,7 @@ def _of_family(engine: Engine, family: ImageFamily, tag: TracedText | None, *, p
 
 
 def _claim(engine: str, family: ImageFamily, tag: TracedText | None, *, pinned: bool) -> ReleaseClaim:
+    """The engine's release as the tag of an image of a family names it. pinned: whether a digest stands behind the tag."""
     if family.own_tags:
         if tag is None or not tag.known:
             return ReleaseClaim()
@@ -245,6 +247,7 @@ def _of_house(name: str, tag: TracedText | None) -> Image:
 
 
 def _in_tag(name: str, tag: TracedText) -> tuple[Engine, ReleaseClaim] | None:
+    """The engine and its release, where a tag names both: `0.3.7-sglang0.5.5`."""
     if re.search(_NO_SERVER, f"{name}:{tag.flat}") is not None:
         return None
     for engine in ENGINES.values():
@@ -255,6 +258,7 @@ def _in_tag(name: str, tag: TracedText) -> tuple[Engine, ReleaseClaim] | None:
 
 
 def _house_claim(engine: Engine, name: str, tag: TracedText | None) -> ReleaseClaim:
+    """The engine's release as the tag of a house image names it."""
     if tag is None:
         return ReleaseClaim()
     numbered = re.search(_NUMBERED, tag.flat) if engine.numbered_builds else None
@@ -278,6 +282,7 @@ def _is_release(engine: Engine, release: str) -> bool:
 
 @derived
 def _house_engine(name: str) -> Engine | None:
+    """The engine that the name of a house image says; None for one that holds no server."""
     without = [_NO_SERVER, *[engine.not_image_names for engine in ENGINES.values() if engine.not_image_names]]
     if re.search("|".join(without), name) is not None:
         return None

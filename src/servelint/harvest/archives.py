@@ -19,9 +19,9 @@ class HarvestError(Exception):
 
 
 MEMBER_LIMIT = 16 * 2**20
-"""A larger file is data that happens to be called .py; it is left out."""
+"""Bytes. A larger file is data that happens to be called .py; it is left out."""
 TOTAL_LIMIT = 512 * 2**20
-"""More text than this in one package is refused, so that a crafted archive cannot fill the memory."""
+"""Bytes. More text in one package is refused, so that a crafted archive cannot fill the memory."""
 
 BROKEN = (tarfile.TarError, zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, gzip.BadGzipFile, EOFError)
 _METADATA = re.compile(r"^Version:[ \t]*(\S+)", re.MULTILINE | re.IGNORECASE)
@@ -126,6 +126,7 @@ def member_text(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 
 
 def _under_root(texts: dict[str, bytes], package: str) -> dict[str, bytes]:
+    """The files of the package, by their paths from its own folder on. Raises HarvestError without the package."""
     root = package_root(texts, package)
     if root is None:
         raise HarvestError(f"it holds no {package} package")
@@ -133,6 +134,7 @@ def _under_root(texts: dict[str, bytes], package: str) -> dict[str, bytes]:
 
 
 def _spent(left: int, size: int) -> int:
+    """The bytes of TOTAL_LIMIT that are left after a text of some size. Raises HarvestError if it is larger."""
     if size > left:
         raise HarvestError(f"it holds more than {TOTAL_LIMIT // 2**20} MiB of text")
     return left - size

@@ -23,13 +23,20 @@ STAND_IN = "zqx"
 """A word that no option, variable or key has."""
 
 _NAME = re.compile(r"[ \t]*(?:-[ \t]+)?[\w.-]*$")
+"""A line of YAML up to the cursor that ends in the name of a key."""
 _ASSIGNED = re.compile(r"(?:^|.*[\s;&|(])[A-Z_][A-Z0-9_]*$|[ \t]*(?:export|ENV)[ \t]+$")
+"""A line of a script up to the cursor that ends where the name of a variable is assigned."""
 _BEGUN = re.compile(r"(?:^|.*(?:[\s=:,(]|(?<!\[)\[))(?:[\"']?-[^\s\"']*)?[\"']?$")
+"""A line up to the cursor at which a word begins, or an option is written."""
 _ITEM = re.compile(r"(?:\[|[\"'][ \t]*,)[ \t]*$")
+"""A line up to the cursor that ends where an item of a list in brackets begins."""
 _KEY = re.compile(r"[\w.-]*$")
 _SETS = re.compile(r"(?:(?:export|ENV|Environment=)[ \t]*)?[A-Z][A-Z0-9_]*|(?:export|ENV)[ \t]+|Environment=")
+"""A line without its indentation, up to the cursor, that sets a variable."""
 _NEAR = 30
-_ALIKE = 3  # characters behind its indentation by which a line is taken for the same one
+"""Lines of YAML in each direction that belong to the paragraph of a line."""
+_ALIKE = 3
+"""Characters behind its indentation by which a line is taken for the same one."""
 
 
 @dataclass(slots=True, eq=False)
@@ -86,13 +93,13 @@ def typed_at(
     shown = _config_key(source, offset, beside) or _with_stand_in(source, offset, beside, versions)
     if shown is not None or before is None or before is analysis:
         return shown
-    return _since(before.source, source, offset, beside, versions)
+    return _in_last_good(before.source, source, offset, beside, versions)
 
 
 def _is_near(analysis: Analysis, offset: int) -> bool:
     """Whether something of a launch may be written at an offset at all: reading the text again costs milliseconds.
 
-    It may near what launches have, in the paragraph of a word that names an engine, and where a variable is set.
+    It may be in the paragraph of a part of a launch or of a word that names an engine, and where a variable is set.
     """
     source = analysis.source
     line = source.position(offset)[0]
@@ -141,6 +148,7 @@ def _places(launch: Launch) -> list[Span]:
 
 
 def _with_stand_in(source: Source, offset: int, neighbours: Neighbours, versions: dict[str, str]) -> Typed | None:
+    """What is typed, read with a stand-in at the offset."""
     for left, right, sign in _stand_ins(source, offset):
         inserted = left + STAND_IN + right
         text = source.text[:offset] + inserted + source.text[offset:]
@@ -156,8 +164,8 @@ def _with_stand_in(source: Source, offset: int, neighbours: Neighbours, versions
     return None
 
 
-def _since(good: Source, source: Source, offset: int, neighbours: Neighbours, versions: dict[str, str]) -> Typed | None:
-    """The line of the offset within a text that could be read, in the place where it stands or belongs."""
+def _in_last_good(good: Source, source: Source, offset: int, neighbours: Neighbours, versions: dict[str, str]) -> Typed | None:
+    """What is typed, read in the last text that could be read (`good`), with the line of the offset put where it belongs."""
     number, column = source.position(offset)
     line = source.line_text(number)
     old, new = _lines(good), _lines(source)
@@ -249,7 +257,7 @@ def _open_quote(lead: str) -> str:
 
 
 def _config_key(source: Source, offset: int, neighbours: Neighbours) -> Typed | None:
-    """A key of a file of options: while it is not finished, the file is none, since all its keys are to be options."""
+    """A key of a file of options, read without its line: a key that is not finished keeps the file from being recognised."""
     if not _is_yaml(source):
         return None
     line = source.position(offset)[0]

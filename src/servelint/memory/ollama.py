@@ -52,16 +52,16 @@ def plan(config: Config) -> MemoryPlan:
     context = _context(config, found, gpus)
     if config.at_least("0.9.3") is True and model is not None and model.context is not None and context is not None:
         context = min(context, model.context)
-    flash = config.operand("env.OLLAMA_FLASH_ATTENTION")
-    kind = str(config.operand("env.OLLAMA_KV_CACHE_TYPE").value or "f16").lower()
-    if kind not in llamacpp.BYTES:
-        found.missing.append(f"the cache type {kind}")
-        kind = "f16"
-    on = flash.value in ("1", "true", "True", True) if flash.present is True else None
-    if on is False:
-        kind = "f16"  # a quantized cache needs Flash Attention, and is ignored without it
+    given_flash = config.operand("env.OLLAMA_FLASH_ATTENTION")
+    flash = given_flash.value in ("1", "true", "True", True) if given_flash.present is True else None
+    cache = str(config.operand("env.OLLAMA_KV_CACHE_TYPE").value or "f16").lower()
+    if cache not in llamacpp.BYTES:
+        found.missing.append(f"the cache type {cache}")
+        cache = "f16"
+    if flash is False:
+        cache = "f16"  # a quantized cache needs Flash Attention, and is ignored without it
     settings = llamacpp.Settings(
-        context=context, layers=_number(config, found, "PARAMETER num_gpu"), keys=kind, values=kind, flash=on,
+        context=context, layers=_number(config, found, "PARAMETER num_gpu"), keys=cache, values=cache, flash=flash,
         batch=_number(config, found, "PARAMETER num_batch") or 512, adapts=True, windows=None, last_rows=True, encoder=True,
         reserved=False,
     )  # fmt: skip
@@ -74,7 +74,7 @@ def plan(config: Config) -> MemoryPlan:
 
 
 def _slots(config: Config, found: MemoryPlan) -> tuple[int, ...]:
-    """How many requests run at once: as given, or the first of these numbers with which all layers find room."""
+    """How many requests run at once: as given, or the numbers that Ollama tries in this order until all layers fit."""
     given = _number(config, found, "OLLAMA_NUM_PARALLEL")
     if given:
         return (given,)
@@ -84,7 +84,7 @@ def _slots(config: Config, found: MemoryPlan) -> tuple[int, ...]:
 
 
 def _widened(found: MemoryPlan, most: MemoryPlan) -> MemoryPlan:
-    """A plan whose cache may be as large as that of another plan."""
+    """A plan whose KV cache may be as large as that of another plan, `most`: which one Ollama takes is not known."""
     for part, other in zip(found.parts, most.parts, strict=True):
         if part.name == "kv cache":
             part.gib = Interval(part.gib.low, part.gib.mid, other.gib.high)
@@ -93,7 +93,7 @@ def _widened(found: MemoryPlan, most: MemoryPlan) -> MemoryPlan:
 
 
 def _context(config: Config, found: MemoryPlan, gpus: int) -> int | None:
-    """The context of one request: as given, or the default of the release; None if it is not known."""
+    """Tokens of the context of one request: as given, or the default of the release; None if it is not known."""
     given = _number(config, found, "PARAMETER num_ctx")
     if not given and config.at_least("0.5.13") is not False:
         given = _number(config, found, "OLLAMA_CONTEXT_LENGTH")
@@ -109,7 +109,7 @@ def _context(config: Config, found: MemoryPlan, gpus: int) -> int | None:
 
 
 def _number(config: Config, found: MemoryPlan, name: str) -> int | None:
-    """A number of a variable or a parameter; None where it is not given."""
+    """A number of a variable or a parameter; None where it is not given, or not known, which is noted in `missing`."""
     operand = config.operand("env." + name)
     text = operand.value if isinstance(operand.value, str) else None
     if operand.present is True and text is not None and is_whole(text):
@@ -124,26 +124,19 @@ def library_model(name: str) -> Architecture | None:
     match = _NAME.match(name)
     if match is None:
         return None
-    kind = _KIND.search(match.group("rest"))
-    spelled = kind.group(1).upper().replace("FP16", "F16") if kind is not None else _USUAL
-    rest = match.group("rest")[: kind.start()] if kind is not None else match.group("rest")
-    family = (
-        re.sub(r"(?<=[a-z])(?=\d)", "-", match.group("family"))
-        if match.group("family").startswith(("llama", "gemma"))
-        else match.group("family")
-    )
-    if family == "deepseek-r1" and match.group("size").lower() in _DISTILLED:
-        family = f"deepseek-r1-distill-{_DISTILLED[match.group('size').lower()]}"
+    family, size, rest = match.group("family", "size", "rest")
+    kind = _KIND.search(rest)
+    file_type = _USUAL
+    if kind is not None:
+        file_type, rest = kind.group(1).upper().replace("FP16", "F16"), rest[: kind.start()]
+    if family.startswith(("llama", "gemma")):
+        family = re.sub(r"(?<=[a-z])(?=\d)", "-", family)  # llama3.1 is llama-3.1 elsewhere
+    if family == "deepseek-r1" and size.lower() in _DISTILLED:
+        family = f"deepseek-r1-distill-{_DISTILLED[size.lower()]}"
     for spelling in (family, "meta-" + family):
-        found = architecture.find(f"{spelling}-{match.group('size')}{rest}") or architecture.find(
-            f"{spelling}-{match.group('size')}"
-        )
+        found = architecture.find(f"{spelling}-{size}{rest}") or architecture.find(f"{spelling}-{size}")
         if found is not None:
-            bits = GGUF_BITS.get(spelled, 0)
-            return replace(
-                found,
-                name=name,
-                quantization=Quantization("gguf", (Format("gguf", bits),), gguf=spelled if bits else None),
-                checkpoint=None,
-            )
+            bits = GGUF_BITS.get(file_type, 0)
+            quantization = Quantization("gguf", (Format("gguf", bits),), gguf=file_type if bits else None)
+            return replace(found, name=name, quantization=quantization, checkpoint=None)
     return None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from servelint.models.architecture import Architecture, Attention, Indexer, LowRank, StateLayers
 
 HEAD, MTP, VISION = -1, -2, -3
-""""Layers" of matrices outside of layers. Embeddings belong to layer 0."""
+"""What stands for a layer's number in matrices outside of layers. Embeddings belong to layer 0."""
 
 NGRAMS = "ple.ngram_embedding"
 """The name of the table of embeddings of n-grams."""
@@ -108,7 +108,7 @@ def _mtp(model: Architecture) -> Iterator[Matrix]:
 
 
 def shape_of(model: Architecture, index: int) -> Hashable:
-    """What `layer_matrices` takes of a layer's number. Layers of equal shape have matrices of equal names and shapes."""
+    """A key that is equal for layers whose matrices have equal names and shapes: all that `layer_matrices` reads of a layer."""
     indexer = model.indexer is not None and not model.states and _has_indexer(model.indexer, model.layers, index)
     return model.mixers[index], model.feeds[index], model.widths[index] if model.widths else 0, indexer
 

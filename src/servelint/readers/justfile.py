@@ -62,14 +62,17 @@ class _Recipes:
         justfile.environment = {name: variable.value for name, variable in self.loaded.items() if variable.value is not None}
 
     def launches(self) -> list[Launch]:
+        """The launches of all recipes; of those with an interpreter line alone if just starts no POSIX shell."""
         if _OTHER_SHELLS.search(self.justfile.settings.get("shell", "")):
             return [launch for recipe in self.justfile.recipes if self.interpreted(recipe) for launch in self.of(recipe)]
         return [launch for recipe in self.justfile.recipes for launch in self.of(recipe)]
 
     def interpreted(self, recipe: Recipe) -> bool:
+        """Whether a recipe names its own interpreter: `#!/bin/bash`."""
         return bool(recipe.lines) and self.source.text[slice(*recipe.lines[0])].lstrip().startswith("#!")
 
     def of(self, recipe: Recipe) -> list[Launch]:
+        """The launches of a recipe."""
         found: list[Launch] = []
         scripts = self.justfile.scripts(recipe)
         if not any(mentions_engine(text.flat.encode("utf-8", "replace")) for text in scripts):
@@ -119,6 +122,7 @@ class _Recipes:
         return text.cut(start, at).sub(_CONTINUED, lambda _: TracedText.of(" "))
 
     def environment(self, recipe: Recipe) -> dict[str, Variable]:
+        """The variables of the environment in which just runs a recipe, as far as the file sets them."""
         justfile = self.justfile
         env = dict(self.loaded)
         every = justfile.is_set("export")

@@ -28,7 +28,8 @@ FILE_VARIABLE, ISOLATED_VARIABLE = "SERVELINT_SETTINGS", "SERVELINT_ISOLATED"
 """The variables of --settings and --isolated."""
 
 _NEAR = 0.92
-"""How near a name must be to be meant: all begin alike, and others may have variables of their own."""
+"""The least similarity, from 0 to 1, of a variable's name and one that is meant: all begin alike, and other programs may have
+variables of their own."""
 _ON, _OFF = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 _TYPES: tuple[tuple[type, str], ...] = (
@@ -186,6 +187,8 @@ class _Reader:
             into.rules[name] = (self.origin(place), found)
 
     def _value(self, value: Any, at: Path) -> Value:
+        """A value with its place, that of its key, and those of its elements."""
+
         def origin(place: Path) -> Origin:
             return Origin(IN_FILE, self.document.path, *self.document.value(place))
 
@@ -200,6 +203,7 @@ class _Reader:
             into[key.name] = found
 
     def _typed(self, kind: type, key: str, data: object, at: Path) -> bool:
+        """Whether a value has a type, which is a problem if not; True is not taken for a number."""
         if isinstance(data, kind) and (kind is bool or not isinstance(data, bool)):
             return True
         wanted = dict(_TYPES)[kind]
@@ -207,7 +211,7 @@ class _Reader:
         return False
 
     def _texts(self, key: str, data: object, at: Path) -> list[tuple[str, Path]] | None:
-        """The texts of a list with their places; None if it is none, or not all of it is."""
+        """The texts of a list with their places; None if the value is not a list of texts."""
         if isinstance(data, str):
             self.wrong(at, f'{key} is a list: write ["{data}"]')
             return None

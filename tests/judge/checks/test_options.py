@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from servelint.engines.config import configs
-from servelint.judge.checks import options
+from servelint.judge.checks import options, trtllm
 from tests.launching import launch_in
 from tests.together import together
 
@@ -462,3 +464,92 @@ def test_a_text_for_a_number_of_prefetching(value: object, expected: dict[str, s
 def test_values_of_a_graph_config(value: object, expected: str | None) -> None:
     found = asked("graph_values", given("cuda-graph-config", value), "sglang")
     assert found == (None if expected is None else {"fault": expected})
+
+
+@together(
+    "rule, fault",
+    [
+        ("default", None),
+        ("default 1", "has values after default"),
+        ("linear 1", 'begins with "linear", not with tse, default or custom'),
+        ("tse 1000 2 8", None),
+        ("tse 0.5 1.5 1", None),
+        ("tse 1000 2", "has 2 values after tse, which takes 3"),
+        ("tse 1000 x 8", "has a value that is not a number"),
+        ("tse 1000 2 8.5", "has 8.5 as the number of buckets"),
+        *[(f"tse {one}", "needs a middle above 0, a base above 1 and a count above 0") for one in ("0 2 8", "9 1 8", "9 2 0")],
+        ("custom 2 0 1", None),
+        ("custom", "has no values after custom"),
+        ("custom 1 2 1.0", "names a value twice"),
+        ("custom 1 -1", "has a negative value"),
+    ],
+)
+def test_buckets_of_token_counts(rule: str, fault: str | None) -> None:
+    for kind in ("prompt", "generation"):
+        found = asked(f"{kind}_buckets", f"--{kind}-tokens-buckets {rule}", "sglang")
+        assert found == ({"fault": fault} if fault else None)
+
+
+STREAMED = " --load-format runai_streamer"
+THREADS = {"enable_multithread_load": True}
+
+
+@together(
+    "value, words, release, fault",
+    [
+        ({"enable_multithread_load": "yes"}, "", "0.24.0", '"yes" as enable_multithread_load, which is not true or false'),
+        ({"enable_multithread_load": 1}, "", "0.33.0", "1 as enable_multithread_load, which is not true or false"),
+        ({"enable_multithread_load": "yes"}, "", "0.23.0", None),
+        ({"distributed": "no"}, STREAMED, "0.24.0", '"no" as distributed, which is not true or false'),
+        ({"num_threads": "4"}, "", "0.24.0", '"4" as num_threads, which is not a number'),
+        ({"num_threads": 4}, "", "0.33.0", None),
+        ({"concurrency": "4"}, STREAMED, "0.24.0", None),
+        ({"concurrency": "4"}, STREAMED, "0.25.0", '"4" as concurrency, which is not a number'),
+        ({"memory_limit": "4"}, STREAMED, "0.33.0", '"4" as memory_limit, which is not a number'),
+        (THREADS, "", "0.33.0", None),
+        (THREADS, " --safetensors-load-strategy lazy", "0.33.0", None),
+        (
+            THREADS,
+            " --safetensors-load-strategy eager",
+            "0.33.0",
+            "enable_multithread_load, which does not work with --safetensors-load-strategy eager",
+        ),
+        ({"enable_multithread_load": False}, " --safetensors-load-strategy eager", "0.33.0", None),
+        ({"num_threads": 4}, " --safetensors-load-strategy eager", "0.33.0", None),
+    ],
+)
+def test_values_of_the_loader(value: object, words: str, release: str, fault: str | None) -> None:
+    found = asked("vllm_loader_config", given("model-loader-extra-config", value) + words, release=release)
+    assert found == ({"fault": f"has {fault}"} if fault else None)
+
+
+@together(
+    "ranges, expected",
+    [
+        ([], None),
+        ("1", None),
+        ([[1, 4, 3]], None),
+        ([[1, 1, 0]], None),
+        ([[1, 4, True]], None),
+        ([[5, 8, 2], [1, 4, 3]], None),
+        ([[1, 4]], "[1, 4] is not a first batch size, a last one, and a number of draft tokens"),
+        (["abc"], "abc is not a first batch size, a last one, and a number of draft tokens"),
+        *[
+            ([row], f"{row} has a batch size below 1, a falling range or fewer than 0 tokens")
+            for row in ([0, 4, 3], [2, 1, 3], [1, 4, -1])
+        ],
+        ([[2, 4, 3]], "the first range begins at 2, not at 1"),
+        ([[4, 8, 2], [1, 4, 3]], "[1, 4, 3] and [4, 8, 2] overlap"),
+    ],
+)
+def test_ranges_of_batch_sizes(ranges: object, expected: str | None) -> None:
+    words = given("speculative-config", {"num_speculative_tokens_per_batch_size": ranges})
+    assert asked("draft_schedule", words) == (reason(expected) if expected else None)
+
+
+def test_what_holds_under_the_releases_around_an_unknown_one() -> None:
+    check: Any = trtllm._shared(lambda config: config.found)  # type: ignore[attr-defined]
+    one, same, other = (SimpleNamespace(around=None, found={"key": value}) for value in "aab")
+    assert check(one) == {"key": "a"}
+    assert check(SimpleNamespace(around=(one, same))) == {"key": "a"}
+    assert check(SimpleNamespace(around=(one, other))) is None

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
+from servelint import readers
 from servelint.core.finding import Finding
 from servelint.core.settings import DEFAULT, Settings
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
+from servelint.judge.container.launching import texts
 from servelint.lint import check_launches
 from servelint.readers import read
 from tests.together import together
@@ -364,3 +368,21 @@ class TestOnAPage:
     def test_a_reader_fills_in_a_variable(self, name: str, found: int) -> None:
         text = self.FILLED if name.endswith(".yaml") else f"# How\n\n```yaml\n{self.FILLED}```\n"
         assert [one.rule for one in self.findings(name, text)] == ["container/env-not-expanded"] * found
+
+
+def test_what_is_refused_beside_a_command_that_is_not_started() -> None:
+    fields = 'command: ["python3 -m sglang.launch_server --model-path m"]\nnetwork_mode: host\nnetworks: [a]'
+    source = Source("compose.yml", compose(fields))
+    found = check_launches(source, read(source, Neighbours(None)).launches, Settings(profile="strict"))
+    assert [one.rule for one in found] == ["container/not-started", "container/refused-service"]
+
+
+def test_every_kind_of_mishap_has_texts() -> None:
+    folder = Path(readers.__file__).parent
+    code = "\n".join([path.read_text(encoding="utf-8") for path in folder.rglob("*.py")])
+    made = set(re.findall(r'(?:[Mm]ishap|not_started)\(\s*(?:[a-z_.]+, )?"([a-z-]+)"', code))
+    assert made <= texts().keys()
+    ends = "(-quotes|-program|-pod|-boolean|-other)$"
+    assert [
+        kind for kind in texts() if not {f'"{kind}"', f'"{re.sub(ends, "", kind)}"'} & set(re.findall(r'"[a-z-]+"', code))
+    ] == []

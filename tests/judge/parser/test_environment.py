@@ -213,6 +213,8 @@ class TestWhereARuleSaysMore:
         # SGLang copies what has the old prefix to the new one, also where it reads the old name itself no more
         ("SGL_ENABLE_JIT_DEEPGEMM", "0.5.20", ["sglang/sgl-prefix"]),
         ("SGL_ENABLE_JIT_DEEPGEMM", "0.5.2", []),
+        ("SGL_OF_A_HOUSE", "0.5.20", []),
+        ("SGL_OF_A_HOUSE", "0.5.2", []),
         ("SGL_DISABLE_TP_MEMORY_INBALANCE_CHECK", "0.5.23", ["sglang/sgl-prefix", "sglang/tp-memory-check-old-name"]),
     ],
 )

@@ -20,6 +20,7 @@ from servelint.core.launch import Launch, Word
 from servelint.core.text import TracedText, unknown
 from tests.launching import launches_in
 from tests.syntax.shell.test_against_bash import agrees
+from tests.together import together
 
 BASH = shutil.which("bash") or ""
 VALUES = (None, "on", "off", "8")
@@ -248,7 +249,7 @@ class Writer:
         }[self.kind]  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(40))
+@together("seed", range(40))
 def test_random_scripts_with_few_conditions(seed: int, bash: Bash) -> None:
     script = Writer(seed, 2).script()
     passed = bash(script)
@@ -257,7 +258,7 @@ def test_random_scripts_with_few_conditions(seed: int, bash: Bash) -> None:
     assert problem is None, f"{script}\n{problem}"
 
 
-@pytest.mark.parametrize("seed", range(1000, 1020))
+@together("seed", range(1000, 1020))
 def test_random_scripts_with_many_conditions(seed: int, bash: Bash) -> None:
     script = Writer(seed, 8).script()
     passed = bash(script)

@@ -22,6 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from servelint.engines.catalog import Catalog
+
 _FALLBACKS = ("TransformersForCausalLM", "TransformersModel")
 _TRANSFORMERS_CLASS = r"(?:For[A-Z]\w*|Model|Head|Encoder|Decoder|Classifier|Backbone)$"
 _WITHOUT_CODE = ("qwen/qwen3", "google/", "meta-llama/", "openai/", "zai-org/glm-")
@@ -274,14 +276,21 @@ def kv_connector(config: Config) -> dict[str, str] | None:
 
     Source: KVConnectorFactory in vllm/distributed/kv_transfer/kv_connector/factory.py.
     """
-    known = config.named("kv-connectors", str(config.operand("kv-transfer-config.kv_connector").value))
+    name = str(config.operand("kv-transfer-config.kv_connector").value)
+    known = config.named("kv-connectors", name)
     if known is None or known.here is not False or config.catalog is None:
         return None
-    runs = config.catalog.names("kv-connectors")[str(config.operand("kv-transfer-config.kv_connector").value)]
-    releases, (first, last, _) = config.catalog.releases, runs[-1]
+    since, newer = _connector_life(config.catalog, name)
+    advice = f"{newer}, or another connector" if newer else "write NixlConnector or LMCacheConnectorV1"
+    return {"since": since, "advice": advice}
+
+
+def _connector_life(catalog: Catalog, name: str) -> tuple[str, str]:
+    """From or until when vLLM has a KV connector, and advice to use a release that has it; "" where the newest has none."""
+    releases, (first, last, _) = catalog.releases, catalog.names("kv-connectors")[name][-1]
     if last == len(releases) - 1:
-        return {"since": f"from {releases[first]} on", "advice": f"use vLLM {releases[first]} or later, or another connector"}
-    return {"since": f"until {releases[last + 1]}", "advice": "write NixlConnector or LMCacheConnectorV1"}
+        return f"from {releases[first]} on", f"use vLLM {releases[first]} or later"
+    return f"until {releases[last + 1]}", ""
 
 
 def connector_inside(config: Config) -> dict[str, str] | None:
@@ -293,15 +302,12 @@ def connector_inside(config: Config) -> dict[str, str] | None:
     names, index = kv_connectors(config) or [], config.index
     if config.catalog is None or index is None or "module_path" in str(given.value):
         return None
-    releases, lives = config.catalog.releases, config.catalog.names("kv-connectors")
+    lives = config.catalog.names("kv-connectors")
     for name in names:
         runs = lives.get(name)
-        if not runs or any(first <= index <= last for first, last, _ in runs):
-            continue
-        first, last, _ = runs[-1]
-        if last == len(releases) - 1:
-            return {"connector": name, "since": f"from {releases[first]} on", "advice": f"use vLLM {releases[first]} or later"}
-        return {"connector": name, "since": f"until {releases[last + 1]}", "advice": "write another connector"}
+        if runs and not any(first <= index <= last for first, last, _ in runs):
+            since, newer = _connector_life(config.catalog, name)
+            return {"connector": name, "since": since, "advice": newer or "write another connector"}
     return None
 
 

@@ -5,52 +5,31 @@ from __future__ import annotations
 from servelint.engines.config import Config
 from servelint.judge.checks import containers
 
-_GPUS = "Ollama uses the GPUs that CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES leaves it"
-_MEMORY = "Ollama takes what a model needs; OLLAMA_GPU_OVERHEAD leaves bytes of each GPU alone"
-_LAYERS = "the parameter num_gpu of a Modelfile or a request says how many layers are on the GPU"
-_THREADS = "the parameter num_thread of a Modelfile or a request has this effect"
-_BATCH = "the parameter num_batch of a Modelfile or a request has this effect"
-_NO_VARIABLES = {
-    "OLLAMA_GPU": _GPUS,
-    "OLLAMA_USE_GPU": _GPUS,
-    "OLLAMA_FORCE_GPU": _GPUS,
-    "OLLAMA_GPU_ENABLED": _GPUS,
-    "OLLAMA_DEVICE": _GPUS,
-    "OLLAMA_ENABLE_GPU": _GPUS,
-    "OLLAMA_GPU_MEMORY": _MEMORY,
-    "OLLAMA_GPU_MEMORY_FRACTION": _MEMORY,
-    "OLLAMA_MAX_MEMORY": _MEMORY,
-    "OLLAMA_MEMORY_LIMIT": _MEMORY,
-    "OLLAMA_CUDA_VISIBLE_DEVICES": "the variable is CUDA_VISIBLE_DEVICES",
-    "OLLAMA_ORIGIN": "the variable is OLLAMA_ORIGINS",
-    "OLLAMA_MODEL_PATH": "the variable is OLLAMA_MODELS",
-    "OLLAMA_MODELS_PATH": "the variable is OLLAMA_MODELS",
-    "OLLAMA_MODELS_DIR": "the variable is OLLAMA_MODELS",
-    "OLLAMA_CACHE_TYPE": "the variable is OLLAMA_KV_CACHE_TYPE",
-    "OLLAMA_CTX_SIZE": "the variable is OLLAMA_CONTEXT_LENGTH",
-    "OLLAMA_MAX_CONTEXT": "the variable is OLLAMA_CONTEXT_LENGTH",
-    "OLLAMA_CONTEXT_SIZE": "the variable is OLLAMA_CONTEXT_LENGTH",
-    "OLLAMA_FLASH_ATTN": "the variable is OLLAMA_FLASH_ATTENTION",
-    "OLLAMA_GPU_LAYERS": _LAYERS,
-    "OLLAMA_GPU_LAYER": _LAYERS,
-    "OLLAMA_NUM_GPU_LAYERS": _LAYERS,
-    "OLLAMA_N_GPU_LAYERS": _LAYERS,
-    "OLLAMA_NUM_THREADS": _THREADS,
-    "OLLAMA_NUM_THREAD": _THREADS,
-    "OLLAMA_THREADS": _THREADS,
-    "OLLAMA_NUM_BATCH": _BATCH,
-    "OLLAMA_BATCH_SIZE": _BATCH,
-    "OLLAMA_GPU_COUNT": _GPUS,
-    "OLLAMA_VRAM": _MEMORY,
-    "OLLAMA_KV_CACHE": "the variable is OLLAMA_KV_CACHE_TYPE",
-    "OLLAMA_PARALLEL": "the variable is OLLAMA_NUM_PARALLEL",
-    "OLLAMA_MAX_PARALLEL": "the variable is OLLAMA_NUM_PARALLEL",
-    "OLLAMA_MAX_MODELS": "the variable is OLLAMA_MAX_LOADED_MODELS",
-    "OLLAMA_MODEL_DIR": "the variable is OLLAMA_MODELS",
-    "OLLAMA_ALLOW_ORIGINS": "the variable is OLLAMA_ORIGINS",
-    "OLLAMA_KEEPALIVE": "the variable is OLLAMA_KEEP_ALIVE",
-    "OLLAMA_LOG_LEVEL": "the variable is OLLAMA_DEBUG",
+_INSTEAD = {
+    "Ollama uses the GPUs that CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES leaves it": (
+        "GPU USE_GPU FORCE_GPU GPU_ENABLED DEVICE ENABLE_GPU GPU_COUNT"
+    ),
+    "Ollama takes what a model needs; OLLAMA_GPU_OVERHEAD leaves bytes of each GPU alone": (
+        "GPU_MEMORY GPU_MEMORY_FRACTION MAX_MEMORY MEMORY_LIMIT VRAM"
+    ),
+    "the variable is CUDA_VISIBLE_DEVICES": "CUDA_VISIBLE_DEVICES",
+    "the variable is OLLAMA_ORIGINS": "ORIGIN ALLOW_ORIGINS",
+    "the variable is OLLAMA_MODELS": "MODEL_PATH MODELS_PATH MODELS_DIR MODEL_DIR",
+    "the variable is OLLAMA_KV_CACHE_TYPE": "CACHE_TYPE KV_CACHE",
+    "the variable is OLLAMA_CONTEXT_LENGTH": "CTX_SIZE MAX_CONTEXT CONTEXT_SIZE",
+    "the variable is OLLAMA_FLASH_ATTENTION": "FLASH_ATTN",
+    "the variable is OLLAMA_NUM_PARALLEL": "PARALLEL MAX_PARALLEL",
+    "the variable is OLLAMA_MAX_LOADED_MODELS": "MAX_MODELS",
+    "the variable is OLLAMA_KEEP_ALIVE": "KEEPALIVE",
+    "the variable is OLLAMA_DEBUG": "LOG_LEVEL",
+    "the parameter num_gpu of a Modelfile or a request says how many layers are on the GPU": (
+        "GPU_LAYERS GPU_LAYER NUM_GPU_LAYERS N_GPU_LAYERS"
+    ),
+    "the parameter num_thread of a Modelfile or a request has this effect": "NUM_THREADS NUM_THREAD THREADS",
+    "the parameter num_batch of a Modelfile or a request has this effect": "NUM_BATCH BATCH_SIZE",
 }
+"""What has the effect -> the variables that no release reads, without OLLAMA_."""
+_NO_VARIABLES = {f"OLLAMA_{name}": instead for instead, names in _INSTEAD.items() for name in names.split()}
 
 
 def no_variable(config: Config) -> dict[str, str] | None:

@@ -1,122 +1,107 @@
-"""Commands that do not become what their author meant: no shell reads them, or not at the time that they are written for."""
+"""Commands that do not become what their author meant, and what Kubernetes, compose or Docker refuses around an engine.
+
+mishaps.json has the rule and the texts of each kind of mishap, or of its variants.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+from functools import lru_cache
 
-from servelint.core.launch import Launch
+from servelint.core.data import read_json
+from servelint.core.launch import Launch, Mishap
 from servelint.core.text import TracedText
-from servelint.engines import ENGINE_NAMES, ENGINES
+from servelint.engines import ENGINE_NAMES, ENGINES, images
 from servelint.engines.config import Config
-from servelint.judge.container import refused
 from servelint.judge.parser.violation import Violation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _REFERENCE = r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))"
 _SHORT = 60
 
 
-def not_started(launch: Launch) -> list[Violation]:
-    """The violation of a launch that nothing starts."""
-    engine = ENGINE_NAMES[launch.engine]
-    found: list[Violation] = []
-    for mishap in launch.mishaps:
-        shown = _short(mishap.shown)
-        if mishap.kind == "shell-arguments":
-            message = f"the shell runs only {shown!r}: the words after it become $0, $1 and so on, and {engine} is not started"
-            advice = "write the whole script as one word: a list with one item"
-            label = "all that is run"
-        elif mishap.kind == "one-word":
-            message = f"the whole command line {shown!r} is read as the name of a program: {engine} is not started"
-            advice = 'write each word as a separate item, or run it through a shell: ["sh", "-c", "..."]'
-            label = "one word"
-        elif mishap.kind == "quoted-command":
-            message = f"the whole command line {shown!r} is read as the name of a program: {engine} is not started"
-            advice = 'remove the quotes around it, or keep its words in an array: CMD=(...), then "${CMD[@]}"'
-            label = "one word"
-        elif mishap.kind == "no-assignment":
-            message = (
-                f"{shown!r} is started as a program, because it is not an assignment at this place: {engine} is not started"
-            )
-            advice = f"write env {shown} there, or export the variable in a line before"
-            label = "no program"
-        elif mishap.kind == "not-json":
-            quotes = "'" in shown and '"' not in shown
-            needs = "a list needs double quotes" if quotes else "this list is not valid JSON"
-            message = f"{needs}: Docker passes {shown!r} to a shell unchanged, and {engine} is not started"
-            advice = "write double quotes" if quotes else "write one comma between two words, and none after the last one"
-            advice = advice if "]" in mishap.shown else "close the list: ]"
-            label = "not JSON"
-        elif mishap.kind == "shell-form":
-            message = f"CMD is not a list: the image's entrypoint is given /bin/sh -c {shown!r}, and {engine} is not started"
-            advice = 'write a list: CMD ["--option", "value"]'
-            if not mishap.shown.startswith("-"):
-                advice = f"write ENTRYPOINT [] before it, or {advice.removeprefix('write ')} of the options alone"
-            label = "not a list"
-        elif mishap.kind == "block-closed":
-            message = f"cmd.exe ends the block at this parenthesis: what follows in it always runs, and {engine} is not started"
-            advice = "write ^) in a command of a block"
-            label = "the end of the block"
-        elif mishap.kind == "no-program":
-            message = f"{shown!r} is started as a program, because the image has no entrypoint: {engine} is not started"
-            advice = f"write {' '.join(ENGINES[launch.engine].command)} in front of it"
-            label = "no program"
-        elif mishap.kind == "replaced":
-            message = f"{shown!r} is started as a program, because it replaces the image's entrypoint: {engine} is not started"
-            advice = "write args instead of command" if ".containers." in launch.name else "write command instead of entrypoint"
-            label = "no program"
-        elif mishap.kind == "no-server":
-            message = f"{shown} only sends requests to a server, and this container starts none: the command fails at once"
-            address = ENGINES[launch.engine].address_variable
-            advice = f"write {ENGINES[launch.engine].command[-1]}, or set {address} to the address of a running server"
-            label = "needs a server"
-        elif mishap.kind == "named-twice":
-            message = f"the image's entrypoint takes {shown!r} for a command of its own, and {engine} is not started"
-            advice = f"delete it: the entrypoint is {ENGINES[launch.engine].command[0]} already"
-            label = "not a command of it"
-        elif mishap.kind == "no-command":
-            program = mishap.other.partition(" ")[0]
-            message = f"{program} has no command {shown!r}, and {engine} is not started"
-            advice = f"write {mishap.other}"
-            label = "not a command of it"
-        elif mishap.kind == "no-shell":
-            message = f"{shown!r} is started as a program, because no shell reads this command: {engine} is not started"
-            advice = 'run it through a shell: ["sh", "-c", "..."]'
-            label = "no program"
-        else:
-            message = f"this command is written to a script that neither ENTRYPOINT nor CMD runs: the image starts no {engine}"
-            found.append(Violation("script-not-run", mishap.span, message, "run the script in CMD or ENTRYPOINT", "not run"))
-            continue
-        found.append(Violation("not-started", mishap.span, message, advice, label))
+@lru_cache(maxsize=1)
+def texts() -> dict[str, dict[str, Any]]:
+    """The rule, message, advice and label of each kind of mishap, with fields in braces.
+
+    `runs` is set for a kind with which the engine runs, otherwise than the file says: it is a warning at most.
+    """
+    found: dict[str, dict[str, Any]] = read_json(os.path.join(os.path.dirname(__file__), "mishaps.json"))
     return found
 
 
+def not_started(launch: Launch) -> list[Violation]:
+    """The violation of a launch that nothing starts."""
+    return [found for mishap in launch.mishaps for found in _violations(launch, mishap)]
+
+
 def violations(config: Config) -> list[Violation]:
-    """Words that do not reach the engine as they are written, and variables that nothing replaces."""
-    found: list[Violation] = []
-    engine = ENGINE_NAMES[config.launch.engine]
-    for mishap in config.launch.mishaps:
-        shown = _short(mishap.shown)
-        if mishap.kind == "dropped":
-            message = f"compose splits this command without a shell, and drops {shown!r}"
-            advice = "delete it, or run the command through a shell: a list with sh, -c and the script"
-            found.append(Violation("dropped-words", mishap.span, message, advice, f"never reaches {engine}"))
-        elif mishap.kind == "behind-entrypoint":
-            message = f"{shown!r} is an argument of the image's entrypoint, which is {engine} itself: no shell runs it"
-            other = "write command instead of args" if ".containers." in config.launch.name else "set the entrypoint"
-            advice = f"delete the shell and the program, or {other}"
-            found.append(Violation("not-started", mishap.span, message, advice, "an argument"))
-        elif mishap.kind == "not-a-string":
-            kind = mishap.other or ("a boolean" if mishap.shown[:1].isalpha() else "a number")
-            message = f"{shown} is {kind} in YAML, and Kubernetes takes only strings here: it refuses the object"
-            advice = "write its words as separate items, in quotes" if mishap.other else f'write "{shown}"'
-            found.append(Violation("not-a-string", mishap.span, message, advice, f"{kind}, not a string"))
-        elif mishap.kind == "expanded-early":
-            message = f"{shown} is replaced when the script is written, before the script sets it"
-            advice = "quote the delimiter: <<'EOF'"
-            found.append(Violation("expanded-early", mishap.span, message, advice, "replaced too early"))
-        else:
-            found += refused.violations(config, mishap)
-    return [*found, *_not_expanded(config)]
+    """What happens to the launch, and variables that nothing replaces."""
+    return [*not_started(config.launch), *_not_expanded(config)]
+
+
+def _violations(launch: Launch, mishap: Mishap) -> list[Violation]:
+    """The violation of a mishap, by the texts of its kind."""
+    if not _counts(launch, mishap):
+        return []
+    engine = ENGINES[launch.engine]
+    fields = {
+        "shown": mishap.shown,
+        "short": _short(mishap.shown),
+        "other": mishap.other,
+        "word": mishap.other.partition(" ")[0],
+        "engine": engine.name,
+        "command": " ".join(engine.command),
+        "program": engine.command[0],
+        "verb": engine.command[-1],
+        "address": engine.address_variable,
+        **dict(zip(("first", "second", "third"), (*mishap.other.split("\n"), "", ""), strict=False)),
+    }
+    text = texts()[mishap.kind + _variant(launch, mishap)]
+    message, advice, label = [text[part].format(**fields) for part in ("message", "advice", "label")]
+    if mishap.kind == "not-json" and "]" not in mishap.shown:
+        advice = "close the list: ]"
+    return [Violation(text["rule"], mishap.span, message, advice, label, mild=text.get("runs", False))]
+
+
+def _variant(launch: Launch, mishap: Mishap) -> str:
+    """The end of the key of a mishap's texts, for kinds with several."""
+    shown = mishap.shown
+    match mishap.kind:
+        case "not-json":
+            return "-quotes" if "'" in shown and '"' not in shown else ""
+        case "shell-form":
+            return "" if shown.startswith("-") else "-program"
+        case "replaced" | "behind-entrypoint":
+            return "-pod" if ".containers." in launch.name else ""
+        case "not-a-string":
+            return "-other" if mishap.other else "-boolean" if shown[:1].isalpha() else ""
+    return ""
+
+
+def _counts(launch: Launch, mishap: Mishap) -> bool:
+    """Whether nothing around the launch speaks against a mishap."""
+    if mishap.kind == "no-check":
+        return _without_check(launch)
+    if mishap.kind == "undefined":  # node-variable-not-set is about those that a controller adds
+        from servelint.judge.container.nodes import INJECTED
+
+        return not any(mishap.other in names for names in INJECTED.values())
+    if mishap.kind == "service-variable":
+        links = ENGINES[launch.engine].link_variables
+        return mishap.other in links and mishap.other not in launch.env and not launch.open_env
+    return True
+
+
+def _without_check(launch: Launch) -> bool:
+    """Whether the container runs an image of the engine's developers, which has no health check."""
+    container = launch.container
+    image = container.image if container is not None and "build" not in container.settings else None
+    return image is not None and ENGINES[launch.engine].checks_no_health and not images.identify(image).house
 
 
 def _not_expanded(config: Config) -> list[Violation]:

@@ -171,7 +171,6 @@ def _cache(config: Config, found: MemoryPlan, given: Inputs) -> None:
         return
     given.share = cache.window_share(release, settings, model)
     if cache.compressed(model):
-        given.page = 256
         given.v4 = deepseek_v4.cache_sizes(release, settings, model, given.share if given.share is not None else 0.1)
         return
     prefix = "dsa" if release.since("0.5.13") else "nsa"

@@ -220,13 +220,11 @@ def _scaled_row(mla: Mla) -> int:
 
 
 def page_size(release: Release, settings: SglangSettings, model: Architecture, backend: str | None) -> int:
-    """Tokens of a page.
+    """Tokens of a page, for a model whose cache is not compressed.
 
     Source: srt/server_args.py (0.4.4 line 217), _page_size_default and _mla_backend_page_constraints in
     srt/arg_groups/overrides.py (0.5.23 lines 1142 and 1336), srt/arg_groups/model_overrides/{deepseek_v2,deepseek_v4}.py.
     """
-    if compressed(model):
-        return 256
     if sparse(model) and release.since("0.5.3.post1"):
         return 64
     if latent(model) and backend in _LATENT_PAGES:

@@ -17,6 +17,7 @@ from servelint.syntax.yaml import Entries, Node
 
 _HUB = re.compile(r"(?:hf|huggingface)://")
 _NO_FIELD = re.compile(r"[a-z]+(?:[-_][a-z0-9]+)+")
+"""A name with a dash or an underscore, which no field of Dynamo's services has."""
 
 
 def dynamo(file: File, one: Object, images: Overrides | None) -> list[Launch]:
@@ -26,7 +27,7 @@ def dynamo(file: File, one: Object, images: Overrides | None) -> list[Launch]:
     found: list[Launch] = []
     for name, (_, node) in (services or {"": (one.node, one.node)}).items():
         service = yaml.entries(node)
-        unheard = _not_fields(file, service) if services else []
+        mishaps = _not_fields(file, service) if services else []
         if services and "envs" in spec:
             key, envs = spec["envs"]
             service = {**service, "envs": (key, joined_lists(envs, service["envs"][1]) if "envs" in service else envs)}
@@ -38,8 +39,8 @@ def dynamo(file: File, one: Object, images: Overrides | None) -> list[Launch]:
             for label, container in pod.containers():
                 launches = pods.of_container(pod, label, _in_service(service if services else {}, container))
                 for launch in launches[:1]:
-                    launch.mishaps = [*launch.mishaps, *unheard]
-                    unheard = []
+                    launch.mishaps = [*launch.mishaps, *mishaps]
+                    mishaps = []  # once for a service
                 found += launches
     return found
 
@@ -85,17 +86,18 @@ def llmaz(file: File, one: Object, images: Overrides | None) -> list[Launch]:
         fields |= {key: configuration[key] for key in ("args", "resources") if key in configuration}
         launches = pods.of_container(pod, f"{one.label}.{string(configuration, 'name') or 'default'}", fields)
         for launch in launches:
-            _run_as(launch, file, spec)
+            _set_version(launch, file, spec)
         found += launches
     return found
 
 
 def _renamed(fields: Entries, name: str, other: str) -> Entries:
+    """The entry of a name under another name, without all others; empty if there is none."""
     return {other: fields[name]} if name in fields else {}
 
 
-def _run_as(launch: Launch, file: File, spec: Entries) -> None:
-    """Note the image of a launch, whose tag is the `version` beside it."""
+def _set_version(launch: Launch, file: File, spec: Entries) -> None:
+    """Give the image of a launch the tag that stands beside it as `version`."""
     image = launch.image
     if image is None or string(spec, "version") is None:
         return

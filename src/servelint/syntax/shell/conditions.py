@@ -21,21 +21,23 @@ _BINARY = frozenset(("=", "==", "!=", "=~", "<", ">", "-nt", "-ot", "-ef", *_NUM
 _UNARY = re.compile(r"-[a-zA-Z]")
 _TOKEN = re.compile(r"\s*(&&|\|\||[()<>]|!(?=[\s(])|$)")
 _UNSURE = Status(None, likely=False)
-# what extended regular expressions and Python's agree on; a repeated group may take a very long time
 _REGEX = re.compile(
     r"(?:[^\\\[\](){}|*+?$^.]|\.|\\[^\w<>'`]|\^|\$|\[\^?(?:[^\\\[\]]|\[(?![:.=]))+\]|\((?!\?)|\||\)(?![*+{])|(?<!^)[*+?](?![*+?{])|\{\d+(?:,\d*)?\}(?![*+?{]))*"
 )
+"""What extended regular expressions and Python's agree on, without repeated groups: they may take a very long time."""
 _CLASSES = {
     "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "digit": "0-9", "lower": "a-z", "space": " \t\n\r\f\v", "upper": "A-Z",
 }  # fmt: skip
 _LENGTH_AT_MOST = 300
+"""Characters of a text that is compared with a pattern."""
 _TRIES_AT_MOST = 10_000_000
+"""Ways of matching a text against a regular expression that may be tried (`_tries`)."""
 _REPEATED_AT_MOST = 10
 """Characters that are compared with a group that is repeated: each may be tried in as many ways as it has alternatives."""
 
 
 class _NotRead(Exception):
-    pass
+    """The tests cannot be parsed: whether they hold is unknown."""
 
 
 def double(raw: TracedText, scope: Scope) -> Status:
@@ -141,9 +143,11 @@ class _Parser:
 
 
 _BARE = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\})", re.ASCII)
+"""A variable without quotes: an empty value leaves no word."""
 
 
 def _regex_end(flat: str, at: int) -> int:
+    """Where a regular expression ends: at white space outside of parentheses, or at a parenthesis that closes the test's."""
     depth = 0
     while at < len(flat) and (depth or flat[at] not in " \t\n"):
         depth += (flat[at] == "(") - (flat[at] == ")")
@@ -187,6 +191,7 @@ def single(words: list[Word], scope: Scope) -> Status:
 
 
 def _both(left: Status, right: Status) -> Status:
+    """Whether two tests hold."""
     no = right.no if left.certain else left.no if right.certain else ()
     if left.value is False or right.value is False:
         decisive = [side for side in (left, right) if side.value is False]
@@ -197,11 +202,12 @@ def _both(left: Status, right: Status) -> Status:
 
 
 def either(left: Status, right: Status) -> Status:
-    """Whether one of two holds."""
+    """Whether at least one of two tests holds."""
     return _both(left.negated(), right.negated()).negated()
 
 
 def _unary(operator: str, text: TracedText, scope: Scope) -> Status:
+    """A test of one operand. Tests of files (`-f`) are unknown."""
     if operator in ("-z", "-n"):
         rest = text.flat.replace(HOLE, "")
         # part of it is unknown: what is known makes it long enough; a variable that nothing sets is empty
@@ -266,6 +272,7 @@ def _regex(parts: list[tuple[str, bool]]) -> re.Pattern[str] | None:
 
 
 def _numeric(operator: str, left: TracedText, right: TracedText) -> Status:
+    """A comparison of whole numbers, such as `-eq`."""
     one, two = arithmetic.integer(left.flat.replace(HOLE, "")), arithmetic.integer(right.flat.replace(HOLE, ""))
     if one is None or two is None:
         return _UNSURE
