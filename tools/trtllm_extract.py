@@ -18,7 +18,10 @@ functions are left out. A release between two that are stored is judged by what 
 | 1.3.0rc14, 1.3.0rc22 | (1) | not stored |
 
 (1) The command's page in the documentation of the release.
-(2) Keys of objects in the file are not stored. Keys that 1.3.0rc3 has and the page lacks are taken to be allowed.
+(2) Keys that 1.3.0rc3 has and the page lacks are taken to be allowed. Keys of objects in the file are those of llm_args.py of
+    commit 0004396, which lies between the two: rc29 has keys that it lacks, and rc27 has none. Not all are stored, so a key
+    that no release has is not judged (`'extra': 'unknown'`). Those of moe_config are the page of MoeConfig in rc27; its
+    backends in rc29 are those that the page of MTPDecodingConfig lists. rc29 lacks what the commit lacks.
 
 The pages of 0.21.0 and 1.0.0 name the commits that they were made from, 751d5f1 and ae8270b. The releases of these numbers of
 triton-inference-server/tensorrtllm_backend (3815eb3, efb8a49) pin the same. Classes of 0.21.0 that ignore unknown keys are left

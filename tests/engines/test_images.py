@@ -386,6 +386,10 @@ def test_every_release_that_is_known_is_read_from_a_tag(engine: str) -> None:
         ("763104351884.dkr.ecr.us-east-1.amazonaws.com/vllm:0.11-gpu-py312-cu128-ubuntu22.04-ec2-v1", None),  # 0.11.0 or later
         ("763104351884.dkr.ecr.us-east-1.amazonaws.com/vllm:0.20-gpu-py312-cu130-ubuntu22.04-ec2-v1", "0.20.2"),
         ("public.ecr.aws/deep-learning-containers/vllm:server-cuda-v2.2", "0.26.0"),
+        ("public.ecr.aws/deep-learning-containers/vllm:server-cuda-v2.4", "0.27.1"),
+        ("public.ecr.aws/deep-learning-containers/vllm:server-sagemaker-cuda-v2.6", "0.30.0"),
+        ("public.ecr.aws/deep-learning-containers/vllm:0.28-gpu-py312-cu130-ubuntu24.04-sagemaker-v1", "0.28.0"),
+        ("public.ecr.aws/deep-learning-containers/vllm:0.31-gpu-py312-ec2", "0.31.0"),
         ("public.ecr.aws/deep-learning-containers/vllm:server-cuda-v2.0", None),  # of a commit before 0.22.1
     ],
 )

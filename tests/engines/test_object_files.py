@@ -130,7 +130,18 @@ def test_a_file_that_is_not_known_stays_a_name(content: str, options: str) -> No
         ("1.3.0rc27", "kv_cache_dtype: fp8\n", [("trtllm/unknown-json-key", "kv_cache_dtype")]),
         ("1.3.0rc27", "num_serve_frontends: 65\n", [("trtllm/invalid-json-value", "65")]),
         ("1.3.0rc27", "num_serve_frontends: 64\nsampler_type: auto\n", []),
-        ("1.3.0rc27", WRONG, []),  # keys of objects are not known
+        ("1.3.0rc27", WRONG, []),  # not all keys of objects are known
+        ("1.3.0rc27", "moe_config:\n  backend: WIDEEP\n", [("trtllm/invalid-json-value", "WIDEEP")]),
+        ("1.3.0rc27", "moe_config:\n  backend: CUTEDSL_FC12\n", [("trtllm/invalid-json-value", "CUTEDSL_FC12")]),
+        ("1.3.0rc29", "moe_config:\n  backend: CUTEDSL_FC12\n  new_key: 1\n", []),
+        ("1.3.0rc28", "moe_config:\n  backend: CUTEDSL_FC12\n", []),
+        ("1.3.0rc27", "moe_config:\n  new_key: 1\n", [("trtllm/unknown-json-key", "new_key")]),
+        ("1.3.0rc29", "kv_cache_config:\n  free_gpu_memory_fraction: 1.5\n", [("trtllm/kv-memory-fraction-above-one", "1.5")]),
+        ("1.3.0rc29", "kv_cache_config:\n  onboard_blocks: true\n", [("trtllm/unknown-json-key", "onboard_blocks")]),
+        ("1.3.0rc27", "kv_cache_config:\n  onboard_blocks: true\n", []),
+        ("1.3.0rc29", "speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: 3\n", []),
+        ("1.3.0rc29", "speculative_config:\n  decoding_type: MTP\n  moe_backend: AUTO\n  max_draft_len: 3\n", []),
+        ("1.3.0rc29", "speculative_config:\n  decoding_type: SA\n  max_draft_len: -1\n", [("trtllm/invalid-json-value", "-1")]),
         ("1.3.0rc26", "max_batchsize: 8\n", [("trtllm/unknown-json-key", "max_batchsize")]),
         ("1.3.0rc27", "enable_tokenization_cache: true\n", [("trtllm/unknown-json-key", "enable_tokenization_cache")]),
         ("1.3.0rc28", "enable_tokenization_cache: true\n", []),  # between the two

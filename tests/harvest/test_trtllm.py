@@ -142,6 +142,8 @@ def test_a_release_without_the_command(text: str | None) -> None:
 
 # -- the keys of the YAML file
 
+UNKNOWN = "class LooseConfig(BaseModel):\n    model_config = {'extra': 'unknown'}"
+
 ARGUMENTS = """
 from enum import Enum
 from typing import ClassVar, Dict, List, Literal, Optional, Union
@@ -316,3 +318,15 @@ def test_an_extract_says_what_its_source_says() -> None:
     whole, small = harvested(files)[0], harvested(reduced_files)[0]
     for part in ("options", "positionals", "json", "names"):
         assert small[part] == whole[part]
+
+
+def test_an_object_of_which_not_all_keys_are_stored() -> None:
+    """An extract says so with a policy that pydantic does not have."""
+    files = {**FILES, "tensorrt_llm/llmapi/llm_args.py": ARGUMENTS.replace("class LooseConfig(BaseModel):", UNKNOWN)}
+    found, _ = harvested(files)
+    assert {name: body["extra"] for name, body in found["json"].items()} == {
+        "config": "reject",
+        "config.kv_cache_config": "reject",
+        "config.lora": "open",
+        "config.speculative_config": "reject",
+    }

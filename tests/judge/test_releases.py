@@ -164,6 +164,16 @@ def test_only_releases_that_take_the_options_may_run() -> None:
     assert releases.known == [one for one in known_releases("vllm") if sort_key(one) < sort_key("0.18.0")]
 
 
+def test_old_releases_are_judged_where_they_are_named() -> None:
+    """The catalog of LMDeploy begins at 0.4.0, and a launch that names no release is judged from 0.6.0 on."""
+    unnamed, _ = possible_releases(launch_in("lmdeploy serve api_server m\n", "run.sh"), Settings())
+    assert (known_releases("lmdeploy")[0], unnamed.known[0]) == ("0.4.0", "0.6.0")
+    named = launch_in("docker run --gpus all openmmlab/lmdeploy:v0.5.3 lmdeploy serve api_server m --eager-mode\n", "run.sh")
+    assert [one.message for one in judge(named, Settings()) if one.rule == "lmdeploy/option-not-yet"] == [
+        "--eager-mode exists from LMDeploy 0.6.2; LMDeploy 0.5.3 refuses it"
+    ]
+
+
 def test_a_message_names_the_releases_that_it_holds_for() -> None:
     """Without a pinned release no message names the one that the launch happens to be judged as."""
     refused = 'vllm serve Qwen/Qwen3-8B --speculative-config \'{"method":"ngram","num_speculative_token":5}\''

@@ -653,3 +653,23 @@ def test_a_file_without_a_folder_has_no_others() -> None:
           llm: {extends: {file: /etc/hostname, service: x}, image: "vllm/vllm-openai:v0.20.0", command: [m]}
     """)
     assert (argv(launch), launch.open_env) == (["m"], True)
+
+
+def test_what_an_included_file_lacks_may_stand_in_its_project(tmp_path: Path) -> None:
+    """docker/ollama/compose.yaml is one of several files that the compose.yaml of the folder above includes."""
+    part = """
+        services:
+          ollama:
+            image: ollama/ollama:0.5.7
+            depends_on: [proxy]
+            volumes: [models:/root/.ollama]
+        """
+    write(tmp_path, {"docker/ollama/compose.yaml": part, "docker/other/compose.yaml": part})
+    included = "include:\n  - ./docker/proxy/compose.yaml\n  - ./docker/ollama/compose.yaml\n"
+    write(tmp_path, {"compose.yaml": included})
+
+    def missing(name: str) -> list[str]:
+        return sorted(one.kind for one in launch_of(tmp_path, name).mishaps)
+
+    assert missing("docker/ollama/compose.yaml") == []
+    assert missing("docker/other/compose.yaml") == ["no-service", "no-such-volume"]

@@ -466,7 +466,7 @@ class Keys:
     """The keys of a JSON object in one release.
 
     Attributes:
-        extra: what the release does with a key that it does not know: "ignore" or "reject".
+        extra: what the release does with a key that it does not know: "ignore" or "reject"; "open" if only some keys are known.
         known: key -> its body in this release.
         runs: key -> runs of the releases that know it.
         dashes: whether a dash in a key counts as an underscore.

@@ -381,6 +381,8 @@ class Engine:
     """Whether servelint.harvest can read its source."""
     harvested_since: str = ""
     """The first release that the catalog covers; "" for every release on the package index."""
+    unpinned_since: str = ""
+    """The first release that a launch which names none is judged as; older ones of the catalog only where they are named."""
     source_tag: str = ""
     """Format of the git tag of a release ("v{}") for an engine that is harvested from a clone of its repository."""
 

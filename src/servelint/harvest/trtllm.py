@@ -276,13 +276,16 @@ class _Fields(JsonOptions):
     """The fields of the pydantic classes of the LLM API."""
 
     def policy(self, cls: Class, how: str, name: str) -> str:
-        """What happens to an unknown key. A class that is not pydantic's is called with the keys as arguments."""
+        """What happens to an unknown key. A class that is not pydantic's is called with the keys as arguments.
+
+        An extract says `unknown` where it does not have all keys of a class.
+        """
         del how, name
         lineage = self.program.lineage(cls)
         for base in lineage:
             given = next((one for one in map(_extra, base.node.body) if one), "") if isinstance(base, Class) else ""
             if given:
-                return "reject" if given == "forbid" else "ignore"
+                return {"forbid": "reject", "unknown": "open"}.get(given, "ignore")
         pydantic = any(isinstance(base, External) and base.name.endswith("BaseModel") for base in lineage)
         return "ignore" if pydantic else "reject"
 

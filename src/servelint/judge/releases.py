@@ -187,8 +187,8 @@ def _refusing_least(every: list[Config]) -> list[Config]:
 
 
 def _floor(launch: Launch) -> str:
-    """The first release that knows the launch's verb and model; older ones do not start it."""
-    bounds: list[str] = ["0", entry.since(launch.engine, launch.verb)]
+    """The first release that knows the launch's verb and model; older ones do not start it, or are judged only where named."""
+    bounds: list[str] = ["0", entry.since(launch.engine, launch.verb), ENGINES[launch.engine].unpinned_since or "0"]
     model = configs(launch, [])[0].since
     if model is not None:
         bounds.append(model)

@@ -204,8 +204,10 @@ def _key(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
     body = keys.get(found.path[-1])
     lines = [f"**{code(name)}** of {code(option.long_name)} · {view.shown}", ""]
     if body is None:
-        what = "refuses the object for it" if keys.extra == "reject" else "ignores it"
-        lines.append(f"This release has no such key, and {what}.")
+        what = "ignores it" if keys.extra == "ignore" else "refuses the object for it"
+        known = keys.extra != "open" or bool(runs)
+        unknown = "It is not known whether this release has the key."
+        lines.append(f"This release has no such key, and {what}." if known else unknown)
         if not runs:
             return [*lines, *_problems(found, view, analysis, [f"{found.name}.{name}"])]
     else:

@@ -6,6 +6,7 @@ those of github.com/compose-spec/compose-go (schema/compose-spec.json, loader/va
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 
@@ -29,7 +30,25 @@ def of_service(service: Service, files: list[File], whole: bool) -> list[Mishap]
         whole: Whether no other file adds to it, as far as its name says: another one may declare what `compose -f` joins.
     """
     found = [*_devices(service), *_texts(service), *_alone(service), *_quotes(service, files)]
-    return [*found, *_names(service, files)] if whole and not service.open else found
+    missing = [*_names(service, files)] if whole and not service.open else []
+    return [*found, *missing] if missing and not _is_included(files[0]) else found
+
+
+_PROJECTS = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
+_FOLDERS_ABOVE = 3
+
+
+def _is_included(file: File) -> bool:
+    """Whether a compose file of a folder above names this one, as `include` does: what is missing here may stand there."""
+    folder = file.neighbours.folder
+    folders = os.path.abspath(folder).split(os.sep) if folder is not None else []
+    for above in range(1, min(_FOLDERS_ABOVE, len(folders)) + 1):
+        path = "/".join([*folders[-above:], os.path.basename(file.source.path)])
+        for name in _PROJECTS:
+            project = file.neighbours.read("../" * above + name)
+            if project is not None and "include" in project.text and path in project.text:
+                return True
+    return False
 
 
 def _devices(service: Service) -> Iterator[Mishap]:
@@ -174,4 +193,6 @@ def of_dependents(files: list[File]) -> dict[str, list[Mishap]]:
                 elif "condition" in waits and yaml.scalar(waits["condition"][1]) == "service_healthy":
                     site = yaml.span(file.source, waits["condition"][1])
                     found.setdefault(name, []).append(Mishap("no-check", site, name))
+    if "" in found and _is_included(files[0]):
+        del found[""]
     return found

@@ -296,3 +296,27 @@ def test_one_of_llama_cpp_that_has_another_name_now() -> None:
 @pytest.mark.parametrize("value", ["0", "1", "on", "off", "true"])
 def test_the_words_of_a_switch_of_llama_cpp(release: str, value: str) -> None:
     assert kinds("llama.cpp", "-m m.gguf", release, {"LLAMA_ARG_NO_MMAP": value, "LLAMA_ARG_MLOCK": value}) == []
+
+
+@together(
+    "text, said",
+    [
+        ("docker run -e OLLAM_KEEP_ALIVE=24h ollama/ollama:0.5.4", "did you mean OLLAMA_KEEP_ALIVE?"),
+        (
+            "docker run -e OLLAMA_KEEP_ALIVE=24h -e OLLMA_KEEP_ALIVE=24h ollama/ollama:0.5.4",
+            "delete it: OLLAMA_KEEP_ALIVE is set already",
+        ),
+        (
+            "docker run -e LAMA_ARG_CTX_SIZE=8192 ghcr.io/ggml-org/llama.cpp:server-b11434 -m a.gguf",
+            "did you mean LLAMA_ARG_CTX_SIZE?",
+        ),
+        ("docker run -e VLM_PORT=1 vllm/vllm-openai:v0.20.0 --model m", None),
+        ("docker run -e OLLAM_NO_SUCH=1 ollama/ollama:0.5.4", None),
+        ("docker run -e LLAMA_CTX_SIZE=1 ghcr.io/ggml-org/llama.cpp:server-b11434 -m a.gguf", None),
+        ("export OLLAM_KEEP_ALIVE=24h\nollama serve", None),
+    ],
+)
+def test_a_slip_in_the_prefix_of_a_variable(text: str, said: str | None) -> None:
+    """A container's variables are the engine's, unless they have a name of their own."""
+    found = [one.advice for one in judge(launch_in(text + "\n", "run.sh"), Settings()) if one.rule.endswith("/unknown-env")]
+    assert found == ([said] if said is not None else [])

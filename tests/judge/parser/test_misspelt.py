@@ -157,3 +157,9 @@ def test_an_option_whose_words_are_spelled_out_or_left_out(engine: str, written:
 def test_a_variable_is_never_completed_by_its_words() -> None:
     assert similar("DRAFT_MODEL_PATH", ["SPECULATIVE_DRAFT_MODEL_PATH"]) is None
     assert similar("draft-model-path", ["speculative-draft-model-path"]) is None
+
+
+def test_the_contrary_is_not_what_was_meant() -> None:
+    assert similar("enable_overlap_scheduler", ["disable_overlap_scheduler"]) is None
+    assert similar("--disable-chunked-prefill", ["--enable-chunked-prefill"]) is None
+    assert similar("--enable-chuncked-prefill", ["--enable-chunked-prefill"]) == "--enable-chunked-prefill"

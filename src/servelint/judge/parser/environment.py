@@ -40,13 +40,40 @@ def _prefixes(engine: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def violations(view: ReleaseView) -> list[Violation]:
     """The violations in the variables of a launch: names that the release does not read, and values that it cannot read."""
     prefixes, others = _prefixes(view.engine)
+    misspelt = _misspelt_prefixes(view, prefixes) if view.config.launch.container is not None else []
     env = [(name, variable) for name, variable in view.config.launch.env.items() if name.startswith((*prefixes, *others))]
     if not env:
-        return value_violations(view)
+        return misspelt + value_violations(view)
     # what a script exports may be for another engine that it starts
     for_others = [(one[0], one) for one in env if one[0].startswith(others) and view.config.launch.container is not None]
     own = [(one[0], one) for one in env if one[0].startswith(prefixes)]
-    return view.each(for_others, _foreign) + view.each(own, _variable) + value_violations(view)
+    return misspelt + view.each(for_others, _foreign) + view.each(own, _variable) + value_violations(view)
+
+
+_PREFIX_ALIKE = 0.85
+_SHORTEST_PREFIX = 5
+"""VLM_ is a name of its own, beside VLLM_"""
+
+
+def _misspelt_prefixes(view: ReleaseView, prefixes: tuple[str, ...]) -> list[Violation]:
+    """The variables of a container that have the name of one of the engine's but for a slip in its prefix: OLLAM_KEEP_ALIVE."""
+    found: list[Violation] = []
+    known = view.catalog.variables()
+    for name, variable in view.config.launch.env.items():
+        for prefix in prefixes:
+            head = "_".join(name.split("_")[: prefix.count("_")]) + "_"
+            meant = prefix + name[len(head) :]
+            if (
+                len(head) > _SHORTEST_PREFIX
+                and head != prefix
+                and view.has_now(known.get(meant))
+                and similar(head, (prefix,), _PREFIX_ALIKE)
+                and not _is_passed_on(view, variable)
+            ):
+                advice = f"delete it: {meant} is set already" if meant in view.config.launch.env else f"did you mean {meant}?"
+                message = f"nothing in {view.release} reads {name}"
+                found.append(Violation("unknown-env", name_span(variable), message, advice, "not read", variable=name))
+    return found
 
 
 def _is_mentioned(view: ReleaseView, name: str) -> bool:

@@ -450,6 +450,8 @@ def _object(
     for key, (written, value) in node.members.items():
         body = view.key(keys, key)
         if body is None:
+            if keys.extra == "open" and not keys.lives(key):
+                continue
             found.append(_unknown_key(view, spelling, key, keys, written.content, "" if single else f"{name}.{key}"))
             continue
         same = next(
@@ -570,7 +572,7 @@ def _ever(keys: Keys, name: str, value: object) -> bool:
 
 def _unknown_key(view: ReleaseView, spelling: str, key: str, keys: Keys, text: TracedText, operand: str) -> Violation:
     """A key that the release refuses or ignores. `operand`: its name in conditions, "" for a single key."""
-    refused = keys.extra == "reject"
+    refused = keys.extra != "ignore"
     rule, what = ("unknown-json-key", "refuses it") if refused else ("ignored-json-key", "ignores it")
     delete = Change(key=operand) if operand and not refused else None
     runs = keys.runs.get(key)

@@ -211,9 +211,20 @@ def _similar(name: str, known: tuple[str, ...], cutoff: float) -> str | None:
     alike = [
         (score, plain, one)
         for one in near
-        if (score := scores.of(plain := _plain(one))) and _same_words(_plain(name), plain, cutoff)
+        if (score := scores.of(plain := _plain(one)))
+        and _same_words(_plain(name), plain, cutoff)
+        and not _opposite(_plain(name), plain)
     ]
     return max(alike, key=lambda found: found[:2])[2] if alike else _by_words(name, known)
+
+
+_OPPOSITES = [{"enable", "disable"}, {"enabled", "disabled"}, {"with", "without"}]
+
+
+def _opposite(name: str, other: str) -> bool:
+    """Whether a name says the contrary of another: `enable-overlap-scheduler` and `disable-overlap-scheduler`."""
+    words = zip(name.strip("-").split("-"), other.strip("-").split("-"), strict=False)
+    return any({mine, theirs} in _OPPOSITES for mine, theirs in words)
 
 
 def _by_words(name: str, known: tuple[str, ...]) -> str | None:

@@ -1,0 +1,1 @@
+docker run --gpus all -d -p 8080:80 -v $PWD/data:/data -e USE_FLASH_ATTENTION=false ghcr.io/huggingface/text-generation-inference:2.3.0 --model-id=bigcode/starcoder2-3b --max-input-tokens 16384 --max-total-tokens 26048

@@ -1,0 +1,1 @@
+/home/user/buun-llama-cpp/build/bin/llama-server -m Qwopus3.6-27B-v2-MTP-Q8_0.gguf -sm tensor -ngl 999 -c 262144 -np 1 --jinja --flash-attn on -b 32768 -ub 2048 -ctk turbo4 -ctv turbo4 --webui-mcp-proxy
