@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -370,3 +371,32 @@ spec:
 
     def test_a_value_without_one_leaves_the_image_unknown(self, tmp_path: Path) -> None:
         assert self.launches(tmp_path, self.TEMPLATE.replace('.Values.model | default "a/b"', ".Values.model")) == []
+
+
+def test_an_image_whose_launch_the_values_complete_is_judged(workspace: Workspace) -> None:
+    runtime = """
+        apiVersion: serving.kserve.io/v1alpha1
+        kind: ServingRuntime
+        metadata: {name: r}
+        spec:
+          containers:
+            - name: kserve-container
+              command:
+                {{- toYaml .Values.runtime.command | nindent 8 }}
+              args:
+                {{- toYaml .Values.runtime.args | nindent 8 }}
+              image: "{{ .Values.runtime.image }}"
+        """
+    values = (
+        "runtime:\n  image: quay.io/modh/vllm:rhoai-2.20-cuda\n  command: [python, -m, vllm.entrypoints.openai.api_server]\n"
+    )
+    (workspace.folder / "chart/templates").mkdir(parents=True)
+    for name, text in (
+        ("Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n"),
+        ("templates/runtime.yaml", dedent(runtime).lstrip()),
+        ("values.yaml", values + "  args: [--model=m]\n"),
+    ):
+        (workspace.folder / "chart" / name).write_text(text)
+    ran = workspace.run("launches", "chart/templates/runtime.yaml")
+    assert "--model=m" in ran.out
+    assert "not judged" not in ran.err

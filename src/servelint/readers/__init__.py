@@ -106,7 +106,9 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
     pair(found.launches)
     found.problems += run.problems
     if around is not None:
-        around.unjudged += run.unjudged
+        # a template is read with and without its values
+        launched = [one.image.extent() for one in found.launches if one.image is not None]
+        around.unjudged += [one for one in run.unjudged if one[0].extent() is None or one[0].extent() not in launched]
         if kind == YAML:
             around.unjudged += _products(source, [*run.unjudged, *[(one.image, "") for one in found.launches]])
     return found

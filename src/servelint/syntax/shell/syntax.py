@@ -86,7 +86,7 @@ class Node:
 
 
 def read(flat: str) -> Node:
-    """The tree of a text. Trees of short texts are kept, and the last two of long ones: a script, and what many others source."""
+    """The tree of a text. Trees of short texts are kept, and the last two of long ones: a script, and what many source."""
     return _kept(flat) if len(flat) < _KEPT_AT_MOST else _kept_long(flat)
 
 
