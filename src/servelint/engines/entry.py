@@ -112,11 +112,15 @@ def find(words: list[Word], at: int = 0) -> Entry | None:
 def _of_candidates(piece: Piece) -> list[tuple[Engine, Start]] | None:
     """What an unknown program starts that is one of some paths to the same program: `BIN` after a loop over folders."""
     names: set[str] = set()
+    seen: set[int] = set()
     left = [piece.perhaps]
-    while left:
+    while left and len(names) < 2:
         text = left.pop()
         if text is None:
             return None
+        if id(text) in seen:
+            continue  # branches that follow each other share what was before them
+        seen.add(id(text))
         names.update([path.rpartition("/")[2] for path in text.flat.split() if path != HOLE])
         left += [one.perhaps for one in text.pieces if one.expression == piece.expression]
     return _starts("programs").get(names.pop()) if len(names) == 1 else None
