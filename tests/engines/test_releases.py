@@ -163,6 +163,11 @@ def test_a_release_that_a_person_names(engine: str, written: str, release: str) 
         ("vllm", "latest", '"latest" is not a release of vLLM; releases look like 0.19.1'),
         ("llama.cpp", "new", '"new" is not a release of llama.cpp; releases look like b9180'),
         ("vllm", "0.231.0", '"0.231.0" is not a release of vLLM; did you mean 0.23.0 or 0.33.0?'),
+        (
+            "vllm",
+            "0.1.dev1+g0a1b2c3",
+            '"0.1.dev1+g0a1b2c3" says nothing of the release: a checkout of vLLM without tags calls itself so',
+        ),
         ("sglang", "5.23", '"5.23" is not a release of SGLang; did you mean 0.5.23?'),
     ],
 )

@@ -20,6 +20,8 @@ _RELEASE = (
 )
 _PRE = {"a": 0, "b": 1, "rc": 2}
 _FINAL = 3
+_UNTAGGED = "0.1.dev"
+"""How the version begins that setuptools-scm gives a checkout without tags: it says nothing of the release."""
 
 
 @lru_cache(maxsize=512)
@@ -145,7 +147,7 @@ def place(engine: str, release: str) -> Placed | None:
     """Where a release of an engine stands; None for a text that is not a release, and for an engine without a catalog."""
     known = known_releases(engine) or _cataloged(engine)
     key = release_key(release)
-    if key is None or not known or release.startswith("0.1.dev"):  # what setuptools-scm calls a checkout without tags
+    if key is None or not known or release.startswith(_UNTAGGED):
         return None
     keys = [sort_key(one) for one in known]
     if key in keys:
@@ -178,6 +180,8 @@ def requested(engine: str, written: str) -> str:
     except ValueError:
         like = "b9180" if ENGINES[engine].numbered_builds else "0.19.1"
         raise ValueError(f'"{written}" is not a release of {name}; releases look like {like}') from None
+    if found.startswith(_UNTAGGED):
+        raise ValueError(f'"{written}" says nothing of the release: a checkout of {name} without tags calls itself so')
     placed = place(engine, found)
     if placed is not None and placed.kind == NEVER:
         raise ValueError(f'"{written}" is not a release of {name}; did you mean {" or ".join(placed.near)}?')

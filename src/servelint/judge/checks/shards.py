@@ -43,6 +43,8 @@ _IN_CHANNELS = ("zai-org/glm-4.", "redhatai/")
 """Publishers of FP8 with a scale for each channel."""
 _GROUPS_OF_128 = ("redhatai/", "neuralmagic/")
 """Publishers of compressed-tensors in 4 bits with the usual groups."""
+_WHOLE_INPUTS = {"dense mlp": "inner size", "attention": "attention's width", "linear attention": "linear attention's width"}
+"""Groups of matrices whose inputs tensor parallelism cuts, whatever the release -> what they are called."""
 _METHODS = {"fp8": "fp8", "deepseek_v4_fp8": "fp8", "compressed-tensors": "compressed-tensors"}
 """Methods that hold FP8 in blocks -> the value of --quantization that asks for no other one."""
 _COMPRESSED_SINCE = {"vllm": "0.11.0", "sglang": "0.5.7"}
@@ -239,6 +241,42 @@ def experts_in_groups(config: Config) -> dict[str, str] | None:
     if scheme != "int4" or bits != 4 or not group or group < 2:
         return None
     return _cut_experts(config, model, group)
+
+
+def linear_groups(config: Config) -> dict[str, str] | None:
+    """A shard of compressed-tensors' or GPTQ's linear weights that ends within a group.
+
+    Source: create_weights in compressed_tensors_wNa16.py of compressed_tensors/schemes (vllm-0.6.6 to 0.33.0, by
+    verify_group_size_divides_partition from 0.25.0 on), and in gptq.py (vllm-0.6.6 to 0.21.0).
+    """
+    from servelint.models.catalog import lookup
+    from servelint.models.matrices import matrices
+    from servelint.models.quantization import Formats
+
+    repository, size = (config.text("model.repository") or "").lower(), whole(config, "tensor-parallel-size")
+    model = _stored(config) or (lookup(repository) if repository.startswith((*_GROUPS_OF_128, "qwen/")) else None)
+    if model is None or size is None or not _by_groups(config, model, repository):
+        return None
+    formats = Formats(model.quantization)
+    for one in matrices(model):
+        held = formats.of(one)
+        if one.split != "columns" or one.group not in _WHOLE_INPUTS or held.scheme not in ("int4", "int8") or held.group < 2:
+            continue
+        found = _said(model, _WHOLE_INPUTS[one.group], one.columns, size, held.group, {"": (one.columns, 1)})
+        if found is not None:
+            return found
+    return None
+
+
+def _by_groups(config: Config, model: Architecture, repository: str) -> bool:
+    """Whether the release checks the groups of a checkpoint that certainly has them."""
+    method, given = model.quantization.method, config.operand("quantization")
+    if method == "compressed-tensors":
+        return given.present is False or given.value == method
+    if method != "gptq" or config.at_least("0.22.0") is not False or "-72b-" in repository:
+        return False
+    plain = config.operand("gpu.vendor").value == "amd" or config.operand("gpu.capability").value == 7
+    return given.value == "gptq" or (plain and given.present is False)
 
 
 def experts_in_nvfp4(config: Config) -> dict[str, str] | None:
