@@ -99,8 +99,8 @@ def test_the_time_of_a_step_is_counted_by_the_published_formula(
 
 
 def test_what_a_pass_of_the_draft_takes_by_release() -> None:
-    """use_cuda_graph in vllm/v1/spec_decode/eagle.py of 0.9.0, disable_padded_drafter_batch in vllm/config/speculative.py of 0.11.0;
-    the releases before each do not have it."""
+    """use_cuda_graph in vllm/v1/spec_decode/eagle.py of 0.9.0, disable_padded_drafter_batch in vllm/config/speculative.py of
+    0.11.0; the releases before each do not have it."""
     case = Case("vllm", "eagle", "Qwen/Qwen3-8B", "H100", 2, accepted=2.0)
     assert case.architecture is not None
     graphed = steps(replace(case, release="0.9.0"), case.architecture, *case.gpus).after

@@ -657,7 +657,7 @@ class Engine:
     graphed_drafts_since: str = ""
     """The first release that runs drafts in CUDA graphs, "" if all do."""
     padded_drafts_since: str = ""
-    """The first release whose drafts take all tokens of a step, so that no pass waits for those that are accepted, "" if none."""
+    """The first release whose drafts take all tokens of a step, so that none waits for those that are accepted, "" if none."""
     overlaps_since: str = ""
     """The first release that prepares a step while the one before is computed, but not with drafts of a lookup, "" if none."""
     samples: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()

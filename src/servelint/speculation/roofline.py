@@ -62,8 +62,8 @@ PADDED_PASS = 0.2e-3
 """What a pass takes instead of PASS where the drafter takes all drafts, so that the host does not wait for the number that was
 accepted: what five of Qwen3 with 1.7 to 32 billion parameters take beside memory on an H20 with vLLM 0.11.2, on average."""
 VECTOR, TILE, TILED = 0.36, 8, 4
-"""The part of the rate outside of the matrix units that llama.cpp's kernels for few tokens reach, the most tokens for which they
-are used (MMVQ_MAX_BATCH_SIZE in ggml/src/ggml-cuda/mmvq.cuh), and what those for more tokens take beside a token's matrix
+"""The part of the rate outside of the matrix units that llama.cpp's kernels for few tokens reach, the most tokens for which
+they are used (MMVQ_MAX_BATCH_SIZE in ggml/src/ggml-cuda/mmvq.cuh), and what those for more tokens take beside a token's matrix
 arithmetic, in tokens of the kernels for few. Of Qwen3.8-27B in Q4_K on an RTX 3090 (35.6 TFLOP/s) each of 2 to 8 tokens adds
 2.9 to 6.5 ms to a step, and 12 tokens take 16.6 ms more than one (a curve published with the patch GGML_CUDA_MMVQ_NE11_MAX).
 Steps with 1 to 6 drafts on V100, RTX 2080 Ti, 3090, 4090, 5070 Ti and 5090 give 0.3 to 0.5."""
