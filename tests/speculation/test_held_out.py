@@ -34,9 +34,9 @@ def test_the_error_is_small_and_to_both_sides() -> None:
     errors = [found.mid / row.gain - 1 for row, found in FOUND]
     known = [abs(found.mid / row.gain - 1) for row, found in FOUND if row.case.accepted is not None]
     assert len(FOUND) == len(ROWS)
-    assert statistics.median(map(abs, errors)) < 0.13
-    assert statistics.median(known) < 0.17
-    assert abs(statistics.median(errors)) < 0.065
+    assert statistics.median(map(abs, errors)) < 0.11
+    assert statistics.median(known) < 0.15
+    assert abs(statistics.median(errors)) < 0.035
 
 
 def test_help_is_told_from_harm() -> None:
@@ -81,8 +81,8 @@ def test_drafts_help_less_where_a_step_is_short() -> None:
     short, long = (prior(Case("vllm", "eagle", "Qwen/Qwen3-8B", gpu, 2, accepted=2.0)) for gpu in ("b200", "l4"))
     assert short is not None
     assert long is not None
-    assert math.exp(short.mean) < 1.65
-    assert math.exp(long.mean) > 1.65
+    assert math.exp(short.mean) < 1.67
+    assert math.exp(long.mean) > 1.67
 
 
 def test_an_assistant_of_gemma_4_reads_little() -> None:

@@ -42,6 +42,7 @@ def test_tokens_in_a_row_share_experts() -> None:
     """https://cohere.com/blog/mixture-of-experts-models-get-more-from-speculative-decoding: with 8 of 128 experts."""
     found = Traffic(expert=1, experts=128, per_token=8)
     assert found.touched(1, 4) == pytest.approx(2.5 * 8, rel=0.01)
+    assert found.touched(1, 9) - found.touched(1, 8) < found.touched(1, 3) - found.touched(1, 2)
     assert found.touched(4) == pytest.approx(3.64 * 8, rel=0.01)
     assert found.read(2, 3) == found.touched(2, 3) < found.touched(6)
 
@@ -50,7 +51,8 @@ def test_a_state_is_written_after_each_token() -> None:
     found = of("Qwen/Qwen3.6-27B-FP8")
     state = 48 * 4 * 48 * 128 * 128  # layers, float32, value heads, both sizes
     assert found.state == pytest.approx(state, rel=0.03)  # and the convolution's
-    assert found.cached(0, 3) - found.cached(0, 1) == 2 * found.state
+    assert found.cached(0, 1) == 2 * found.state
+    assert found.cached(0, 3) - found.cached(0, 1) == 2 * 2.5 * found.state  # as long as these bytes
 
 
 def test_a_window_is_read_once_it_is_full() -> None:
@@ -73,11 +75,11 @@ def seconds(facts: Traffic, tokens: int, case: Case, bandwidth: float, flops: fl
     return memory + compute + each
 
 
-@pytest.mark.parametrize(("engine", "plain", "drafting"), [("vllm", 1.2e-3, 1.2e-3), ("sglang", 0.35e-3, 1.2e-3)])
+@pytest.mark.parametrize(("engine", "plain", "each"), [("vllm", 1.2e-3, 0.2e-3), ("sglang", 0.35e-3, 0.3e-3)])
 @pytest.mark.parametrize("count", [1, 2])
 @pytest.mark.parametrize("requests", [1, 16])
 def test_the_time_of_a_step_is_counted_by_the_published_formula(
-    requests: int, count: int, engine: str, plain: float, drafting: float
+    requests: int, count: int, engine: str, plain: float, each: float
 ) -> None:
     case = Case(engine, "mtp", "Qwen/Qwen3.6-27B-FP8", f"{count}x H100", 3, requests, 512, 512)
     model, (gpu, found) = case.architecture, case.gpus
@@ -90,22 +92,38 @@ def test_the_time_of_a_step_is_counted_by_the_published_formula(
     assert made.before == pytest.approx(seconds(facts, 1, case, *speeds, count, layer * model.layers) + plain)
     passes = 3 * (facts.drafting(requests) / (0.8e9 * speeds[0] * count) + layer)
     verified = seconds(facts, 4, case, *speeds, count, layer * model.layers)
-    assert made.after == pytest.approx(verified + passes + drafting + 0.12e-3 + 3 * 0.3e-3)
+    assert made.after == pytest.approx(verified + passes + 1.2e-3 + 0.12e-3 + 3 * each)
     assert made.prompts == pytest.approx(2 * facts.active * 512 * requests / (0.77e12 * speeds[1] * count))
     assert made.gain == pytest.approx((made.prompts + 512 * made.before) / (made.prompts + 512 * made.after / case.length))
     assert made.on_prompts == pytest.approx(made.prompts / (made.prompts + 512 * made.before))
 
 
-@pytest.mark.parametrize(
-    ("release", "each"), [("0.8.5.post1", 0.64e-3), ("0.9.0", 0.3e-3), ("0.33.0", 0.3e-3), (None, 0.3e-3), ("main", 0.3e-3)]
-)
-def test_drafts_ran_outside_of_graphs_before_vllm_0_9(release: str | None, each: float) -> None:
-    """use_cuda_graph in vllm/v1/spec_decode/eagle.py of 0.9.0; 0.8.5.post1 does not have it."""
-    case = Case("vllm", "eagle", "Qwen/Qwen3-8B", "H100", 2, accepted=2.0, release=release)
+def test_what_a_pass_of_the_draft_takes_by_release() -> None:
+    """use_cuda_graph in vllm/v1/spec_decode/eagle.py of 0.9.0, disable_padded_drafter_batch in vllm/config/speculative.py of
+    0.11.0; the releases before each do not have it."""
+    case = Case("vllm", "eagle", "Qwen/Qwen3-8B", "H100", 2, accepted=2.0)
     assert case.architecture is not None
-    bare = replace(case, release="0.33.0")
-    longer = steps(case, case.architecture, *case.gpus).after - steps(bare, case.architecture, *case.gpus).after
-    assert longer == pytest.approx(2 * (each - 0.3e-3))
+    graphed = steps(replace(case, release="0.9.0"), case.architecture, *case.gpus).after
+    for release, each in (("0.8.5.post1", 0.64e-3), ("0.10.2", 0.3e-3), ("0.11.0", 0.2e-3), (None, 0.2e-3), ("main", 0.2e-3)):
+        longer = steps(replace(case, release=release), case.architecture, *case.gpus).after - graphed
+        assert longer == pytest.approx(2 * (each - 0.3e-3)), release
+
+
+def test_llama_cpp_unpacks_weights_again_for_each_token() -> None:
+    """Of Qwen3.8-27B in Q4_K on an RTX 3090, 2 to 8 tokens add 2.9 to 6.5 ms each and 12 tokens 16.6 ms; Q8_0 adds little."""
+
+    def longer(model: str, gpu: str, tokens: int, engine: str = "llama.cpp") -> float:
+        case = Case(engine, "lookup", model, gpu, tokens - 1, accepted=1.0)
+        assert case.architecture is not None
+        counted = steps(case, case.architecture, *case.gpus)
+        return 1000 * (counted.after - counted.before)
+
+    q4, q8 = "Qwen3.8-27B-Q4_K_M", "Qwen3.8-27B-Q8_0"
+    assert 2.9 < longer(q4, "rtx-3090", 5) - longer(q4, "rtx-3090", 4) < 6.5
+    assert longer(q4, "rtx-3090", 12) < longer(q4, "rtx-3090", 8)
+    assert longer(q4, "v100", 12) > longer(q4, "v100", 8)
+    assert longer(q8, "rtx-3090", 5) - longer(q8, "rtx-3090", 4) < 2
+    assert longer(q4, "a2", 12) > longer(q4, "a2", 8)  # whose rate is not known
 
 
 def test_of_a_gpu_that_is_not_known_only_the_memory_counts() -> None:
@@ -115,7 +133,7 @@ def test_of_a_gpu_that_is_not_known_only_the_memory_counts() -> None:
     facts = traffic_of(case, model)
     made = steps(case, model, None, 1)
     assert made.before == pytest.approx(seconds(facts, 1, case, 1000.0, 0.0, 1, 0.0) + 1.2e-3)
-    drafts = facts.drafting(2) / 0.8e12 + 1.2e-3 + 0.12e-3 + 0.3e-3
+    drafts = facts.drafting(2) / 0.8e12 + 1.2e-3 + 0.12e-3 + 0.2e-3
     assert made.after == pytest.approx(seconds(facts, 2, case, 1000.0, 0.0, 1, 0.0) + drafts)
     assert made.prompts == 0.0
 
@@ -166,7 +184,7 @@ def test_a_block_drafter_adds_groups_of_layers_to_a_model_with_states() -> None:
         assert model is not None
         assert traffic_of(case, model).groups == groups
         here, there = (steps(replace(case, engine=one), model, *case.gpus).after for one in ("vllm", "sglang"))
-        assert here - there == pytest.approx(0.28e-3 * groups)
+        assert here - there == pytest.approx(0.28e-3 * groups - 0.1e-3)
 
 
 def test_steps_with_a_block_drafter_are_about_as_long_as_measured() -> None:

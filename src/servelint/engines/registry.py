@@ -664,6 +664,8 @@ class Engine:
     """What the host adds to a decoding step for each group of layers that has blocks of the KV cache of its own."""
     graphed_drafts_since: str = ""
     """The first release that runs drafts in CUDA graphs, "" if all do."""
+    padded_drafts_since: str = ""
+    """The first release whose drafts take all tokens of a step, so that none waits for those that are accepted, "" if none."""
     overlaps_since: str = ""
     """The first release that prepares a step while the one before is computed, but not with drafts of a lookup, "" if none."""
     samples: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()

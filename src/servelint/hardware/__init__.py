@@ -27,6 +27,7 @@ FACTS = {
     "bf16-tflops": ("number", "dense BF16 arithmetic of the whole card (FP16 where it has no BF16), in TFLOP/s"),
     "fp8-tflops": ("number", "dense FP8 arithmetic of the whole card, in TFLOP/s"),
     "fp4-tflops": ("number", "dense FP4 arithmetic of the whole card, in TFLOP/s"),
+    "fp32-tflops": ("number", "FP32 arithmetic of the whole card outside of its matrix units, in TFLOP/s"),
     "fp8": ("bool", "computes in FP8"),
     "nvfp4": ("bool", "computes in NVFP4"),
     "flash-attention-3": ("bool", "has the instructions that FlashAttention 3 needs"),
@@ -133,7 +134,7 @@ def sources(name: str) -> list[tuple[str, Fact, str]]:
         own = next((text for names, text in noted[kind].items() if gpu["name"] in names.split(", ")), None)
         return str(own or noted[kind].get("", ""))
 
-    parts = {**dict.fromkeys(_SPEEDS, of("speed")), "cuda-gib": noted["cuda"]}
+    parts = {**dict.fromkeys(_SPEEDS, of("speed")), "cuda-gib": noted["cuda"], "fp32-tflops": noted["vector"]}
     if "slice" in found.facts:
         parts |= dict.fromkeys(("slice", "memory-gib", "cuda-gib", "spread-gib"), of("slices"))
     parts |= {feature: needs["source"] for feature, needs in table.data["supports"].items()}
@@ -160,6 +161,8 @@ def _measures(facts: dict[str, Fact], gpu: dict[str, Any], more: str, pcie: bool
     keys = [f"pcie {size}", "pcie"] if pcie else []
     speed: list[float] = next((speeds[key] for key in (*keys, size, "") if key in speeds), [])
     facts.update(zip(_SPEEDS, speed, strict=False))
+    if "vector" in gpu:
+        facts["fp32-tflops"] = gpu["vector"]
 
 
 def _gpu(family: dict[str, Any], gpu: dict[str, Any], more: str, part: bool) -> Gpu:

@@ -52,10 +52,27 @@ in every step is `host_seconds` of an engine."""
 EAGER = 0.64e-3
 """What a pass takes instead of PASS where the draft runs outside of CUDA graphs: the difference between 4 and 2 tokens of
 EAGLE, Llama-3-8B on an H100, beside memory (vllm-project/vllm#16035)."""
-FRESH = 0.54
-"""How many tokens of different requests one more token of the same request counts as, in the experts that it reads: it is sent
-to some of those of the tokens before it. Four tokens in a row read 2.5 times the experts of one instead of 3.6 times
-(https://cohere.com/blog/mixture-of-experts-models-get-more-from-speculative-decoding)."""
+IN_A_ROW = 0.7
+"""Tokens in a row read as many experts as this power of their number of tokens of different requests, because each is sent to
+some of those of the tokens before it. Four read 2.5 times the experts of one instead of 3.6 times
+(https://cohere.com/blog/mixture-of-experts-models-get-more-from-speculative-decoding), and the steps of Qwen3-30B-A3B on an
+H100 with 1, 2, 4 and 8 drafts take 1.1, 2.4, 3.3 and 5.5 ms longer than without, passes of the draft included
+(https://github.com/ManasVardhan/runara-takehome/blob/HEAD/results/step_cost.md, vLLM 0.31)."""
+PADDED_PASS = 0.2e-3
+"""What a pass takes instead of PASS where the drafter takes all drafts, so that the host does not wait for the number that was
+accepted: what five of Qwen3 with 1.7 to 32 billion parameters take beside memory on an H20 with vLLM 0.11.2, on average."""
+VECTOR, TILE, TILED = 0.36, 8, 4
+"""The part of the rate outside of the matrix units that llama.cpp's kernels for few tokens reach, the most tokens for which
+they are used (MMVQ_MAX_BATCH_SIZE in ggml/src/ggml-cuda/mmvq.cuh), and what those for more tokens take beside a token's matrix
+arithmetic, in tokens of the kernels for few. Of Qwen3.8-27B in Q4_K on an RTX 3090 (35.6 TFLOP/s) each of 2 to 8 tokens adds
+2.9 to 6.5 ms to a step, and 12 tokens take 16.6 ms more than one (a curve published with the patch GGML_CUDA_MMVQ_NE11_MAX).
+Steps with 1 to 6 drafts on V100, RTX 2080 Ti, 3090, 4090, 5070 Ti and 5090 give 0.3 to 0.5."""
+_UNPACKED = ("Q8_0", "BF16", "F16", "F32")
+"""File types whose weights these kernels need not unpack: tokens add almost nothing to memory (Q8_0 on an RTX PRO 6000)."""
+STATE_WRITES = 2.5
+"""How much longer a recurrent state takes to write after a draft than its bytes: kernels go through the tokens one by one. With
+SGLang 0.5.21 on a GH200 each request of Qwen3.5-4B adds 0.28, 0.46 and 0.89 ms to a step of 4, 8 and 16 tokens, where its bytes
+take 0.08, 0.14 and 0.27 ms (https://github.com/SamMausberg/verified-progress/blob/HEAD/evidence/bench/README.md)."""
 _ONE_PASS = (BLOCK, MEDUSA, LOOKUP)
 _ANY_BANDWIDTH = 1000.0
 """The GB/s of a GPU that is not known."""
@@ -157,17 +174,18 @@ class Traffic:
         """Mean number of experts of a layer that tokens are sent to, if all are equally likely for a request's first."""
         if not self.experts:
             return 0.0
-        drawn = requests * (1 + FRESH * (tokens - 1))
+        drawn = requests * tokens**IN_A_ROW
         return float(self.experts * (1 - (1 - self.per_token / self.experts) ** drawn))
 
     def cached(self, context: float, tokens: float) -> float:
         """Bytes of the caches of one request with some tokens of context that a step of some tokens reads and writes.
 
         A recurrent state is read once and written after each token, because any of the drafts may be the last accepted one
-        (spec_state_indices_tensor in vllm-0.33.0 vllm/v1/attention/backends/gdn_attn.py has a state for each).
+        (spec_state_indices_tensor in vllm-0.33.0 vllm/v1/attention/backends/gdn_attn.py has a state for each). The writes after
+        drafts count as the bytes that take as long.
         """
         windows = sum(size * min(context, window) for size, window in self.windows)
-        return self.key_value * context + windows + (1 + tokens) * self.state
+        return self.key_value * context + windows + (2 + STATE_WRITES * (tokens - 1)) * self.state
 
     def drafting(self, requests: int) -> float:
         """Bytes that one pass of the draft reads for some requests, its own head or the model's included."""
@@ -268,9 +286,14 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int, drafting
     def multiplied(parameters: float) -> float:
         return 2 * parameters * requests / computed if computed else 0.0
 
+    vector = _unpacking(case, model, gpu) * facts.active / count
+    tiled = TILED if gpu is not None and (gpu.capability or 0) >= 7.5 else TILE - 1  # tensor cores with integers
+
     def step(tokens: float) -> float:
         memory = (facts.read(requests, tokens) + requests * facts.cached(case.context, tokens)) / delivered
-        return float(memory + multiplied(facts.active * tokens) + layers)
+        more = requests * tokens - 1
+        unpacked = vector * (more if more < TILE else tiled)
+        return float(memory + multiplied(facts.active * tokens) + unpacked + layers)
 
     plain, host = ENGINES[case.engine].host_seconds if case.engine in ENGINES else (0.0, 0.0)
     plain = 0.0 if case.method == LOOKUP and _overlaps(case) else plain
@@ -278,7 +301,7 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int, drafting
     after = step(1 + drafting * drafted) + passes * (facts.drafting(requests) / delivered + fixed * facts.draft_layers)
     after += multiplied(facts.draft_active * (1 + drafted))
     after += facts.groups * (ENGINES[case.engine].group_seconds if case.engine in ENGINES else 0.0)
-    after += host + SAMPLING + (1 if case.method in _ONE_PASS else drafted) * (EAGER if _eager(case) else PASS)
+    after += host + SAMPLING + (1 if case.method in _ONE_PASS else drafted) * _pass(case)
     prompts = multiplied(facts.active * case.input) if case.input else 0.0
     return Steps(step(1) + plain, after, prompts, case.output or 256, 1 + drafting * (case.length - 1))
 
@@ -288,16 +311,34 @@ def _triton_fp4(model: Architecture, gpu: Gpu | None) -> bool:
     return model.quantization.scheme == "mxfp4" and gpu is not None and gpu.capability == 9.0
 
 
-def _eager(case: Case) -> bool:
-    """Whether the release runs drafts outside of CUDA graphs."""
-    since = ENGINES[case.engine].graphed_drafts_since if case.engine in ENGINES else ""
-    key, first = release_key(case.release or ""), release_key(since)
-    return key is not None and first is not None and key < first
+def _unpacking(case: Case, model: Architecture, gpu: Gpu | None) -> float:
+    """Seconds that kernels for few tokens compute for one more token and one parameter, 0 if an engine has none."""
+    own = case.engine in ENGINES and ENGINES[case.engine].numbered_builds
+    file_type = (model.quantization.gguf or "").removeprefix("UD-")
+    rate = float(gpu.facts.get("fp32-tflops", 0)) if gpu is not None else 0.0
+    if not own or not rate or model.quantization.scheme != "gguf" or file_type.startswith(_UNPACKED):
+        return 0.0
+    return 2 / (1e12 * VECTOR * rate)
+
+
+def _pass(case: Case) -> float:
+    """What the host takes for one pass of the draft."""
+    engine = ENGINES.get(case.engine)
+    if engine is None:
+        return PASS
+    if engine.padded_drafts_since and _since(case, engine.padded_drafts_since):
+        return PADDED_PASS
+    return PASS if not engine.graphed_drafts_since or _since(case, engine.graphed_drafts_since) else EAGER
 
 
 def _overlaps(case: Case) -> bool:
     """Whether the host prepares a step while the GPU computes the one before, unless there are drafts of a lookup."""
     since = ENGINES[case.engine].overlaps_since if case.engine in ENGINES else ""
+    return bool(since) and _since(case, since)
+
+
+def _since(case: Case, since: str) -> bool:
+    """Whether the release is one or later, or not known."""
     key, first = release_key(case.release or ""), release_key(since)
     return first is not None and (key is None or key >= first)
 

@@ -520,6 +520,7 @@ class VLLM(Engine):
     host_seconds = (1.2e-3, 1.2e-3)  # overhead_constant_per_step of https://github.com/SpecDecode-Bench/simulator, vLLM 0.10.1
     group_seconds = 0.28e-3  # the metadata of 46 groups instead of 10 doubles a step of Qwen3.6-35B-A3B on an H200 (pull 51742)
     overlaps_since = "0.14.0"  # async_scheduling of None is true in vllm/config/scheduler.py, not in 0.13.0
+    padded_drafts_since = "0.11.0"  # disable_padded_drafter_batch in vllm/config/speculative.py, not in 0.10.2
     graphed_drafts_since = "0.9.0"  # use_cuda_graph in vllm/v1/spec_decode/eagle.py, not in 0.8.5
     samples = (
         ("vllm/vllm-openai:v0.19.1", ("vllm", "serve"), (*_SAMPLE, "--swap-space", "4")),
