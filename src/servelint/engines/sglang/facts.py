@@ -344,8 +344,8 @@ _METHOD_READ_ON_B200 = frozenset((
     "Qwen3VLMoeForConditionalGeneration", "Qwen3NextForCausalLM", "Qwen3_5MoeForConditionalGeneration",
 ))  # fmt: skip
 """The architectures whose method is read from the checkpoint on compute capability 10: _handle_model_specific_adjustments in
-srt/server_args.py (0.5.9 and 0.5.12), srt/arg_groups/overrides.py:772 and model_overrides/ (0.5.23). Run as B200: 0.5.9, 0.5.12,
-0.5.18, 0.5.20 and 0.5.23."""
+srt/server_args.py (0.5.9 and 0.5.12), srt/arg_groups/overrides.py:772 and model_overrides/ (0.5.23). 0.5.9, 0.5.12, 0.5.18,
+0.5.20 and 0.5.23 were run as B200."""
 
 
 def checked_quantization(config: Config) -> Operand:
