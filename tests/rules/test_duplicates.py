@@ -44,6 +44,10 @@ CAUSES = {
     ("sglang/attention-heads-not-divided", "sglang/experts-not-shared-behind-exchange"): "the heads; the experts",
     ("sglang/experts-not-divided", "sglang/fp8-experts-ranks"): "the experts; the ranks",
     ("sglang/flashinfer-a2a-needs-attention-replicas", "sglang/flashinfer-a2a-runner"): "two options that are missing",
+    (
+        "sglang/flashinfer-a2a-needs-attention-replicas",
+        "sglang/flashinfer-exchange-of-quantization",
+    ): "an option that is missing; the weights",
     ("llamacpp/memory-does-not-start", "llamacpp/model-too-new"): "the size of the GPU; the release",
     ("lmdeploy/fp8-with-pytorch-before-ada", "lmdeploy/qwen3-too-new"): "the GPU; the release",
     ("lmdeploy/qwen3-too-new", "lmdeploy/weights-do-not-fit"): "the release; the size of the GPU",

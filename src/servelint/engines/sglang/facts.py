@@ -341,8 +341,32 @@ def model_overridden(config: Config) -> Operand:
     return overridden_model(config, "json-model-override-args")
 
 
+_METHOD_READ_ON_B200 = frozenset((
+    "DeepseekV3ForCausalLM", "DeepseekV32ForCausalLM", "Glm4MoeForCausalLM", "Qwen3MoeForCausalLM",
+    "Qwen3VLMoeForConditionalGeneration", "Qwen3NextForCausalLM", "Qwen3_5MoeForConditionalGeneration",
+))  # fmt: skip
+"""The architectures whose method is read from the checkpoint on compute capability 10: _handle_model_specific_adjustments in
+srt/server_args.py (0.5.9 and 0.5.12), srt/arg_groups/overrides.py:772 and model_overrides/ (0.5.23). 0.5.9, 0.5.12, 0.5.18,
+0.5.20 and 0.5.23 were run as B200."""
+
+
+def checked_quantization(config: Config) -> Operand:
+    """The quantization method where the arguments are checked: the option's, on B200 also that of some checkpoints."""
+    given = config.operand("quantization")
+    if given.present is not False:
+        return given
+    capability = config.operand("gpu.capability").value
+    if not (isinstance(capability, int | float) and 10 <= capability < 11 and config.at_least("0.5.9")):
+        return UNKNOWN
+    read = config.operand("model.architecture").value in _METHOD_READ_ON_B200 and model_overridden(config).value is False
+    return quantization_method(config) if read and says_other_device(config).value is False else UNKNOWN
+
+
 FACTS = {
     "quantization": Fact(quantization_method, "text", "the quantization method: the option's, or that of the checkpoint"),
+    "checked-quantization": Fact(
+        checked_quantization, "text", "the quantization method that the start checks: the option's, or on B200 the checkpoint's"
+    ),
     "least-capability": Fact(least_capability, "number", "the compute capability that the quantization method needs"),
     "lacks-pp": Fact(lacks("pp"), "bool", "the class of the model has no pipeline parallelism"),
     "lacks-dflash": Fact(lacks("dflash"), "bool", "the class of the model has no DFLASH drafts"),
