@@ -837,3 +837,10 @@ def test_a_command_that_a_function_makes_for_other_files() -> None:
             wrong.append((text, found))
     assert wrong == []
     assert launches_in(module, "test_engine.py") == []
+
+
+def test_functions_that_call_themselves_do_not_multiply() -> None:
+    calls = "    a = f'{command(n - 1)} {command(n - 2)} {other(n)} {other(n - 1)} {command(n)}'\n"
+    text = "import os\ndef command(n):\n" + calls * 3 + "    os.system(f'vllm serve {n} {a}')\n    return a\n"
+    text += "def other(n):\n" + calls * 3 + "    return a\nos.system('vllm serve m')\n"
+    assert sorted([argv(launch)[0] for launch in launches_in(text, "engine.py")]) == ["m", "{n}"]

@@ -300,6 +300,7 @@ class _Walk:
         self.options: Scope = {}
         self.keyed: dict[str, list[Listed | TracedText]] = {}
         self.reached: set[int] = set()
+        self.walked: set[int] = set()  # the functions that are being walked
         self.chain: tuple[int, ...] = ()
         self.maybe = self.entered = 0
         self.returned: list[Value] = []
@@ -1084,8 +1085,8 @@ class _Walk:
         if function.home is not self:
             return self.invoke_beside(function, args, keywords, site)
         self.reached.add(id(node))
-        if len(self.chain) >= _DEPTH:
-            return None
+        if len(self.chain) >= _DEPTH or id(node) in self.walked:
+            return None  # what a function that calls itself gives stays open: its calls multiply
         inner: Scope = dict(function.scope) if function.scope is not self.globals else {}
         parameters = [*node.args.posonlyargs, *node.args.args]
         if parameters and parameters[0].arg in ("self", "cls") and function.owner:
@@ -1116,6 +1117,7 @@ class _Walk:
             taken = [one.arg for one in (*parameters, *node.args.kwonlyargs)]
             inner[node.args.kwarg.arg] = Mapping({name: one for name, one in keywords.items() if name not in taken})
         outside = self.chain, self.maybe, self.owner, self.entered, self.returned
+        self.walked.add(id(node))
         self.chain = (*self.chain, site.lineno * 1000 + site.col_offset if site is not None else 0)
         self.owner = function.owner
         if site is None:
@@ -1128,6 +1130,7 @@ class _Walk:
             given = self.block(node.body, inner)
         possible = [*self.returned, *([given] if given is not None and not isinstance(given, _Ended) else [])]
         self.chain, self.maybe, self.owner, self.entered, self.returned = outside
+        self.walked.discard(id(node))
         return _joined(possible, self.maybe) if possible else None
 
     def invoke_beside(self, function: Function, args: list[Value], keywords: dict[str, Value], site: ast.Call | None) -> Value:
