@@ -7,7 +7,7 @@ meets those that do: all that stand beside its module, and if they pass the fast
 test that fails without a mutation kills none.
 
 Tests beside a module are those of the mirror: `rules/ranges` has tests/rules/test_ranges*.py, and those of its nearest user
-that _ALSO names, or all of tests/rules without either, test_whole.py of its folders, and its own doctests.
+that _ALSO names, or all of tests/rules without either, test_whole.py of its folders, and its own doctests. Those that need a browser are left out.
 `--tests MODULE=PATH,PATH` names others. A run copies src/ into a temporary folder, so that the checkout never holds a mutant.
 Each mutant has a process of its own, a fork of one that has imported what is not of this project: it needs a Unix. The same
 seed takes the same mutants of the same source.
@@ -100,6 +100,8 @@ _ALSO = {
     "readers.discover": ["tests/test_discover.py"],
     "readers.helm_chart": ["tests/readers/test_helm.py", "tests/readers/test_helm_values.py"],
     "report.advice": ["tests/advise/test_sentences.py", "tests/cli/test_advise.py"],
+    "report.clean": ["tests/report/test_hostile.py"],
+    "report.extent": ["tests/cli/test_judged.py"],
     "rule_examples": ["tests/rules/test_folder.py"],
     "rules.condition": ["tests/rules/test_compile.py", "tests/rules/test_options.py", "tests/rules/test_index.py"],
     "rules.load": ["tests/rules/test_folder.py", "tests/rules/test_index.py", "tests/rules/test_options.py"],
@@ -420,6 +422,7 @@ def _child(folder: Path, arguments: list[str], only: list[str], limit: float | N
             os.dup2(nowhere.fileno(), number)
     recorder = _Recorder(only)
     fixed = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--assert=plain"]  # pytest would rewrite what is imported
+    fixed += ["-m", "not browser"]  # it takes minutes
     status = pytest.main([*fixed, *arguments], plugins=[recorder])
     passed = {test: seconds for test, seconds in recorder.seconds.items() if test not in recorder.failed}
     result.send((int(status), passed, [] if only else _foreign()))
