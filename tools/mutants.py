@@ -7,9 +7,9 @@ meets those that do: all that stand beside its module, and if they pass the fast
 test that fails without a mutation kills none.
 
 Tests beside a module are those of the mirror: `rules/ranges` has tests/rules/test_ranges*.py, and those of its nearest user
-that _ALSO names, or all of tests/rules without either, test_whole.py of its folders, and its own doctests. Those that need a browser are left out.
-`--tests MODULE=PATH,PATH` names others. A run copies src/ into a temporary folder, so that the checkout never holds a mutant.
-Each mutant has a process of its own, a fork of one that has imported what is not of this project: it needs a Unix. The same
+that _ALSO names, or all of tests/rules without either, test_whole.py of its folders, and its own doctests. Those that need
+a browser are left out. `--tests MODULE=PATH,PATH` names others. A run copies src/ into a temporary folder, so that the checkout
+never holds a mutant. Each mutant has a process of its own, a fork of one that has imported what is not of this project: it needs a Unix. The same
 seed takes the same mutants of the same source.
 
 tools/mutants_equivalent.txt lists mutants that mean the same as the source, a line each: the name, ` # ` and the reason.
@@ -94,6 +94,12 @@ _ALSO = {
     ],
     "judge.parser.values": ["tests/judge/parser/test_misspelt.py"],
     "judge.releases": ["tests/judge/test_unknown_release.py"],
+    "lsp.analysis": ["tests/lsp/test_worker.py", "tests/lsp/test_launch_cache.py", "tests/lsp/test_lens.py"],
+    "lsp.annotations": ["tests/lsp/test_inlay.py", "tests/lsp/test_lens.py", "tests/lsp/test_symbols.py"],
+    "lsp.diagnostics": ["tests/lsp/test_session.py", "tests/lsp/test_unresolved.py"],
+    "lsp.edits": ["tests/lsp/test_actions.py", "tests/lsp/test_shifting.py"],
+    "lsp.features": ["tests/lsp/test_session.py", "tests/lsp/test_language.py"],
+    "lsp.memory_hover": ["tests/lsp/test_hover.py", "tests/lsp/test_lens.py"],
     "models.quantization": ["tests/models/test_weights.py"],
     "readers.commands": ["tests/readers/test_prepared.py"],
     "readers.context": ["tests/readers/test_commands.py", "tests/readers/test_containers.py", "tests/readers/test_compose.py"],
@@ -105,6 +111,10 @@ _ALSO = {
     "rule_examples": ["tests/rules/test_folder.py"],
     "rules.condition": ["tests/rules/test_compile.py", "tests/rules/test_options.py", "tests/rules/test_index.py"],
     "rules.load": ["tests/rules/test_folder.py", "tests/rules/test_index.py", "tests/rules/test_options.py"],
+    "scan.archives": ["tests/scan/test_trees.py"],
+    "scan.git": ["tests/scan/test_trees.py", "tests/scan/test_sources.py"],
+    "scan.job": ["tests/scan/test_trees.py", "tests/scan/test_cache.py"],
+    "scan.repository": ["tests/scan/test_trees.py", "tests/scan/test_cache.py"],
     "settings.files": ["tests/cli/test_settings.py"],
     "settings.keys": ["tests/cli/test_settings.py", "tests/tools/test_formats.py"],
     "settings.layers": ["tests/cli/test_settings.py"],
