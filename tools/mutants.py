@@ -9,8 +9,8 @@ test that fails without a mutation kills none.
 Tests beside a module are those of the mirror: `rules/ranges` has tests/rules/test_ranges*.py, and those of its nearest user
 that _ALSO names, or all of tests/rules without either, test_whole.py of its folders, and its own doctests. Those that need
 a browser are left out. `--tests MODULE=PATH,PATH` names others. A run copies src/ into a temporary folder, so that the checkout
-never holds a mutant. Each mutant has a process of its own, a fork of one that has imported what is not of this project: it needs a Unix. The same
-seed takes the same mutants of the same source.
+never holds a mutant. Each mutant has a process of its own, a fork of one that has imported what is not of this project: it
+needs a Unix. The same seed takes the same mutants of the same source.
 
 tools/mutants_equivalent.txt lists mutants that mean the same as the source, a line each: the name, ` # ` and the reason.
 The exit status is 1 if a mutant survives that is not listed, 2 if no test passes without any mutation.
