@@ -202,8 +202,8 @@ def test_a_process_that_ends_is_replaced(server: Running) -> None:
     assert not server.review(BROKEN)["allowed"]
 
 
-def test_a_review_that_is_too_many_keeps_its_connection(tmp_path: Path) -> None:
-    running = Running(tmp_path, "--max-reviews=1", "--budget=60")
+def test_a_review_that_is_too_many_keeps_its_connection_and_a_stop_answers_what_is_open(tmp_path: Path) -> None:
+    running = Running(tmp_path, "--max-reviews=1", "--budget=60", "--drain=30")  # one for both: a start takes seconds
     worker = running.worker()
     os.kill(worker, signal.SIGSTOP)
     body = json.dumps(review(deployment(BROKEN))).encode()
@@ -224,6 +224,17 @@ def test_a_review_that_is_too_many_keeps_its_connection(tmp_path: Path) -> None:
         second.request("POST", "/validate", body, {"Content-Type": "application/json"})
         assert json.loads(second.getresponse().read())["response"]["allowed"] is False
         assert second.sock is kept
+    with closing(running.connection()) as other:
+        other.request("GET", "/readyz")
+        assert other.getresponse().read() == b"ok\n"
+        running.process.send_signal(signal.SIGTERM)
+        running.told("stopping")
+        other.request("GET", "/readyz")
+        response = other.getresponse()
+        assert (response.status, response.headers["connection"], response.read()) == (503, "close", b"stopping\n")
+    assert not running.review(BROKEN)["allowed"]
+    running.process.send_signal(signal.SIGINT)  # somebody is in a hurry
+    assert running.process.wait(60) == 0
     assert running.stop() == 0
 
 
@@ -248,22 +259,6 @@ def test_a_new_certificate_is_taken_without_a_restart(server: Running) -> None:
     (server.folder / "tls.crt").write_text("no certificate")
     server.told("the certificate was changed and cannot be loaded; the former one is kept")
     assert server.ask()[0] == 200
-
-
-def test_a_stop_answers_what_is_open_and_says_that_it_is_not_ready(tmp_path: Path) -> None:
-    running = Running(tmp_path, "--drain=30")
-    with closing(running.connection()) as kept:
-        kept.request("GET", "/readyz")
-        assert kept.getresponse().read() == b"ok\n"
-        running.process.send_signal(signal.SIGTERM)
-        running.told("stopping")
-        kept.request("GET", "/readyz")
-        response = kept.getresponse()
-        assert (response.status, response.headers["connection"], response.read()) == (503, "close", b"stopping\n")
-    assert not running.review(BROKEN)["allowed"]
-    running.process.send_signal(signal.SIGINT)  # somebody is in a hurry
-    assert running.process.wait(60) == 0
-    assert running.stop() == 0
 
 
 def test_an_address_that_is_taken(server: Running) -> None:
