@@ -96,7 +96,7 @@ _ALSO = {
     "judge.releases": ["tests/judge/test_unknown_release.py"],
     "lsp.analysis": ["tests/lsp/test_worker.py", "tests/lsp/test_launch_cache.py", "tests/lsp/test_lens.py"],
     "lsp.annotations": ["tests/lsp/test_inlay.py", "tests/lsp/test_lens.py", "tests/lsp/test_symbols.py"],
-    "lsp.diagnostics": ["tests/lsp/test_session.py", "tests/lsp/test_unresolved.py"],
+    "lsp.diagnostics": ["tests/lsp/test_session.py"],
     "lsp.edits": ["tests/lsp/test_actions.py", "tests/lsp/test_shifting.py"],
     "lsp.features": ["tests/lsp/test_session.py", "tests/lsp/test_language.py"],
     "lsp.memory_hover": ["tests/lsp/test_hover.py", "tests/lsp/test_lens.py"],

@@ -235,6 +235,18 @@ def test_too_many_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert places(scanned(unit)) == [("", 1, "not read: it has more than 2 members")]
 
 
+def test_what_is_closed_holds_no_file(tmp_path: Path) -> None:
+    members = [("a.yml", b"x")]
+    zipped = archives.ZipTree(_zip(tmp_path / "a.zip", members).place, None)
+    tarred = archives.TarTree(_tar(tmp_path / "a.tar.gz", members).place, None)
+    for tree in (zipped, tarred):
+        tree.close()
+    assert zipped._zip.fp is None
+    assert tarred._file.closed
+    assert tarred._spool is not None
+    assert tarred._spool.closed
+
+
 def test_what_is_encrypted_is_told(tmp_path: Path) -> None:
     unit = _zip(tmp_path / "a.zip", [("a/compose.yml", COMPOSE.encode()), ("b/compose.yml", COMPOSE.encode())])
     data = bytearray((tmp_path / "a.zip").read_bytes())
