@@ -20,7 +20,7 @@ from servelint.readers.discover import SKIPPED
 from servelint.readers.registry import CANDIDATE
 from servelint.scan import archives
 from servelint.scan.job import FOLDER, GIT, TAR, ZIP, Unit
-from servelint.scan.trees import blob_id, followed, inside, is_candidate
+from servelint.scan.trees import DiskTree, blob_id, followed, inside, is_candidate
 from tests.repository import Repository
 from tests.scan.samples import COMMON, COMPOSE, FILES, RULE, SCRIPT, asked, places, rows, scanned, written
 from tests.together import together
@@ -233,6 +233,11 @@ def test_too_many_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     for made, name in ((_tar, "a.tar.gz"), (_zip, "a.zip")):
         unit = made(tmp_path / name, [(f"{number}.yml", b"x") for number in range(3)])
         assert places(scanned(unit)) == [("", 1, "not read: it has more than 2 members")]
+
+
+def test_what_is_no_file_has_no_stamp(tmp_path: Path) -> None:
+    tree = DiskTree(str(tmp_path), None)
+    assert [tree.stamp(path) for path in ("none.yml", ".", "../a.yml")] == [""] * 3
 
 
 def test_what_is_closed_holds_no_file(tmp_path: Path) -> None:
