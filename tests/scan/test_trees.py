@@ -241,9 +241,8 @@ def test_what_is_no_file_has_no_stamp(tmp_path: Path) -> None:
 
 
 def test_what_is_closed_holds_no_file(tmp_path: Path) -> None:
-    members = [("a.yml", b"x")]
-    zipped = archives.ZipTree(_zip(tmp_path / "a.zip", members).place, None)
-    tarred = archives.TarTree(_tar(tmp_path / "a.tar.gz", members).place, None)
+    zipped = archives.ZipTree(_zip(tmp_path / "a.zip", [("a.yml", b"x")]).place, None)
+    tarred = archives.TarTree(_tar(tmp_path / "a.tar.gz", [("a.yml", b"x")]).place, None)
     for tree in (zipped, tarred):
         tree.close()
     assert zipped._zip.fp is None
