@@ -7,10 +7,10 @@ meets those that do: all that stand beside its module, and if they pass the fast
 test that fails without a mutation kills none.
 
 Tests beside a module are those of the mirror: `rules/ranges` has tests/rules/test_ranges*.py, and those of its nearest user
-that _ALSO names, or all of tests/rules without either, test_whole.py of its folders, and its own doctests.
-`--tests MODULE=PATH,PATH` names others. A run copies src/ into a temporary folder, so that the checkout never holds a mutant.
-Each mutant has a process of its own, a fork of one that has imported what is not of this project: it needs a Unix. The same
-seed takes the same mutants of the same source.
+that _ALSO names, or all of tests/rules without either, test_whole.py of its folders, and its own doctests. Those that need
+a browser are left out. `--tests MODULE=PATH,PATH` names others. A run copies src/ into a temporary folder, so that the checkout
+never holds a mutant. Each mutant has a process of its own, a fork of one that has imported what is not of this project: it
+needs a Unix. The same seed takes the same mutants of the same source.
 
 tools/mutants_equivalent.txt lists mutants that mean the same as the source, a line each: the name, ` # ` and the reason.
 The exit status is 1 if a mutant survives that is not listed, 2 if no test passes without any mutation.
@@ -94,15 +94,27 @@ _ALSO = {
     ],
     "judge.parser.values": ["tests/judge/parser/test_misspelt.py"],
     "judge.releases": ["tests/judge/test_unknown_release.py"],
+    "lsp.analysis": ["tests/lsp/test_worker.py", "tests/lsp/test_launch_cache.py", "tests/lsp/test_lens.py"],
+    "lsp.annotations": ["tests/lsp/test_inlay.py", "tests/lsp/test_lens.py", "tests/lsp/test_symbols.py"],
+    "lsp.diagnostics": ["tests/lsp/test_session.py"],
+    "lsp.edits": ["tests/lsp/test_actions.py", "tests/lsp/test_shifting.py"],
+    "lsp.features": ["tests/lsp/test_session.py", "tests/lsp/test_language.py"],
+    "lsp.memory_hover": ["tests/lsp/test_hover.py", "tests/lsp/test_lens.py"],
     "models.quantization": ["tests/models/test_weights.py"],
     "readers.commands": ["tests/readers/test_prepared.py"],
     "readers.context": ["tests/readers/test_commands.py", "tests/readers/test_containers.py", "tests/readers/test_compose.py"],
     "readers.discover": ["tests/test_discover.py"],
     "readers.helm_chart": ["tests/readers/test_helm.py", "tests/readers/test_helm_values.py"],
     "report.advice": ["tests/advise/test_sentences.py", "tests/cli/test_advise.py"],
+    "report.clean": ["tests/report/test_hostile.py"],
+    "report.extent": ["tests/cli/test_judged.py"],
     "rule_examples": ["tests/rules/test_folder.py"],
     "rules.condition": ["tests/rules/test_compile.py", "tests/rules/test_options.py", "tests/rules/test_index.py"],
     "rules.load": ["tests/rules/test_folder.py", "tests/rules/test_index.py", "tests/rules/test_options.py"],
+    "scan.archives": ["tests/scan/test_trees.py"],
+    "scan.git": ["tests/scan/test_trees.py", "tests/scan/test_sources.py"],
+    "scan.job": ["tests/scan/test_trees.py", "tests/scan/test_cache.py"],
+    "scan.repository": ["tests/scan/test_trees.py", "tests/scan/test_cache.py"],
     "settings.files": ["tests/cli/test_settings.py"],
     "settings.keys": ["tests/cli/test_settings.py", "tests/tools/test_formats.py"],
     "settings.layers": ["tests/cli/test_settings.py"],
@@ -420,6 +432,7 @@ def _child(folder: Path, arguments: list[str], only: list[str], limit: float | N
             os.dup2(nowhere.fileno(), number)
     recorder = _Recorder(only)
     fixed = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--assert=plain"]  # pytest would rewrite what is imported
+    fixed += ["-m", "not browser"]  # it takes minutes
     status = pytest.main([*fixed, *arguments], plugins=[recorder])
     passed = {test: seconds for test, seconds in recorder.seconds.items() if test not in recorder.failed}
     result.send((int(status), passed, [] if only else _foreign()))

@@ -11,14 +11,20 @@ import ssl
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import trustme
+import uvicorn
+from uvicorn.server import ServerState
 
+from servelint.admission.app import Options
+from servelint.admission.serving import protocol
 from tests.admission.reviews import BROKEN, SOUND, deployment, review
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a signal stops it")
@@ -202,8 +208,8 @@ def test_a_process_that_ends_is_replaced(server: Running) -> None:
     assert not server.review(BROKEN)["allowed"]
 
 
-def test_a_review_that_is_too_many_keeps_its_connection(tmp_path: Path) -> None:
-    running = Running(tmp_path, "--max-reviews=1", "--budget=60")
+def test_a_review_that_is_too_many_keeps_its_connection_and_a_stop_answers_what_is_open(tmp_path: Path) -> None:
+    running = Running(tmp_path, "--max-reviews=1", "--budget=60", "--drain=30")  # one for both: a start takes seconds
     worker = running.worker()
     os.kill(worker, signal.SIGSTOP)
     body = json.dumps(review(deployment(BROKEN))).encode()
@@ -224,6 +230,17 @@ def test_a_review_that_is_too_many_keeps_its_connection(tmp_path: Path) -> None:
         second.request("POST", "/validate", body, {"Content-Type": "application/json"})
         assert json.loads(second.getresponse().read())["response"]["allowed"] is False
         assert second.sock is kept
+    with closing(running.connection()) as other:
+        other.request("GET", "/readyz")
+        assert other.getresponse().read() == b"ok\n"
+        running.process.send_signal(signal.SIGTERM)
+        running.told("stopping")
+        other.request("GET", "/readyz")
+        response = other.getresponse()
+        assert (response.status, response.headers["connection"], response.read()) == (503, "close", b"stopping\n")
+    assert not running.review(BROKEN)["allowed"]
+    running.process.send_signal(signal.SIGINT)  # somebody is in a hurry
+    assert running.process.wait(60) == 0
     assert running.stop() == 0
 
 
@@ -246,24 +263,27 @@ def test_a_new_certificate_is_taken_without_a_restart(server: Running) -> None:
     with server.secured() as after:
         assert after.getpeercert(binary_form=True) != first
     (server.folder / "tls.crt").write_text("no certificate")
-    server.told("the certificate was changed and cannot be loaded; the former one is kept")
+    kept = server.told("the certificate was changed and cannot be loaded; the former one is kept")
+    assert kept["why"].startswith(f"{server.folder}/tls.crt and {server.folder}/tls.key are not a certificate and its key")
     assert server.ask()[0] == 200
 
 
-def test_a_stop_answers_what_is_open_and_says_that_it_is_not_ready(tmp_path: Path) -> None:
-    running = Running(tmp_path, "--drain=30")
-    with closing(running.connection()) as kept:
-        kept.request("GET", "/readyz")
-        assert kept.getresponse().read() == b"ok\n"
-        running.process.send_signal(signal.SIGTERM)
-        running.told("stopping")
-        kept.request("GET", "/readyz")
-        response = kept.getresponse()
-        assert (response.status, response.headers["connection"], response.read()) == (503, "close", b"stopping\n")
-    assert not running.review(BROKEN)["allowed"]
-    running.process.send_signal(signal.SIGINT)  # somebody is in a hurry
-    assert running.process.wait(60) == 0
-    assert running.stop() == 0
+def test_connections_past_the_limit_are_ended_and_idle_ones_later() -> None:
+    waiting: list[tuple[float, Callable[[], None]]] = []
+    ended: list[str] = []
+    loop: Any = SimpleNamespace(call_later=lambda seconds, call: waiting.append((seconds, call)))
+    made = protocol(Options(connections=2, idle=7))
+    config = uvicorn.Config(lambda scope: None, http=made, ws="none", lifespan="off", log_config=None)
+    state = ServerState()
+    for name in ("first", "second", "third"):
+        transport: Any = SimpleNamespace(
+            abort=partial(ended.append, name), get_extra_info=lambda key: None, is_closing=lambda name=name: name == "first"
+        )
+        made(config, state, {}, loop).connection_made(transport)
+    assert (ended, [seconds for seconds, _ in waiting]) == (["third"], [7, 7])
+    for _, call in waiting:
+        call()
+    assert ended == ["third", "second"]  # the first is closing already
 
 
 def test_an_address_that_is_taken(server: Running) -> None:

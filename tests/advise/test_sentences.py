@@ -54,7 +54,9 @@ def test_reasons_lead_to_the_verdict(engine: str, gpu: str | None) -> None:
             unknown = f"servelint does not know {one.model}"
             assert first.startswith(("neither the calculation nor a measurement", unknown)), one.reasons
         assert not any("1 draft tokens" in text or text.endswith(".") for text in one.reasons)
-        assert advice_text(one).splitlines()[2].startswith(f"  speculate: {one.verdict}")
+        lines = advice_text(one).splitlines()
+        assert lines[2].startswith(f"  speculate: {one.verdict}")
+        assert all(line == "" or line.startswith("  ") for line in lines[1:])
         assert advice_data(one)["verdict"] == one.verdict
 
 

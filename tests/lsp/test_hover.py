@@ -10,6 +10,7 @@ import pytest
 from servelint.core.settings import Settings
 from servelint.lsp.hover import hover
 from tests.lsp.marked import analysed, chart, compose, marked
+from tests.together import together
 
 EXAMPLES = sorted(Path(__file__).parents[2].joinpath("examples").glob("*/*"))
 
@@ -202,6 +203,14 @@ class TestProblems:
     def test_rules_that_are_switched_off_are_not_told(self) -> None:
         told = shown("compose.yml", compose(self.COMMAND), Settings(ignore=("vllm/*",)))
         assert "Known problems:" not in told
+
+
+@together("option, rest", [("--tool-call-parser", " more (in "), ("--reasoning-parser", " more, default an empty text (in ")])
+def test_names_of_the_release_are_what_an_option_takes(option: str, rest: str) -> None:
+    told = shown("serve.sh", f"vllm serve Qwen/Qwen3-8B {option[:5]}\u2038{option[5:]} x\n")
+    (line,) = [one for one in told.splitlines() if one.startswith("One of ")]
+    assert ", deepseek_v3, " in line
+    assert rest in line
 
 
 class TestFirstLine:

@@ -70,6 +70,7 @@ async def test_one_text(tmp_path: Path) -> None:
             "vLLM 0.19.1 · 2 errors",
             "SGLang 0.5.14 · 2 errors, 2 warnings",
         ]
+        assert {one.command.command for one in lenses if one.command} == {""}  # a click does nothing
         symbols = await client.text_document_document_symbol_async(types.DocumentSymbolParams(named))
         assert symbols
         assert [one.name for one in symbols] == ["services.chat", "services.draft", "services.embed"]

@@ -46,3 +46,10 @@ def test_what_differs_is_one_range(before: str, after: str) -> None:
     count = len(after) - len(before) + end - start
     assert before[:start] + after[start : start + count] + before[end:] == after
     assert (start == end and count == 0) == (before == after)
+
+
+def test_an_edit_that_changes_nothing_splits_no_piece() -> None:
+    standing = Standing.whole(30).edited(5, 6, 0).edited(14, 15, 0).edited(20, 20, 0)
+    assert standing.place(16, 30) == (14, 28)
+    assert standing.place(0, 5) == (0, 5)
+    assert standing.place(4, 7) is None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from servelint.lsp.transport import Broken, Frames
+from servelint.lsp.transport import Broken, Frames, serve_port
 from tests.lsp.raw import framed
 
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -55,3 +56,21 @@ def test_a_wrong_length_costs_its_message_alone(wrong: int, cuts: list[int]) -> 
 
 def test_a_length_that_nothing_has() -> None:
     assert read(b"Content-Length: 123456789012\r\n\r\n" + framed([3]), []) == [[3]]
+
+
+def test_the_address_of_a_free_port_is_told() -> None:
+    told: list[tuple[str, int]] = []
+
+    def ready(host: str, port: int) -> None:
+        told.append((host, port))
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+
+    def no_client() -> Any:
+        raise AssertionError
+
+    with pytest.raises(asyncio.CancelledError):
+        serve_port(no_client, "127.0.0.1", 0, ready)
+    ((host, port),) = told
+    assert (host, port > 0) == ("127.0.0.1", True)

@@ -38,6 +38,13 @@ DATA: dict[str, Any] = {
 CATALOG = Catalog(compile_catalog(DATA))
 
 
+def test_a_beginning_of_a_name() -> None:
+    page = of_name(CATALOG, "swap-s")
+    assert page is not None
+    assert page.splitlines()[2] == "--swap-s is short for it."
+    assert [of_name(CATALOG, name) for name in ("--s", "S", "nothing")] == [None] * 3
+
+
 class TestOption:
     @pytest.mark.parametrize("name", ["--port", "port"])
     def test_of_every_release(self, name: str) -> None:

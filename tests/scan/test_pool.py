@@ -14,7 +14,7 @@ import pytest
 from servelint.parallel import ENDED
 from servelint.scan import pool, repository
 from servelint.scan.job import FOLDER, Done, Job, Unit
-from tests.scan.samples import COMPOSE, asked, rows, written
+from tests.scan.samples import COMPOSE, asked, rows, scanned, written
 
 forked = pytest.mark.skipif(sys.platform != "linux", reason="what is replaced here goes along with a fork only")
 
@@ -33,11 +33,17 @@ def told(units: list[Unit], count: int, job: Job | None = None) -> Counter[tuple
     return Counter((row["repository"], row["message"]) for row in rows(b"".join(found)))
 
 
+def alone(units: list[Unit]) -> Counter[tuple[str, str]]:
+    """The same of this process, without a pool."""
+    return Counter((row["repository"], row["message"]) for unit in units for row in rows(scanned(unit).rows))
+
+
 @pytest.mark.parametrize("count", [1, 3, 40])
 def test_every_repository_once(count: int, units: list[Unit]) -> None:
     found = told(units, count)
     assert {name for name, _ in found} == {unit.name for unit in units}
     assert set(found.values()) == {1}
+    assert found == alone(units)
 
 
 def test_none_at_all() -> None:
@@ -60,7 +66,7 @@ def killed_once(monkeypatch: pytest.MonkeyPatch, folder: Path, names: Iterable[s
 
 @forked
 def test_a_process_that_is_killed(units: list[Unit], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = told(units, 2)
+    expected = alone(units)
     killed_once(monkeypatch, tmp_path, ("r3", "r7", "r11"))
     assert told(units, 2) == expected
     assert len(list(tmp_path.glob("*.killed"))) == 3
@@ -68,7 +74,7 @@ def test_a_process_that_is_killed(units: list[Unit], tmp_path: Path, monkeypatch
 
 @forked
 def test_a_repository_that_ends_every_process(units: list[Unit], monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = told(units, 2)
+    expected = alone(units)
     scan = repository.scan
 
     def dies(unit: Unit, job: Job) -> Done:
@@ -86,7 +92,7 @@ def test_killed_with_nothing_in_hand(units: list[Unit], tmp_path: Path, monkeypa
     """That is none of the two times which a repository has: each here ends one process, and is given to a dead one before."""
     import multiprocessing
 
-    expected = told(units, 2)
+    expected = alone(units)
     killed_once(monkeypatch, tmp_path, [unit.name for unit in units])
     found = []
     for _, done in pool.run_processes(units, asked(), 1):

@@ -1,4 +1,4 @@
-"""Dask: the same rows as the pool's, also where one of its workers is killed half-way."""
+"""Dask: the same rows as without it, also where one of its workers is killed half-way."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from servelint.scan import pool, repository
 from servelint.scan.job import FOLDER, Unit
 from servelint.scan.pool import ClusterError
 from tests.running import Workspace
-from tests.scan.samples import COMPOSE, RULE, asked, rows, written
+from tests.scan.samples import COMPOSE, RULE, asked, rows, scanned, written
 
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -38,7 +38,7 @@ def units(tmp_path: Path) -> list[Unit]:
 
 
 def test_a_worker_that_is_killed(local: Any, units: list[Unit]) -> None:
-    expected = Counter(line for _, done in pool.run_processes(units, asked(), 2) for line in done.rows.splitlines())
+    expected = Counter(line for unit in units for line in scanned(unit).rows.splitlines())
     assert len(expected) == 30
     found: Counter[bytes] = Counter()
     for count, (_, done) in enumerate(pool.run_on_cluster(units, asked(), local.scheduler_address)):

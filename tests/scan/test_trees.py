@@ -20,7 +20,7 @@ from servelint.readers.discover import SKIPPED
 from servelint.readers.registry import CANDIDATE
 from servelint.scan import archives
 from servelint.scan.job import FOLDER, GIT, TAR, ZIP, Unit
-from servelint.scan.trees import blob_id, followed, inside, is_candidate
+from servelint.scan.trees import DiskTree, blob_id, followed, inside, is_candidate
 from tests.repository import Repository
 from tests.scan.samples import COMMON, COMPOSE, FILES, RULE, SCRIPT, asked, places, rows, scanned, written
 from tests.together import together
@@ -235,6 +235,22 @@ def test_too_many_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert places(scanned(unit)) == [("", 1, "not read: it has more than 2 members")]
 
 
+def test_what_is_no_file_has_no_stamp(tmp_path: Path) -> None:
+    tree = DiskTree(str(tmp_path), None)
+    assert [tree.stamp(path) for path in ("none.yml", ".", "../a.yml")] == [""] * 3
+
+
+def test_what_is_closed_holds_no_file(tmp_path: Path) -> None:
+    zipped = archives.ZipTree(_zip(tmp_path / "a.zip", [("a.yml", b"x")]).place, None)
+    tarred = archives.TarTree(_tar(tmp_path / "a.tar.gz", [("a.yml", b"x")]).place, None)
+    for tree in (zipped, tarred):
+        tree.close()
+    assert zipped._zip.fp is None
+    assert tarred._file.closed
+    assert tarred._spool is not None
+    assert tarred._spool.closed
+
+
 def test_what_is_encrypted_is_told(tmp_path: Path) -> None:
     unit = _zip(tmp_path / "a.zip", [("a/compose.yml", COMPOSE.encode()), ("b/compose.yml", COMPOSE.encode())])
     data = bytearray((tmp_path / "a.zip").read_bytes())
@@ -340,11 +356,11 @@ def test_names_that_are_no_utf_8(tmp_path: Path) -> None:
         assert b'"path":"caf\\udce9.yml"' in scanned(unit).rows
 
 
-@given(
-    st.from_regex(
-        r"(?:[a-zA-Z._-]{0,3}(?:\.(?:ya?ml|j2|env|md|json5?|py|in|justfile)|Dockerfile|makefile|Procfile)){0,3}\w{0,3}"
-    )
-)
+_ENDS = [f".{end}" for end in ("yml", "yaml", "j2", "env", "md", "json", "json5", "py", "in", "justfile")]
+_PART = st.text("abYZ._-", max_size=3) | st.sampled_from([*_ENDS, "Dockerfile", "makefile", "Procfile"])
+
+
+@given(st.builds("".join, st.lists(_PART, max_size=6)))
 def test_a_name_is_looked_at_as_in_a_check(name: str) -> None:
     assert is_candidate(name) is (re.search(CANDIDATE, name) is not None)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
 
 import pytest
 
+from servelint.settings import layers
 from servelint.settings.layers import Glob, GlobError
 from tests.together import together
 
@@ -110,6 +112,23 @@ def test_relative_to_its_own_file_else_to_the_one_that_extends_it() -> None:
     assert matched("deploy/**", "/team/deploy/a.yml", "/policy", "/team")
     assert not matched("deploy/**", "/elsewhere/deploy/a.yml", "/policy", "/team")
     assert os.name == "nt" or not matched("deploy/**", "/Team/deploy/a.yml", "/policy", "/team")
+
+
+@together(
+    "windows, path, expected",
+    [
+        (True, "c:\\Repo\\a\\b.sh", "a/b.sh"),
+        (True, "c:\\other\\b.sh", None),
+        (False, "C:\\repo\\a\\b.sh", "a\\b.sh"),
+        (False, "c:\\Repo\\a\\b.sh", None),
+    ],
+)
+def test_windows_folds_the_case_and_turns_the_slashes(
+    windows: bool, path: str, expected: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layers, "os", SimpleNamespace(sep="\\"))
+    monkeypatch.setattr(layers, "_WINDOWS", windows)
+    assert layers._relative(path, "C:\\repo", "D:\\") == expected
 
 
 def test_below_the_root() -> None:

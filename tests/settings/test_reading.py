@@ -88,6 +88,10 @@ def test_everything() -> None:
     assert table.rules["vllm/*"][1]["severity"].value == "error"
 
 
+def test_one_gpu_is_a_number_of_gpus() -> None:
+    assert read("gpu-count = 1")[0].get("gpu-count") == 1
+
+
 def test_places_of_values() -> None:
     found, _ = read(EVERYTHING)
     assert str(found.values["profile"].origin) == "servelint.toml:5:11"

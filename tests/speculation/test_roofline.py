@@ -67,6 +67,18 @@ def test_the_draft_reads_the_head_each_time() -> None:
     assert found.drafting(1) > found.head
 
 
+def test_a_pass_of_the_draft_reads_the_experts_of_its_tokens() -> None:
+    assert Traffic(draft=10, draft_expert=3, experts=128, per_token=8).drafting(1) == pytest.approx(10 + 3 * 8)
+
+
+def test_a_block_drafter_that_is_not_known_is_as_wide_as_its_model() -> None:
+    case = Case("vllm", "block", "Qwen/Qwen3-14B", "H100", 8)
+    assert case.architecture is not None
+    found = traffic_of(case, case.architecture)
+    assert found.draft - found.head == 2 * 65 * 5120**2
+    assert (found.draft_expert, found.draft_layers) == (0, 5)
+
+
 def seconds(facts: Traffic, tokens: int, case: Case, bandwidth: float, flops: float, count: int, each: float) -> float:
     """A step of all requests with some tokens each, as docs/speculation.md has it; flops: of 16 bits, 0 for none."""
     size = facts.read(case.concurrency, tokens) + case.concurrency * facts.cached(case.context, tokens)

@@ -128,6 +128,7 @@ def test_fates_of_mutants(tmp_path: Path) -> None:
                 return min(number, MOST)
             """,
         "tests/test_small.py": """
+            import pytest
             from servelint.small import larger, least
             def test_larger():
                 assert larger(2, 1) == 2 and larger(1, 2) == 2
@@ -135,6 +136,9 @@ def test_fates_of_mutants(tmp_path: Path) -> None:
                 assert least(5) == 3
             def test_that_fails_without_a_mutant():
                 assert least(5) == 4
+            @pytest.mark.browser
+            def test_that_takes_minutes():
+                assert type(larger(1, 1.0)) is float
             """,
         "tests/test_nothing.py": "def test_that_fails(): assert False",
         "tools/mutants.py": (ROOT / "tools/mutants.py").read_text(encoding="utf-8"),

@@ -126,7 +126,8 @@ def _takes(option: Option, view: LaunchView, spelling: str) -> str:
     """What an option takes; a note if the releases that the launch may run on differ in it."""
     text = reference.takes(option, spelling, most=_CHOICES_AT_MOST)
     if option.choices is None and option.takes_value and not option.refuses and view.choices(option):
-        text = text.replace("text", f"one of {listed(view.choices(option), _CHOICES_AT_MOST)}", 1)
+        kind = next((one for one in ("text", "a value") if text.startswith(one)), "")  # an empty text may be the default
+        text = f"one of {listed(view.choices(option), _CHOICES_AT_MOST)}{text[len(kind) :]}" if kind else text
     text = text[:1].upper() + text[1:]
     if view.catalog is None or not _differs(option, view, spelling):
         return text

@@ -126,7 +126,8 @@ def mentioning(report: Report) -> str:
     sources = without_launch(report)
     parts = [f"{source.path} {_found_in(source)}" for source in sources[:_FILES_AT_MOST]]
     more = len(sources) - len(parts)
-    return ", ".join([*parts, *([f"{more} more files mention an engine"] if more else [])])
+    rest = [f"{counted(more, 'more file mentions', 'more files mention')} an engine"] if more else []
+    return ", ".join([*parts, *rest])
 
 
 def data_line() -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ import servelint
 from servelint.engines.config import Config, configs
 from servelint.judge.checks import memory, run_check
 from servelint.rules.load import rules
+from tests.together import together
 
 SGLANG = "python -m sglang.launch_server --model-path "
 VLLM = "vllm serve "
@@ -92,6 +95,19 @@ def test_what_fewer_sequences_buy_is_told() -> None:
     launch = config(VLLM + "Qwen/Qwen3-30B-A3B --max-num-seqs 1024 --max-model-len 8192", "0.14.0")
     assert remedy("memory.sequences", launch).startswith("--max-num-seqs 64 frees ")
     assert remedy("memory.sequences", launch).endswith("x the KV cache")
+
+
+@together("fits, pool, said", [(1, 90.0, 1), (2, 90.0, 2), (64, 90.0, 64), (64, 64.0, 48), (64, 1.0, None), (0, 90.0, None)])
+def test_the_largest_number_of_sequences_that_fits(
+    fits: int, pool: float, said: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def changed(_: Config, change: tuple[str, str]) -> Any:
+        return SimpleNamespace(verdict="fits" if int(change[1]) <= fits else "refused")
+
+    monkeypatch.setattr(memory, "changed", changed)
+    plan: Any = SimpleNamespace(state_pool=SimpleNamespace(low=pool), sequences=1024)
+    expected = f"write --max-num-seqs {said}, which fits" if said is not None else None
+    assert memory._enough(None, plan) == expected  # type: ignore[arg-type]
 
 
 def test_what_fewer_tokens_buy_is_told() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from servelint.engines.config import Config, configs
-from servelint.judge.checks import run_check
+from servelint.judge.checks import models, run_check
 from tests.judging import fields
 from tests.launching import launch_in
 from tests.together import together
@@ -136,6 +139,28 @@ def test_reasoning_parser(text: str, expected: str | None) -> None:
 def test_served_name(model: str, names: str, expected: bool) -> None:
     found = config(f"vllm serve {model} --served-model-name {names}", "0.33.0")
     assert (run_check("models.another_model", found) is not None) is expected
+
+
+@together(
+    "heads, kv, size, expected",
+    [
+        (28, 2, 7, "4"),  # each key-value head on two of the four
+        (28, 2, 4, None),
+        (40, 10, 8, "5"),
+        (24, 8, 12, "8"),
+        (8, 8, 4, None),
+        (60, 2, 15, "12"),
+        (6, 4, 3, "2"),
+        (6, 2, 0, None),
+    ],
+)
+def test_the_largest_size_that_shares_the_heads(
+    heads: int, kv: int, size: int, expected: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {"model.kv-heads": kv, "model.heads": heads, "tensor-parallel-size": size}
+    monkeypatch.setattr(models, "whole", lambda config, name: found[name])
+    fake: Any = SimpleNamespace(launch=SimpleNamespace(engine="vllm"), operand=lambda name: SimpleNamespace(value=False))
+    assert (models.kv_heads(fake) or {}).get("largest") == expected
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,11 @@ def test_nothing_is_said_of_what_may_be_read(release: str | None, env: dict[str,
     assert kinds("vllm", "m", release, env) == []
 
 
+def test_a_former_name_of_sglang_is_read_under_the_new_one() -> None:
+    names = ("SGL_ENABLE_JIT_DEEPGEMM_BMM", "SGL_ENABLE_JIT_DEEPGEMN", "SGL_FORCE_SHUTDOWM")
+    assert [kinds("sglang", "--model-path m", "0.4.6", {name: "1"}) for name in names] == [["removed-env"], [], []]
+
+
 _OLLAMA = "services:\n  a:\n    image: ollama/ollama:0.24.0\n    environment:\n      - OLLAMA_NOVEL_THING=1\n"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from servelint.core.settings import Settings
 from servelint.core.text import TracedText
 from servelint.lint import check, check_in_parallel
 from servelint.memory.plan import VERDICTS, MemoryPlan
+from servelint.report.formats.html import cards
 from servelint.report.formats.html import page as render
 from servelint.report.formats.html.cards import MEMORY, shapes
 from servelint.report.memory import Plans
@@ -52,6 +54,12 @@ class TestTheBar:
         patterns = {pattern.get("id") for pattern in found.all("pattern")}
         assert {fill[5:-1] for fill in fills if fill and fill.startswith("url(")} <= patterns
         assert found.said("text", found.one("svg.bar")) == ["weights", "kv cache"]  # where there is room
+
+    def test_each_look_is_of_a_part_that_a_plan_has(self) -> None:
+        folder = Path(memory.__file__).parent
+        named = re.findall(r'Part\(\s*"([^"]+)"', "".join([one.read_text(encoding="utf-8") for one in folder.rglob("*.py")]))
+        assert cards._LOOKS.keys() <= set(named)
+        assert {pattern for _, pattern in cards._LOOKS.values()} == {"plain", *cards._SHAPES}
 
     def test_its_name_says_what_it_shows(self) -> None:
         bar = page(plan()).one("svg.bar")

@@ -15,6 +15,8 @@ from servelint.core.judged import totals
 from servelint.core.launch import ReleaseClaim
 from servelint.core.problem import Problem
 from servelint.engines.catalog import freshness
+from servelint.filters.suppressions import Suppression
+from servelint.report.formats import RenderOptions
 from servelint.report.formats.json import render
 from tests.book import as_written
 from tests.findings import documented, finding, report
@@ -194,3 +196,24 @@ def test_branches_of_a_script(workspace: Workspace) -> None:
     (found,) = data["findings"]
     assert found["branches"] == [{"line": 2, "column": 1, "text": '[ -n "$A" ]', "taken": True}]
     assert ", if the branch at line 2 is taken" in found["message"]
+
+
+def test_a_suppression_and_what_it_hides() -> None:
+    hidden = documented()
+    every = [
+        Suppression("comment", "vllm/x", "a.sh", 2, 3, "as said", [hidden]),
+        Suppression("setting", "b", "--exclude", 0, 0),
+    ]
+    first, second = valid(render(report(), RenderOptions(suppressions=every)))["suppressions"]
+    assert (first["reason"], first["path"], first["line"], first["said_by"]) == ("as said", "a.sh", 2, None)
+    assert first["hidden"] == [
+        {
+            "rule": hidden.rule,
+            "severity": "error",
+            "message": hidden.message,
+            "path": "deploy/compose.yml",
+            "line": 7,
+            "column": 24,
+        }
+    ]
+    assert (second["path"], second["line"], second["said_by"], second["hidden"]) == (None, None, "--exclude", None)

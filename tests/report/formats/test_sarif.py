@@ -13,7 +13,7 @@ import pytest
 import servelint
 from servelint.core.finding import Finding
 from servelint.core.result import Report
-from servelint.report.formats.sarif import descriptor, render
+from servelint.report.formats.sarif import _harmless, descriptor, render
 from servelint.rules.load import rules
 from tests.findings import documented, finding, report, simple
 from tests.launching import marked
@@ -240,3 +240,13 @@ def test_in_the_page_of_somebody_elses_rule_nothing_is_markup(workspace: Workspa
     (told,) = out["runs"][0]["tool"]["driver"]["rules"]
     assert r"&lt;img src=x&gt; \[a\]\(javascript\:b\) \`c\`" in told["help"]["markdown"]
     assert "<img" not in told["help"]["markdown"]
+
+
+def test_addresses_and_texts_of_a_foreign_rule_are_no_markup() -> None:
+    rule = {"title": "<b>", "advice": "", "why": "a\n b\n\n c", "evidence": [{"url": "https://a/<`b`> c", "says": "<i>"}]}
+    assert _harmless(rule) == {
+        "title": "&lt;b&gt;",
+        "advice": "",
+        "why": "a b\n\nc",
+        "evidence": [{"url": "https://a/bc", "says": "&lt;i&gt;"}],
+    }

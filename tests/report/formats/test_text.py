@@ -10,6 +10,7 @@ from servelint.core.finding import Edit, Finding, Fix
 from servelint.core.launch import ReleaseClaim
 from servelint.core.problem import Problem
 from servelint.core.source import Source, Span
+from servelint.filters.suppressions import Suppression
 from servelint.report.formats import RenderOptions
 from servelint.report.formats.text import Painter, finding_text, impacts, render, summary
 from tests.findings import documented, finding, report, simple
@@ -354,6 +355,23 @@ class TestSummary:
             ([safe, safe, unsafe], start.format("3 errors", "3 launches") + "2 fixable with --fix, 1 with --unsafe-fixes"),
         ):
             assert summary(report(*[one for fix in fixes for one in self.findings("error", fix=fix)]), None) == said
+
+
+def test_suppressions_and_what_they_hide() -> None:
+    every = [
+        Suppression("comment", "vllm/x", "a.sh", 2, 3, "as said", [documented()]),
+        Suppression("baseline", "", "b.json", 1, 1, hidden=[]),
+        Suppression("setting", "b", "--exclude", 0, 0, trusted=False),
+    ]
+    lines = render(report(), RenderOptions(suppressions=every)).splitlines()
+    start = lines.index("2 suppressions are in force, 1 not trusted:")
+    hidden = documented()
+    assert lines[start + 1 : start + 5] == [
+        "a.sh:2:3: comment: vllm/x (as said)",
+        f"    deploy/compose.yml:7:24: error[{hidden.rule}] {hidden.statement}",
+        "b.json:1:1: baseline: no rule; hides nothing",
+        "--exclude: setting: b; not trusted, so it hides nothing",
+    ]
 
 
 class TestColour:
