@@ -292,7 +292,8 @@ def test_linear_groups_by_the_config_of_a_folder(width: int, cut: bool, tmp_path
     weights = {"num_bits": 4, "type": "int", "symmetric": True, "group_size": 128, "strategy": "group"}
     config = {
         "architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "hidden_size": 5120, "intermediate_size": width,
-        "num_hidden_layers": 2, "num_attention_heads": 40, "num_key_value_heads": 8, "vocab_size": 1000, "torch_dtype": "bfloat16",
+        "num_hidden_layers": 2, "num_attention_heads": 40, "num_key_value_heads": 8, "vocab_size": 1000,
+        "torch_dtype": "bfloat16",
         "quantization_config": {
             "quant_method": "compressed-tensors", "format": "pack-quantized",
             "config_groups": {"group_0": {"targets": ["Linear"], "weights": weights}},

@@ -44,7 +44,7 @@ _IN_CHANNELS = ("zai-org/glm-4.", "redhatai/")
 _GROUPS_OF_128 = ("redhatai/", "neuralmagic/")
 """Publishers of compressed-tensors in 4 bits with the usual groups."""
 _LINEAR_IN_GROUPS = re.compile(r"qwen/|(?:redhatai|neuralmagic)/(?:qwen|phi-4|deepseek-r1-distill-qwen)")
-"""Beginnings of repositories of dense models whose groups, by name, are those. Others have groups of 64, or leave layers out."""
+"""Beginnings of repositories of models whose groups are those. Others may have groups of 64, or leave layers out."""
 _WHOLE_INPUTS = {"dense mlp": "inner size", "attention": "attention's width", "linear attention": "linear attention's width"}
 """Groups of matrices whose inputs tensor parallelism cuts, whatever the release -> what they are called."""
 _METHODS = {"fp8": "fp8", "deepseek_v4_fp8": "fp8", "compressed-tensors": "compressed-tensors"}
