@@ -269,6 +269,42 @@ def test_experts_in_groups_of_compressed_tensors(words: str, release: str, shard
     assert (found["shard"] if found is not None else None) == shard
 
 
+@together(
+    "words, release, shard",
+    [
+        ("RedHatAI/Qwen2.5-14B-Instruct-quantized.w4a16 -tp 8", "0.33.0", "1728"),
+        ("RedHatAI/Qwen2.5-14B-Instruct-quantized.w4a16 -tp 4", "0.33.0", None),
+        ("RedHatAI/Qwen2.5-14B-Instruct-quantized.w4a16 -tp 8 --quantization gptq", "0.33.0", None),
+        ("RedHatAI/Qwen2.5-14B-Instruct-quantized.w8a16 -tp 8", "0.33.0", None),  # a scale for each channel
+        ("RedHatAI/granite-3.1-8b-instruct-quantized.w4a16 -tp 8", "0.33.0", None),  # groups of 64 would fit
+        ("RedHatAI/gemma-4-26B-A4B-it-quantized.w4a16 -tp 2", "0.33.0", None),  # 2112 inputs have no groups of 128
+        ("Qwen/Qwen2.5-14B-Instruct-GPTQ-Int4 -tp 8 --quantization gptq", "0.21.0", "1728"),
+        ("Qwen/Qwen2.5-72B-Instruct-GPTQ-Int4 -tp 8 --quantization gptq", "0.21.0", None),  # padded
+    ],
+)
+def test_linear_groups(words: str, release: str, shard: str | None) -> None:
+    found = fields("vllm/linear-groups-cut", vllm(words, release))
+    assert (found["shard"] if found is not None else None) == shard
+
+
+@pytest.mark.parametrize(("width", "cut"), [(13824, True), (8192, False), (13760, False)])
+def test_linear_groups_by_the_config_of_a_folder(width: int, cut: bool, tmp_path: Path) -> None:
+    weights = {"num_bits": 4, "type": "int", "symmetric": True, "group_size": 128, "strategy": "group"}
+    config = {
+        "architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "hidden_size": 5120, "intermediate_size": width,
+        "num_hidden_layers": 2, "num_attention_heads": 40, "num_key_value_heads": 8, "vocab_size": 1000,
+        "torch_dtype": "bfloat16",
+        "quantization_config": {
+            "quant_method": "compressed-tensors", "format": "pack-quantized",
+            "config_groups": {"group_0": {"targets": ["Linear"], "weights": weights}},
+        },
+    }  # fmt: skip
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "config.json").write_text(json.dumps(config))
+    launch = launch_in("vllm serve ./m -tp 8", "run.sh", tmp_path)
+    assert (fields("vllm/linear-groups-cut", configs(launch, ["0.33.0"])[0]) is not None) is cut
+
+
 @pytest.mark.parametrize(
     ("bits", "group", "cut"), [(4, 128, True), (8, 128, False), (4, 32, False), (4, None, False), (4, -1, False)]
 )

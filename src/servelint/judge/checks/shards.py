@@ -43,6 +43,8 @@ _IN_CHANNELS = ("zai-org/glm-4.", "redhatai/")
 """Publishers of FP8 with a scale for each channel."""
 _GROUPS_OF_128 = ("redhatai/", "neuralmagic/")
 """Publishers of compressed-tensors in 4 bits with the usual groups."""
+_LINEAR_IN_GROUPS = re.compile(r"qwen/|(?:redhatai|neuralmagic)/(?:qwen|phi-4|deepseek-r1-distill-qwen)")
+"""Beginnings of repositories of models whose groups are those. Others may have groups of 64, or leave layers out."""
 _WHOLE_INPUTS = {"dense mlp": "inner size", "attention": "attention's width", "linear attention": "linear attention's width"}
 """Groups of matrices whose inputs tensor parallelism cuts, whatever the release -> what they are called."""
 _METHODS = {"fp8": "fp8", "deepseek_v4_fp8": "fp8", "compressed-tensors": "compressed-tensors"}
@@ -254,13 +256,15 @@ def linear_groups(config: Config) -> dict[str, str] | None:
     from servelint.models.quantization import Formats
 
     repository, size = (config.text("model.repository") or "").lower(), whole(config, "tensor-parallel-size")
-    model = _stored(config) or (lookup(repository) if repository.startswith((*_GROUPS_OF_128, "qwen/")) else None)
+    model = _stored(config) or (lookup(repository) if _LINEAR_IN_GROUPS.match(repository) else None)
     if model is None or size is None or not _by_groups(config, model, repository):
         return None
     formats = Formats(model.quantization)
     for one in matrices(model):
         held = formats.of(one)
         if one.split != "columns" or one.group not in _WHOLE_INPUTS or held.scheme not in ("int4", "int8") or held.group < 2:
+            continue
+        if one.columns % held.group:  # left in 16 bits, or in other groups than its name says
             continue
         found = _said(model, _WHOLE_INPUTS[one.group], one.columns, size, held.group, {"": (one.columns, 1)})
         if found is not None:
@@ -272,6 +276,8 @@ def _by_groups(config: Config, model: Architecture, repository: str) -> bool:
     """Whether the release checks the groups of a checkpoint that certainly has them."""
     method, given = model.quantization.method, config.operand("quantization")
     if method == "compressed-tensors":
+        if config.operand("gpu.vendor").value == "amd" and not config.at_least("0.30.0"):
+            return False  # Conch takes scales that each rank has whole, as those of an activation order have
         return given.present is False or given.value == method
     if method != "gptq" or config.at_least("0.22.0") is not False or "-72b-" in repository:
         return False
