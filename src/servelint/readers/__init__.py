@@ -103,6 +103,10 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
             given = helm.elsewhere(source, beside)
             for launch in found.launches:
                 launch.elsewhere = given
+    if any(launch.release.how is None for launch in found.launches):
+        from servelint.readers import source_tree
+
+        source_tree.claim(found.launches, beside)
     pair(found.launches)
     found.problems += run.problems
     if around is not None:

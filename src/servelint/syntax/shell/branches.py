@@ -37,7 +37,9 @@ def names(test: str) -> list[str]:
 
 
 _LEAVES = re.compile(r"(?m)^[ \t]*(?:exec[ \t]|exit\b)")
-_HALF = re.compile(r"(?m)^[ \t]*(?:if|then|el\w+|fi|for|while|until|do|done|case|esac|function|[{}()])(?:[\s;]|$)|<<|\\$|[{(]$|;;|['\"]$")
+_HALF = re.compile(
+    r"(?m)^[ \t]*(?:if|then|el\w+|fi|for|while|until|do|done|case|esac|function|[{}()])(?:[\s;]|$)|<<|\\$|[{(]$|;;|['\"]$"
+)
 """What may be a part of a statement, a heredoc or a quote that other lines end."""
 
 
