@@ -101,7 +101,8 @@ def _unresolved(launch: Launch) -> list[Unresolved]:
     if launch.open_env:
         why = "variables may be set in a file or a script that was not read"
         found.append(Unresolved(ENVIRONMENT, "", launch.site, why))
-    why = f"the engine's own releases refuse it, and {'a source tree' if of_source(launch) else 'a build of another publisher'} may not"
+    builder = "a source tree" if of_source(launch) else "a build of another publisher"
+    why = f"the engine's own releases refuse it, and {builder} may not"
     if launch.launcher:
         why = "it is neither an option of the engine nor one that servelint knows of the program that starts it"
     found += [Unresolved(WORD, span.text, span, why) for span in dict.fromkeys(launch.unsure)]

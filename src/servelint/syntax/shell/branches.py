@@ -38,7 +38,8 @@ def names(test: str) -> list[str]:
 
 _LEAVES = re.compile(r"(?m)^[ \t]*(?:exec[ \t]|exit\b)")
 _HALF = re.compile(
-    r"(?m)^[ \t]*(?:if|then|el\w+|fi|for|while|until|do|done|case|esac|function|[{}()])(?:[\s;]|$)|<<|\\$|[{(]$|;;|['\"]$"
+    r"(?m)^[ \t]*(?:if|then|el\w+|fi|for|while|until|do|done|case|esac|function|[{()}])(?:[\s;]|$)"
+    r"|<<|\\$|[{(]$|;;|['\"]$"
 )
 """What may be a part of a statement, a heredoc or a quote that other lines end."""
 
@@ -54,8 +55,14 @@ class Lines(list[TracedText]):
         super().__init__()
         self._marks: set[int] = set()
 
-    def divide(self, start: int, middle: int, end: int, test: TracedText) -> None:
-        """Divide what the two branches of a condition have printed; only whole lines that leave the script are."""
+    def divide(self, ends: list[int], test: TracedText) -> None:
+        """Divide what the two branches of a condition have printed; only whole lines that leave the script are.
+
+        Args:
+            ends: How much was printed before them, after the one and after the other.
+            test: The condition.
+        """
+        start, middle, end = ends
         before, *arms = [
             "".join([one.flat for one in self[low:high] if id(one) not in self._marks])
             for low, high in ((0, start), (start, middle), (middle, end))

@@ -473,7 +473,7 @@ class Evaluator:
         tested = self.script.text.cut(*(test or (node.start_byte, node.end_byte)))
         condition = tested.flat
         if isinstance(self.printed, branches.Lines) and len(lines) == 3:
-            self.printed.divide(*lines, tested.strip())
+            self.printed.divide(lines, tested.strip())
         if _IS_THERE.search(condition) is not None:
             # what installs a program where it is missing says which release is there
             fails = len(_ABSENT.findall(condition)) + any(child.type == "||" for child in node.children)
