@@ -306,10 +306,10 @@ def _yaml_as_one(
         if made:
             return Reading(source, made, [])
     launches, known = read_documents(source, documents, neighbours)
-    if not launches and problem is None and plain and source.path.endswith(("values.yaml", "values.yml")):
+    if problem is None and plain and source.path.endswith(("values.yaml", "values.yml")):
         from servelint.readers import helm
 
-        launches = helm.of_own_values(source, neighbours)
+        launches = helm.completed(launches, helm.of_own_values(source, neighbours))
     if _TEMPLATE in source.text:
         filled = _filled(source, neighbours, shown=bool(launches))
         if filled:
