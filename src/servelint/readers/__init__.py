@@ -103,7 +103,7 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
             given = helm.elsewhere(source, beside)
             for launch in found.launches:
                 launch.elsewhere = given
-    if any(launch.release.how is None for launch in found.launches):
+    if any(launch.release.release is None for launch in found.launches):
         from servelint.readers import source_tree
 
         source_tree.claim(found.launches, beside)

@@ -36,7 +36,7 @@ def claim(launches: list[Launch], beside: Neighbours) -> None:
     for launch in [other for one in launches for other in one.every]:
         release, image, engine = launch.release, launch.image, launch.engine
         package = ENGINES[engine].python_package
-        if not package or release.release is not None or release.how is not None or release.rolling:
+        if not package or release.release is not None or release.how not in (None, "pip") or release.rolling:
             continue
         if image is not None and HOLE not in image.flat and images.identify(image).engine is not None:
             continue
