@@ -1140,3 +1140,16 @@ def test_branches_that_print_the_end_of_a_script(text: str, models: list[str]) -
 def test_many_branches_that_print_the_end_of_a_script_are_bounded() -> None:
     row = "\n".join([_A_OR_B.replace("Q", f"Q{number}") for number in range(24)])
     assert [one.argv[0].value for one in launches_in(f"{{\n{row}\n}} > run.sh\n", "make.sh")] == ["a", "b"]
+
+
+@together(
+    "given, words",
+    [
+        ('"A=$X/1" "B=$Y" C=3', ["m", "--port", "1"]),
+        ('"$X/a" "$Y-b" "$Z=c"', ["m", "--port", "1"]),
+    ],
+)
+def test_an_unknown_text_that_cannot_be_another(given: str, words: list[str]) -> None:
+    body = """while [ "${1:-}" != '--' ]; do shift; done; shift; vllm serve "$@\""""
+    text = f"run() {{\n{body}\n}}\nrun {given} -- m --port 1\n"
+    assert argv(script(text)) == words

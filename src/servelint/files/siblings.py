@@ -55,7 +55,7 @@ class Neighbours:
 
         Args:
             path: Its path.
-            named: Whether its format names it, so that it is told where it may not be read.
+            named: Whether its format names it, so that a refusal to read it is reported.
         """
         if self.folder is None or "\0" in path:
             return None

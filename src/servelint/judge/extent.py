@@ -40,9 +40,8 @@ def judged(launch: Launch, settings: Settings) -> Judged:
     tree = launch.release.span
     if of_source(launch) and release is None and tree is not None:
         name = ENGINES[launch.engine].name
-        found.assumption = (
-            f"{name} may run from the source tree of {tree.source.path}, at any commit: what depends on the release is no error"
-        )
+        of = f"{name} may run from the source tree of {tree.source.path}, at any commit"
+        found.assumption = f"{of}: what depends on the release is a warning at most"
     if strange is not None:
         found.release, found.known = strange.placed.near[0], False
         found.assumption = f"{strange.fact(launch.engine)}: {strange.assumption}"
