@@ -194,6 +194,17 @@ class TestRelease:
 class TestOneEach:
     """A launch is listed once, as a plain run of its script starts it."""
 
+    def test_other_runs_of_a_command(self, workspace: Workspace) -> None:
+        text = "for m in a b a c; do HF_TOKEN=hf_secret$m vllm serve $m --api-key k$m; done\n"
+        found = launch(workspace, text)
+        assert found["argv"] == ["a", "--api-key", "***"]
+        assert [(one["argv"], one["line"]) for one in found["others"]] == [
+            (["b", "--api-key", "***"], 1), (["c", "--api-key", "***"], 1),
+        ]  # fmt: skip
+        assert "hf_secret" not in str(found)
+        assert "2 more runs with other words" in workspace.run("launches", "run.sh").out
+        assert "others" not in launch(workspace, "for m in a a; do vllm serve $m; done\n")
+
     def test_a_command_in_a_loop(self, workspace: Workspace) -> None:
         assert len(launches(workspace, "for port in 1 2 3; do\n  vllm serve m --port $port\ndone\n")) == 1
 

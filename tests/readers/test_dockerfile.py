@@ -427,3 +427,27 @@ class TestSupervisord:
     def test_without_supervisord(self) -> None:
         text = self.TEXT.replace("⟦", "").replace("⟧", "").replace("/usr/bin/supervisord", "/usr/bin/top")
         assert [one.started for one in launches_in(text, "Dockerfile")] in ([], [False])
+
+
+@together(
+    "steps, pinned",
+    [
+        ("COPY requirements.txt /app/requirements.txt\nRUN pip install -r /app/requirements.txt", "0.20.0"),
+        ("WORKDIR /app\nCOPY . .\nRUN uv pip install --system --requirement=requirements.txt", "0.20.0"),
+        ("WORKDIR /app\nARG FILE=requirements.txt\nCOPY ${FILE} ./\nRUN pip install -U pip -r ${FILE}", "0.20.0"),
+        ("COPY requirements.txt /app/\nRUN pip install -r /app/requirements.txt && pip install vllm==0.19.1", "0.19.1"),
+        ("RUN pip install -r /app/requirements.txt", None),
+        ("COPY requirements.txt /app/\nRUN echo pip uninstall -r /app/other.txt", None),
+    ],
+)  # fmt: skip
+def test_requirements_that_a_step_installs(steps: str, pinned: str | None, tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("torch\nvllm[audio]==0.20.0  # pinned\n")
+    text = f'FROM python:3.12\n{steps}\nCMD ["vllm", "serve", "m"]\n'
+    assert launch_in(text, "Dockerfile", tmp_path).release.release == pinned
+
+
+def test_requirements_of_an_earlier_stage(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("vllm==0.20.0\n")
+    base = "FROM python:3.12 AS base\nCOPY requirements.txt /r.txt\nRUN pip install -r /r.txt\n"
+    text = base + 'FROM base\nCMD ["vllm", "serve", "m"]\n'
+    assert launch_in(text, "Dockerfile", tmp_path).release.release == "0.20.0"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import servelint
 from servelint.core.source import Source
 from servelint.readers import helm
 from servelint.syntax import yaml
@@ -157,3 +160,46 @@ class TestNothing:
         bomb = "".join([f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)])
         text = f"a0: &a0 {{image: vllm/vllm-openai:v1, args: [--a]}}\n{bomb}"
         assert 0 < len(launches_in(text, VALUES)) < 100
+
+
+_CHART = {
+    "Chart.yaml": "apiVersion: v2\nname: mine\nversion: 0.1.0\n",
+    "templates/deployment.yaml": """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: x}
+spec:
+  template:
+    spec:
+      containers:
+        - name: vllm
+          image: "{{ .Values.image.repository }}:{{ .Values.image.tag }}"
+          args:
+            - --model
+            - {{ .Values.model }}
+            - --load-format
+            - auto
+            {{- range .Values.extraArgs }}
+            - {{ . | quote }}
+            {{- end }}
+""",
+}
+_HELD = "image: {repository: vllm/vllm-openai, tag: v0.20.0}\nmodel: Qwen/Qwen3-8B\nextraArgs: [--max-model-len, '4096']\n"
+
+
+def test_words_that_a_template_adds_to_those_of_its_values(tmp_path: Path) -> None:
+    for name, text in {**_CHART, "values.yaml": _HELD}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for paths in ([tmp_path / "values.yaml"], [tmp_path]):
+        (found,) = servelint.check([str(path) for path in paths]).launches
+        assert argv(found) == ["--model", "Qwen/Qwen3-8B", "--load-format", "auto", "--max-model-len", "4096"]
+
+
+def test_values_whose_template_makes_another_launch(tmp_path: Path) -> None:
+    other = _CHART["templates/deployment.yaml"].replace(".tag }}", ".tag }}-cu130")
+    for name, text in {**_CHART, "values.yaml": _HELD, "templates/deployment.yaml": other}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (found,) = servelint.check([str(tmp_path / "values.yaml")]).launches
+    assert argv(found)[-2:] == ["--max-model-len", "4096"]

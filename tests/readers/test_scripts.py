@@ -1111,3 +1111,45 @@ def test_a_template_for_cloud_init() -> None:
     text = "#cloud-config\nruncmd:\n  - vllm serve ${model} --port 8000\n"
     for name in ("init.tftpl", "cloud-init.tpl", "user-data"):
         assert argv(launch_in(text, name)) == ["${model}", "--port", "8000"]
+
+
+_A_OR_B = 'if [ -n "$Q" ]; then echo "exec vllm serve a"; else echo "exec vllm serve b"; fi'
+
+
+@together(
+    "text, models",
+    [
+        (f"{_A_OR_B} > run.sh", ["a", "b"]),
+        (f"{_A_OR_B} > run.sh\nbash run.sh", ["a", "b"]),
+        (f"{{ echo '#!/bin/sh'\necho 'set -e'\n{_A_OR_B}; }} > /start.sh", ["a", "b"]),
+        ('case "$Q" in a) echo "exec vllm serve a";; b) echo "exec vllm serve b";; *) echo "exec vllm serve c";; esac > run.sh',
+         ["a", "b", "c"]),
+        ('{ if [ -n "$Q" ]; then printf "vllm serve a\\nexit 0\\n"; fi\necho "exec vllm serve b"; } > run.sh', ["a", "b"]),
+        (f'{{ if [ -n "$Z" ]; then echo "exec vllm serve z"; else {_A_OR_B}; fi; }} > run.sh', ["z", "a", "b"]),
+        # decided: one branch prints
+        (f"Q=1\n{_A_OR_B} > run.sh", ["a"]),
+        # parts of a command, of a statement, or of a file that is no script
+        ("{ echo 'vllm serve a \\\\'\nif [ -n \"$Q\" ]; then echo ' --port 1'; else echo ' --port 2'; fi; } > run.sh", ["a"]),
+        ('{ if [ -n "$Q" ]; then echo "if true; then"; fi\necho "exec vllm serve b"; } > run.sh', ["b"]),
+    ],
+)  # fmt: skip
+def test_branches_that_print_the_end_of_a_script(text: str, models: list[str]) -> None:
+    assert [one.argv[0].value for one in launches_in("#!/bin/bash\n" + text + "\n", "make.sh")] == models
+
+
+def test_many_branches_that_print_the_end_of_a_script_are_bounded() -> None:
+    row = "\n".join([_A_OR_B.replace("Q", f"Q{number}") for number in range(24)])
+    assert [one.argv[0].value for one in launches_in(f"{{\n{row}\n}} > run.sh\n", "make.sh")] == ["a", "b"]
+
+
+@together(
+    "given, words",
+    [
+        ('"A=$X/1" "B=$Y" C=3', ["m", "--port", "1"]),
+        ('"$X/a" "$Y-b" "$Z=c"', ["m", "--port", "1"]),
+    ],
+)
+def test_an_unknown_text_that_cannot_be_another(given: str, words: list[str]) -> None:
+    body = """while [ "${1:-}" != '--' ]; do shift; done; shift; vllm serve "$@\""""
+    text = f"run() {{\n{body}\n}}\nrun {given} -- m --port 1\n"
+    assert argv(script(text)) == words

@@ -9,6 +9,7 @@ from servelint.cli.command import Options, command, flag
 from servelint.cli.options import Inputs, SettingsOptions, Versions
 from servelint.cli.output import print_problems, print_stderr, write_json, write_stdout
 from servelint.core.launch import Launch, Word, difference
+from servelint.core.numbers import counted
 from servelint.core.secrets import MASK, masked_value, without_in
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
@@ -46,22 +47,25 @@ def run(inputs: Inputs, versions: Versions, settings: SettingsOptions, writing: 
     report = options.lint(inputs, settings_files)
     if settings_files.problems:
         return options.report_problems(settings_files.problems)
-    shown = one_each([launch for launch in report.launches if launch.started])
+    shown = _grouped([launch for launch in report.launches if launch.started])
 
-    def data_of(launch: Launch) -> dict[str, Any]:
+    def data_of(launch: Launch, others: list[Launch]) -> dict[str, Any]:
         data = launch_data(launch, settings_files.of(launch.source.path).engine_versions)
-        return data if writing.show_secrets else _without_secrets(launch, data)
+        data = data if writing.show_secrets else _without_secrets(launch, data)
+        more = [data_of(one, []) for one in others]
+        differing = [one for at, one in enumerate(more) if _words_of(one) not in map(_words_of, [data, *more[:at]])]
+        return {**data, "others": differing} if differing else data
 
     if writing.format == "json":
         data = {
-            "launches": [data_of(launch) for launch in shown],
+            "launches": [data_of(launch, others) for launch, *others in shown],
             "errors": [problem_data(problem) for problem in report.errors],
         }
         if report.notes:
             data["notes"] = [problem_data(problem) for problem in report.notes]
         write_json(data, secrets=writing.show_secrets)
     else:
-        write_stdout("".join([launch_text(launch, data_of(launch)) + "\n" for launch in shown]))
+        write_stdout("".join([launch_text(launch, data_of(launch, others)) + "\n" for launch, *others in shown]))
         print_problems(report.errors)
         for problem in report.notes:
             print_stderr(note_text(problem, Painter(False)))
@@ -72,15 +76,24 @@ def run(inputs: Inputs, versions: Versions, settings: SettingsOptions, writing: 
 
 def one_each(launches: list[Launch]) -> list[Launch]:
     """Return each launch once: the first run of a command in a loop or a function, and one launch for each container."""
-    first: dict[tuple[object, ...], Launch] = {}
+    return [several[0] for several in _grouped(launches)]
+
+
+def _words_of(data: dict[str, Any]) -> tuple[object, ...]:
+    return data["engine"], data["version"], data["image"], data["argv"], data["env"]
+
+
+def _grouped(launches: list[Launch]) -> list[list[Launch]]:
+    """Return the runs of each command in a loop or a function, and the launches of each container, the likely one first."""
+    every: dict[tuple[object, ...], list[Launch]] = {}
     for launch in launches:
         # a function that is given a whole command starts another one each time
         verb = launch.verb[0].text.span() if launch.verb else None
         place = () if launch.name else (launch.site.start, launch.site.end, verb.start if verb is not None else -1)
         key = (id(launch.source), launch.name, *place)
-        if key not in first or (launch.likely and not first[key].likely):
-            first[key] = launch
-    return list(first.values())
+        several = every.setdefault(key, [])
+        several.insert(0 if several and launch.likely and not several[0].likely else len(several), launch)
+    return list(every.values())
 
 
 def _without_secrets(launch: Launch, data: dict[str, Any]) -> dict[str, Any]:
@@ -201,4 +214,7 @@ def launch_text(launch: Launch, data: dict[str, Any]) -> str:
             line = "       "
         line += shown if line.endswith(" ") and not line.strip() else " " + shown if line.strip() != "argv" else shown
     lines.append(line)
+    if "others" in data:
+        runs = counted(len(data["others"]), "more run", "more runs")
+        lines.append(f"  {runs} with other words, in a loop, a function or this container (--format json lists them)")
     return "\n".join(lines)

@@ -71,7 +71,7 @@ class ReleaseClaim:
 
     Attributes:
         release: Such as "0.27.1"; None if the file does not say it.
-        how: "image", "pip" or "settings"; None without a claim.
+        how: "image", "pip" or "settings"; "source" where a source tree lies around the file; None without a claim.
         span: Where the claim stands.
         rolling: Whether it is the newest release at the time of the pull (`latest`, `nightly`).
         build: What the tag or the version has behind the release, where no published build of it has that: a fork's name.

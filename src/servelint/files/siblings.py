@@ -50,14 +50,19 @@ class Neighbours:
         self._fetch = fetch
         self._read: dict[str, Source | None] = {}
 
-    def read(self, path: str) -> Source | None:
-        """The text of a file; None if it is missing, not regular, too large, or not UTF-8."""
+    def read(self, path: str, *, named: bool = True) -> Source | None:
+        """The text of a file; None if it is missing, not regular, too large, or not UTF-8.
+
+        Args:
+            path: Its path.
+            named: Whether its format names it, so that a refusal to read it is reported.
+        """
         if self.folder is None or "\0" in path:
             return None
         if path not in self._read:
             found = self._open(path)
             self._note((*self._route, path), found)
-            if isinstance(found, Refused):
+            if isinstance(found, Refused) and named:
                 self.refused.setdefault(path, found)
             self._read[path] = None if isinstance(found, Refused) else found
         return self._read[path]

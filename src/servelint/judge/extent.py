@@ -14,7 +14,7 @@ from servelint.engines import catalog as catalogs
 from servelint.engines.config import Config, facts_of, with_file
 from servelint.engines.releases import KNOWN, newest, place, release_key
 from servelint.files.directives import name_gpus
-from servelint.judge.releases import unlisted
+from servelint.judge.releases import of_source, unlisted
 from servelint.rules import ranges
 from servelint.rules.condition import lacking, lacking_value
 
@@ -37,6 +37,11 @@ def judged(launch: Launch, settings: Settings) -> Judged:
         why = "it belongs to a server whose options servelint does not know"
         found.unresolved.append(Unresolved(WORD, other.text.shown, other.site, why))
     strange = unlisted(launch, settings)
+    tree = launch.release.span
+    if of_source(launch) and release is None and tree is not None:
+        name = ENGINES[launch.engine].name
+        of = f"{name} may run from the source tree of {tree.source.path}, at any commit"
+        found.assumption = f"{of}: what depends on the release is a warning at most"
     if strange is not None:
         found.release, found.known = strange.placed.near[0], False
         found.assumption = f"{strange.fact(launch.engine)}: {strange.assumption}"
@@ -95,7 +100,8 @@ def _unresolved(launch: Launch) -> list[Unresolved]:
     if launch.open_env:
         why = "variables may be set in a file or a script that was not read"
         found.append(Unresolved(ENVIRONMENT, "", launch.site, why))
-    why = "the engine's own releases refuse it, and a build of another publisher may not"
+    builder = "a source tree" if of_source(launch) else "a build of another publisher"
+    why = f"the engine's own releases refuse it, and {builder} may not"
     if launch.launcher:
         why = "it is neither an option of the engine nor one that servelint knows of the program that starts it"
     found += [Unresolved(WORD, span.text, span, why) for span in dict.fromkeys(launch.unsure)]

@@ -32,6 +32,7 @@ from servelint.judge.releases import (
     may_be_a_fork,
     may_be_between,
     next_minor_release,
+    of_source,
     possible_releases,
     read_of,
     release_name,
@@ -154,6 +155,11 @@ def _judged(
         said = launch.release.how is not None or launch.release.release is None
         if every_rule and said and not launch.fragment and settings.wants(UNKNOWN_RELEASE):
             findings.append(_of_release(launch, releases.unlisted, settings))
+    if of_source(launch) and not releases.exact:
+        for finding in findings:
+            name = finding.rule.partition("/")[2]
+            if finding.severity == "error" and (name not in index.parser or name in VALUES_OF_FORKS):
+                finding.severity = "warning"
     if releases.exact and is_changed_build(releases.known[-1]):
         for finding in findings:
             if finding.severity == "error" and finding.rule.partition("/")[2] in VALUES_OF_FORKS:
@@ -334,7 +340,8 @@ def _of_parser(
     last = {(one.rule, one.span): one for one in violations(configs[-1])}
     each = [{(one.rule, one.span) for one in found} for found in (verdicts(configs[:-1]) if last else ())]
     shared = [one for key, one in last.items() if all(key in more for more in each)]
-    if may_be_a_fork(launch) or (releases.unlisted is not None and releases.unlisted.fork):
+    fork = may_be_a_fork(launch) and not (of_source(launch) and releases.exact)  # of which settings name the release
+    if fork or (releases.unlisted is not None and releases.unlisted.fork):
         unsure = OF_FORKS if launch.release.release is None else NEW_IN_FORKS
         left_out = [one.span for one in shared if one.refused and (one.rule in unsure or one.new)]
         launch.unsure = [span for span in left_out if span is not None]

@@ -280,13 +280,19 @@ def next_minor_release(engine: str, release: str) -> str | None:
 
 
 def may_be_a_fork(launch: Launch) -> bool:
-    """Whether the image, the package or an option is not the engine's own, so that its engine may have been changed."""
+    """Whether the image, the package or an option is not the engine's own, or a source tree runs: it may have been changed."""
     of_forks = ENGINES[launch.engine].options_of_forks
     return (
         bool(launch.release.build)
+        or of_source(launch)
         or (launch.image is not None and images.identify(launch.image).house)
         or any(word.text.flat.partition("=")[0].replace("_", "-") in of_forks for word in launch.argv)
     )
+
+
+def of_source(launch: Launch) -> bool:
+    """Whether it may run the source tree in which its file lies, a clone or a fork at any commit."""
+    return launch.release.how == "source"
 
 
 def may_be_between(launch: Launch) -> bool:

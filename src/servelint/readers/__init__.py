@@ -103,6 +103,10 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
             given = helm.elsewhere(source, beside)
             for launch in found.launches:
                 launch.elsewhere = given
+    if any(launch.release.release is None for launch in found.launches):
+        from servelint.readers import source_tree
+
+        source_tree.claim(found.launches, beside)
     pair(found.launches)
     found.problems += run.problems
     if around is not None:
@@ -302,10 +306,10 @@ def _yaml_as_one(
         if made:
             return Reading(source, made, [])
     launches, known = read_documents(source, documents, neighbours)
-    if not launches and problem is None and plain and source.path.endswith(("values.yaml", "values.yml")):
+    if problem is None and plain and source.path.endswith(("values.yaml", "values.yml")):
         from servelint.readers import helm
 
-        launches = helm.of_own_values(source, neighbours)
+        launches = helm.completed(launches, helm.of_own_values(source, neighbours))
     if _TEMPLATE in source.text:
         filled = _filled(source, neighbours, shown=bool(launches))
         if filled:

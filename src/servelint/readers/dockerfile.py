@@ -38,6 +38,7 @@ _PROGRAM = re.compile(
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     """The launches of the images that a Dockerfile makes: of its last stage, and of other targets that start something else."""
     found = stages(TracedText.at(source, 0, len(source.text)))
+    _require(found, neighbours)
     used = {one.parent.number for one in found if one.parent is not None} | {number for one in found for number in one.copies}
     started: list[Launch] = []
     seen: set[tuple[int, int]] = set()
@@ -49,6 +50,29 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
             seen.add((site.start, site.end))
             started[:0] = _started(one, site, found, source, neighbours, "" if one is found[-1] else one.name)
     return started or (_supervised(found[-1], source) or _not_run(found[-1], source) if found else [])
+
+
+_REQUIRES = re.compile(r"(?<!\S)(?:-r|--requirements?)(?:[ \t]+|=)(?P<path>[^\s;&|'\"]+)")
+
+
+def _require(stages: list[Stage], neighbours: Neighbours) -> None:
+    """Note the releases in the files of requirements that the stages install, where their steps name none."""
+    from servelint.readers import prepared
+
+    for stage in stages:
+        named = dict(stage.parent.claims) if stage.parent is not None else {}
+        for step in stage.steps:
+            raw = step.instruction.raw
+            if step.instruction.keyword != "RUN" or "install" not in raw.flat:
+                continue
+            for match in _REQUIRES.finditer(raw.flat):
+                path = replace(raw.cut(*match.span("path")), step.values.get)
+                opened = open_file(stage, stages, path, neighbours)
+                named.update(prepared.of_requirements(opened.text) if opened is not None else {})
+        for engine, claim in named.items():
+            known = stage.claims.get(engine)
+            if known is None or (known.release is None and known.how is None):
+                stage.claims[engine] = claim
 
 
 def _supervised(stage: Stage, source: Source) -> list[Launch]:

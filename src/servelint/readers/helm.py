@@ -780,6 +780,21 @@ def of_own_values(source: Source, neighbours: Neighbours) -> list[Launch]:
     return found
 
 
+def completed(held: list[Launch], made: list[Launch]) -> list[Launch]:
+    """The launches that values hold, without those to which a template adds words; what that makes stands for them."""
+    kept = [one for one in held if not any(_adds_to(one, whole) for whole in made)]
+    return kept + [whole for whole in made if not held or any(_adds_to(one, whole) for one in held)]
+
+
+def _adds_to(held: Launch, whole: Launch) -> bool:
+    """Whether a launch has all words of another one of the same image, and more."""
+    words = iter([word.text.shown for word in whole.argv])
+    images = [one.image.shown if one.image is not None else None for one in (held, whole)]
+    known = [word for word in held.argv if not word.many]  # the others are what a template may add
+    more = len(known) < max(len(whole.argv), len(held.argv))
+    return held.engine == whole.engine and images[0] == images[1] and more and all(one.text.shown in words for one in known)
+
+
 _PLACES = ("", "../", "../../", "../../../", "../../../../", "../../../../../", "../../../../../../")
 
 

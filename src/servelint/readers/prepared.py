@@ -175,14 +175,16 @@ def _install(words: list[Word], ran: Invocation, known: Claims) -> Claims:
 
 
 def _of_file(path: TracedText, ran: Invocation) -> Claims:
-    """What a file of requirements or an environment of Conda names."""
     opened = ran.open(path)
+    return of_requirements(opened.text) if opened is not None else {}
+
+
+def of_requirements(text: TracedText) -> Claims:
+    """What a file of requirements or an environment of Conda names."""
     found: Claims = {}
     required: Claims = {}
-    for line in _REQUIREMENT.finditer(opened.text.flat) if opened is not None else ():
-        if opened is None:
-            continue
-        word = Word(opened.text.cut(*line.span("it")).strip())
+    for line in _REQUIREMENT.finditer(text.flat):
+        word = Word(text.cut(*line.span("it")).strip())
         required.update(installs.brought(word))
         claim = installs.requirement(word)
         if claim is not None and claim[1].how == "pip":

@@ -36,6 +36,53 @@ def names(test: str) -> list[str]:
     return list(dict.fromkeys([match.group(1) or match.group(2) for match in _NAMES.finditer(test)]))
 
 
+_LEAVES = re.compile(r"(?m)^[ \t]*(?:exec[ \t]|exit\b)")
+_HALF = re.compile(
+    r"(?m)^[ \t]*(?:if|then|el\w+|fi|for|while|until|do|done|case|esac|function|[{()}])(?:[\s;]|$)"
+    r"|<<|\\$|[{(]$|;;|['\"]$"
+)
+"""What may be a part of a statement, a heredoc or a quote that other lines end."""
+
+
+class Lines(list[TracedText]):
+    """What commands print into a file. Where the branches of an undecided condition print lines after which a script ends, the
+    joined lines are not a script: `marks` divide them as a statement of the file would.
+    """
+
+    __slots__ = ("_marks",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._marks: set[int] = set()
+
+    def divide(self, ends: list[int], test: TracedText) -> None:
+        """Divide what the two branches of a condition have printed; only whole lines that leave the script are.
+
+        Args:
+            ends: How much was printed before them, after the one and after the other.
+            test: The condition.
+        """
+        start, middle, end = ends
+        before, *arms = [
+            "".join([one.flat for one in self[low:high] if id(one) not in self._marks])
+            for low, high in ((0, start), (start, middle), (middle, end))
+        ]
+        whole = all(text == "" or text.endswith("\n") for text in (before, *arms)) and not before.endswith("\\\n")
+        if not whole or any(_HALF.search(text) for text in arms) or not any(_LEAVES.search(text) for text in arms):
+            return
+        condition = TracedText((unknown(test.flat, test.span()),))
+        begin = TracedText.join((TracedText.of('if [ -n "'), condition, TracedText.of('" ]; then\n:\n')))
+        otherwise, finish = TracedText.of("else\n:\n"), TracedText.of("fi\n")
+        self.insert(end, finish)
+        self.insert(middle, otherwise)
+        self.insert(start, begin)
+        self._marks |= {id(begin), id(otherwise), id(finish)}
+
+    def text(self, script: bool) -> TracedText:
+        """All of it. script: whether it is a shell script, which may have statements."""
+        return TracedText.join([one for one in self if script or id(one) not in self._marks])
+
+
 class Decision:
     """An undecided condition.
 

@@ -7,11 +7,11 @@ import re
 from servelint.core import bounds
 from servelint.core.launch import Word
 from servelint.core.text import EMPTY, HOLE, Piece, TracedText, spend, unknown
-from servelint.syntax.shell import expand, filters
+from servelint.syntax.shell import branches, expand, filters
 from servelint.syntax.shell.arithmetic import integer
 from servelint.syntax.shell.expand import Raw
 from servelint.syntax.shell.recipe import joined
-from servelint.syntax.shell.state import HERE, SUCCESS, UNSET, UNSURE, Status, Value, is_own, own, unsure_items
+from servelint.syntax.shell.state import HERE, SUCCESS, UNSET, UNSURE, Status, Value, is_own, is_shell, own, unsure_items
 from servelint.syntax.shell.syntax import NOWHERE, Assignment, Node, Script, writes
 from servelint.syntax.shell.syntax import assignment as read
 from servelint.syntax.shell.words import nothing
@@ -235,10 +235,13 @@ def redirected(shell: Evaluator, node: Node, here: TracedText | None = None) -> 
     outer = shell.printed
     group = _is_group(body)
     if (outer is not None or (written and group)) and not simple and any(_takes_output(one) for one in node.fields("redirect")):
-        shell.printed = []
+        shell.printed = branches.Lines()
+    lines = shell.printed if written and group and isinstance(shell.printed, branches.Lines) else None
     status = command(shell, node, here) if body is None or body.type == "command" else shell.visit(body)
     for path, adds in written:
-        shell.write(path, TracedText.join(shell.printed) if group and shell.printed is not None else None, adds)
+        plain = lines.text(script=False) if lines is not None else None
+        script = plain is not None and is_shell(path.flat, plain.flat)
+        shell.write(path, lines.text(script=True) if lines is not None and script else plain, adds)
     shell.printed = outer
     if after and after[0].type == "pipeline" and after[0].children[0].type in ("|", "|&"):
         pipe(shell, _printed_by(shell, node, here) if simple else None, after[0].parts)

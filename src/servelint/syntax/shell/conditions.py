@@ -234,6 +234,9 @@ def _compare(operator: str, left: TracedText, right: list[tuple[TracedText, bool
         pattern = parameters.read_pattern(parts)
         if pattern is None or len(one) > _LENGTH_AT_MOST:
             return _UNSURE
+        exact = parameters.literal(pattern) if not left.known and all(text.known for text, _ in right) else None
+        if exact is not None and _differs(left, exact):
+            return Status(operator == "!=")
         holds = parameters.matches(pattern, one) == (operator != "!=")
     elif operator == "=~":
         regex = _regex(parts)
@@ -246,6 +249,14 @@ def _compare(operator: str, left: TracedText, right: list[tuple[TracedText, bool
     else:
         return _UNSURE
     return Status(holds if known else None, holds, assumed)
+
+
+def _differs(text: TracedText, other: str) -> bool:
+    """Whether a text is not another one whatever is unknown in it: by how it begins or ends, or by its length."""
+    if not all(piece.expression is None or HOLE in piece.text for piece in text.pieces):
+        return False
+    parts = text.flat.split(HOLE)
+    return not (other.startswith(parts[0]) and other.endswith(parts[-1]) and sum(map(len, parts)) <= len(other))
 
 
 def _tries(pattern: str, length: int) -> float:

@@ -456,6 +456,7 @@ class Evaluator:
         reads = self.reads | {key}
         decision = branches.Decision(status.likely, status.value is not None, tuple(self.path))
         self.decisions[key] = decision
+        lines = [len(self.printed)] if isinstance(self.printed, branches.Lines) else []
         for way, outcome in ((yes, True), (no, False)):
             self.state = start.copy()
             self.on_path = on_path and outcome == status.likely
@@ -467,8 +468,12 @@ class Evaluator:
             defaults.append({name: default for name, (default, new) in denied.items() if variables.get(name) is new})
             self.path.pop()
             ends.append(self.state)
+            lines += [len(self.printed)] if isinstance(self.printed, branches.Lines) and lines else []
         self.on_path = on_path
-        condition = self.script.text.cut(*(test or (node.start_byte, node.end_byte))).flat
+        tested = self.script.text.cut(*(test or (node.start_byte, node.end_byte)))
+        condition = tested.flat
+        if isinstance(self.printed, branches.Lines) and len(lines) == 3:
+            self.printed.divide(lines, tested.strip())
         if _IS_THERE.search(condition) is not None:
             # what installs a program where it is missing says which release is there
             fails = len(_ABSENT.findall(condition)) + any(child.type == "||" for child in node.children)
