@@ -354,7 +354,10 @@ def prefill_chunk(mib: float, since: Callable[[str], bool | None]) -> int:
 
 
 def default_chunk(config: Config) -> Operand:
-    """The tokens of a chunk of prefill without --chunked-prefill-size, over all groups of attention; 2048, the least, without a GPU."""
+    """The tokens of a chunk of prefill without --chunked-prefill-size, over all groups of attention.
+
+    Without a GPU it is 2048, the least.
+    """
     if config.at_least("0.4.7.post1") is False:
         return UNKNOWN
     memory = config.operand("gpu.memory-gib").value
@@ -415,7 +418,9 @@ FACTS = {
     "moe-dp-size": Fact(moe_dp_size, "number", "data parallel size of the experts; 1 unless given"),
     "dp-attention": Fact(dp_attention, "bool", "attention is data parallel"),
     "attention-groups": Fact(attention_groups, "number", "groups of data-parallel attention; 1 where it is off"),
-    "default-chunk": Fact(default_chunk, "number", "the default of --chunked-prefill-size on the GPU; 2048, the least, without one"),
+    "default-chunk": Fact(
+        default_chunk, "number", "the default of --chunked-prefill-size on the GPU; 2048, the least, without one"
+    ),
     "mamba-extra-buffer": Fact(mamba_extra_buffer, "bool", "the radix cache of a hybrid model keeps states in an extra buffer"),
     "speculative-algorithm": Fact(speculative_algorithm, "text", "the algorithm of speculative decoding that runs"),
     "speculative-algorithm-known": Fact(speculative_algorithm_known, "bool", "the release has the algorithm as it is written"),
