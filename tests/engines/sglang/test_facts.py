@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.core.settings import Settings
 from servelint.engines.config import configs
+from servelint.files.directives import name_gpus
 from tests.launching import launch_in
 from tests.together import together
 
@@ -235,3 +237,54 @@ def test_old_variable(script: str, expected: object) -> None:
 )
 def test_says_other_device(script: str, expected: object) -> None:
     assert fact("says-other-device", script) == expected
+
+
+def on_gpu(name: str, words: str, release: str | None, gpu: str | None) -> object:
+    """The value of a fact on a GPU; None where it has none."""
+    launch = launch_in(f"python -m sglang.launch_server {words}", "run.sh")
+    name_gpus(launch, Settings(gpu=gpu))
+    return configs(launch, [release] if release is not None else [])[0].operand(f"effective.{name}").value
+
+
+@together(
+    "words, release, gpu, expected",
+    [
+        ("--model-path Qwen/Qwen3-30B-A3B-FP8", "0.5.23", "b200", "fp8"),
+        ("--model-path Qwen/Qwen3-30B-A3B-FP8", "0.5.9", "b200", "fp8"),
+        ("--model-path Qwen/Qwen3-30B-A3B-FP8", "0.5.8", "b200", None),
+        ("--model-path Qwen/Qwen3-30B-A3B-FP8", None, "b200", None),
+        # other GPUs read no checkpoint, nor do dense models
+        ("--model-path Qwen/Qwen3-30B-A3B-FP8", "0.5.23", "h200", None),
+        ("--model-path Qwen/Qwen3-30B-A3B-FP8", "0.5.23", None, None),
+        ("--model-path Qwen/Qwen3-8B-FP8", "0.5.23", "b200", None),
+        ("--model-path Qwen/Qwen3-30B-A3B-GPTQ-Int4", "0.5.23", "b200", "gptq"),
+        ("--model-path Qwen/Qwen3-30B-A3B-FP8 --quantization mxfp8", "0.5.8", None, "mxfp8"),
+        ("--model-path Qwen/Qwen3-30B-A3B-FP8 --quantization $METHOD", "0.5.23", "b200", None),
+        ("--model-path Qwen/Qwen3-30B-A3B-FP8 --device cpu", "0.5.23", "b200", None),
+        ("--model-path $MODEL", "0.5.23", "b200", None),
+    ],
+)
+def test_checked_quantization(words: str, release: str | None, gpu: str | None, expected: object) -> None:
+    assert on_gpu("checked-quantization", words, release, gpu) == expected
+
+
+@together(
+    "words, release, gpu, expected",
+    [
+        ("", "0.5.23", "b200", 16384),
+        ("", "0.5.23", "h200", 8192),
+        ("", "0.5.23", "l40s", 4096),
+        ("", "0.5.23", "l4", 4096),
+        ("", "0.5.19", "l4", 2048),
+        ("", "0.5.23", "t4", 2048),
+        # the least that any GPU has
+        ("", "0.5.23", None, 2048),
+        ("--device $DEVICE", "0.5.23", "b200", 2048),
+        # without a release only large GPUs are certain
+        ("", None, "b200", 16384),
+        ("", None, "l4", 2048),
+        ("", "0.4.7", "b200", None),
+    ],
+)
+def test_default_chunk(words: str, release: str | None, gpu: str | None, expected: object) -> None:
+    assert on_gpu("default-chunk", f"--model-path Qwen/Qwen3-8B {words}", release, gpu) == expected

@@ -336,6 +336,37 @@ def attention_groups(config: Config) -> Operand:
     return next((one for one in sizes if isinstance(one.value, int) and one.value > 1), UNKNOWN)
 
 
+def prefill_chunk(mib: float, since: Callable[[str], bool | None]) -> int:
+    """The default of --chunked-prefill-size on a GPU, from 0.4.7.post1 on.
+
+    Args:
+        mib: MiB of the GPU, as nvidia-smi prints it.
+        since: whether the release is the given one or a later one.
+
+    Source: ServerArgs.__post_init__ in srt/server_args.py (0.4.7.post1 line 331), _handle_gpu_memory_settings (0.5.3rc2 line
+    542), srt/arg_groups/memory_hook.py (0.5.20 line 54, 0.5.23 line 90).
+    """
+    if mib < 35 * 1024:
+        return 4096 if mib >= 20 * 1024 and since("0.5.20") else 2048
+    if mib < 60 * 1024 and since("0.5.3rc2"):
+        return 4096
+    return 8192 if mib < 160 * 1024 else 16384
+
+
+def default_chunk(config: Config) -> Operand:
+    """The tokens of a chunk of prefill without --chunked-prefill-size, over all groups of attention.
+
+    Without a GPU it is 2048, the least.
+    """
+    if config.at_least("0.4.7.post1") is False:
+        return UNKNOWN
+    memory = config.operand("gpu.memory-gib").value
+    known = isinstance(memory, int | float) and says_other_device(config).value is False
+    if not known or (memory < 60 and config.key is None):  # only small GPUs have had several defaults
+        return Operand(True, 2048)
+    return Operand(True, prefill_chunk(memory * 1024, config.at_least))
+
+
 def model_overridden(config: Config) -> Operand:
     """Whether --json-model-override-args may change more of the model than its context."""
     return overridden_model(config, "json-model-override-args")
@@ -387,6 +418,9 @@ FACTS = {
     "moe-dp-size": Fact(moe_dp_size, "number", "data parallel size of the experts; 1 unless given"),
     "dp-attention": Fact(dp_attention, "bool", "attention is data parallel"),
     "attention-groups": Fact(attention_groups, "number", "groups of data-parallel attention; 1 where it is off"),
+    "default-chunk": Fact(
+        default_chunk, "number", "the default of --chunked-prefill-size on the GPU; 2048, the least, without one"
+    ),
     "mamba-extra-buffer": Fact(mamba_extra_buffer, "bool", "the radix cache of a hybrid model keeps states in an extra buffer"),
     "speculative-algorithm": Fact(speculative_algorithm, "text", "the algorithm of speculative decoding that runs"),
     "speculative-algorithm-known": Fact(speculative_algorithm_known, "bool", "the release has the algorithm as it is written"),

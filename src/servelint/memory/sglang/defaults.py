@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from servelint.engines.sglang.facts import prefill_chunk
 from servelint.hardware import Gpu
 from servelint.memory.plan import Release
 from servelint.memory.sglang.cache import compressed, latent, sparse
@@ -71,20 +72,10 @@ def defaults(release: Release, inputs: FractionInputs) -> Defaults:
 
 
 def _chunk(release: Release, inputs: FractionInputs) -> int:
-    """Source: ServerArgs.__post_init__ in srt/server_args.py (0.4.0, 0.4.6.post2, 0.4.7, 0.4.7.post1).
-
-    Lines 173, 262, 279 and 331 of these; _handle_gpu_memory_settings (0.5.3rc2 line 542), srt/arg_groups/memory_hook.py (0.5.20
-    line 54).
-    """
+    """Source: ServerArgs.__post_init__ in srt/server_args.py (0.4.0 line 173, 0.4.6.post2 line 262, 0.4.7 line 279)."""
     memory = inputs.gpu_mib
     if release.since("0.4.7.post1"):
-        if memory < 35 * _MIB:
-            if memory >= 20 * _MIB and release.since("0.5.20"):
-                return 4096
-            return 2048
-        if memory < 60 * _MIB and release.since("0.5.3rc2"):
-            return 4096
-        return 8192 if memory < 160 * _MIB else 16384
+        return prefill_chunk(memory, release.since)
     if release.since("0.4.7") and memory > 180_000:
         return 16384
     if memory < 25_000:
