@@ -361,8 +361,9 @@ def default_chunk(config: Config) -> Operand:
     if config.at_least("0.4.7.post1") is False:
         return UNKNOWN
     memory = config.operand("gpu.memory-gib").value
-    known = isinstance(memory, int | float) and says_other_device(config).value is False
-    if not known or (memory < 60 and config.key is None):  # only small GPUs have had several defaults
+    if not isinstance(memory, int | float) or says_other_device(config).value is not False:
+        return Operand(True, 2048)
+    if memory < 60 and config.key is None:  # only small GPUs have had several defaults
         return Operand(True, 2048)
     return Operand(True, prefill_chunk(memory * 1024, config.at_least))
 
