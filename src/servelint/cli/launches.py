@@ -216,5 +216,5 @@ def launch_text(launch: Launch, data: dict[str, Any]) -> str:
     lines.append(line)
     if "others" in data:
         runs = counted(len(data["others"]), "more run", "more runs")
-        lines.append(f"  {runs} with other words, in a loop, a function or this container (--format json lists them)")
+        lines.append(f"  {runs} with other words (see --format json)")
     return "\n".join(lines)

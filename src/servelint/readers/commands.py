@@ -794,6 +794,7 @@ def _never_starts(words: list[Word]) -> bool:
 
 
 _FILE = r"/[\w.-]+\.\w+$"
+"""A path whose file is known: `$DIR/score.json`."""
 _GIVES_A_COMMAND = r"^-\w$|cmd|command|exec|run|script"
 """Options of a program that is not known which may be given a command."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -287,46 +288,37 @@ def test_linear_groups(words: str, release: str, shard: str | None) -> None:
     assert (found["shard"] if found is not None else None) == shard
 
 
+def in_groups(folder: Path, rule: str, tp: int, weights: Mapping[str, object], model: Mapping[str, object]) -> bool:
+    """Whether a rule finds something where a folder has a model in compressed-tensors' format."""
+    quantization = {
+        "quant_method": "compressed-tensors", "format": "pack-quantized",
+        "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"type": "int", "symmetric": True, **weights}}},
+    }  # fmt: skip
+    config = {**model, "vocab_size": 1000, "torch_dtype": "bfloat16", "quantization_config": quantization}
+    (folder / "m").mkdir()
+    (folder / "m" / "config.json").write_text(json.dumps(config))
+    launch = launch_in(f"vllm serve ./m -tp {tp}", "run.sh", folder)
+    return fields(rule, configs(launch, ["0.33.0"])[0]) is not None
+
+
 @pytest.mark.parametrize(("width", "cut"), [(13824, True), (8192, False), (13760, False)])
 def test_linear_groups_by_the_config_of_a_folder(width: int, cut: bool, tmp_path: Path) -> None:
-    weights = {"num_bits": 4, "type": "int", "symmetric": True, "group_size": 128, "strategy": "group"}
-    config = {
+    model = {
         "architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "hidden_size": 5120, "intermediate_size": width,
-        "num_hidden_layers": 2, "num_attention_heads": 40, "num_key_value_heads": 8, "vocab_size": 1000,
-        "torch_dtype": "bfloat16",
-        "quantization_config": {
-            "quant_method": "compressed-tensors", "format": "pack-quantized",
-            "config_groups": {"group_0": {"targets": ["Linear"], "weights": weights}},
-        },
+        "num_hidden_layers": 2, "num_attention_heads": 40, "num_key_value_heads": 8,
     }  # fmt: skip
-    (tmp_path / "m").mkdir()
-    (tmp_path / "m" / "config.json").write_text(json.dumps(config))
-    launch = launch_in("vllm serve ./m -tp 8", "run.sh", tmp_path)
-    assert (fields("vllm/linear-groups-cut", configs(launch, ["0.33.0"])[0]) is not None) is cut
+    weights = {"num_bits": 4, "group_size": 128, "strategy": "group"}
+    assert in_groups(tmp_path, "vllm/linear-groups-cut", 8, weights, model) is cut
 
 
 @pytest.mark.parametrize(
     ("bits", "group", "cut"), [(4, 128, True), (8, 128, False), (4, 32, False), (4, None, False), (4, -1, False)]
 )
 def test_experts_in_groups_by_the_config_of_a_folder(bits: int, group: int | None, cut: bool, tmp_path: Path) -> None:
-    weights = {
-        "num_bits": bits,
-        "type": "int",
-        "symmetric": True,
-        "group_size": group,
-        "strategy": "group" if group else "channel",
-    }
-    config = {
+    model = {
         "architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe", "hidden_size": 2048, "intermediate_size": 6144,
-        "num_hidden_layers": 4, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128, "vocab_size": 1000,
-        "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 768, "torch_dtype": "bfloat16",
-        "quantization_config": {
-            "quant_method": "compressed-tensors", "format": "pack-quantized",
-            "config_groups": {"group_0": {"targets": ["Linear"], "weights": weights}},
-        },
+        "num_hidden_layers": 4, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128,
+        "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 768,
     }  # fmt: skip
-    (tmp_path / "m").mkdir()
-    (tmp_path / "m" / "config.json").write_text(json.dumps(config))
-    launch = launch_in("vllm serve ./m -tp 4", "run.sh", tmp_path)
-    found = fields("vllm/packed-experts-cut", configs(launch, ["0.33.0"])[0])
-    assert (found is not None) is cut
+    weights = {"num_bits": bits, "group_size": group, "strategy": "group" if group else "channel"}
+    assert in_groups(tmp_path, "vllm/packed-experts-cut", 4, weights, model) is cut
