@@ -287,6 +287,8 @@ def add_source(
         report.errors.append(Problem(source.path, what, own=True))
         return
     for problem in _once([*reading.problems, *run.problems, *run.images()]):
+        if problem.limit and problem.path != source.path:
+            problem.note = "always"  # another file, which was named for its sake: this one is read
         (report.notes if problem.note in ("always", "unjudged") else report.errors).append(problem)
     for problem, noted in neighbours.problems(source) if neighbours.refused else ():
         (report.notes if noted else report.errors).append(problem)

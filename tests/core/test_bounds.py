@@ -258,6 +258,13 @@ class TestSteps:
         report = checked("run.sh", f"bash -c '{'echo a; ' * 30} vllm serve m'\n" * 20)
         assert [one.message for one in report.errors] == [bounds.STEPS_OF_OTHERS.message]
 
+    def test_in_another_file_is_a_note(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(bounds.STEPS_OF_OTHERS, "most", 50)
+        report = checked("run.sh", f"bash b.sh 1\nbash b.sh 2\n{WRONG}", b_sh="echo a\n" * 30 + WRONG)
+        assert [(one.path, one.message) for one in report.notes] == [("b.sh", bounds.STEPS_OF_OTHERS.message)]
+        assert report.errors == []
+        assert rules(report)
+
     def test_circles_of_sources_end(self) -> None:
         report = checked("run.sh", f"source ./b.sh\n{WRONG}", b_sh="source ./run.sh\nsource ./b.sh\n")
         assert (said(report), rules(report)) == ([], [2])

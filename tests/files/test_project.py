@@ -132,10 +132,10 @@ class TestFilesThatAFileNames:
 
     def test_a_large_one_is_an_error(self) -> None:
         with Path("util.sh").open("ab") as file:
-            file.truncate(1 << 21)
+            file.truncate(1 << 23)
         Path("run.sh").write_text(SCRIPT % "./util.sh")
         report = check(["run.sh"])
-        assert [repr(one) for one in report.errors] == ["run.sh:1:8: not read: the file util.sh is larger than 1 MiB"]
+        assert [repr(one) for one in report.errors] == ["run.sh:1:8: not read: the file util.sh is larger than 4 MiB"]
 
     def test_an_env_file_as_well(self) -> None:
         Path("compose.yml").write_text(SERVICE % "/etc/hosts")

@@ -69,7 +69,7 @@ class TestUnreadable:
 
     def test_too_large(self, neighbours: Neighbours, tmp_path: Path) -> None:
         with (tmp_path / ".env").open("wb") as file:
-            file.truncate((1 << 20) + 1)
+            file.truncate((4 << 20) + 1)
         assert neighbours.read(".env") is None
 
     def test_a_pipe_is_not_waited_for(self, neighbours: Neighbours, tmp_path: Path) -> None:

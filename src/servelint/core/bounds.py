@@ -1,7 +1,8 @@
 """Limits: how much of a file servelint reads, each with its unit, in one place.
 
-A limit is never passed in silence: the file gets an error with the limit and its place (exit status 2), while what was found
-before it and all other files stand. Limits count work, not time, so that a file has the same answer on every machine.
+A limit is never passed in silence: the file gets an error with the limit and its place (exit status 2), or a note where only
+a file that it runs or names reaches the limit. What was found before it and all other files stand. Limits count work, not
+time, so that a file has the same answer on every machine.
 docs/limits.md lists them.
 """
 
@@ -66,7 +67,7 @@ FILE = Bound(4 << 20, "bytes", "not read: {size}, and servelint reads files of u
 CLUSTER = Bound(128 << 20, "bytes", "not read: {size}, and servelint reads a list of Kubernetes objects of up to 128 MiB")
 """What kubectl prints of a cluster, and bundles in YAML: only the objects that start engines are read with their places. It may
 take as much more work than another file as CLUSTER_NODES is more than YAML_NODES."""
-NEIGHBOUR = Bound(1 << 20, "bytes", "not read: the file {name} is larger than 1 MiB")
+NEIGHBOUR = Bound(FILE.most, "bytes", "not read: the file {name} is larger than 4 MiB")
 
 TIME = Bound(10, "seconds of the processor", "not read: it takes more than {most} seconds of the processor")
 """The last of all, and the only one that depends on the machine: only `servelint` on files stops for it."""
