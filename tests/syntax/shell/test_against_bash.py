@@ -46,6 +46,15 @@ QUOTES = {
     "a dollar that starts nothing": """vllm $ a$ "$" "a$ b" $% '$'""",
     "a tilde that is quoted": """vllm '~' "~/x" a~b""",
     "a hash inside a word": """vllm a#b '#' "#c" \\#d""",
+    "quotes that an expansion adds": r"""
+args=("x y" "b'c" "" 'd"e' '{"a": [1, 2]}' a,b a=~c '~x' '#y' 'z#' 'a!b' 'p?' '$H' 'back\\slash' é)
+s="vllm ${args[*]@Q}"; eval "$s"
+eval "vllm $(printf '%q ' "${args[@]}")"
+eval "vllm ${args[@]@Q}"
+v="its"; eval "vllm ${v@Q} ${v@U} ${v@u} ${v@L} a"
+printf -v line '%q ' vllm "${args[@]}"; eval "$line"
+vllm "${args[@]@Q}" "$(printf %q 'a,b c;d')" "${v@Q}"
+""",
     "an equals sign in an argument": """vllm --a=b c=d --e="f g"='h'""",
 }
 LINES = {

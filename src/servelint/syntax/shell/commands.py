@@ -211,6 +211,8 @@ _ECHO_ESCAPE = re.compile(r"\\(033|.)", re.DOTALL)
 _ECHOED = {"\\": "\\", "n": "\n", "t": "\t", "e": "\033", "0": "\033"}
 _DIRECTIVE = re.compile(r"%(?:(%)|([sq])|(-?0?[0-9]{0,3})([di]))|\\([\\nt\"])")
 _PLAIN = re.compile(rf"[\w@%+:,./{HOLE}-]+")
+_SPECIAL = re.compile(r"""[ !"$&'()*,;<>?\[\\\]^`{|}]|(?<![^=:])~|^\#""")
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
 _ESCAPES = {"\\": "\\", "n": "\n", "t": "\t", '"': '"'}
 _LINE_END = TracedText.of("\n")
 
@@ -636,7 +638,9 @@ def formatted(texts: list[TracedText]) -> TracedText | None:
             arg, args = (args[0], args[1:]) if args else (EMPTY, [])
             if match.group(2):
                 if match.group(2) == "q" and _PLAIN.fullmatch(arg.flat) is None:
-                    return None  # bash quotes what is not plain
+                    if not arg.known or _UNPRINTABLE.search(arg.flat) is not None:
+                        return None  # bash writes $'...'
+                    arg = _escaped(arg)
                 parts.append(arg)
                 continue
             number = integer(arg.flat) if arg.flat[:1] != "0" or arg.flat == "0" else None
@@ -646,6 +650,13 @@ def formatted(texts: list[TracedText]) -> TracedText | None:
         parts.append(form.cut(done))
         if not args or len(args) == left:
             return TracedText.join(parts)
+
+
+def _escaped(arg: TracedText) -> TracedText:
+    """What `printf %q` writes: a backslash before each character that a shell would read as more than itself."""
+    if not arg.flat:
+        return TracedText.of("''", arg.span())
+    return arg.sub(_SPECIAL, lambda match: TracedText.join((TracedText.of("\\"), arg.cut(*match.span()))))
 
 
 def _path_part(name: str, path: TracedText, suffix: TracedText = EMPTY) -> TracedText | None:

@@ -218,6 +218,9 @@ _SPECIAL = re.compile(r"()([#?$!@*-])()", re.ASCII)
 _REFERENCE = re.compile(r"(?:[A-Za-z_]\w*|[0-9]{1,9})(?:\[[^\[\]]+\])?", re.ASCII)
 _OPERATOR = re.compile(r":?[-=?+]|##?|%%?|//?|:|\^\^?|,,?|@", re.ASCII)
 _EACH = ("#", "%", "/", "^", ",")
+_CASES = {"U": "^^", "u": "^", "L": ",,"}
+_QUOTE = re.compile("'")
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
 _PATTERN_AT_MOST = 2_000
 _STAR_AT_MOST = 300
 
@@ -333,8 +336,12 @@ def _changed(operator: str, operand: TracedText, known: TracedText, whole: Trace
     """A known value changed by an operator."""
     if operator in ("#", "##", "%", "%%"):
         return _trim(operator, operand, known, whole, scope)
+    if operator == "@" and operand.flat == "Q":
+        return _quoted(known, whole)
     if known.value is None:
         return _unknown(whole)
+    if operator == "@" and operand.flat in _CASES:
+        operator, operand = _CASES[operand.flat], EMPTY
     if operator in ("/", "//"):
         return _replace(operator, operand, known, whole, scope)
     if operator == ":":
@@ -347,6 +354,17 @@ def _changed(operator: str, operand: TracedText, known: TracedText, whole: Trace
         changed = "".join([change(char) if len(change(char)) == 1 else char for char in flat[:size]]) + flat[size:]
         return known if changed == flat else _of(changed, known)
     return _unknown(whole)
+
+
+def _quoted(known: TracedText, whole: TracedText) -> TracedText:
+    """`${V@Q}`: a value in the quotes that a shell takes off again, around what is unknown in it too."""
+    if known is UNSET:
+        return EMPTY
+    if _UNPRINTABLE.search(known.flat) is not None:
+        return _unknown(whole)  # bash writes $'...'
+    mark = TracedText.of("'", known.span())
+    inner = known.sub(_QUOTE, lambda match: TracedText.of("'\\''", known.span(*match.span())))
+    return TracedText.join((mark, inner, mark))
 
 
 def _of(text: str, known: TracedText) -> TracedText:
@@ -382,6 +400,8 @@ def _list(name: str, prefix: str, rest: TracedText, whole: TracedText, scope: Sc
         return Operand(operand, True) if given is False else found if given or all(word.many for word in found) else nothing
     if kind in _EACH and not unsure:
         return [Word(_changed(operator.group(), operand, word.text, whole, scope)) for word in found]
+    if kind == "@" and operand.flat == "Q":
+        return [word if word.many else Word(_quoted(word.text, whole)) for word in found]
     return nothing
 
 
