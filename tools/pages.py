@@ -88,4 +88,6 @@ def main(folder: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(f"usage: {(__doc__ or '').strip().splitlines()[-1]}")
     main(sys.argv[1])

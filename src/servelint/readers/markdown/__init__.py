@@ -7,6 +7,7 @@ the file that it shows. What the page means to be filled in (`<model>`, `...`) i
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from servelint.core import bounds
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
@@ -57,14 +58,19 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
 
 
 def launches(text: TracedText, source: Source, depth: int = 0) -> list[Launch]:
-    """The launches in a text that is Markdown: a page, or a string that another file holds.
+    """The launches in a text that is Markdown: a page, or a string that another file holds."""
+    return of_blocks(blocks(text), source, depth)
+
+
+def of_blocks(shown: Iterable[Block], source: Source, depth: int = 0) -> list[Launch]:
+    """The launches in the blocks of a page.
 
     A release that a block installs holds for the blocks behind it, where the page names no other one.
     """
     found: list[Launch] = []
     bare: list[tuple[Launch, int]] = []
     installed: list[dict[str, ReleaseClaim]] = []
-    for block in blocks(text):
+    for block in shown:
         if not _mentions_engine(block.text.flat):
             continue
         if not bounds.SNIPPET.passed(len(block.text), block.text):
