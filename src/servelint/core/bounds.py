@@ -87,7 +87,7 @@ SCRIPT = Bound(1 << 18, "characters", "not read: a script of more than {most} ch
 
 DEFAULTS = Bound(32, "levels", "not filled in: defaults of variables nested more than {most} levels deep")
 PIECES = Bound(
-    200_000, "pieces of text", "not read: to read it takes more than {most} pieces of text, a measure of work; split it"
+    800_000, "pieces of text", "not read: to read it takes more than {most} pieces of text, a measure of work; split it"
 )
 """For what no other bound stops: nearly all work on a file makes texts out of pieces."""
 

@@ -15,6 +15,8 @@ GOOD = (
     "until a\ndo\nb\ndone",
     "for x in 1 2; do y; done | c",
     "for x; do y; done & z",
+    "for x do if a; then b; fi; done",
+    "for x do\nif a\nthen b; fi\ndone",
     "for x in a\ndo\nb\ndone",
     "for ((i = 0; i < 2; i++)); do y; done",
     "for x in a; { b; }",

@@ -19,6 +19,7 @@ _TEST_ENDS = re.compile(r"[ \t\n]\]\](?=[\s;&|)]|\Z)")
 _CLOSED_BY = {"if": "fi", "while": "done", "until": "done", "for": "done", "select": "done", "case": "esac", "{": "}", "(": ")"}
 _NEEDS = {"then": ("if", "test"), "elif": ("if", "body"), "else": ("if", "body"), "fi": ("if", "body"), "esac": ("case", "")}
 _LOOPS = ("while", "until", "for", "select")
+_DO = re.compile(r"[ \t]+do(?![^\s;])")
 _PLAIN, _COMMAND, _WORDS, _COMPOUND = "plain", "command", "words", "compound"
 
 
@@ -209,8 +210,8 @@ class _Blocks:
             end = matching(self.flat, end + 1, ")") + 1  # an array
         self.at = end
         top = self.open[-1] if self.open else None
-        if self.where == "for":  # the variable of a loop
-            self.where = _PLAIN
+        if self.where == "for":  # the variable of a loop, which `in` or, over the arguments, `do` follows
+            self.where = _COMMAND if _DO.match(self.flat, end) is not None else _PLAIN
             return None
         if self.where == "case":
             if top is not None and word == "in" and top.state == "word":
