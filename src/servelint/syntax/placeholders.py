@@ -26,7 +26,12 @@ _TAGS = r"<%[=-]?[^%<>\n]{1,80}%>|\{%[^%\n]{1,80}%\}|(?<![\w$\\])[#@%]\{[A-Za-z_
 _OF_TAGS = ("<%", "{%", "#{", "@{", "%{", "%(")
 _HASHES = r"(?<=[ \t=\"'])#{2,}[A-Za-z_]\w{0,60}#{2,}"
 _IN_PAGE = rf"{ANGLE}|{_CURLY}|{_DOTS}"
-_IN_SCRIPT = rf"{_IN_PAGE}|{_SQUARE}|{_TAGS}|(?<=[ \t])(?:etc\.?|\.(?: \.){{2,}}|or[ \t]+-[^\n\\]*)(?=\s|$)"
+_LEFT_OUT = (
+    r"(?:(?<=\\\n)|(?<=\\\r\n))[ \t]*#(?:[^\n]*(?:\.{3}|…)|[ \t]+(?i:(?:(?:your|the|any|all)[ \t]+)?"
+    r"(?:other|rest|remaining|additional|further|more)\b))[^\r\n]*"
+)
+"""A comment in the place of a command's next line, which says that the page does not show more of it."""
+_IN_SCRIPT = rf"{_LEFT_OUT}|{_IN_PAGE}|{_SQUARE}|{_TAGS}|(?<=[ \t])(?:etc\.?|\.(?: \.){{2,}}|or[ \t]+-[^\n\\]*)(?=\s|$)"
 _IN_COMMAND = (
     (("<",), rf"{ANGLE}|(?<=[\"'=])<(?=[ \t]|[^<>]*[ \t]>)[^<>\n\"'`$;&|]{{1,80}}>(?=[\"'])"),
     (("{{",), _ESCAPED),
@@ -61,7 +66,7 @@ _OF_A_TOKENIZER = (
     r"</?(?:think|thinking|reasoning|answer|tool_calls?|function|response|s|pad|unk|mask|[be]os|image|video|audio)>"
 )
 """Texts of a tokenizer, which look like placeholders."""
-_SEVERAL = r"(?i)\.{3}|…|^\[|(?:\b|_)(?:args|arguments|flags|options)\b"
+_SEVERAL = r"(?i)^#[ \t]|\.{3}|…|^\[|(?:\b|_)(?:args|arguments|flags|options)\b"
 _MARKS = "<{[.…"
 _GENERIC = frozenset(("count", "file", "host", "id", "list", "model", "n", "name", "num", "path", "port", "size", "value"))
 _WORDS = ("your", "here", "change", "replace", "do", "tbd", "fixme", "fill", "insert", "placeholder")
@@ -146,7 +151,11 @@ def _without(text: TracedText, pattern: str) -> TracedText:
     def unknown(match: re.Match[str]) -> TracedText | None:
         found = match.group()
         kept = HOLE in found or (found[0] == "<" and _compiled(_OF_A_TOKENIZER).fullmatch(found) is not None)
-        return None if kept else text.unknown(match)
+        if kept or not found[0].isspace():
+            return None if kept else text.unknown(match)
+        start = match.start() + len(found) - len(found.lstrip())
+        written = Piece(HOLE, text.span(start, match.end()), expression=found.lstrip())
+        return TracedText.join((text.cut(match.start(), start), TracedText((written,))))
 
     return text.sub(_compiled(pattern), unknown)
 
