@@ -84,6 +84,11 @@ class TestCommands:
         image = bash("docker run vllm/vllm-openai:v0.19.0 --model m")
         assert release(launch_in(pinned + image, "README.md")) == ("0.19.0", "image")
 
+    def test_exit_leaves_a_container_and_not_the_page(self) -> None:
+        shown = "pkill ollama\nexit\nvllm serve m"
+        assert argv(launch_in(bash(shown), "README.md")) == ["m"]
+        assert launches_in(bash(f"#!/bin/bash\n{shown}"), "README.md") == []
+
     def test_powershell(self) -> None:
         launch = launch_in(
             bash("docker run --gpus all `\n  vllm/vllm-openai:v0.20.0 `\n  --model m", "powershell"), "README.md"

@@ -15,6 +15,8 @@ GOOD = (
     "until a\ndo\nb\ndone",
     "for x in 1 2; do y; done | c",
     "for x; do y; done & z",
+    "for x\nin a b\ndo y; done",
+    "case a\n  in b) c ;;\n  *) ;;\nesac",
     "for x do if a; then b; fi; done",
     "for x do\nif a\nthen b; fi\ndone",
     "for x in a\ndo\nb\ndone",

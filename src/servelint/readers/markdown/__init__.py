@@ -13,7 +13,7 @@ from servelint.core import bounds
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.problem import Problem
 from servelint.core.source import Source
-from servelint.core.text import TracedText, unknown
+from servelint.core.text import EMPTY, TracedText, unknown
 from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
 from servelint.readers import embedded, installs, prepared
@@ -140,7 +140,13 @@ def _commands(block: Block, kind: str, source: Source) -> list[Launch]:
     return found
 
 
+_LEAVES = re.compile(r"^exit[ \t]*(?=\r?$|#)", re.MULTILINE)
+"""What a reader types to leave a container, behind which the page goes on."""
+
+
 def _run(script: TracedText, source: Source) -> list[Launch]:
+    if not script.flat.startswith("#!"):
+        script = script.sub(_LEAVES, lambda _: EMPTY)
     return _counted(script_launches(placeholders.in_page(script, script=True), CommandContext(source), None))
 
 

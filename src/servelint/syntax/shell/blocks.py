@@ -103,7 +103,7 @@ class _Blocks:
         if char == "\n":
             self.at += 1
             self.heredocs()
-            self.where = _COMMAND
+            self.where = _COMMAND if self.where != "case" else "case"  # `in` may stand on a line of its own
         elif char == "#":
             end = flat.find("\n", at)
             self.at = len(flat) if end == -1 else end
@@ -239,7 +239,10 @@ class _Blocks:
         if self.where == _COMPOUND and word not in ("then", "do", "fi", "done", "esac", "}", "else", "elif", "{"):
             raise _GiveUpError
         if kind in ("for", "select") and state == "test" and word not in ("do", "{"):
-            return self.wrong(at, word)
+            if word != "in":
+                return self.wrong(at, word)
+            self.where = _PLAIN  # on a line of its own
+            return None
         if word in ("if", "while", "until"):
             self.open.append(_Open(word, at, "test"))
         elif word in ("for", "select"):
