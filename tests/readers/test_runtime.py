@@ -146,8 +146,9 @@ class TestCompose:
         assert [text.span() for text in texts] == marks
 
     def test_mounts(self) -> None:
-        found = compose("volumes: [a:/a, /b, ./c:/c:ro, {type: bind, source: d, target: /d}]\ntmpfs: [/run, '/tmp:size=1g']")
-        assert [mount.shown for mount in found.mounts or []] == ["/a", "/b", "/c", "/d", "/run", "/tmp"]
+        volumes = r"[data:/a, /b, ./c:/c:ro, {type: bind, source: d, target: /d}, 'C:\e:/e']"
+        found = compose(f"volumes: {volumes}\ntmpfs: [/run, '/tmp:size=1g']")
+        assert [mount.shown for mount in found.mounts or []] == ["/a", "/b", "/c", "/d", "/e", "/run", "/tmp"]
 
     def test_mounts_of_other_services_are_not_known(self) -> None:
         assert compose("volumes_from: [other]").mounts is None

@@ -81,6 +81,17 @@ _SUBMITTERS = frozenset(("msub", "oarsub", "qsub", "sbatch"))
 _ASSIGNMENT = r"([A-Za-z_]\w*)="
 
 
+_OPTION_BELOW = re.compile(r"(?:[ \t]+#[^\n]*)?\n(?:[ \t]*(?=--?[A-Za-z])|[ \t]+(?=[\[{'\"]))")
+
+
+def with_options_below(text: TracedText) -> TracedText:
+    """A command whose next lines are options, on one line and without comments: what reads it may split it so.
+
+    No shell would take these lines. One that continues its lines is left as it is.
+    """
+    return text if "\\\n" in text.flat else text.sub(_OPTION_BELOW, lambda _: TracedText.of(" "))
+
+
 def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list[Launch]:
     """The launches that a command makes: none, one, or those of a script inside it."""
     if not words or bounds.SCRIPTS.passed(depth, words[0].text):

@@ -379,15 +379,16 @@ def _runtime(run: ContainerRun, verb: str, context: CommandContext) -> Runtime |
 
 def _mounted(run: ContainerRun, context: CommandContext) -> Callable[[TracedText], OpenedFile | None] | None:
     """Opens the files of a container that are mounted from where the command runs (`-v ./serve.sh:/serve.sh`)."""
+    from servelint.readers import runtime
+
     outer = context.open
     if outer is None:
         return None
     mounts: list[tuple[str, TracedText]] = []
     for word in run.values("--volume", "--bind"):
-        flat = word.text.flat
-        inside = flat.split(":")
-        if len(inside) in (2, 3) and inside[1].startswith("/"):
-            mounts.append((inside[1].rstrip("/"), word.text.cut(0, len(inside[0]))))
+        given = runtime.parts(word.text)
+        if len(given) in (2, 3) and given[1].flat.startswith("/"):
+            mounts.append((given[1].flat.rstrip("/"), given[0]))
 
     def opened(path: TracedText) -> OpenedFile | None:
         for inside, outside in mounts:

@@ -28,7 +28,7 @@ from servelint.core.source import Source, Span
 from servelint.core.text import TracedText, unknown
 from servelint.engines import entry, images
 from servelint.engines.registry import ENGINES, derived
-from servelint.readers.commands import SHELLS
+from servelint.readers.commands import SHELLS, with_options_below
 from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.kubernetes import environment, runtime
@@ -233,7 +233,13 @@ class Reader:
         words = yaml.listed(self.source, pair[1])
         if words is None and item.get("split") and yaml.scalar(pair[1]) is not None:
             text = yaml.text(self.source, pair[1])
-            words = [Word(text, yaml.span(self.source, pair[1]))] if "\n" in text.flat.strip() else split(text)
+            site = yaml.span(self.source, pair[1])
+            if "\n" not in text.flat.strip():
+                words = split(text)
+            elif item["list"].rpartition(".")[2] in _COMMANDS:  # no container takes a text: a template gives it to a shell
+                words = [Word(TracedText.of(one), site) for one in ("sh", "-c")] + [Word(with_options_below(text), site)]
+            else:
+                words = [Word(text, site)]
         lookup = self.given.variables.get
         return [
             Word(expand(word.text, lookup, script=any(map(str.isspace, word.text.flat))), word.site, word.many)

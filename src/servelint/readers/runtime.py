@@ -51,11 +51,15 @@ def _range(part: str) -> list[int | None] | None:
     return list(range(first, last + 1)) if first <= last < first + 256 else None
 
 
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+
+
 def parts(text: TracedText) -> list[TracedText]:
-    """The parts of a text between its colons."""
+    """The parts of a text between its colons; that of a drive of Windows (`C:\\models:/models`) is a part of its path."""
     found: list[TracedText] = []
     at = 0
-    while (colon := text.flat.find(":", at)) != -1:
+    start = 2 if _DRIVE.match(text.flat) is not None else 0
+    while (colon := text.flat.find(":", max(at, start))) != -1:
         found.append(text.cut(at, colon))
         at = colon + 1
     return [*found, text.cut(at)]

@@ -19,6 +19,14 @@ FORMAT = Format(
 _OWN = frozenset(
     ("num_speculative_tokens", "prompt_lookup_max", "draft_tensor_parallel_size", "suffix_decoding_max_tree_depth")
 )
+_COMMON = _OWN | {
+    "method", "model", "draft_model", "quantization", "max_model_len", "prompt_lookup_min", "parallel_drafting", "moe_backend",
+    "attention_backend", "rejection_sample_method", "draft_sample_method", "disable_padded_drafter_batch", "revision",
+    "use_local_argmax_reduction", "enforce_eager", "disable_by_batch_size", "suffix_decoding_max_cached_requests",
+    "suffix_decoding_max_spec_factor", "suffix_decoding_min_token_prob", "disable_logprobs", "acceptance_method",
+    "posterior_threshold", "posterior_alpha", "code_revision", "tensor_parallel_size",
+}  # fmt: skip
+"""Keys of a config in the releases. A text most of whose keys are others is not one."""
 _MARKS = ('"num_speculative_tokens"', "'num_speculative_tokens'")
 
 
@@ -41,6 +49,8 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch] | Problem:
     keys = node.members.keys()
     if node.kind != json.OBJECT or not (keys & _OWN) or len(keys) > 40:
         return []
+    if len(keys & _COMMON) * 3 < len(keys):
+        return []  # a report of a server, which holds the number as well
     if any(item.kind == json.OBJECT for _, value in node.members.values() for item in value.items):
         return []  # no key takes a list of objects: these are measurements
     # what stands around the object are comments

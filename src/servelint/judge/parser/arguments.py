@@ -43,7 +43,7 @@ def violations(view: ReleaseView) -> list[Violation]:
         if fault.kind == "unexpected-argument" and fault.spelling in _OPERATORS:
             faults = faults[: at + 1]  # what follows is part of the same mistake
             break
-    faults = _in_one_word(view, _after_swallowed(view, faults))
+    faults = _in_one_word(view, _after_swallowed(view, _without_comments(view, faults)))
     ignored = [one.word for one in faults if one.kind == "ignored-model"]
     faults = [one for one in faults if one.kind != "one-word" or one.word not in ignored]
     again = _started_again(view.config)
@@ -54,6 +54,51 @@ def violations(view: ReleaseView) -> list[Violation]:
     found = [_FAULTS[fault.kind](view, fault) for fault in faults if fault.kind in _FAULTS]
     found += [_twice(again)] if again else _model_first(view)
     return [*found, *_deprecated(view), *_repeated(view), *_back_again(view)]
+
+
+def _without_comments(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
+    """The faults with one for each comment: that of its `#`, not those of the words behind it on its line."""
+    refused = [one.word for one in faults]
+    words = view.config.reading.arguments.positionals
+    taken = [word for word in words if _begins_comment(word) and not any(word is one for one in refused)]
+    kept = [Fault("unexpected-argument", word, word.text.flat) for word in taken]
+    comments = [*kept, *[one for one in faults if one.word is not None and _is_comment(one, one.word)]]
+    for fault in faults:
+        behind = [one for one in comments if one is not fault and _on_one_line(one, fault.span)]
+        if not behind or fault.kind not in ("unexpected-argument", "unknown-option"):
+            kept.append(fault)
+    return kept
+
+
+def _is_comment(fault: Fault, word: Word) -> bool:
+    return fault.kind == "unexpected-argument" and _begins_comment(word)
+
+
+def _begins_comment(word: Word) -> bool:
+    return word.text.flat.startswith("#")
+
+
+def _on_one_line(fault: Fault, span: Span | None) -> bool:
+    """Whether a span stands behind a fault on the same line."""
+    first = fault.span
+    if first is None or span is None or span.source is not first.source or span.start < first.start:
+        return False
+    return "\n" not in first.source.text[first.start : span.start]
+
+
+def _comment(view: ReleaseView, fault: Fault) -> Violation:
+    words = [word for word in view.config.launch.argv if _on_one_line(fault, word.site)]
+    last = words[-1].site if words else None
+    return Violation(
+        "unexpected-argument",
+        fault.span.to(last) if fault.span is not None and last is not None else fault.span,
+        f"nothing takes a comment out of this command: '#' and what follows are arguments, which {view.release} refuses",
+        "delete the comment, or write it above the command",
+        "no comment",
+        change=Change(words=words) if words else None,
+        title="delete the comment",
+        safe=True,
+    )
 
 
 def _after_swallowed(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
@@ -254,6 +299,8 @@ def _argument(view: ReleaseView, fault: Fault) -> Violation:
         message = f"no shell reads this command: {shown!r} and what follows are arguments, which {view.release} refuses"
         advice = 'delete them, or run the command through a shell: ["sh", "-c", "..."]'
         return Violation("unexpected-argument", fault.span, message, advice, "an argument")
+    if fault.spelling.startswith("#"):
+        return _comment(view, fault)
     change, title = after_switch(view, fault)
     return Violation(
         "unexpected-argument",
@@ -493,6 +540,8 @@ def _model_first(view: ReleaseView) -> list[Violation]:
         advice = f"write {command} MODEL, without --model"
         return [Violation("missing-argument", model.word.text.span(), message, advice, change=change, safe=True)]
     given = model.value.flat if model is not None and model.value is not None and not _in_file(model, view) else ""
+    if arguments.positionals and _begins_comment(arguments.positionals[0]):
+        return []
     if later and model is not None and given and arguments.positionals and _is_model(arguments.positionals[0]):
         message = f"{command} of {view.release} accepts one model, and gets two: --model and an argument"
         change = Change(drop=[model]) if arguments.positionals[0].text.flat == given else None

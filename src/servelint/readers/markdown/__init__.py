@@ -144,10 +144,18 @@ _LEAVES = re.compile(r"^exit[ \t]*(?=\r?$|#)", re.MULTILINE)
 """What a reader types to leave a container, behind which the page goes on."""
 
 
+_ALTERNATIVE = re.compile(r"\n[ \t]*\r?\n(?:[ \t>]*#[^\n]*\n)+[ \t>]*\Z")
+"""A blank line and a comment: an option behind them is one that a reader may add, no line that was cut off."""
+
+
 def _run(script: TracedText, source: Source) -> list[Launch]:
     if not script.flat.startswith("#!"):
         script = script.sub(_LEAVES, lambda _: EMPTY)
-    return _counted(script_launches(placeholders.in_page(script, script=True), CommandContext(source), None))
+    found = _counted(script_launches(placeholders.in_page(script, script=True), CommandContext(source), None))
+    for launch in [one for main in found for one in (main, *main.alternatives)]:
+        if launch.cut is not None and _ALTERNATIVE.search(source.text, 0, launch.cut.start) is not None:
+            launch.cut = None
+    return found
 
 
 def _counted(found: list[Launch]) -> list[Launch]:

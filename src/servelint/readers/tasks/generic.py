@@ -13,7 +13,7 @@ from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
 from servelint.engines import entry, images
 from servelint.engines.registry import ENGINES, derived
-from servelint.readers.commands import SHELLS
+from servelint.readers.commands import SHELLS, with_options_below
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.containers import in_container
 from servelint.readers.context import CommandContext
@@ -63,7 +63,6 @@ _BUILDER = re.compile(
 _FIRST = ("setup", "install", "before_script", "init")
 _NOT_INSIDE = re.compile(r"(?:expect|assert|prompt|message|changelog|description|nav$|docs?$|readme)", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
-_OPTION_BELOW = re.compile(r"\n(?:[ \t]*(?=--?[A-Za-z])|[ \t]+(?=[\[{'\"]))")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ITEMS_AT_MOST = 1_000
 _DEPTH = 60
@@ -212,9 +211,7 @@ class _Walk:
         path = ".".join(scope.path) or name
         listed = words(self.source, value) if yaml.scalar(value) is None else None
         written = script(self.source, value)
-        if "\\\n" not in written.flat:
-            # who reads the key may split the text at white space, as its writer expects: no shell would take these lines
-            written = written.sub(_OPTION_BELOW, lambda _: TracedText.of(" "))
+        written = with_options_below(written)
         if not entry.mentions(written.flat) and not (scope.image is not None and "install" in written.flat):
             return []
         if any(yaml.items(item) is not None for item in yaml.items(value) or []):
