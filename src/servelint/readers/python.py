@@ -248,7 +248,7 @@ class _Reader:
         if not isinstance(image, TracedText):
             return
         command = _either(command)
-        words = command.words if isinstance(command, Listed) else split(command) if isinstance(command, TracedText) else []
+        words = _words_of(command)
         given = call.keywords.get("environment")
         values = given.values if isinstance(given, Mapping) else {}
         env = {n: Variable(n, v, v.span()) for n, v in values.items() if isinstance(v, TracedText) and v.pieces}
@@ -306,7 +306,12 @@ _OF_CLOUDS = {
 
 def _words_of(value: Value) -> list[Word]:
     words = value.words if isinstance(value, Listed) else split(value) if isinstance(value, TracedText) else []
-    return [Word(in_command(w.text), w.site, w.many) for w in words]
+    return [_unknown(w) if w.text.flat == MORE.strip() else Word(in_command(w.text), w.site, w.many) for w in words]
+
+
+def _unknown(word: Word) -> Word:
+    """The arguments that a text may have more of, where no shell reads it."""
+    return Word(TracedText((unknown("...", word.site, shown=""),)), word.site, many=True)
 
 
 def _misread(call: Call, words: list[Word], text: TracedText | None, context: CommandContext) -> list[Launch]:
