@@ -123,7 +123,6 @@ def test_the_release_of_a_branch_is_not_called_the_newest(text: str, said: str) 
         ("--host", [("error", "trtllm/missing-value")]),
         ("--max_num_tokens 4096 --tp_size 2", []),
     ],
-    name=lambda words, said: words,
 )
 def test_published_releases_without_a_table_take_nothing_back(words: str, said: list[tuple[str, str]]) -> None:
     """Of TensorRT-LLM more releases are published than the catalog has, older and newer ones."""
