@@ -141,8 +141,10 @@ def kinds(one: Translation) -> dict[str, str]:
                 "trtllm-serve a/b --max_seq_len 8192 --config /tmp/c.yaml"
             ),
             "sglang",
-            ("--model-path a/b --context-length 8192 --max-running-requests 64 --tp-size 2 --trust-remote-code "
-            "--kv-cache-dtype fp8_e4m3 --port 8000"),
+            (
+                "--model-path a/b --context-length 8192 --max-running-requests 64 --tp-size 2 --trust-remote-code "
+                "--kv-cache-dtype fp8_e4m3 --port 8000"
+            ),
         ),
         (
             "OLLAMA_HOST=0.0.0.0:80 OLLAMA_NUM_PARALLEL=4 ollama serve",
@@ -403,4 +405,6 @@ def test_keys_of_the_llm_api_that_no_option_sets(keys: str, engine: str, written
 )
 def test_why_a_variable_of_ollama_has_no_counterpart(name: str, says: str) -> None:
     one = moved(f"{name} ollama serve", "sglang")
-    assert [line.says for line in one.lines if line.source and line.source[0].shown.startswith(name.partition("=")[0])] == [says]
+    assert [line.says for line in one.lines if line.source and line.source[0].shown.startswith(name.partition("=")[0])] == [
+        says
+    ]

@@ -386,7 +386,8 @@ def _name_span(found: list[Finding], launch: Launch, judged: Config, releases: R
     engine = ENGINE_NAMES[launch.engine]
     name, affected = spanned(launch, releases)
     judged_as = re.escape(f"{engine} {judged.shown}") + r"(?!\.?\w)"
-    lasting = f"{engine} {_newest_tabled(launch.engine, judged.catalog) or judged.shown}"  # the newest lacks what no known release has
+    latest = _newest_tabled(launch.engine, judged.catalog)  # lacks what no known release has
+    lasting = f"{engine} {latest or judged.shown}"
     for finding in found:
         life = _LIFE.search(finding.message)
         if life is None:

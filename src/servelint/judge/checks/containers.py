@@ -6,7 +6,6 @@ import re
 
 from servelint.engines.config import Config
 
-
 _WORDS = re.compile(r"\s*(?:- )?(?:command|args):\s*\[?\s*[\"']?(?:(?:[\w./-]*/)?ollama[\"']?,?\s*[\"']?)?")
 """What stands before the verb where a container starts the program itself, without a shell."""
 
