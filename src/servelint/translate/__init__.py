@@ -345,11 +345,11 @@ class _Writer:
                 side = Side(row[self.launch.engine])
                 found = self.config.operand(f"{setting.name}.{path}").value
                 switch = name in (side.on, side.off) or (name in side.keys and isinstance(found, bool))
-                if switch:
-                    off = side.inverse if name in side.keys else name == side.off
-                    known = found != off if isinstance(found, bool) else None
-                else:
+                known: Any = None
+                if not switch:
                     known = side.values.get(str(found)) if side.values is not None else found
+                elif isinstance(found, bool):
+                    known = found != (side.inverse if name in side.keys else name == side.off)
                 self.given.append(Given(row, name, words, [] if switch else [value.text], known))
         return True
 
