@@ -113,3 +113,26 @@ def test_a_rolling_image_of_llama_cpp_is_the_newest_known_build() -> None:
 def test_the_release_of_a_branch_is_not_called_the_newest(text: str, said: str) -> None:
     (found,) = [one for one in findings_in(text) if one.rule == "vllm/unexpected-argument"]
     assert judged_by(found) == said
+
+
+@together(
+    "words, said",
+    [
+        ("--max_num_tokens many", [("error", "trtllm/invalid-value")]),
+        ("--tp_size 2 --nonexistent 3", [("warning", "trtllm/unknown-option")]),
+        ("--host", [("error", "trtllm/missing-value")]),
+        ("--max_num_tokens 4096 --tp_size 2", []),
+    ],
+)
+def test_published_releases_without_a_table_take_nothing_back(words: str, said: list[tuple[str, str]]) -> None:
+    """Of TensorRT-LLM more releases are published than the catalog has, older and newer ones."""
+    found = findings_in(f"trtllm-serve m {words}\n")
+    assert [(one.severity, one.rule) for one in found] == said
+    assert not [one for one in found if "1.4.0" in one.message]
+
+
+def test_a_key_of_an_older_release_of_tensorrt_llm_is_gone_later() -> None:
+    text = "cat > c.yaml <<EOF\nuse_cuda_graph: true\nEOF\ntrtllm-serve m --extra_llm_api_options c.yaml\n"
+    (found,) = findings_in(text)
+    assert (found.severity, found.rule, found.span and found.span.text) == ("warning", "trtllm/removed-later", "use_cuda_graph")
+    assert "removed in TensorRT-LLM 1.0.0; TensorRT-LLM 1.3.0rc29 refuses it" in found.message

@@ -308,3 +308,10 @@ class TestBlueprint:
     def test_one_that_builds(self) -> None:
         recipe = {**self.RECIPE, "recipe_image_uri": "docker.io/nginx:1"}
         assert launches_in(written(recipe), "recipe.json") == []
+
+
+def test_the_one_string_of_a_nosana_job_is_a_command_line() -> None:
+    args = {"image": "openmmlab/lmdeploy:v0.5.3-cu12", "cmd": ["lmdeploy serve api_server m --tp 2"], "gpu": True}
+    job = {"type": "container", "ops": [{"type": "container/run", "id": "a", "args": args}]}
+    (launch,) = launches_in(json.dumps(job), "job.json")
+    assert (launch.started, [word.value for word in launch.argv]) == (True, ["m", "--tp", "2"])

@@ -141,7 +141,10 @@ def kinds(one: Translation) -> dict[str, str]:
                 "trtllm-serve a/b --max_seq_len 8192 --config /tmp/c.yaml"
             ),
             "sglang",
-            ("--model-path a/b --context-length 8192 --max-running-requests 64 --tp-size 2 --trust-remote-code --port 8000"),
+            (
+                "--model-path a/b --context-length 8192 --max-running-requests 64 --tp-size 2 --trust-remote-code "
+                "--kv-cache-dtype fp8_e4m3 --port 8000"
+            ),
         ),
         (
             "OLLAMA_HOST=0.0.0.0:80 OLLAMA_NUM_PARALLEL=4 ollama serve",
@@ -268,7 +271,9 @@ class TestTable:
         for engine, side in sides.items():
             catalog = catalogs.load(engine)
             assert catalog is not None
-            assert side.names or side.env or side.says("none") or side.says("implied"), engine
+            assert side.names or side.env or side.keys or side.says("none") or side.says("implied"), engine
+            for path in side.keys:
+                assert _known_key(engine, path), (engine, path)
             for name in side.names:
                 assert catalog.runs_of(name) or name == ENGINES[engine].dialect.positional, (engine, name)
             for name in side.env:
@@ -345,3 +350,61 @@ def test_a_value_that_the_target_cannot_start_with_is_left_out() -> None:
     assert found.findings == []
     before = moved("text-generation-launcher --model-id a/b --quantize gptq", "sglang", "0.5.16")
     assert [word.shown for word in before.target.argv][2:4] == ["--quantization", "gptq"]
+
+
+def _known_key(engine: str, path: str) -> bool:
+    """Whether any release has a key of the file that an engine takes for an option."""
+    catalog = catalogs.load(engine)
+    assert catalog is not None
+    outer, _, name = f"config.{path}".rpartition(".")
+    held = [catalog.keys(outer, at) for at in range(len(catalog.releases))]
+    return any(keys is not None and keys.lives(name) for keys in held)
+
+
+_FILE = "cat > /tmp/c.yaml <<EOF\n{keys}\nEOF\ntrtllm-serve a/b --tp_size 2 --config /tmp/c.yaml\n"
+
+
+@together(
+    "keys, engine, written",
+    [
+        ("kv_cache_config:\n  enable_block_reuse: false", "vllm", "--no-enable-prefix-caching"),
+        ("kv_cache_config:\n  enable_block_reuse: false", "sglang", "--disable-radix-cache"),
+        ("kv_cache_config:\n  enable_block_reuse: true", "sglang", ""),
+        ("kv_cache_config:\n  dtype: fp8", "sglang", "--kv-cache-dtype fp8_e4m3"),
+        ("disable_overlap_scheduler: true", "sglang", "--disable-overlap-schedule"),
+        ("disable_overlap_scheduler: true", "vllm", "--no-async-scheduling"),
+        ("disable_overlap_scheduler: false", "sglang", ""),
+        ("cuda_graph_config:\n  max_batch_size: 8", "sglang", "--cuda-graph-max-bs-decode 8"),
+        ("cuda_graph_config:\n  max_batch_size: 8", "vllm", ""),  # vLLM counts tokens
+        ("enable_attention_dp: true", "vllm", ""),
+        ("moe_config:\n  backend: CUTLASS", "vllm", ""),
+        (
+            "speculative_config:\n  decoding_type: Eagle\n  max_draft_len: 3\n  speculative_model_dir: c/d",
+            "vllm",
+            '--speculative-config {"method": "eagle3", "model": "c/d", "num_speculative_tokens": 3}',
+        ),
+        ("speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: 2", "sglang", "--speculative-algorithm NEXTN"),
+        ("speculative_config:\n  decoding_type: Medusa\n  max_draft_len: 3\n  speculative_model_dir: c/d", "vllm", ""),
+        ("speculative_config:\n  decoding_type: Eagle\n  max_draft_len: $N\n  speculative_model_dir: c/d", "vllm", ""),
+    ],
+)
+def test_keys_of_the_llm_api_that_no_option_sets(keys: str, engine: str, written: str) -> None:
+    one = moved(_FILE.format(keys=keys), engine, trtllm="1.2.0")
+    rest = words(one).partition("2")[2].strip()
+    assert (written in rest) if written else rest.replace("--port 8000", "") == "", rest
+    assert "unmapped" not in kinds(one).values()
+
+
+@together(
+    "name, says",
+    [
+        ("OLLAMA_ORIGINS=*", "SGLang allows every origin"),
+        ("OLLAMA_FLASH_ATTENTION=1", "the attention kernels are those of the other engine"),
+        ("OLLAMA_MAX_LOADED_MODELS=2", "a server has one model, for as long as it runs"),
+    ],
+)
+def test_why_a_variable_of_ollama_has_no_counterpart(name: str, says: str) -> None:
+    one = moved(f"{name} ollama serve", "sglang")
+    assert [line.says for line in one.lines if line.source and line.source[0].shown.startswith(name.partition("=")[0])] == [
+        says
+    ]

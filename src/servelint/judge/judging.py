@@ -386,7 +386,8 @@ def _name_span(found: list[Finding], launch: Launch, judged: Config, releases: R
     engine = ENGINE_NAMES[launch.engine]
     name, affected = spanned(launch, releases)
     judged_as = re.escape(f"{engine} {judged.shown}") + r"(?!\.?\w)"
-    lasting = f"{engine} {newest(launch.engine) or judged.shown}"  # the newest lacks what no known release has
+    latest = _newest_tabled(launch.engine, judged.catalog)  # lacks what no known release has
+    lasting = f"{engine} {latest or judged.shown}"
     for finding in found:
         life = _LIFE.search(finding.message)
         if life is None:
@@ -395,6 +396,13 @@ def _name_span(found: list[Finding], launch: Launch, judged: Config, releases: R
             finding.message = re.sub(judged_as, lasting, finding.message)
             continue
         finding.affected = finding.affected or affected
+
+
+def _newest_tabled(engine: str, catalog: Catalog | None) -> str | None:
+    """The newest release of an engine of which there is a table, published or a build; None if there is none."""
+    if catalog is None:
+        return newest(engine)
+    return next((one for one in reversed(known_releases(engine)) if catalog.index(one) is not None), catalog.releases[-1])
 
 
 def _is_misspelt(violation: Violation) -> bool:
@@ -458,7 +466,7 @@ def _removed_later(
     """
     rule = index.parser.get("removed-later")
     catalog = configs[-1].catalog
-    latest = newest(launch.engine) or (catalog.releases[-1] if catalog is not None else None)
+    latest = _newest_tabled(launch.engine, catalog)
     if rule is None or latest is None or releases.rolling or launch.fragment or releases.unlisted is not None:
         return []
     if not releases.exact and (may_be_a_fork(launch) or (launch.unsure and may_be_between(launch))):

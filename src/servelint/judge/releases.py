@@ -145,6 +145,8 @@ def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, lis
     since = release_key(_floor(launch))
     known = [release for release in followed if since is None or (release_key(release) or since) >= since]
     every = configs(launch, known)
+    # a release that has no table refuses nothing: it must not stand for those that have one
+    every = [config for config in every if config.index is not None or config.around is not None] or every
     taking = [config for config, refused in zip(every, refuse(every), strict=True) if not refused] or _refusing_least(every)
     starting = [config for config in taking if config.operand(_METHOD_KNOWN).value is not False] or taking or every
     names = [config.release for config in starting if config.release is not None]

@@ -206,7 +206,8 @@ class _Recipe:
         start = next((name for name in _ENTRYPOINTS if name in members), None)
         names = [name for name in ("command", "cmd", *_ARGUMENTS) if name in members and members[name].kind in (STRING, ARRAY)]
         entrypoint = _given(members[start]) if start is not None else None
-        command = [_replaced(word, context.env) for name in names for word in _given(members[name]) or []]
+        given = [_joined(name, members[name]) for name in names]
+        command = [_replaced(word, context.env) for words in given for word in words or []]
         taken = {*names, *([start] if start is not None else [])}
         inside = context.with_(site=self.site(node, *sorted(taken)), env=context.env)
         found = in_container(entrypoint or None, command, identified, inside)
@@ -250,6 +251,13 @@ def _words(node: JsonNode) -> list[Word]:
 def _given(node: JsonNode) -> list[Word] | None:
     """The words of an array, or of a string that is split as a shell would."""
     return _words(node) if node.kind == ARRAY else split(_known(node.content)) if node.kind == STRING else None
+
+
+def _joined(name: str, node: JsonNode) -> list[Word] | None:
+    """As `_given`; the one string of a `cmd` is a command line: Nosana joins the strings of its jobs."""
+    if name == "cmd" and node.kind == ARRAY and len(node.items) == 1 and " " in node.items[0].content.flat:
+        return _given(node.items[0])
+    return _given(node)
 
 
 def _replaced(word: Word, env: dict[str, Variable]) -> Word:

@@ -169,6 +169,8 @@ class Side:
         on, off: flags that switch it on and off.
         words: other ways to switch it on: lists of `option=value` or `flag`.
         env: variables that set it.
+        keys: keys of the engine's file that set it, without an option of their own.
+        inverse: whether true switches it off, of such a key.
         values: the engine's value -> the common one; None if values are carried as they are.
         body: the side as the table has it.
     """
@@ -182,6 +184,8 @@ class Side:
         self.off: str = self.body.get("off", "")
         self.words: list[list[str]] = self.body.get("words", [])
         self.env: list[str] = _listed(self.body.get("env"))
+        self.keys: list[str] = _listed(self.body.get("keys"))
+        self.inverse: bool = self.body.get("inverse", False)
         self.values: dict[str, Any] | None = self.body.get("values")
 
     @property
@@ -237,6 +241,9 @@ class _Writer:
                     self.rows.setdefault(name, row)
                 for name in side.env:
                     self.variables.setdefault(name, row)
+                for path in side.keys:
+                    self.rows.setdefault(path, row)
+                    self.keys.setdefault(path, path)
                 for name in side.names:
                     self.keys.setdefault(side.says("key") or name.replace("-", "_"), name)
 
@@ -285,9 +292,8 @@ class _Writer:
             if last is not setting and not (setting.option is not None and setting.option.kind == "append"):
                 continue
             if setting.option is None:
-                left.append(
-                    Line(UNMAPPED, "", setting.words, [], f"{self.names[0]} {self.config.release or ''} has no such option")
-                )
+                strange = self._not_theirs(f"{self.names[0]} {self.config.release or ''}")
+                left.append(Line(UNMAPPED, "", setting.words, [], strange))
                 continue
             if self._read_file(setting, left):
                 continue
@@ -313,9 +319,13 @@ class _Writer:
         named = {id(after) for word, after in pairwise(self.launch.argv) if files is not None and word.value in files[0]}
         for word in self.launch.argv:
             if id(word) not in seen | named and (word.shown or not word.many):
-                says = "its value is unknown" if not word.text.known else f"{self.names[0]} has no such option"
+                says = "its value is unknown" if not word.text.known else self._not_theirs(self.names[0])
                 left.append(Line(UNMAPPED, "", [word], [], says))
         return left
+
+    def _not_theirs(self, engine: str) -> str:
+        """Why a word is none of the engine's: it may be for the program that starts the engine."""
+        return f"it is for the program that starts {engine.strip()}" if self.launch.launcher else f"{engine} has no such option"
 
     def _read_file(self, setting: Setting, left: list[Line]) -> bool:
         """Read the keys of a file that the engine takes for an option. Returns whether there are any."""
@@ -334,11 +344,13 @@ class _Writer:
             else:
                 side = Side(row[self.launch.engine])
                 found = self.config.operand(f"{setting.name}.{path}").value
-                flag = found == (name == side.on) if isinstance(found, bool) else None
-                known = (
-                    flag if name in (side.on, side.off) else side.values.get(str(found)) if side.values is not None else found
-                )
-                self.given.append(Given(row, name, words, [] if name in (side.on, side.off) else [value.text], known))
+                switch = name in (side.on, side.off) or (name in side.keys and isinstance(found, bool))
+                known: Any = None
+                if not switch:
+                    known = side.values.get(str(found)) if side.values is not None else found
+                elif isinstance(found, bool):
+                    known = found != (side.inverse if name in side.keys else name == side.off)
+                self.given.append(Given(row, name, words, [] if switch else [value.text], known))
         return True
 
     def _read_variables(self, left: list[Line]) -> None:
@@ -392,6 +404,8 @@ class _Writer:
             self.note(NO_COUNTERPART, given, why or f"{self.names[1]} has no counterpart")
         elif target.says("implied"):
             self.note(IMPLIED, given, target.says("implied"))
+        elif rule == "never" and given.value is False and given.name in source.keys:
+            self.note(IMPLIED, given, f"it is off in {self.names[1]} by default")
         elif rule == "never" or any(self.config.operand(name).present is not False for name in source.body.get("unless", ())):
             self.leave_out(given, target)
         elif target.env and not target.names:

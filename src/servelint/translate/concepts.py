@@ -256,7 +256,8 @@ def speculation(writer: _Writer, every: list[Given]) -> None:
         )
     if engine == "llama.cpp":
         return leave_out("the draft is a GGUF file or a method of llama.cpp's own")
-    found = _of_vllm(writer) if engine == "vllm" else _of_options(writer, every)
+    readers = {"vllm": _of_vllm, "trtllm": _of_trtllm}
+    found = readers[engine](writer) if engine in readers else _of_options(writer, every)
     if isinstance(found, str):
         return leave_out(found)
     method, draft, tokens, rest = found
@@ -320,6 +321,26 @@ def _of_vllm(writer: _Writer) -> _Drafts | str:
         if draft is not None:
             return "the MTP layers are those of another checkpoint than the model"
     return method, draft, tokens, set(body)
+
+
+_DECODING = {"eagle": "eagle3", "eagle3": "eagle3", "mtp": "mtp", "ngram": "ngram", "draft_target": "draft_model"}
+"""`decoding_type` of TensorRT-LLM -> method of vLLM. Its PyTorch backend runs Eagle as EAGLE-3 (llm_args.py of 1.3.0rc3)."""
+
+
+def _of_trtllm(writer: _Writer) -> _Drafts | str:
+    def value(key: str) -> Any:
+        return writer.config.operand(f"config.speculative_config.{key}").value
+
+    kind = str(value("decoding_type") or "").lower()
+    method = _DECODING.get(kind)
+    tokens = value("num_nextn_predict_layers") if kind == "mtp" else value("max_draft_len")
+    draft = value("speculative_model") or value("speculative_model_dir")
+    if method is None:
+        return f"servelint knows no counterpart of {kind or 'an unknown decoding type'}"
+    if not isinstance(tokens, int) or (draft is None and method not in ("mtp", "ngram")):
+        return "the number of drafted tokens or the draft model is unknown"
+    rest = {"max_matching_ngram_size"} if value("max_matching_ngram_size") is not None else set()
+    return method, None if method in ("mtp", "ngram") else _text(draft), tokens, rest
 
 
 def _of_options(writer: _Writer, every: list[Given]) -> _Drafts | str:

@@ -6,6 +6,9 @@ import re
 
 from servelint.engines.config import Config
 
+_WORDS = re.compile(r"\s*(?:- )?(?:command|args):\s*\[?\s*[\"']?(?:(?:[\w./-]*/)?ollama[\"']?,?\s*[\"']?)?")
+"""What stands before the verb where a container starts the program itself, without a shell."""
+
 
 def outside(config: Config) -> dict[str, str] | None:
     """Hold for a launch on the host itself, not in a container nor in the script that one starts with."""
@@ -26,7 +29,7 @@ def own_variables(config: Config) -> dict[str, str] | None:
     if site is None:
         return by_image(config)
     ahead = launch.source.text[launch.source.text.rfind("\n", 0, site.start) + 1 : site.start]
-    if re.match(r"ExecStart=\S*$", ahead):
+    if re.match(r"ExecStart=\S*$", ahead) or (launch.container is not None and _WORDS.fullmatch(ahead)):
         return {}
     prefix = launch.engine.upper() + "_"
     own = [one.site for name, one in launch.env.items() if name.startswith(prefix)]

@@ -9,6 +9,7 @@ _INSTEAD = {
     "Ollama uses the GPUs that CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES leaves it": (
         "GPU USE_GPU FORCE_GPU GPU_ENABLED DEVICE ENABLE_GPU GPU_COUNT"
     ),
+    "CUDA_VISIBLE_DEVICES=-1, or ROCR_VISIBLE_DEVICES=-1, leaves it no GPU": "USE_CPU CPU_ONLY NO_GPU FORCE_CPU DISABLE_GPU",
     "Ollama takes what a model needs; OLLAMA_GPU_OVERHEAD leaves bytes of each GPU alone": (
         "GPU_MEMORY GPU_MEMORY_FRACTION MAX_MEMORY MEMORY_LIMIT VRAM"
     ),
