@@ -29,8 +29,10 @@ _IN_PAGE = rf"{ANGLE}|{_CURLY}|{_DOTS}"
 _LEFT_OUT = (
     r"(?:(?<=\\\n)|(?<=\\\r\n))[ \t]*#(?:[^\n]*(?:\.{3}|…)|[ \t]+(?i:(?:(?:your|the|any|all)[ \t]+)?"
     r"(?:other|rest|remaining|additional|further|more)\b))[^\r\n]*"
+    r"|(?:(?<=\\\n)|(?<=\\\r\n))[ \t]*(?i:other|additional|further|more|any)[ \t][A-Za-z ]{0,60}"
+    r"(?i:arguments|args|flags|options|parameters)(?=[ \t]*(?:\\?\r?$|\Z))"
 )
-"""A comment in the place of a command's next line, which says that the page does not show more of it."""
+"""A comment or words in the place of a command's next line, which say that the page does not show more of it."""
 _IN_SCRIPT = rf"{_LEFT_OUT}|{_IN_PAGE}|{_SQUARE}|{_TAGS}|(?<=[ \t])(?:etc\.?|\.(?: \.){{2,}}|or[ \t]+-[^\n\\]*)(?=\s|$)"
 _IN_COMMAND = (
     (("<",), rf"{ANGLE}|(?<=[\"'=])<(?=[ \t]|[^<>]*[ \t]>)[^<>\n\"'`$;&|]{{1,80}}>(?=[\"'])"),

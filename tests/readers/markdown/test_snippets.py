@@ -37,6 +37,8 @@ def unknowns(text: str, script: bool = True) -> list[str | None]:
         ("vllm serve m \\\n  # ... rest", ["# ... rest"]),
         ("vllm serve m \\\r\n\t# your other options\r\n", ["# your other options"]),
         ("vllm serve m \\\n  #...", ["#..."]),
+        ("vllm serve m \\\n  other vLLM server arguments\n", ["other vLLM server arguments"]),
+        ("vllm serve m \\\n  other --arguments", []),
         ("vllm serve m \\\n  # --port 1", []),
         ("vllm serve m # starts it ...", ["..."]),
         ("vllm serve m …same as above", ["…same as above"]),
