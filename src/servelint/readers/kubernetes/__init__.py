@@ -174,7 +174,7 @@ def _other_scripts(file: File, starts: list[int]) -> list[Launch]:
     for one, data in file.scripts:
         for key, text in data.items():
             extent = text.extent()
-            program = key.endswith((".py", ".conf", ".ini", ".service"))
+            program = key.endswith((".py", ".conf", ".ini", ".service")) or _is_llama_swap(text)
             if extent is None or not (program or key.endswith((".sh", ".bash")) or text.flat.startswith(_SHEBANGS)):
                 continue
             if bisect_left(starts, extent.start) != bisect_left(starts, extent.end):
@@ -186,6 +186,14 @@ def _other_scripts(file: File, starts: list[int]) -> list[Launch]:
             else:
                 found += script_launches(text, CommandContext(file.source, f"ConfigMap/{one.name}.{key}", open_env=True), None)
     return found
+
+
+_MODELS = re.compile(r"^models:[ \t]*(?:#[^\n]*)?$", re.MULTILINE)
+
+
+def _is_llama_swap(text: TracedText) -> bool:
+    """Whether a text of a ConfigMap is a file of llama-swap: models with a `cmd` each."""
+    return "cmd:" in text.flat and _MODELS.search(text.flat) is not None
 
 
 def _tell_apart(found: list[Launch]) -> None:
