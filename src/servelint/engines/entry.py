@@ -256,7 +256,24 @@ def _python(words: list[Word], at: int, name: str | None) -> Entry | None:
         return _started(found[0], words, at + 1)
     # `python /opt/venv/bin/vllm serve`: what pip installs for a program is a Python script
     starts = _starts("programs").get(program(words[at]) or "") if "/" in script or HOLE in script else None
-    return _started(starts, words, at + 1) if starts else None
+    return _started(starts or _of_wrapper(words, at), words, at + 1)
+
+
+def _of_wrapper(words: list[Word], at: int) -> list[tuple[Engine, Start]] | None:
+    """What a script starts that is called after an engine and is given its verb and an option of its own.
+
+    Such a script changes a part of the engine and hands over: `python3 /opt/patch/vllm_wrapper.py serve m --gpu-memory-utilization 0.9`.
+    """
+    name = words[at].text.flat.rpartition("/")[2].lower()
+    verb = words[at + 1].value if at + 1 < len(words) else None
+    if not name.endswith(".py") or verb is None:
+        return None
+    given = {word.text.flat.partition("=")[0].replace("_", "-") for word in words[at + 2 :]}
+    for engine in ENGINES.values():
+        fraction = engine.memory_fraction_option
+        if fraction and f"--{fraction}" in given and re.search(rf"(?:^|[_.-]){engine.id}[_.-]", name) is not None:
+            return [(engine, start) for start in engine.starts if verb in start.verbs[:1]][:1]
+    return None
 
 
 def of_python(words: list[Word], at: int) -> Entry | None:
