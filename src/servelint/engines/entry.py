@@ -82,6 +82,10 @@ def _command() -> re.Pattern[str]:
     return re.compile("|".join(ways))
 
 
+_ON_WINDOWS = frozenset(("docker.exe", "nerdctl.exe", "podman.exe"))
+"""Programs that Windows also finds without the end of their names."""
+
+
 def program(word: Word) -> str | None:
     """The file name of the program that a word names; None if that part of the word is not known."""
     base = word.text.flat.replace("\\", "/").rpartition("/")[2]
@@ -90,6 +94,8 @@ def program(word: Word) -> str | None:
         asked = re.fullmatch(_WHICH, expression) or re.match(_FOUND, expression)
         if asked is not None:
             return asked.group(1)  # `python "$(which vllm)" serve`
+    if base.lower() in _ON_WINDOWS:
+        return base[:-4].lower()
     return None if HOLE in base else base.partition("@")[0]  # uvx takes a release with it: vllm@0.19.1
 
 
