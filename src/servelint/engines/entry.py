@@ -268,7 +268,7 @@ def _python(words: list[Word], at: int, name: str | None) -> Entry | None:
 def _of_wrapper(words: list[Word], at: int) -> list[tuple[Engine, Start]] | None:
     """What a script starts that is called after an engine and is given its verb and an option of its own.
 
-    Such a script changes a part of the engine and hands over: `python3 /opt/patch/vllm_wrapper.py serve m --gpu-memory-utilization 0.9`.
+    Such a script changes a part of the engine and hands over: `python3 vllm_wrapper.py serve m --gpu-memory-utilization 0.9`.
     """
     name = words[at].text.flat.rpartition("/")[2].lower()
     verb = words[at + 1].value if at + 1 < len(words) else None

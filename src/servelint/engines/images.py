@@ -38,7 +38,10 @@ _BUILD = (
 """How a tag goes on behind the release where the engine's makers built the image for some system or processor."""
 _PULLED = r"(?:.*/)?(?:[\w.-]+\+)*(?P<name>[\w.-]+?)(?:[_+]|-(?=v\d))(?P<tag>v?\d[\w.-]*)\.(?:sif|simg|sqsh|squashfs)"
 """The files that `apptainer pull` and `enroot import` make: `vllm-openai_v0.19.1.sif`, `vllm+vllm-openai+v0.19.1.sqsh`."""
-_FILE = r"(?:.*/)?(?P<name>[A-Za-z][\w-]*?)[-_]?v?(?P<release>\d+\.\d+(?:\.\d+)?(?:\.?(?:post|rc)\d+)?)(?:[-_+.][\w.+-]*)?\.(?:sif|simg|sqsh)"
+_FILE = (
+    r"(?:.*/)?(?P<name>[A-Za-z][\w-]*?)[-_]?v?(?P<release>\d+\.\d+(?:\.\d+)?(?:\.?(?:post|rc)\d+)?)"
+    r"(?:[-_+.][\w.+-]*)?\.(?:sif|simg|sqsh)"
+)
 """Such a file that someone has named: `vllm-0.19.1.sif`, `vllm0.12_cu131_arm_custom.sif`."""
 OF_SERIES = r"(?:.*/)?(?P<name>[\w-]+?)[-.]cu\d+\.(?P<release>\d+-\d+)\.ubuntu\d+(?:\.py\d+)?"
 """Google's images have the series in the name: `huggingface-text-generation-inference-cu124.2-3.ubuntu2204.py311` of 2.3."""

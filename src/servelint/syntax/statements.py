@@ -37,7 +37,7 @@ _CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
 _REST = re.compile(r"[ \t]*\r?\n")
 _SPLAT = re.compile(r"(?<!\S)@(?P<name>\w+)")
 _HANDING_ON = re.compile(
-    r"(?i)\bfunction[ \t]+(?P<name>[\w-]+)\s*(?:\([^()]{0,200}\)\s*)?\{(?P<body>[^{}]{0,600}?)"
+    r"(?i)\bfunction[ \t]+(?P<name>[\w-]+)\s*(?P<given>\([^()]{0,200}\)\s*)?\{(?P<body>[^{}]{0,600}?)"
     r"(?:(?m:^)|(?<=[{;]))[ \t]*(?:&[ \t]*)?(?P<command>[^\s@&{}|;=]+(?:[ \t]+[\w.-]+){0,4}[ \t]+)@(?P<rest>\w+)"
 )
 """A function that hands its arguments on to a program: `function Invoke-Docker { & docker @args }`."""
@@ -79,8 +79,8 @@ class _Walk:
         self.parameters = -1
         self.handing: dict[str, tuple[int, int]] = {}
         for match in () if fish else _HANDING_ON.finditer(self.flat):
-            rest, body = match["rest"].lower(), match["body"].lower()
-            if rest == "args" or f"${rest})" in body.replace(" ", "").replace("\n", ""):
+            rest, given = match["rest"].lower(), "".join(f"{match['given'] or ''}{match['body']}".lower().split())
+            if rest == "args" or f"${rest})" in given:
                 self.handing[match["name"].lower()] = match.span("command")
 
     def statement(self, at: int) -> int:
