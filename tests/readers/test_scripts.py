@@ -739,10 +739,14 @@ class TestOtherShells:
         "text",
         [
             "function Invoke-Docker { & docker @args }\nInvoke-Docker ⟦run⟧ vllm/vllm-openai:v0.20.0 --model m\n",
-            "function D {\n  param([string[]]$Rest)\n  $docker @Rest\n}\n"
-            "$docker = 'C:\\x\\docker.exe'\nD ⟦run⟧ vllm/vllm-openai:v0.20.0 --model m\n",
-            "function D([string[]]$Rest) {\n  docker run @Rest\n}\n"
-            "$a = @('vllm/vllm-openai:v0.20.0', '--model', '⟦m⟧')\nD @a\n",
+            (
+                "function D {\n  param([string[]]$Rest)\n  $docker @Rest\n}\n"
+                "$docker = 'C:\\x\\docker.exe'\nD ⟦run⟧ vllm/vllm-openai:v0.20.0 --model m\n"
+            ),
+            (
+                "function D([string[]]$Rest) {\n  docker run @Rest\n}\n"
+                "$a = @('vllm/vllm-openai:v0.20.0', '--model', '⟦m⟧')\nD @a\n"
+            ),
             "$docker = Join-Path $x 'docker.exe'\n$a = @('run', 'vllm/vllm-openai:v0.20.0', '--model', '⟦m⟧')\n& $docker @a\n",
         ],
     )

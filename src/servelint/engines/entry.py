@@ -248,6 +248,8 @@ def _python(words: list[Word], at: int, name: str | None) -> Entry | None:
         if value == "-m":
             module = words[at + 1].value if at + 1 < len(words) else None
             return _started(_starts("modules").get(module or ""), words, at + 2)
+        if value == "-c" and at + 1 < len(words):
+            return _started(_of_program(words[at + 1].text.flat), words, at + 2)
         if value in _PYTHON_FLAGS_WITH_VALUE:
             at += 2
         elif re.fullmatch(r"-[A-Za-z]+", value) and value != "-c":
@@ -263,6 +265,24 @@ def _python(words: list[Word], at: int, name: str | None) -> Entry | None:
     # `python /opt/venv/bin/vllm serve`: what pip installs for a program is a Python script
     starts = _starts("programs").get(program(words[at]) or "") if "/" in script or HOLE in script else None
     return _started(starts or _of_wrapper(words, at), words, at + 1)
+
+
+def _of_program(text: str) -> list[tuple[Engine, Start]] | None:
+    """What a program starts that patches an engine and calls its entry point, which reads the arguments of the command line.
+
+    `python -c "import patch; from vllm.entrypoints.cli.main import main; main()" serve m`
+    """
+    if re.search(r"\bargv\b[^=\n]*=|\bparse_args\([^)]", text) is not None:
+        return None
+    for match in re.finditer(r"\bfrom[ \t]+([\w.]{1,80})[ \t]+import[ \t]+([^\n;]{1,200})", text):
+        called = [name for name in _ENTRY_POINTS if re.search(rf"\b{name}\b", match[2]) and re.search(rf"\b{name}\(", text)]
+        starts = _starts("modules").get(match[1]) if called else None
+        if starts is not None:
+            return starts
+    return None
+
+
+_ENTRY_POINTS = ("main", "run_server", "launch_server")
 
 
 def _of_wrapper(words: list[Word], at: int) -> list[tuple[Engine, Start]] | None:

@@ -349,8 +349,8 @@ class _Walk:
             words = self.fish_words(words)
         elif first in self.handing:
             start, end = self.handing[first]
-            program = [Word(one.text, words[0].site, one.many) for one in self.words(start, end=end)[0]]
-            words = [*program, *words[1:]]
+            before = [Word(one.text, words[0].site, one.many) for one in self.words(start, end=end)[0]]
+            words = [*before, *words[1:]]
         elif first in _KEYWORDS or (len(words) > 1 and words[1].value in ("=", "+=")):
             return
         elif first in ("start-process", "start", "saps"):

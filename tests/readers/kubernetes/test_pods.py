@@ -788,6 +788,8 @@ volumeMounts: [{name: c, mountPath: /app/config.yaml, subPath: config.yaml}]
         assert [release(one)[0] for one in launches_in(mounted, "deployment.yaml", tmp_path)] == ["b6445"]
     alone = launch_in(LLAMA_SWAP, FILE)
     assert (alone.name, argv(alone), release(alone)[0]) == ("ConfigMap/swap.config.yaml", words, None)
+    (tmp_path / "deployment.yaml").write_text(mounted)
+    assert release(launch_in(LLAMA_SWAP, FILE, tmp_path))[0] == "b6445"
     assert launches_in(LLAMA_SWAP.replace("models:", "model:"), FILE) == []
 
 
