@@ -702,6 +702,22 @@ class TestAlternativesThatGiveUp:
         assert all(len(one.argv) >= 3 for one in launch.every), [argv(one) for one in launch.every]
 
 
+@together(
+    "program, given, words",
+    [
+        ("import x\nfrom vllm.entrypoints.openai.api_server import run_server\nrun_server(args)", "--model a/b", "--model a/b"),
+        ("from vllm.entrypoints.cli.main import main; main()", "serve a/b --port 80", "a/b --port 80"),
+        ("from vllm.entrypoints.cli.main import main; print(main)", "serve a/b", None),
+        ("from vllm.entrypoints.cli.main import main; main()", "bench a/b", None),
+        ("import sys; sys.argv = [1]; from vllm.entrypoints.cli.main import main; main()", "serve a/b", None),
+        ("import vllm; print(vllm.__version__)", "serve a/b", None),
+    ],
+)
+def test_a_program_that_calls_the_entry_point_of_an_engine(program: str, given: str, words: str | None) -> None:
+    found = launches_in(f"python3 -c '{program}' {given}\n", "run.sh")
+    assert [" ".join(argv(launch)) for launch in found] == ([words] if words is not None else [])
+
+
 WRAPPER = "docker run --entrypoint python3 me/vllm-patched@sha256:0123 /opt/{} serve org/m {}\n"
 
 

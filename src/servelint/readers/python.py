@@ -32,7 +32,7 @@ FORMAT = Format(
     title="Python",
     about="commands given to `subprocess`, `os.system`, `os.exec*`, `asyncio` and what else runs one: lists that grow, "
     "f-strings, functions with what they are given, values and functions of the modules beside the script, defaults of the "
-    "environment and of `argparse`; releases of Modal images, lines of exported notebooks",
+    "environment and of `argparse`; `LLMConfig` of Ray Serve; releases of Modal images, lines of exported notebooks",
     files=("*.py",),
     needs=r"subprocess|Popen|os\.(?:system|popen|exec|spawn|posix_spawn)|create_subprocess|pexpect|exec_command|launch_server_cmd"
     r"|\bdef \w*(?:cmd|command|argv)\w*\(|execute_\w*command|execute_shell|SessionExecute|\.containers\.(?:run|create)"
