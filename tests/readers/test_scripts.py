@@ -702,6 +702,16 @@ class TestAlternativesThatGiveUp:
         assert all(len(one.argv) >= 3 for one in launch.every), [argv(one) for one in launch.every]
 
 
+def test_a_command_that_a_function_runs_again() -> None:
+    """`"$@"` twice is one launch of the words that it is given; two calls with other words are two."""
+    again = 'again() {{\n  "$@"\n  if [ $? -ne 0 ]; then\n    "$@"\n  fi\n}}\n{}'
+    launch, marks = marked_script(again.format("again vllm serve ⟦org/m⟧ --port 80\n"))
+    assert spans(launch.argv)[:1] == marks
+    two = launches_in(again.format("again vllm serve org/m --port 80\nagain vllm serve org/n --port 81\n"), "run.sh")
+    assert [argv(one)[0] for one in two] == ["org/m", "org/n"]
+    assert len(launches_in("C='vllm serve m'\n$C &\nsleep 9\n$C &\n", "run.sh")) == 2
+
+
 @together(
     "program, given, words",
     [

@@ -752,7 +752,26 @@ def script_launches(
     ]  # fmt: skip
     ran = [one.extent() for one in context.ran]
     files = [one for one in texts.values() if one[1].extent() not in ran]
-    return found.launches() + (_written(files, unread, ready, context, depth) if files or unread else [])
+    return _once(found.launches()) + (_written(files, unread, ready, context, depth) if files or unread else [])
+
+
+_HANDED = re.compile(r"\"?\$(?:[@*]|\{[@*]\})\"?")
+"""The whole of a command that a function is given."""
+
+
+def _once(found: list[Launch]) -> list[Launch]:
+    """Launches without those of a command that a function runs again: `run() { "$@" || "$@"; }`."""
+    seen: dict[object, int] = {}
+    kept: list[Launch] = []
+    for launch in found:
+        site = launch.site
+        if _HANDED.fullmatch(site.text) is not None:
+            words = (*launch.verb, *launch.argv)
+            key = (site.source.path, launch.engine, tuple([(word.text.span(), word.text.flat) for word in words]))
+            if seen.setdefault(key, site.start) != site.start:
+                continue
+        kept.append(launch)
+    return kept
 
 
 def _written(
