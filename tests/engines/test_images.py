@@ -339,12 +339,23 @@ def test_a_tag_whose_release_the_publisher_names(name: str, release: str) -> Non
         ("images/vllm-openai_v0.19.1.sif", "vllm", "0.19.1"),
         ("vllm+vllm-openai+v0.19.1.sqsh", "vllm", "0.19.1"),
         ("/images/lmsysorg+sglang+v0.5.5.sqsh", "sglang", "0.5.5"),
+        ("vllm-0.19.1.sif", "vllm", "0.19.1"),
+        ("/x/vllm0.12_cu131_py3.12_arm_custom.sif", "vllm", "0.12.0"),
+        ("sglang0.5.6.post2-cuda12.simg", "sglang", "0.5.6.post2"),
     ],
 )
 def test_a_tag_that_carries_the_release_elsewhere(name: str, engine: str, release: str) -> None:
     found = image(name)
     assert (found.engine, found.claim.release, found.claim.how, found.claim.rolling) == (engine, release, "image", False)
     assert found.house
+
+
+@together(
+    "name", ["vllm-0.9_x.sif", "vllm-cuda12.4.sif", "vllm_py3.12.sif", "sglang-torch2.8.0.sif", "my-vllm.sif", "a/vllm.sif"]
+)
+def test_a_file_of_an_image_that_says_no_release(name: str) -> None:
+    """A series with several releases says none of them."""
+    assert (image(name).engine in (None, "vllm", "sglang"), image(name).claim.release) == (True, None)
 
 
 @pytest.mark.parametrize(

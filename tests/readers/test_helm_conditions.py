@@ -368,3 +368,14 @@ class TestLeftToTheInstallation:
         text = around + HEAD + tag + "      args: [--model, '{{ .Values.model }}']\n" + "{{- end }}\n" * around.count("if ")
         (launch,) = rendered(tmp_path, text, VALUES + "on: false\n")
         assert (argv(launch), release(launch)) == (["--model", "org/m"], ("0.11.0", "image"))
+
+
+def test_values_whose_parts_have_templates_of_their_own(tmp_path: Path) -> None:
+    """The folder is not listed: the keys above an image give the names of the files."""
+    (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: worker\nversion: 0.1.0\n")
+    (tmp_path / "templates").mkdir()
+    template = HEAD + '      image: "{{ .Values.ollama.gpu.image.repository }}:{{ .Values.ollama.gpu.image.tag }}"\n'
+    (tmp_path / "templates/ollama-gpu-deployment.yaml").write_text(template)
+    values = "ollama:\n  gpu:\n    image:\n      repository: ollama/ollama\n      tag: 0.16.0\n"
+    assert [release(launch) for launch in launches_in(values, "values.yaml", tmp_path)] == [("0.16.0", "image")]
+    assert launches_in(values.replace("ollama", "redis"), "values.yaml", tmp_path) == []

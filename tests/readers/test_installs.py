@@ -86,6 +86,7 @@ def test_each_release_of_another_package_names_releases_that_are_known() -> None
         ("pip install -e git+ssh://git@github.com/InternLM/lmdeploy.git@v0.10.0", "lmdeploy", "0.10.0"),
         ("pip install 'git+https://github.com/sgl-project/sglang.git@v0.5.9#subdirectory=python'", "sglang", "0.5.9"),
         ("pip install ./dist/vllm-0.19.1-cp38-abi3-linux_x86_64.whl", "vllm", "0.19.1"),
+        ("pip install 'd/text_generation_server-2.4.1-py3-none-any.whl[bnb, accelerate]'", "tgi", "2.4.1"),
         (
             "pip install https://github.com/vllm-project/vllm/releases/download/v0.19.1/vllm-0.19.1%2Bcu128-cp38-abi3-linux_x86_64.whl",
             "vllm",

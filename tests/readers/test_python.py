@@ -844,3 +844,36 @@ def test_functions_that_call_themselves_do_not_multiply() -> None:
     text = "import os\ndef command(n):\n" + calls * 3 + "    os.system(f'vllm serve {n} {a}')\n    return a\n"
     text += "def other(n):\n" + calls * 3 + "    return a\nos.system('vllm serve m')\n"
     assert sorted([argv(launch)[0] for launch in launches_in(text, "engine.py")]) == ["m", "{n}"]
+
+
+RAY = """
+from ray import serve
+from ray.serve.llm import LLMConfig, build_openai_app
+import os
+{before}
+config = LLMConfig(model_loading_config={loading}, engine_kwargs={settings})
+serve.run(build_openai_app({{"llm_configs": [config]}}))
+"""
+
+
+@together(
+    "before, loading, settings, words",
+    [
+        ("", '{"model_id": "name", "model_source": "org/m"}', '{"tensor_parallel_size": 2}', "org/m --tensor-parallel-size 2"),
+        ("", 'dict(model_id="org/m")', "dict(enforce_eager=True, dtype=None)", "org/m --enforce-eager"),
+        ("", '{"model_id": "org/m"}', '{"enable_prefix_caching": False}', "org/m --no-enable-prefix-caching"),
+        ('kw = {"max_num_seqs": 8}\nkw["seed"] = 1', '{"model_id": "org/m"}', "kw", "org/m --max-num-seqs 8 --seed 1"),
+        ('one = os.getenv("MODEL", "org/m")', '{"model_id": one}', "{}", "org/m"),
+    ],
+)
+def test_ray_serve(before: str, loading: str, settings: str, words: str) -> None:
+    """https://docs.ray.io/en/latest/serve/llm/quick-start.html"""
+    launch = launch_in(RAY.format(before=before, loading=loading, settings=settings), "deploy.py")
+    assert (launch.engine, " ".join(argv(launch))) == ("vllm", words)
+
+
+@together(
+    "text", ["LLMConfig()", 'LLMConfig(accelerator_type="L4")', 'LLMConfig(llm_engine="other", engine_kwargs={"seed": 1})']
+)
+def test_ray_serve_without_a_model(text: str) -> None:
+    assert launches_in(text + "\n", "deploy.py") == []

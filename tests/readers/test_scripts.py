@@ -702,6 +702,44 @@ class TestAlternativesThatGiveUp:
         assert all(len(one.argv) >= 3 for one in launch.every), [argv(one) for one in launch.every]
 
 
+def test_a_command_that_a_function_runs_again() -> None:
+    """`"$@"` twice is one launch of the words that it is given; two calls with other words are two."""
+    again = 'again() {{\n  "$@"\n  if [ $? -ne 0 ]; then\n    "$@"\n  fi\n}}\n{}'
+    launch, marks = marked_script(again.format("again vllm serve ⟦org/m⟧ --port 80\n"))
+    assert spans(launch.argv)[:1] == marks
+    two = launches_in(again.format("again vllm serve org/m --port 80\nagain vllm serve org/n --port 81\n"), "run.sh")
+    assert [argv(one)[0] for one in two] == ["org/m", "org/n"]
+    assert len(launches_in("C='vllm serve m'\n$C &\nsleep 9\n$C &\n", "run.sh")) == 2
+
+
+@together(
+    "program, given, words",
+    [
+        ("import x\nfrom vllm.entrypoints.openai.api_server import run_server\nrun_server(args)", "--model a/b", "--model a/b"),
+        ("from vllm.entrypoints.cli.main import main; main()", "serve a/b --port 80", "a/b --port 80"),
+        ("from vllm.entrypoints.cli.main import main; print(main)", "serve a/b", None),
+        ("from vllm.entrypoints.cli.main import main; main()", "bench a/b", None),
+        ("import sys; sys.argv = [1]; from vllm.entrypoints.cli.main import main; main()", "serve a/b", None),
+        ("import vllm; print(vllm.__version__)", "serve a/b", None),
+    ],
+)
+def test_a_program_that_calls_the_entry_point_of_an_engine(program: str, given: str, words: str | None) -> None:
+    found = launches_in(f"python3 -c '{program}' {given}\n", "run.sh")
+    assert [" ".join(argv(launch)) for launch in found] == ([words] if words is not None else [])
+
+
+WRAPPER = "docker run --entrypoint python3 me/vllm-patched@sha256:0123 /opt/{} serve org/m {}\n"
+
+
+def test_a_script_that_wraps_an_engine() -> None:
+    """Its name, the engine's verb and an option of the engine's own say it; fewer of them do not."""
+    launch = script(WRAPPER.format("my_vllm_wrapper.py", "--gpu-memory-utilization 0.5"))
+    assert (launch.engine, argv(launch)) == ("vllm", ["org/m", "--gpu-memory-utilization", "0.5"])
+    for name, options in (("wrapper.py", "--gpu-memory-utilization 0.5"), ("my_vllm_wrapper.py", "--port 80")):
+        assert launches_in(WRAPPER.format(name, options), "run.sh") == []
+    assert launches_in("python3 vllm_manager.py start --gpu-memory-utilization 0.5\n", "run.sh") == []
+
+
 class TestOtherShells:
     def test_powershell(self) -> None:
         text = """
@@ -722,6 +760,25 @@ class TestOtherShells:
         launch, marks = marked_launch(text, "start.ps1")
         assert argv(launch) == ["m", "--port", "80"]
         assert spans(launch.argv)[:1] == marks
+
+    @together(
+        "text",
+        [
+            "function Invoke-Docker { & docker @args }\nInvoke-Docker ⟦run⟧ vllm/vllm-openai:v0.20.0 --model m\n",
+            (
+                "function D {\n  param([string[]]$Rest)\n  $docker @Rest\n}\n"
+                "$docker = 'C:\\x\\docker.exe'\nD ⟦run⟧ vllm/vllm-openai:v0.20.0 --model m\n"
+            ),
+            (
+                "function D([string[]]$Rest) {\n  docker run @Rest\n}\n"
+                "$a = @('vllm/vllm-openai:v0.20.0', '--model', '⟦m⟧')\nD @a\n"
+            ),
+            "$docker = Join-Path $x 'docker.exe'\n$a = @('run', 'vllm/vllm-openai:v0.20.0', '--model', '⟦m⟧')\n& $docker @a\n",
+        ],
+    )
+    def test_powershell_hands_on_to_docker(self, text: str) -> None:
+        launch, _ = marked_launch(text, "start.ps1")
+        assert (argv(launch), release(launch)[0]) == (["--model", "m"], "0.20.0")
 
     def test_a_container_and_what_was_installed(self) -> None:
         text = "docker run --gpus all vllm/vllm-openai:v0.20.0 `\n  --model m\npip install vllm==0.19.1\nvllm serve m\n"

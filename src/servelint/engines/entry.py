@@ -82,6 +82,10 @@ def _command() -> re.Pattern[str]:
     return re.compile("|".join(ways))
 
 
+_ON_WINDOWS = frozenset(("docker.exe", "nerdctl.exe", "podman.exe"))
+"""Programs that Windows also finds without the end of their names."""
+
+
 def program(word: Word) -> str | None:
     """The file name of the program that a word names; None if that part of the word is not known."""
     base = word.text.flat.replace("\\", "/").rpartition("/")[2]
@@ -90,6 +94,8 @@ def program(word: Word) -> str | None:
         asked = re.fullmatch(_WHICH, expression) or re.match(_FOUND, expression)
         if asked is not None:
             return asked.group(1)  # `python "$(which vllm)" serve`
+    if base.lower() in _ON_WINDOWS:
+        return base[:-4].lower()
     return None if HOLE in base else base.partition("@")[0]  # uvx takes a release with it: vllm@0.19.1
 
 
@@ -242,6 +248,8 @@ def _python(words: list[Word], at: int, name: str | None) -> Entry | None:
         if value == "-m":
             module = words[at + 1].value if at + 1 < len(words) else None
             return _started(_starts("modules").get(module or ""), words, at + 2)
+        if value == "-c" and at + 1 < len(words):
+            return _started(_of_program(words[at + 1].text.flat), words, at + 2)
         if value in _PYTHON_FLAGS_WITH_VALUE:
             at += 2
         elif re.fullmatch(r"-[A-Za-z]+", value) and value != "-c":
@@ -256,7 +264,42 @@ def _python(words: list[Word], at: int, name: str | None) -> Entry | None:
         return _started(found[0], words, at + 1)
     # `python /opt/venv/bin/vllm serve`: what pip installs for a program is a Python script
     starts = _starts("programs").get(program(words[at]) or "") if "/" in script or HOLE in script else None
-    return _started(starts, words, at + 1) if starts else None
+    return _started(starts or _of_wrapper(words, at), words, at + 1)
+
+
+def _of_program(text: str) -> list[tuple[Engine, Start]] | None:
+    """What a program starts that patches an engine and calls its entry point, which reads the arguments of the command line.
+
+    `python -c "import patch; from vllm.entrypoints.cli.main import main; main()" serve m`
+    """
+    if re.search(r"\bargv\b[^=\n]*=|\bparse_args\([^)]", text) is not None:
+        return None
+    for match in re.finditer(r"\bfrom[ \t]+([\w.]{1,80})[ \t]+import[ \t]+([^\n;]{1,200})", text):
+        called = [name for name in _ENTRY_POINTS if re.search(rf"\b{name}\b", match[2]) and re.search(rf"\b{name}\(", text)]
+        starts = _starts("modules").get(match[1]) if called else None
+        if starts is not None:
+            return starts
+    return None
+
+
+_ENTRY_POINTS = ("main", "run_server", "launch_server")
+
+
+def _of_wrapper(words: list[Word], at: int) -> list[tuple[Engine, Start]] | None:
+    """What a script starts that is called after an engine and is given its verb and an option of its own.
+
+    Such a script changes a part of the engine and hands over: `python3 vllm_wrapper.py serve m --gpu-memory-utilization 0.9`.
+    """
+    name = words[at].text.flat.rpartition("/")[2].lower()
+    verb = words[at + 1].value if at + 1 < len(words) else None
+    if not name.endswith(".py") or verb is None:
+        return None
+    given = {word.text.flat.partition("=")[0].replace("_", "-") for word in words[at + 2 :]}
+    for engine in ENGINES.values():
+        fraction = engine.memory_fraction_option
+        if fraction and f"--{fraction}" in given and re.search(rf"(?:^|[_.-]){engine.id}[_.-]", name) is not None:
+            return [(engine, start) for start in engine.starts if verb in start.verbs[:1]][:1]
+    return None
 
 
 def of_python(words: list[Word], at: int) -> Entry | None:

@@ -38,6 +38,11 @@ _BUILD = (
 """How a tag goes on behind the release where the engine's makers built the image for some system or processor."""
 _PULLED = r"(?:.*/)?(?:[\w.-]+\+)*(?P<name>[\w.-]+?)(?:[_+]|-(?=v\d))(?P<tag>v?\d[\w.-]*)\.(?:sif|simg|sqsh|squashfs)"
 """The files that `apptainer pull` and `enroot import` make: `vllm-openai_v0.19.1.sif`, `vllm+vllm-openai+v0.19.1.sqsh`."""
+_FILE = (
+    r"(?:.*/)?(?P<name>[A-Za-z][\w-]*?)[-_]?v?(?P<release>\d+\.\d+(?:\.\d+)?(?:\.?(?:post|rc)\d+)?)"
+    r"(?:[-_+.][\w.+-]*)?\.(?:sif|simg|sqsh)"
+)
+"""Such a file that someone has named: `vllm-0.19.1.sif`, `vllm0.12_cu131_arm_custom.sif`."""
 OF_SERIES = r"(?:.*/)?(?P<name>[\w-]+?)[-.]cu\d+\.(?P<release>\d+-\d+)\.ubuntu\d+(?:\.py\d+)?"
 """Google's images have the series in the name: `huggingface-text-generation-inference-cu124.2-3.ubuntu2204.py311` of 2.3."""
 _NUMBERED = r"(?:^|[-_.])(?P<release>b\d{4,6})(?=[-_.]|$)"
@@ -104,7 +109,9 @@ def _identify(image: TracedText) -> Image:
         if held.engine is not None and held.claim.release is None:  # the file of an image of the engine's makers
             named = [one for one in ENGINES[held.engine].images if one.repository.rpartition("/")[2] == pulled.group("name")]
             held.claim = _claim(held.engine, named[0], image.cut(*pulled.span("tag")), pinned=True) if named else held.claim
-        return held
+        return _of_file(image) or held if held.claim.release is None else held
+    if (filed := _of_file(image)) is not None:
+        return filed
     series = re.match(OF_SERIES, flat)
     serial = _of_house(series.group("name"), None) if series is not None else None
     if series is not None and serial is not None and serial.engine is not None:
@@ -244,6 +251,21 @@ def _of_house(name: str, tag: TracedText | None) -> Image:
     if copied is not None:  # a copy of the makers' image, or one that is built on it
         found.entrypoint, found.command = copied.entrypoint[-1].words, copied.command
     return found
+
+
+def _of_file(image: TracedText) -> Image | None:
+    """The image in a file whose name says an engine and its release; None for another one."""
+    named = re.fullmatch(_FILE, image.flat) if image.flat.endswith((".sif", ".simg", ".sqsh")) else None
+    engine = _house_engine(named.group("name")) if named is not None else None
+    if named is None or engine is None:
+        return None
+    release = named.group("release")
+    if release.count(".") == 1:  # of a series; which of several releases is not said
+        several = [one for one in known_releases(engine.id) if one.startswith(release + ".")]
+        release = several[0] if len(several) == 1 else ""
+    if not release or not _is_release(engine, release):
+        return None
+    return Image(engine.id, ReleaseClaim(release, "image", image.span(*named.span("release"))), None, house=True)
 
 
 def _in_tag(name: str, tag: TracedText) -> tuple[Engine, ReleaseClaim] | None:

@@ -39,8 +39,8 @@ class Ollama(Engine):
         ),
     )
 
-    image_names = r"^ollama(?:-(?:ubi|rhel)\d*|-cpu|-gpu|-cuda|-rocm)*$"
-    house_tags = r"ollama(?:-(?:ubi|rhel)\d*|-cpu|-gpu|-cuda|-rocm)*$"
+    image_names = r"^ollama(?:-(?:ubi|rhel)\d*|-cpu|-gpu|-cuda|-rocm|-server|-vulkan|-intel|-docker)*$"
+    house_tags = r"ollama(?:-(?:ubi|rhel)\d*|-cpu|-gpu|-cuda|-rocm|-server|-vulkan|-intel|-docker)*$"
 
     words = (b"ollama",)
     stems = ("ollama",)

@@ -367,6 +367,8 @@ class Engine:
     """Address of the page of its developers that describes its options."""
     distributions: tuple[str, ...] = ()
     """Its names on the Python package index, the index's own spelling first."""
+    wheels: tuple[str, ...] = ()
+    """Names of its wheels that are only built from its source: no index has them."""
     python_package: str = ""
     """Folder of its Python package, "" if it has none."""
     numbered_builds: bool = False

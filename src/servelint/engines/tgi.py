@@ -34,6 +34,7 @@ class TGI(Engine):
 
     id, name = "tgi", "TGI"
 
+    wheels = ("text_generation_server",)
     harvested_since = "2.0.0"
     source_tag = "v{}"
     source_url = "https://github.com/huggingface/text-generation-inference/blob/v{release}/{path}"

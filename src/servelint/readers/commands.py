@@ -125,8 +125,8 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
         return _submitted(words, context, depth)
     if head is not None and head.lower().removesuffix(".exe") in _WINDOWS_SHELLS:
         return _windows_shell(words, context, depth)
-    if head == "supervisord":
-        return _supervised(words, context)
+    if head in _CONFIGURED:
+        return _configured(words, context, *_CONFIGURED[head])
     if head == "find":
         return _for_each_file(words, context, depth)
     if head == "crontab" and context.stdin is not None:
@@ -324,19 +324,31 @@ def _python(words: list[Word], context: CommandContext) -> list[Launch]:
     return _of_file("-.py", text, context) if text is not None and entry.mentions(text.flat) else []
 
 
-def _supervised(words: list[Word], context: CommandContext) -> list[Launch]:
-    """The launches of the programs of supervisord whose file a ConfigMap or this script holds: `supervisord -n -c FILE`."""
-    named = next((two for one, two in pairwise(words) if one.value in ("-c", "--configuration")), None)
-    paths = [named.text] if named is not None else [TracedText.of(path) for path in _SUPERVISORS]
-    for path in paths if context.open is not None else ():
+_CONFIGURED = {
+    "supervisord": (
+        "supervisord.conf",
+        ("-c", "--configuration"),
+        ("/etc/supervisord.conf", "/etc/supervisor/supervisord.conf"),
+    ),
+    "llama-swap": ("llama-swap.yaml", ("--config", "-config"), ("/app/config.yaml", "config.yaml")),
+}
+"""What starts the programs of a file: a name for the file, the options that name it, and where it is without one."""
+
+
+def _configured(
+    words: list[Word], context: CommandContext, name: str, options: tuple[str, ...], usual: tuple[str, ...]
+) -> list[Launch]:
+    """The launches of a file that a ConfigMap or this script holds: `supervisord -n -c FILE`, `llama-swap --config FILE`."""
+    named = next((two.text for one, two in pairwise(words) if one.value in options), None)
+    joined = next((word for word in words if word.text.flat.startswith(tuple([f"{option}=" for option in options]))), None)
+    if joined is not None:
+        named = joined.text.cut(joined.text.flat.index("=") + 1, len(joined.text.flat))
+    for path in [named] if named is not None else [TracedText.of(path) for path in usual]:
         opened = context.open(path) if context.open is not None else None
         if opened is not None and opened.own and entry.mentions(opened.text.flat):
             context.ran.append(opened.text)
-            return _of_file("supervisord.conf", opened.text, context)
+            return _of_file(name, opened.text, context)
     return []
-
-
-_SUPERVISORS = ("/etc/supervisord.conf", "/etc/supervisor/supervisord.conf")
 
 
 def _of_file(name: str, text: TracedText, context: CommandContext) -> list[Launch]:
@@ -751,7 +763,26 @@ def script_launches(
     ]  # fmt: skip
     ran = [one.extent() for one in context.ran]
     files = [one for one in texts.values() if one[1].extent() not in ran]
-    return found.launches() + (_written(files, unread, ready, context, depth) if files or unread else [])
+    return _once(found.launches()) + (_written(files, unread, ready, context, depth) if files or unread else [])
+
+
+_HANDED = re.compile(r"\"?\$(?:[@*]|\{[@*]\})\"?")
+"""The whole of a command that a function is given."""
+
+
+def _once(found: list[Launch]) -> list[Launch]:
+    """Launches without those of a command that a function runs again: `run() { "$@" || "$@"; }`."""
+    seen: dict[object, int] = {}
+    kept: list[Launch] = []
+    for launch in found:
+        site = launch.site
+        if _HANDED.fullmatch(site.text) is not None:
+            words = (*launch.verb, *launch.argv)
+            key = (site.source.path, launch.engine, tuple([(word.text.span(), word.text.flat) for word in words]))
+            if seen.setdefault(key, site.start) != site.start:
+                continue
+        kept.append(launch)
+    return kept
 
 
 def _written(

@@ -9,6 +9,7 @@ import re
 from servelint.core.launch import Launch
 from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, TracedText
+from servelint.engines import entry
 from servelint.files.siblings import Neighbours
 from servelint.readers.kubernetes.objects import listed, section, string
 from servelint.readers.registry import YAML, Format
@@ -17,7 +18,7 @@ from servelint.syntax.yaml import Entries, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from servelint.readers.helm_chart import Entry
@@ -744,8 +745,7 @@ def of_local_chart(source: Source, neighbours: Neighbours, chart: str, given: li
     beside = neighbours.below(f"{chart}templates")
     beside.given = given
     own = _own_file(neighbours, chart)
-    called = string(yaml.entries(own[1]), "name") if own is not None else None
-    for file in [form.format(called) for form in _MAKING if called or "{}" not in form]:
+    for file in _making(own, neighbours.read(f"{chart}values.yaml")):
         template = neighbours.read(f"{chart}templates/{file}")
         text = _rendered(template, neighbours, chart, given) if template is not None else None
         if template is None or text is None:
@@ -766,9 +766,8 @@ def of_own_values(source: Source, neighbours: Neighbours) -> list[Launch]:
     from servelint import readers
 
     own = _own_file(neighbours, "") if source.path.replace("\\", "/").endswith(("values.yaml", "values.yml")) else None
-    called = string(yaml.entries(own[1]), "name") if own is not None else None
     found: list[Launch] = []
-    for file in [form.format(called) for form in _MAKING if called or "{}" not in form] if own is not None else []:
+    for file in _making(own, source) if own is not None else ():
         folder, _, name = f"templates/{file}".rpartition("/")
         beside = neighbours.below(folder)
         beside.give("../" * (folder.count("/") + 1) + "values.yaml", source)
@@ -778,6 +777,33 @@ def of_own_values(source: Source, neighbours: Neighbours) -> list[Launch]:
                 launch.source, launch.owner = source, template
                 found.append(launch)
     return found
+
+
+_MAKING_PARTS = ("{}-deployment.yaml", "{}.yaml", "deployment-{}.yaml", "{}-statefulset.yaml", "{}/deployment.yaml")
+_PARTS_AT_MOST = 12
+
+
+def _making(own: tuple[Source, Node] | None, values: Source | None) -> Iterable[str]:
+    """The files of a chart that may make its containers, by the chart's name and the parts of its values."""
+    called = string(yaml.entries(own[1]), "name") if own is not None else None
+    parts = _components(values) if values is not None else []
+    files = [form.format(called) for form in _MAKING if called or "{}" not in form]
+    return dict.fromkeys([*files, *[form.format(part) for part in parts for form in _MAKING_PARTS]])
+
+
+def _components(source: Source) -> list[str]:
+    """The parts of a chart by the keys above their images: `ollama.gpu.image` gives `ollama-gpu`, `ollama` and `gpu`."""
+    documents, _ = yaml.documents(source)
+    found: list[str] = []
+    waiting = [(document, ()) for document in documents[:1]]  # type: list[tuple[Node, tuple[str, ...]]]
+    while waiting and len(found) < _PARTS_AT_MOST:
+        node, path = waiting.pop(0)
+        for key, (_, value) in yaml.entries(node).items():
+            if key == "image" and path and entry.mentions(f"{path} {source.text[yaml.start(value) : yaml.end(value)]}"):
+                found += ["-".join(path), path[0], path[-1]]
+            elif len(path) < _OBJECTS_DEPTH - 1 and yaml.is_mapping(value):
+                waiting.append((value, (*path, re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", key).lower())))
+    return list(dict.fromkeys(found))[:_PARTS_AT_MOST]
 
 
 def completed(held: list[Launch], made: list[Launch]) -> list[Launch]:

@@ -55,6 +55,16 @@ def with_package(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern.format("|".join([re.escape(name) for name in packages()])))
 
 
+@derived
+def _built() -> dict[str, str]:
+    return {name: engine.id for engine in ENGINES.values() for name in engine.wheels}
+
+
+@derived
+def _wheel() -> re.Pattern[str]:
+    return re.compile(_WHEEL.format("|".join([re.escape(name) for name in (*packages(), *_built())])))
+
+
 class Dependent(NamedTuple):
     """A package whose extras install an engine, such as `ai-dynamo[vllm]`.
 
@@ -139,9 +149,10 @@ def requirement(word: Word, *, conda: bool = False) -> tuple[str, ReleaseClaim] 
     flat = word.text.flat
     if flat.startswith("-"):
         return None
-    wheel = with_package(_WHEEL).match(flat)
+    wheel = _wheel().match(flat)
     if wheel is not None:
-        return packages()[wheel.group("name").lower()], _claim(word, wheel)
+        name = wheel.group("name").lower()
+        return packages().get(name) or _built()[name], _claim(word, wheel)
     address = with_package(_ADDRESS).match(flat)
     if address is not None:
         named = packages()[address.group("name").lower()]

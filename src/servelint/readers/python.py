@@ -12,7 +12,7 @@ from servelint.core.source import Source, Span
 from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
 from servelint.engines.entry import mentions
-from servelint.engines.registry import ENGINES
+from servelint.engines.registry import ENGINES, called, started_by
 from servelint.files.siblings import Neighbours
 from servelint.readers import containers, embedded, installs, notebook
 from servelint.readers.commands import SHELLS, TEXTS, WRAPPERS, launches, not_started, script_launches, starts_nothing
@@ -32,7 +32,7 @@ FORMAT = Format(
     title="Python",
     about="commands given to `subprocess`, `os.system`, `os.exec*`, `asyncio` and what else runs one: lists that grow, "
     "f-strings, functions with what they are given, values and functions of the modules beside the script, defaults of the "
-    "environment and of `argparse`; releases of Modal images, lines of exported notebooks",
+    "environment and of `argparse`; `LLMConfig` of Ray Serve; releases of Modal images, lines of exported notebooks",
     files=("*.py",),
     needs=r"subprocess|Popen|os\.(?:system|popen|exec|spawn|posix_spawn)|create_subprocess|pexpect|exec_command|launch_server_cmd"
     r"|\bdef \w*(?:cmd|command|argv)\w*\(|execute_\w*command|execute_shell|SessionExecute|\.containers\.(?:run|create)"
@@ -124,6 +124,9 @@ class _Reader:
             return
         if not _OF_CLOUDS.keys().isdisjoint(call.keywords):
             self.cloud_container(call)
+            return
+        if last == "LLMConfig":
+            self.llm_config(call)
             return
         if last == "return" and any(isinstance(one, Listed) for one in choices_of(call.args[0])):
             self.returned.append(call)
@@ -264,6 +267,27 @@ class _Reader:
                 None, [Word(in_command(w.text), w.site, w.many) for w in words], known, context
             )
 
+    def llm_config(self, call: Call) -> None:
+        """Note the launch that Ray Serve makes of an LLMConfig: the model that it loads, and the settings of its engine."""
+        loading, settings, runtime = [
+            held.values if isinstance(held := call.keywords.get(name), Mapping) else {}
+            for name in ("model_loading_config", "engine_kwargs", "runtime_env")
+        ]
+        named = call.keywords.get("llm_engine")
+        engine = called("ray", named.flat) if isinstance(named, TracedText) else started_by("ray")
+        if engine is None or not (loading or settings) or _OF_TESTS.search(self.source.path) is not None:
+            return
+        models = [one for key in ("model_source", "model_id") if isinstance(one := loading.get(key), TracedText)]
+        model = next((one for one in models if one.known and one.flat), next((one for one in models if one.shown), None))
+        words = [Word(model, model.span())] if model is not None and "model" not in settings else []
+        for name, value in settings.items():
+            words += _setting(name, value, call)
+        given = runtime.get("env_vars")
+        values = given.values if isinstance(given, Mapping) else {}
+        env = {n: Variable(n, v, v.span()) for n, v in values.items() if isinstance(v, TracedText) and v.pieces}
+        context = CommandContext(self.source, "", None, env, None, dict(self.claims), open_env=True)
+        self.note([context.launch(engine.id, words, call.site)])
+
     def cloud_container(self, call: Call) -> None:
         """Note the launch of a container that a cloud's client is given: its image, its variables, its command."""
         from servelint.core.launch import Container
@@ -302,6 +326,19 @@ _OF_CLOUDS = {
     "PrimaryContainer": ((), "", ""),
 }
 """Arguments with an image of SageMaker and Vertex AI, and those with its variables, its entrypoint and its arguments."""
+
+
+def _setting(name: str, value: Value, call: Call) -> list[Word]:
+    """The words of one setting of an engine's class; None leaves the engine's default."""
+    option = name.replace("_", "-")
+    if isinstance(value, TracedText) and value.flat.lower() in ("true", "false"):
+        value = value.flat.lower() == "true"
+    if isinstance(value, bool):
+        return [Word(TracedText.of(("--" if value else "--no-") + option), call.site)]
+    if value is None:
+        return []
+    held = value if isinstance(value, TracedText) else TracedText((unknown("...", call.site),))
+    return [Word(TracedText.of("--" + option), held.span() or call.site), Word(held, held.span() or call.site)]
 
 
 def _words_of(value: Value) -> list[Word]:

@@ -36,6 +36,11 @@ _CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
 """What a backtick makes of a letter in double quotes."""
 _REST = re.compile(r"[ \t]*\r?\n")
 _SPLAT = re.compile(r"(?<!\S)@(?P<name>\w+)")
+_HANDING_ON = re.compile(
+    r"(?i)\bfunction[ \t]+(?P<name>[\w-]+)\s*(?P<given>\([^()]{0,200}\)\s*)?\{(?P<body>[^{}]{0,600}?)"
+    r"(?:(?m:^)|(?<=[{;]))[ \t]*(?:&[ \t]*)?(?P<command>[^\s@&{}|;=]+(?:[ \t]+[\w.-]+){0,4}[ \t]+)@(?P<rest>\w+)"
+)
+"""A function that hands its arguments on to a program: `function Invoke-Docker { & docker @args }`."""
 _KEYWORDS = frozenset((
     "begin", "break", "catch", "class", "continue", "data", "do", "else", "elseif", "end", "enum", "exit", "filter", "finally",
     "for", "foreach", "function", "if", "in", "process", "return", "switch", "throw", "trap", "try", "until", "using", "while",
@@ -72,6 +77,11 @@ class _Walk:
         self.blocks: list[int] = []
         self.values: dict[str, tuple[Value, tuple[int, ...]]] = {}
         self.parameters = -1
+        self.handing: dict[str, tuple[int, int]] = {}
+        for match in () if fish else _HANDING_ON.finditer(self.flat):
+            rest, given = match["rest"].lower(), "".join(f"{match['given'] or ''}{match['body']}".lower().split())
+            if rest == "args" or f"${rest})" in given:
+                self.handing[match["name"].lower()] = match.span("command")
 
     def statement(self, at: int) -> int:
         """Read the statement at an offset; gives the offset behind it."""
@@ -337,6 +347,10 @@ class _Walk:
         first = (words[0].value or "").lower()
         if self.fish:
             words = self.fish_words(words)
+        elif first in self.handing:
+            start, end = self.handing[first]
+            before = [Word(one.text, words[0].site, one.many) for one in self.words(start, end=end)[0]]
+            words = [*before, *words[1:]]
         elif first in _KEYWORDS or (len(words) > 1 and words[1].value in ("=", "+=")):
             return
         elif first in ("start-process", "start", "saps"):

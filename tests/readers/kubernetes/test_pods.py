@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import indent
 
 import pytest
 
 from servelint.core.launch import Launch
+from servelint.readers import mentions_engine
 from tests.launching import (
     argv,
     environment,
@@ -753,6 +755,42 @@ args:
         assert found.name == "Pod/llm.containers.llm.program:llm"
     alone = launch_in(SUPERVISOR, FILE)
     assert (alone.name, environment(alone)["HF_HOME"]) == ("ConfigMap/files.supervisord.conf", "/models")
+
+
+LLAMA_SWAP = """apiVersion: v1
+kind: ConfigMap
+metadata: {name: swap}
+data:
+  config.yaml: |
+    models:
+      small:
+        cmd: "/app/llama-server \\
+          -m /models/a.gguf --port ${PORT}"
+"""
+
+
+def test_llama_swap_whose_file_a_config_map_holds(tmp_path: Path) -> None:
+    """The container's image says the release; without the container the file is read all the same."""
+    container = """
+name: llm
+image: ghcr.io/mostlygeek/llama-swap:v158-cuda-b6445
+command: [/app/llama-swap]
+args: [GIVEN]
+volumeMounts: [{name: c, mountPath: /app/config.yaml, subPath: config.yaml}]
+"""
+    words = ["-m", "/models/a.gguf", "--port", "${PORT}"]
+    for given in ("--config, /app/config.yaml", "--config=/app/config.yaml", "-watch-config"):
+        mounted = pod(container.replace("GIVEN", given)) + "  volumes: [{name: c, configMap: {name: swap}}]\n"
+        found = launch_in(LLAMA_SWAP + "---\n" + mounted, FILE)
+        assert (argv(found), release(found)[0], found.name) == (words, "b6445", "Pod/llm.containers.llm.models.small")
+        (tmp_path / "configmap.yaml").write_text(LLAMA_SWAP)
+        assert mentions_engine(mounted.encode())
+        assert [release(one)[0] for one in launches_in(mounted, "deployment.yaml", tmp_path)] == ["b6445"]
+    alone = launch_in(LLAMA_SWAP, FILE)
+    assert (alone.name, argv(alone), release(alone)[0]) == ("ConfigMap/swap.config.yaml", words, None)
+    (tmp_path / "deployment.yaml").write_text(mounted)
+    assert release(launch_in(LLAMA_SWAP, FILE, tmp_path))[0] == "b6445"
+    assert launches_in(LLAMA_SWAP.replace("models:", "model:"), FILE) == []
 
 
 def test_kuberay_starts_ray_in_a_container_without_a_command() -> None:

@@ -22,11 +22,10 @@ _INSTEAD = {
     "the variable is OLLAMA_NUM_PARALLEL": "PARALLEL MAX_PARALLEL",
     "the variable is OLLAMA_MAX_LOADED_MODELS": "MAX_MODELS",
     "the variable is OLLAMA_KEEP_ALIVE": "KEEPALIVE",
-    "the variable is OLLAMA_DEBUG": "LOG_LEVEL",
     "the parameter num_gpu of a Modelfile or a request says how many layers are on the GPU": (
-        "GPU_LAYERS GPU_LAYER NUM_GPU_LAYERS N_GPU_LAYERS"
+        "GPU_LAYER NUM_GPU_LAYERS N_GPU_LAYERS"
     ),
-    "the parameter num_thread of a Modelfile or a request has this effect": "NUM_THREADS NUM_THREAD THREADS",
+    "the parameter num_thread of a Modelfile or a request has this effect": "THREADS",
     "the parameter num_batch of a Modelfile or a request has this effect": "NUM_BATCH BATCH_SIZE",
 }
 """What has the effect -> the variables that no release reads, without OLLAMA_."""

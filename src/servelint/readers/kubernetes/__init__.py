@@ -11,6 +11,7 @@ from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import script_launches
+from servelint.readers.containers import identified
 from servelint.readers.context import CommandContext
 from servelint.readers.kubernetes.objects import (
     KUSTOMIZATIONS,
@@ -21,6 +22,7 @@ from servelint.readers.kubernetes.objects import (
     is_json_patch,
     is_kustomization,
     is_serve_config,
+    kustomized,
     string,
 )
 from servelint.readers.registry import YAML, Format
@@ -174,7 +176,7 @@ def _other_scripts(file: File, starts: list[int]) -> list[Launch]:
     for one, data in file.scripts:
         for key, text in data.items():
             extent = text.extent()
-            program = key.endswith((".py", ".conf", ".ini", ".service"))
+            program = key.endswith((".py", ".conf", ".ini", ".service")) or _is_llama_swap(text)
             if extent is None or not (program or key.endswith((".sh", ".bash")) or text.flat.startswith(_SHEBANGS)):
                 continue
             if bisect_left(starts, extent.start) != bisect_left(starts, extent.end):
@@ -182,9 +184,37 @@ def _other_scripts(file: File, starts: list[int]) -> list[Launch]:
             if program:
                 from servelint.readers import embedded
 
-                found += _named(embedded.of_written(key, text, file.source), f"ConfigMap/{one.name}.{key}")
+                started = _named(embedded.of_written(key, text, file.source), f"ConfigMap/{one.name}.{key}")
+                found += _released(started, one.name, file.neighbours) if key.endswith((".yaml", ".yml")) else started
             else:
                 found += script_launches(text, CommandContext(file.source, f"ConfigMap/{one.name}.{key}", open_env=True), None)
+    return found
+
+
+_MODELS = re.compile(r"^models:[ \t]*(?:#[^\n]*)?$", re.MULTILINE)
+
+
+def _is_llama_swap(text: TracedText) -> bool:
+    """Whether a text of a ConfigMap is a file of llama-swap: models with a `cmd` each."""
+    return "cmd:" in text.flat and _MODELS.search(text.flat) is not None
+
+
+_SWAP_IMAGE = re.compile(r"(?m)^[ \t]*-?[ \t]*image:[ \t]*[\"']?(?P<image>[\w./:-]*llama-swap:[\w.-]+)")
+_RUNNING = ("deployment.yaml", "deployment.yml", "statefulset.yaml", "daemonset.yaml", "pod.yaml")
+
+
+def _released(found: list[Launch], config_map: str, neighbours: Neighbours | None) -> list[Launch]:
+    """Give launches without a release that of the container beside them which mounts their ConfigMap."""
+    paths = [*kustomized(neighbours), *_RUNNING] if neighbours is not None and found else []
+    for path in dict.fromkeys(paths):
+        other = neighbours.read(path) if neighbours is not None else None
+        named = _SWAP_IMAGE.search(other.text) if other is not None and config_map in other.text else None
+        if other is None or named is None:
+            continue
+        claims = identified(TracedText.at(other, *named.span("image"))).claims
+        for launch in found:
+            launch.release = claims.get(launch.engine, launch.release) if launch.release.how is None else launch.release
+        break
     return found
 
 

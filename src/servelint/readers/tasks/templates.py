@@ -25,6 +25,7 @@ LLAMA_SWAP = Format(
     about="the `cmd` of each model, with macros",
     syntax=YAML,
     bounded=True,
+    words=("llama-swap",),
     is_mine="is_llama_swap",
     read="read_llama_swap",
 )
