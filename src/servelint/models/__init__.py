@@ -38,6 +38,7 @@ FACTS = {
     "context": ("number", "the longest context of the configuration, in tokens"),
     "experts": ("number", "routed experts of a layer"),
     "vocabulary": ("number", "entries of the vocabulary"),
+    "draft-vocabulary": ("number", "entries of the vocabulary from which an EAGLE3 draft proposes"),
     "type": ("text", "model_type of the checkpoint's config.json"),
     "text-type": ("text", "model_type of the language model in it"),
     "family": ("text", "the model family, such as qwen3-moe"),
@@ -47,7 +48,7 @@ FACTS = {
 """fact -> its type and its meaning"""
 
 _FORMAT_AT_END = r"[-_.](fp8|awq|gptq|nvfp4|mxfp4|gguf)(?:[-_](?:dynamic|block|int[48]|[48]bits?))?$"
-NUMBERS = frozenset(("layers", "hidden-size", "heads", "kv-heads", "experts", "vocabulary"))
+NUMBERS = frozenset(("layers", "hidden-size", "heads", "kv-heads", "experts", "vocabulary", "draft-vocabulary"))
 """facts that the published config.json of a model gives where its family does not"""
 
 
@@ -222,6 +223,8 @@ def described_number(name: str, fact: str) -> int | None:
         return kinds.pop() if len(kinds) == 1 and all(layer.mla is None for layer in found.attention) else None
     if fact == "experts":
         return found.experts.count if found.experts is not None else None
+    if fact == "draft-vocabulary":
+        return (found.draft.vocab or None) if found.draft is not None else None
     return {"layers": found.layers, "hidden-size": found.hidden, "heads": found.heads, "vocabulary": found.vocab}[fact] or None
 
 

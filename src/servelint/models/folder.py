@@ -23,7 +23,7 @@ _NESTED = ("text_config", "llm_config", "language_config")
 _NUMBERS = {
     "num_hidden_layers": "layers", "hidden_size": "hidden-size", "num_attention_heads": "heads",
     "num_key_value_heads": "kv-heads",
-    "vocab_size": "vocabulary", "sliding_window": "window",
+    "vocab_size": "vocabulary", "draft_vocab_size": "draft-vocabulary", "sliding_window": "window",
 }  # fmt: skip
 _EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 _DRAFTS = ("mtp_num_hidden_layers", "num_nextn_predict_layers")

@@ -318,6 +318,9 @@ class TestPrefixes:
         assert finding.message == "--device was removed in vLLM 0.10.0; vLLM 0.27.1 reads it as --device-ids"
         assert (finding.severity, edits(finding), is_safe(finding)) == ("warning", [(" --device cuda", "")], False)
 
+    def test_a_later_spelling_of_the_same_option_is_an_abbreviation(self) -> None:
+        assert kinds("sglang", "--model Qwen/Qwen3-8B", "0.4.6") == ["abbreviated-option"]
+
     def test_llama_cpp_takes_none(self) -> None:
         assert kinds("llama.cpp", "-m m.gguf --ctx-siz 8", "b11434") == ["unknown-option"]
 

@@ -152,9 +152,10 @@ _PLAIN = _FA3_ON_HOPPER & {
 as RTX 5090, 0.5.23 as T4 (run)."""
 _ON_B200 = {
     **dict.fromkeys((*_PLAIN, "GptOssForCausalLM"), "trtllm_mha"), "DeepseekV3ForCausalLM": "trtllm_mla",
+    **dict.fromkeys(("BertModel", "XLMRobertaModel", "XLMRobertaForSequenceClassification"), "trtllm_mha"),
 }  # fmt: skip
 """The default by architecture, the same without drafts and with top-k 1: 0.5.6.post2, 0.5.9, 0.5.10, 0.5.12, 0.5.16 and 0.5.23
-as B200 (run; with drafts from 0.5.10 on)."""
+as B200 (run; with drafts from 0.5.10 on; the encoders 0.5.9, 0.5.11 and 0.5.23)."""
 _CHOOSE_A_BACKEND = (
     "enable-deterministic-inference", "kv-cache-dtype", "page-size", "dllm-algorithm", "enable-hisparse", "dcp-size",
     "attn-cp-size", "rl-on-policy-target", "enable-page-major-kv-layout", "enable-unified-memory", "device",
@@ -170,14 +171,20 @@ def attention_backend(config: Config) -> Operand:
     10, aiter with ROCm, else FlashInfer, which SGLang installs. 0.5.6.post1 and 0.5.6.post2 take trtllm_mha on compute
     capability 12 too, and refuse it there; 0.5.6 and older take FlashInfer on compute capability 10.
     """
-    capability = config.operand("gpu.capability").value
     hopper = hopper_attention_backend(config)
     if hopper is not UNKNOWN and hopper.text is not None:
         return hopper  # the option's
     if any(config.operand(one).present is not False for one in _CHOOSE_A_BACKEND):
         return UNKNOWN
+    return default_attention_backend(config)
+
+
+def default_attention_backend(config: Config) -> Operand:
+    """What is chosen for the model on the GPU, before options other than drafts have a say."""
+    capability = config.operand("gpu.capability").value
     if isinstance(capability, int | float) and 9 <= capability < 10:
-        return hopper
+        hopper = hopper_attention_backend(config)
+        return hopper if hopper.text is None else UNKNOWN
     options = ("attention-backend", "prefill-attention-backend", "decode-attention-backend")
     if any(config.operand(one).present is not False for one in options) or says_other_device(config).value is not False:
         return UNKNOWN
@@ -431,6 +438,9 @@ FACTS = {
         hopper_attention_backend, "text", "the attention backend on a Hopper GPU: the option's, or the default"
     ),
     "attention-backend": Fact(attention_backend, "text", "the attention backend: the option's, or the default on the GPU"),
+    "default-attention-backend": Fact(
+        default_attention_backend, "text", "the attention backend of the model on the GPU, without an option about it"
+    ),
     "spec-v2": Fact(spec_v2, "bool", "SGLANG_ENABLE_SPEC_V2 as SGLang reads it"),
     "mamba-strategy": Fact(mamba_strategy, "text", "the radix cache strategy of hybrid models"),
     "says-rocm": Fact(says_rocm, "bool", "the launch selects ROCm"),

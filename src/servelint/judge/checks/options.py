@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from itertools import pairwise
@@ -580,22 +581,57 @@ def prefetch_numbers(config: Config) -> dict[str, str] | None:
 
 
 def graph_values(config: Config) -> dict[str, str] | None:
-    """A value of --cuda-graph-config of the wrong kind: nothing converts it, and SGLang computes with it."""
+    """A value of --cuda-graph-config of the wrong kind: nothing converts it, and SGLang computes with it.
+
+    Source: srt/server_args.py (0.5.14 lines 3220 and 3303), srt/arg_groups/memory_hook.py (0.5.23 lines 202 and 386). Nothing
+    looks into the sizes of prefill, which are counted where memory is reserved for graphs.
+    """
     node = config.reading.parsed("cuda-graph-config")
     members = node.members if node is not None and node.kind == OBJECT else {}
     for phase in ("decode", "prefill"):
         held = members[phase][1] if phase in members and members[phase][1].kind == OBJECT else None
-        if held is None:
-            continue
-        backend, sizes = (held.members[key][1] if key in held.members else None for key in ("backend", "bs"))
-        if backend is not None and backend.kind == WORD and backend.value is None:
-            return {"fault": f"the backend null for {phase}"}
-        wrong = _text_for_number(held, ("max_bs",))
-        if wrong is not None:
-            return {"fault": f'the text "{wrong["text"]}" for the max_bs of {phase}'}
-        if phase == "decode" and sizes is not None and STRING in (sizes.kind, *(one.kind for one in sizes.items)):
-            return {"fault": "a text among the bs of decode"}
+        fault = _graph_fault(config, phase, held) if held is not None else None
+        if fault is not None:
+            return {"fault": fault}
     return None
+
+
+def _graph_fault(config: Config, phase: str, held: JsonNode) -> str | None:
+    backend, most, sizes = (held.members[key][1] if key in held.members else None for key in ("backend", "max_bs", "bs"))
+    if backend is not None and backend.kind not in (STRING, UNKNOWN):
+        return f"{_kind_of(backend)} for the backend of {phase}"
+    if most is not None and (most.kind in (STRING, OBJECT, ARRAY) or (most.kind == NUMBER and isinstance(most.value, float))):
+        return f"{_kind_of(most)} for the max_bs of {phase}"
+    if sizes is None or sizes.kind == UNKNOWN or _is_null(sizes):
+        return None
+    if phase == "prefill":
+        counted = sizes.kind in (NUMBER, WORD) and _counts_prefill_graphs(config)
+        return f"{_kind_of(sizes)} for the bs of prefill" if counted else None
+    if sizes.kind != ARRAY or not (sizes.items or sizes.open):
+        return f"{_kind_of(sizes)} for the bs of decode"
+    wrong = next((one for one in sizes.items if one.kind in (STRING, OBJECT, ARRAY) or _is_null(one)), None)
+    return f"{_kind_of(wrong)} among the bs of decode" if wrong is not None else None
+
+
+def _is_null(node: JsonNode) -> bool:
+    return node.kind == WORD and node.value is None
+
+
+def _kind_of(node: JsonNode) -> str:
+    if node.kind == STRING:
+        return f'the text "{node.value}"' if isinstance(node.value, str) else "a text"
+    if node.kind == NUMBER:
+        return f"the number {node.value}"
+    return {OBJECT: "an object", ARRAY: "a list" if node.items else "an empty list"}.get(node.kind, json.dumps(node.value))
+
+
+def _counts_prefill_graphs(config: Config) -> bool:
+    """Whether SGLang reserves memory for the prefill graphs of a launch by their number."""
+    absent = (
+        "mem-fraction-static", "disaggregation-mode", "disable-cuda-graph", "disable-prefill-cuda-graph", "pp-size", "device",
+    )  # fmt: skip
+    plain = config.operand("model.mla").value is False and config.operand("model.multimodal").value is False
+    return plain and all(config.operand(name).present is False for name in absent)
 
 
 def _text_for_number(node: JsonNode | None, keys: tuple[str, ...]) -> dict[str, str] | None:

@@ -469,7 +469,7 @@ def _ambiguous(view: ReleaseView, fault: Fault) -> Violation:
 def _abbreviated(view: ReleaseView, fault: Fault) -> Violation:
     runs = view.catalog.spelled(fault.spelling)
     full = fault.names[0]
-    if runs:
+    if not {option.name for _, _, option in runs} <= {option.name for _, _, option in view.catalog.spelled(full)}:
         instead = in_place_of(view, fault.spelling)
         was = view.life(runs).written(view.name)
         return Violation(
