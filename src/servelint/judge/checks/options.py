@@ -255,7 +255,6 @@ _WITHOUT_GRAPHS = (
     "enforce-eager",
     "compilation-config.cudagraph_mode",
     "compilation-config.mode",
-    "optimization-level",
     "all2all-backend",
 )
 
@@ -267,7 +266,9 @@ def capture_sizes(config: Config) -> dict[str, str] | None:
     --max-num-batched-tokens are dropped before the largest is compared, so that only sizes up to 512 are looked at here.
     Without CUDA graphs nothing is checked.
     """
-    if any(config.operand(name).present is not False and config.operand(name).value is not False for name in _WITHOUT_GRAPHS):
+    graphs = config.operand("optimization-level").value in (1, 2, 3)
+    without = _WITHOUT_GRAPHS if graphs else (*_WITHOUT_GRAPHS, "optimization-level")
+    if any(config.operand(name).present is not False and config.operand(name).value is not False for name in without):
         return None
     if any(config.operand(name).present is not False for name in ("max-num-batched-tokens", "kv-transfer-config")):
         return None
