@@ -266,7 +266,7 @@ def capture_sizes(config: Config) -> dict[str, str] | None:
     --max-num-batched-tokens are dropped before the largest is compared, so that only sizes up to 512 are looked at here.
     Without CUDA graphs nothing is checked.
     """
-    graphs = config.operand("optimization-level").value in (1, 2, 3)
+    graphs = str(config.operand("optimization-level").value) in ("1", "2", "3")
     without = _WITHOUT_GRAPHS if graphs else (*_WITHOUT_GRAPHS, "optimization-level")
     if any(config.operand(name).present is not False and config.operand(name).value is not False for name in without):
         return None
@@ -723,7 +723,7 @@ _DUMMY_SIZES = {"video": ("num_frames", "width", "height"), "image": ("width", "
 
 
 def media_limit(config: Config) -> dict[str, str] | None:
-    """A value of --limit-mm-per-prompt that is neither a whole number nor an object, or is too small (vllm/config/multimodal.py)."""
+    """A value of --limit-mm-per-prompt that is no whole number and no object, or too small (vllm/config/multimodal.py)."""
     given = given_object(config, "limit-mm-per-prompt")
     for key, value in (given or {}).items():
         whole_text = isinstance(value, str) and re.fullmatch(r"\s*\d+\s*", value)
