@@ -723,7 +723,7 @@ _DUMMY_SIZES = {"video": ("num_frames", "width", "height"), "image": ("width", "
 
 
 def media_limit(config: Config) -> dict[str, str] | None:
-    """A value of --limit-mm-per-prompt that is no whole number and no object, or too small (vllm/config/multimodal.py)."""
+    """A value of --limit-mm-per-prompt that is neither an object nor a whole number in range (vllm/config/multimodal.py)."""
     given = given_object(config, "limit-mm-per-prompt")
     for key, value in (given or {}).items():
         whole_text = isinstance(value, str) and re.fullmatch(r"\s*\d+\s*", value)
