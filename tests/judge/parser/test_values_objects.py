@@ -284,7 +284,8 @@ def test_dictionaries_and_lists_of_texts(text: str, message: str) -> None:
         ("m --mm-processor-kwargs null", "0.33.0"),
         ("""m --media-io-kwargs '{"video": {}}'""", "0.33.0"),
         ("""m --override-generation-config '[1]' --override-generation-config '{}'""", "0.33.0"),
-        ("""m --override-generation-config '[1]'""", "0.11.0"),
+        ("""m --override-generation-config '[1]'""", "0.9.2"),
+        ("m --rope-scaling null", "0.9.2"),
         ("""m --ir-op-priority '{"rms_norm": ["native"]}'""", "0.33.0"),
     ],
 )
@@ -299,7 +300,7 @@ def test_a_name_that_is_empty() -> None:
         "--served-model-name is empty; vLLM 0.33.0 does not start",
     )
     assert finding.advice == "write a value, or delete --served-model-name"
-    assert kinds("vllm", "m --served-model-name ''", "0.11.0") == []
+    assert kinds("vllm", "m --served-model-name ''", "0.9.2") == []
 
 
 @together(
@@ -310,11 +311,12 @@ def test_a_name_that_is_empty() -> None:
         ("--compilation-config.custom_ops all", "0.25.1", True),
         ("--compilation-config.custom_ops+ all", "0.25.1", False),
         ('--compilation-config \'{"custom_ops": ["all"]}\'', "0.33.0", False),
-        ('--compilation-config \'{"custom_ops": "all"}\'', "0.11.0", False),
+        ('--compilation-config \'{"custom_ops": "all"}\'', "0.10.0", True),
+        ('--compilation-config \'{"custom_ops": "all"}\'', "0.9.2", False),
     ],
 )
 def test_a_text_is_no_list_of_the_compiler(words: str, release: str, is_refused: bool) -> None:
-    """As 0.11.2, 0.17.1, 0.25.1 and 0.33.0 answer; no validator of CompilationConfig splits a text."""
+    """As 0.10.0, 0.11.2, 0.17.1, 0.25.1 and 0.33.0 answer; no validator of CompilationConfig splits a text."""
     assert ("invalid-json-value" in kinds("vllm", f"m {words}", release)) == is_refused
 
 

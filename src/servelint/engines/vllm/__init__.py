@@ -429,7 +429,7 @@ class VLLM(Engine):
     }
     object_options = (
         *("hf-overrides", "additional-config", "override-generation-config", "mm-processor-kwargs", "media-io-kwargs"),
-        *("limit-mm-per-prompt", "model-class-overrides"),
+        *("limit-mm-per-prompt", "model-class-overrides", "rope-scaling", "override-neuron-config"),
     )
     filled_options = (
         *("served-model-name", "allowed-media-domains", "logits-processors", "numa-bind-nodes", "numa-bind-cpus"),
@@ -445,7 +445,7 @@ class VLLM(Engine):
         *("vllm/custom-ops-contradict", "vllm/custom-ops-syntax", "vllm/online-targets-beside-layers"),
         *("vllm/online-name-unknown", "vllm/backend-per-kind-unknown"),
     )
-    fields_checked_since = "0.11.1"  # the config classes are pydantic's
+    fields_checked_since = "0.10.0"  # the config classes are pydantic's; 0.9.1 and 0.9.2 were not run
     template_option = "chat-template"
 
     unset_by = (frozenset(("none", "nullable_str", "parse_reasoning_parser")), ("", "None"))

@@ -272,11 +272,14 @@ def _first_with(config: Config, model_type: str) -> str | None:
 
 
 def kv_connector(config: Config) -> dict[str, str] | None:
-    """A KV connector of vLLM's own that the release does not have. A name that no release has may be a plugin's.
+    """A KV connector of vLLM's own that the release does not have, or in another case. Another name may be a plugin's.
 
     Source: KVConnectorFactory in vllm/distributed/kv_transfer/kv_connector/factory.py.
     """
     name = str(config.operand("kv-transfer-config.kv_connector").value)
+    for one in config.names("kv-connectors") or ():
+        if one != name and one.lower() == name.lower():
+            return {"since": f"as {one}", "advice": f"write {one}"}
     known = config.named("kv-connectors", name)
     if known is None or known.here is not False or config.catalog is None:
         return None

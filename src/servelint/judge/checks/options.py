@@ -256,7 +256,6 @@ _WITHOUT_GRAPHS = (
     "enforce-eager",
     "compilation-config.cudagraph_mode",
     "compilation-config.mode",
-    "optimization-level",
     "all2all-backend",
 )
 
@@ -268,7 +267,9 @@ def capture_sizes(config: Config) -> dict[str, str] | None:
     --max-num-batched-tokens are dropped before the largest is compared, so that only sizes up to 512 are looked at here.
     Without CUDA graphs nothing is checked.
     """
-    if any(config.operand(name).present is not False and config.operand(name).value is not False for name in _WITHOUT_GRAPHS):
+    graphs = str(config.operand("optimization-level").value) in ("1", "2", "3")
+    without = _WITHOUT_GRAPHS if graphs else (*_WITHOUT_GRAPHS, "optimization-level")
+    if any(config.operand(name).present is not False and config.operand(name).value is not False for name in without):
         return None
     if any(config.operand(name).present is not False for name in ("max-num-batched-tokens", "kv-transfer-config")):
         return None
@@ -316,6 +317,18 @@ def compile_sizes(config: Config) -> dict[str, str] | None:
         for item in _members_of(config, key):
             if item.kind == NUMBER and isinstance(item.value, int) and item.value < 1:
                 return {"key": key, "item": str(item.value)}
+    return None
+
+
+def encoder_budgets(config: Config) -> dict[str, str] | None:
+    """A token budget of the encoder's CUDA graphs below the number of images that a graph is for.
+
+    Source: EncoderCudaGraphManager in vllm-0.22.0 and 0.33.0 vllm/v1/worker/encoder_cudagraph.py, which compares the smallest.
+    """
+    most = whole(config, "compilation-config.encoder_cudagraph_max_vision_items_per_batch")
+    for item in _members_of(config, "encoder_cudagraph_token_budgets") if most is not None else ():
+        if most is not None and item.kind == NUMBER and isinstance(item.value, int) and 0 < item.value < most:
+            return {"budget": str(item.value)}
     return None
 
 
@@ -741,14 +754,23 @@ def backend_per_kind(config: Config) -> dict[str, str] | None:
     return None
 
 
+_DUMMY_SIZES = {"video": ("num_frames", "width", "height"), "image": ("width", "height"), "audio": ("length",)}
+"""Sizes of the items with which vLLM profiles an encoder, above 0 (vllm-0.11.2 and 0.33.0 vllm/config/multimodal.py)."""
+
+
 def media_limit(config: Config) -> dict[str, str] | None:
-    """A value of --limit-mm-per-prompt that is neither a whole number nor an object (vllm/config/multimodal.py)."""
+    """A value of --limit-mm-per-prompt that is neither an object nor a whole number in range (vllm/config/multimodal.py)."""
     given = given_object(config, "limit-mm-per-prompt")
     for key, value in (given or {}).items():
         whole_text = isinstance(value, str) and re.fullmatch(r"\s*\d+\s*", value)
         negative = isinstance(value, int) and not isinstance(value, bool) and value < 0
-        if negative and config.operand("model.multimodal").value is True and config.at_least("0.11.1"):
+        checked = config.operand("model.multimodal").value is True and config.at_least("0.11.1")
+        if negative and checked:
             return {"key": key, "value": str(value)}
+        for name, number in value.items() if isinstance(value, dict) and checked else ():
+            least = 0 if name == "count" else 1 if name in _DUMMY_SIZES.get(key, ()) else None
+            if least is not None and isinstance(number, int) and not isinstance(number, bool) and number < least:
+                return {"key": f"{name} of {key}", "value": str(number)}
         if not isinstance(value, (int, dict)) and not whole_text and not (isinstance(value, float) and value.is_integer()):
             return {"key": key, "value": str(value) or "an empty text"}
     return None
