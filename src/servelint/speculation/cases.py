@@ -78,7 +78,7 @@ def _with_bits(model: Architecture) -> Architecture:
 def gpus_of(name: str) -> tuple[Gpu | None, int]:
     """A GPU, and how many of it a name mentions.
 
-    >>> [(gpu.name if gpu else None, count) for gpu, count in map(gpus_of, ("H100 x4 (TP4)", "2x L40S", "GB10 (eager)", "TP16"))]
+    >>> [(gpu.name if gpu else None, count) for gpu, count in map(gpus_of, ("H100 x4 (TP4)", "2x L40S", "GB10 (x)", "TP16"))]
     [('h100', 4), ('l40s', 2), ('gb10', 1), (None, 16)]
     """
     counts = [int(next(filter(None, found))) for found in _SEVERAL.findall(name)]
