@@ -68,11 +68,11 @@ arithmetic, in tokens of the kernels for few. Of Qwen3.8-27B in Q4_K on an RTX 3
 2.9 to 6.5 ms to a step, and 12 tokens take 16.6 ms more than one (a curve published with the patch GGML_CUDA_MMVQ_NE11_MAX).
 Steps with 1 to 6 drafts on V100, RTX 2080 Ti, 3090, 4090, 5070 Ti and 5090 give 0.3 to 0.5."""
 _MATRICES, _COLUMNS, _COLUMNS_OF = 0.6, 8, {"gfx1151": 5}
-"""What llama.cpp for Vulkan adds to the deviation where a step has more tokens than its kernels for few take, and how many these
-are, also on Strix Halo, whose kernels for six are slow (mul_mat_vec_max_cols in ggml/src/ggml-vulkan/ggml-vulkan.cpp;
+"""What llama.cpp for Vulkan adds to the deviation where a step has more tokens than its kernels for few take, and how many that
+is, also on Strix Halo, whose kernels for six are slow (mul_mat_vec_max_cols in ggml/src/ggml-vulkan/ggml-vulkan.cpp;
 https://github.com/LaurentZuijdwijk/llama.cpp/pull/4). Its kernels for many take 1.5 to 7 times as long by public notes, for 16
-tokens on an Arc Pro B70 3.5 times (ggml-org/llama.cpp pull request 27652). A case does not say whether its AMD or Intel card runs
-Vulkan, whose kernels these are, ROCm or SYCL."""
+tokens on an Arc Pro B70 3.5 times (ggml-org/llama.cpp pull request 27652). A case does not say whether an AMD or Intel card
+runs Vulkan, whose kernels these are, ROCm or SYCL."""
 _UNPACKED = ("Q8_0", "BF16", "F16", "F32")
 """File types whose weights these kernels need not unpack: tokens add almost nothing to memory (Q8_0 on an RTX PRO 6000)."""
 STATE_WRITES = 2.5
