@@ -41,6 +41,7 @@ from tests.together import together
         ("dgx-spark", "gb10"),
         ("NVIDIA GB10", "gb10"),
         ("DGX Spark (GB10)", "gb10"),
+        ("Thor", "jetson-thor"),
         ("Strix Halo gfx1151", "strix-halo"),
         ("gb200", "gb200"),
         ("NVIDIA B200", "b200"),

@@ -297,7 +297,7 @@ def test_the_encoder_of_images(model: str, words: str, text_only: bool, images: 
         ("", "h100", {}, DENSE, True),
         ("", "a100-80gb", {}, DENSE, True),
         ("", "t4", {}, DENSE, False),
-        ("", "mi300x", {}, DENSE, False),
+        ("", "mi300x", {}, DENSE, True),
         ("", "h100", {"VLLM_USE_V1": "1"}, DENSE, True),
         ("", "h100", {"VLLM_USE_V1": "0"}, DENSE, False),
         ("-pp 2", "h100", {}, DENSE, False),

@@ -51,6 +51,7 @@ def sizes(found: Weights) -> dict[str, int]:
         ("Qwen/Qwen2.5-Omni-7B", {}, 16.73),
         ("acme/Qwen3-30B-A3B-NVFP4", {"tensor": 2}, 8.44),
         ("nvidia/GLM-4.7-NVFP4", {"tensor": 4}, 47.11),
+        ("xai-org/grok-2", {}, 502.09),
         ("openai/gpt-oss-120b", {"tensor": 4}, 17.2217),
         ("openai/gpt-oss-120b", {}, 65.9651),
         ("Qwen/Qwen3-Next-80B-A3B-Instruct", {"tensor": 2}, 74.2812),

@@ -40,7 +40,7 @@ class Indexer:
         topk: tokens that it chooses.
         layers: layers with an indexer of their own.
         pool: tokens that share a key. Keys of tokens whose pool is not full yet stand in a ring of their own.
-        whole: its keys are in 16 bits (Qwen4Exp), not in FP8 with scales.
+        whole: its keys are in 16 bits (Qwen4Exp, MiniMax-M3), not in FP8 with scales.
     """
 
     heads: int

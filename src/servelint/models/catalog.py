@@ -288,13 +288,14 @@ def _join(name: str) -> str:
 
 
 def respelled(name: str) -> str | None:
-    """A name with the separators of the known one that it begins with: `gemma-3-27b-bf16` for `Gemma3_27B_BF16`."""
-    last = _GROUPED.sub("", last_part(name)).replace("_", "-")
+    """A name with the separators of the known one that it begins with: `gemma-3-27b-it-q8_0` for `Gemma3-27B-it-Q8_0`."""
+    given = _GROUPED.sub("", last_part(name))
+    last = given.replace("_", "-")
     for end in [len(last), *(match.start() for match in reversed(list(re.finditer("-", last))))]:
-        start, rest = _join(last[:end]), last[end:]
+        start = _join(last[:end])
         base = next((_joined()[one] for ending in ("", *_ENDINGS) if (one := _join(start + ending)) in _joined()), None)
-        if base is not None:
-            return base + rest if all(_plain(word) for word in rest.split("-") if word) else None
+        if base is not None:  # a GGUF's file type keeps its underscores
+            return base + given[end:] if all(_plain(word) for word in last[end:].split("-") if word) else None
     return None
 
 

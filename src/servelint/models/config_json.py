@@ -147,7 +147,7 @@ def _indexer(kind: str, config: Mapping[str, Any], layers: int, mixers: tuple[st
     if flag(sparse, "use_sparse_attention"):
         own = sum(bool(one) for one in listed(sparse, "sparse_attention_freq")[:layers])
         heads, size = number(sparse, "sparse_num_index_heads"), number(sparse, "sparse_index_dim")
-        return Indexer(heads, size, number(sparse, "sparse_topk_blocks"), own)
+        return Indexer(heads, size, number(sparse, "sparse_topk_blocks"), own, whole=True)
     ratio = number(config, "indexer_compress_ratio")
     if ratio and number(config, "indexer_n_heads"):
         heads, size = number(config, "indexer_n_heads"), number(config, "indexer_head_dim")
@@ -195,7 +195,7 @@ def _feeds(kind: str, config: Mapping[str, Any], layers: int) -> tuple[str, ...]
         return tuple("none" if flag(table(one, "ffn"), "no_op") else "dense" for one in listed(config, "block_configs"))
     if count <= 1:
         return ("dense",) * layers
-    if kind.startswith("gemma4"):
+    if kind.startswith("gemma4") or flag(config, "residual_moe"):
         return ("dense+moe",) * layers
     return tuple("moe" if sparse else "dense" for sparse in _sparse(kind, config, layers))
 

@@ -78,12 +78,13 @@ def _with_bits(model: Architecture) -> Architecture:
 def gpus_of(name: str) -> tuple[Gpu | None, int]:
     """A GPU, and how many of it a name mentions.
 
-    >>> [(gpu.name if gpu else None, count) for gpu, count in map(gpus_of, ("H100 x4 (TP4)", "2x L40S", "GB10", "TP16"))]
+    >>> [(gpu.name if gpu else None, count) for gpu, count in map(gpus_of, ("H100 x4 (TP4)", "2x L40S", "GB10 (x)", "TP16"))]
     [('h100', 4), ('l40s', 2), ('gb10', 1), (None, 16)]
     """
     counts = [int(next(filter(None, found))) for found in _SEVERAL.findall(name)]
-    plain = _SEVERAL.sub(" ", name).strip(" ()")
-    return (hardware.identify(plain) if plain else None), max(counts, default=1)
+    plain = _SEVERAL.sub(" ", name)
+    several = (plain.strip(" ()"), _ASIDE.sub(" ", plain).strip())
+    return next((gpu for one in several if one and (gpu := hardware.identify(one))), None), max(counts, default=1)
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,12 @@ they are used (MMVQ_MAX_BATCH_SIZE in ggml/src/ggml-cuda/mmvq.cuh), and what tho
 arithmetic, in tokens of the kernels for few. Of Qwen3.8-27B in Q4_K on an RTX 3090 (35.6 TFLOP/s) each of 2 to 8 tokens adds
 2.9 to 6.5 ms to a step, and 12 tokens take 16.6 ms more than one (a curve published with the patch GGML_CUDA_MMVQ_NE11_MAX).
 Steps with 1 to 6 drafts on V100, RTX 2080 Ti, 3090, 4090, 5070 Ti and 5090 give 0.3 to 0.5."""
+_MATRICES, _COLUMNS, _COLUMNS_OF = 0.6, 8, {"gfx1151": 5}
+"""What llama.cpp for Vulkan adds to the deviation where a step has more tokens than its kernels for few take, and how many that
+is, also on Strix Halo, whose kernels for six are slow (mul_mat_vec_max_cols in ggml/src/ggml-vulkan/ggml-vulkan.cpp;
+https://github.com/LaurentZuijdwijk/llama.cpp/pull/4). Its kernels for many take 1.5 to 7 times as long by public notes, for 16
+tokens on an Arc Pro B70 3.5 times (ggml-org/llama.cpp pull request 27652). A case does not say whether an AMD or Intel card
+runs Vulkan, whose kernels these are, ROCm or SYCL."""
 _UNPACKED = ("Q8_0", "BF16", "F16", "F32")
 """File types whose weights these kernels need not unpack: tokens add almost nothing to memory (Q8_0 on an RTX PRO 6000)."""
 STATE_WRITES = 2.5
@@ -439,10 +445,20 @@ def prior(case: Case) -> Prior | None:
     if case.accepted is None:
         deviations.append(_UNKNOWN_LENGTH * math.sqrt(case.drafted))
     deviations.append(_MANY_TOKENS * max(math.log2(case.concurrency * (1 + case.drafted) / 8), 0.0))
-    deviations.append(_PROMPTS * prompts)
+    deviations += [_PROMPTS * prompts, _of_matrices(case, gpu)]
     counted = case.architecture is not None and gpu is not None
     less = 0.0 if counted else _UNCOUNTED * math.log2(case.concurrency)
     return Prior(math.log(mean) - less, math.sqrt(sum(one * one for one in deviations)), counted, prompts, step)
+
+
+def _of_matrices(case: Case, gpu: Gpu | None) -> float:
+    """The deviation of llama.cpp's steps that may have too many tokens for the kernels for few."""
+    own = case.engine in ENGINES and ENGINES[case.engine].numbered_builds
+    if not own or gpu is None or gpu.vendor not in ("amd", "intel"):
+        return 0.0
+    dense = case.architecture is None or case.architecture.experts is None
+    most = _COLUMNS_OF.get(str(gpu.facts.get("architecture")), _COLUMNS) if dense else _COLUMNS
+    return _MATRICES if case.concurrency * (1 + case.drafted) > most else 0.0
 
 
 def _of_block(case: Case) -> list[float]:

@@ -273,8 +273,8 @@ def _attention(settings: VllmSettings, model: Architecture, dtype: str) -> list[
 def _indexer_bytes(model: Architecture) -> int:
     """Bytes of a token's key in the indexer: fp8, and a float32 scale for every 128 elements. Tokens of a pool share a key.
 
-    Sources: vllm/model_executor/models/deepseek_v2.py, in 0.33.0 vllm/models/glm5next/common/attention.py and
-    vllm/models/qwen4_exp/common/qsa_cache.py (tokens_per_state).
+    Sources: vllm/model_executor/models/deepseek_v2.py, in 0.33.0 vllm/models/glm5next/common/attention.py,
+    vllm/models/qwen4_exp/common/qsa_cache.py (tokens_per_state) and vllm/models/minimax_m3/common/indexer.py.
     """
     if model.indexer is None:
         return 0

@@ -423,7 +423,7 @@ class VllmSettings:
     def first_engine(self, model: Architecture) -> bool:
         """Whether the V1 engine certainly serves the launch before 0.10.0.
 
-        Source: _is_v1_supported_oracle in vllm/engine/arg_utils.py.
+        Source: _is_v1_supported_oracle in vllm/engine/arg_utils.py, 0.9.2 default_v1 in vllm/platforms/interface.py.
         Models with states, drafts, a KV cache in 8 bits, GPUs before Ampere and some options are left to the V0 engine, whose
         arithmetic is another.
         """
@@ -431,6 +431,7 @@ class VllmSettings:
         known = config.operand("env.VLLM_USE_V1")
         plain = self.kv_dtype == "auto" and not self.drafts and not model.states and self.pipeline == 1
         new = self.gpu.vendor == "nvidia" and (self.gpu.capability or 0.0) >= 8.0
+        new = new or (self.gpu.vendor == "amd" and (self.rules.since("0.9.2.dev364") or known.value == "1"))
         others = all(config.operand(name).present is False for name in _LEFT_TO_V0)
         return plain and new and others and (known.present is False or known.value == "1")
 
