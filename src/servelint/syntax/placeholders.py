@@ -32,7 +32,7 @@ _LEFT_OUT = (
     r"|(?:(?<=\\\n)|(?<=\\\r\n))[ \t]*(?i:other|additional|further|more|any)[ \t][A-Za-z ]{0,60}"
     r"(?i:arguments|args|flags|options|parameters)(?=[ \t]*(?:\\?\r?$|\Z))"
 )
-"""A comment or words in the place of a command's next line, which say that the page does not show more of it."""
+"""A comment or words instead of a command's next line, which say that the page does not show more of it."""
 _IN_SCRIPT = rf"{_LEFT_OUT}|{_IN_PAGE}|{_SQUARE}|{_TAGS}|(?<=[ \t])(?:etc\.?|\.(?: \.){{2,}}|or[ \t]+-[^\n\\]*)(?=\s|$)"
 _IN_COMMAND = (
     (("<",), rf"{ANGLE}|(?<=[\"'=])<(?=[ \t]|[^<>]*[ \t]>)[^<>\n\"'`$;&|]{{1,80}}>(?=[\"'])"),
