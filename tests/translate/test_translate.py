@@ -342,13 +342,13 @@ def test_a_context_of_zero_is_that_of_the_model() -> None:
 
 
 def test_a_value_that_the_target_cannot_start_with_is_left_out() -> None:
-    found = moved("text-generation-launcher --model-id a/b --quantize gptq", "sglang", "0.5.23")
+    found = moved("text-generation-launcher --model-id Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4 --quantize gptq", "sglang", "0.5.23")
     assert "--quantization" not in [word.shown for word in found.target.argv]
     (line,) = [line for line in found.lines if line.concept == "quantization"]
     assert (line.kind, line.target) == ("left-out", [])
     assert line.says.startswith("SGLang 0.5.23 still lists gptq")
     assert found.findings == []
-    before = moved("text-generation-launcher --model-id a/b --quantize gptq", "sglang", "0.5.16")
+    before = moved("text-generation-launcher --model-id Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4 --quantize gptq", "sglang", "0.5.16")
     assert [word.shown for word in before.target.argv][2:4] == ["--quantization", "gptq"]
 
 

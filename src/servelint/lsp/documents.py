@@ -20,8 +20,8 @@ NAMES = {
     "bat": "untitled.bat", "dockercompose": "compose.yml", "dockerfile": "Dockerfile", "dotenv": ".env",
     "fish": "untitled.fish", "hcl": "untitled.hcl", "helm": "values.yaml", "jenkinsfile": "Jenkinsfile",
     "json": "untitled.json", "jsonc": "untitled.json", "just": "justfile", "makefile": "Makefile", "markdown": "untitled.md",
-    "nix": "untitled.nix", "powershell": "untitled.ps1", "shellscript": "untitled.sh", "systemd": "untitled.service",
-    "terraform": "untitled.tf", "yaml": "untitled.yml",
+    "nix": "untitled.nix", "powershell": "untitled.ps1", "restructuredtext": "untitled.rst",
+    "shellscript": "untitled.sh", "systemd": "untitled.service", "terraform": "untitled.tf", "yaml": "untitled.yml",
 }  # fmt: skip
 """File name for a text without a file, by the editor's name of its language."""
 _LENGTHS: dict[str, Callable[[str], int]] = {"utf-8": utf8, "utf-16": utf16, "utf-32": len}

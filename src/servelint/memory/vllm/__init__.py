@@ -19,7 +19,7 @@ _HEADS = ("eagle3", "dflash", "dspark")
 _OLDEST, _FIRST, _ALONE = "0.6.4", "0.8.0", "0.10.0"
 """Before the second release the V0 engine serves all, and from there on it has another arithmetic, as have releases before the
 first. From the third on the V1 engine serves what is planned."""
-EARLY = (_OLDEST, "0.7.0", _FIRST, "0.8.4", "0.8.5", "0.9.0", "0.9.1")
+EARLY = (_OLDEST, "0.7.0", _FIRST, "0.8.4", "0.8.5", "0.9.0", "0.9.1", "0.9.2")
 """Releases that changed the arithmetic before 0.10.0. They are planned where they are pinned: a launch of today names no V0."""
 CHANGES = (
     _ALONE, "0.10.2", "0.11.0", "0.11.1", "0.12.0", "0.13.0", "0.14.0", "0.15.0", "0.16.0", "0.17.0", "0.18.0", "0.19.0",

@@ -431,7 +431,7 @@ class VllmSettings:
         known = config.operand("env.VLLM_USE_V1")
         plain = self.kv_dtype == "auto" and not self.drafts and not model.states and self.pipeline == 1
         new = self.gpu.vendor == "nvidia" and (self.gpu.capability or 0.0) >= 8.0
-        new = new or (self.gpu.vendor == "amd" and (self.rules.since("0.9.2.dev364") or known.value == "1"))
+        new = new or (self.gpu.vendor == "amd" and (self.rules.since("0.9.2") or known.value == "1"))
         others = all(config.operand(name).present is False for name in _LEFT_TO_V0)
         return plain and new and others and (known.present is False or known.value == "1")
 
