@@ -10,6 +10,7 @@ from servelint.core.text import EMPTY, HOLE, Piece, TracedText, spend, unknown
 from servelint.syntax.shell import branches, expand, filters
 from servelint.syntax.shell.arithmetic import integer
 from servelint.syntax.shell.expand import Raw
+from servelint.syntax.shell.parameters import UNPRINTABLE
 from servelint.syntax.shell.recipe import joined
 from servelint.syntax.shell.state import HERE, SUCCESS, UNSET, UNSURE, Status, Value, is_own, is_shell, own, unsure_items
 from servelint.syntax.shell.syntax import NOWHERE, Assignment, Node, Script, writes
@@ -212,7 +213,6 @@ _ECHOED = {"\\": "\\", "n": "\n", "t": "\t", "e": "\033", "0": "\033"}
 _DIRECTIVE = re.compile(r"%(?:(%)|([sq])|(-?0?[0-9]{0,3})([di]))|\\([\\nt\"])")
 _PLAIN = re.compile(rf"[\w@%+:,./{HOLE}-]+")
 _SPECIAL = re.compile(r"""[ !"$&'()*,;<>?\[\\\]^`{|}]|(?<![^=:])~|^\#""")
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
 _ESCAPES = {"\\": "\\", "n": "\n", "t": "\t", '"': '"'}
 _LINE_END = TracedText.of("\n")
 
@@ -638,7 +638,7 @@ def formatted(texts: list[TracedText]) -> TracedText | None:
             arg, args = (args[0], args[1:]) if args else (EMPTY, [])
             if match.group(2):
                 if match.group(2) == "q" and _PLAIN.fullmatch(arg.flat) is None:
-                    if not arg.known or _UNPRINTABLE.search(arg.flat) is not None:
+                    if not arg.known or UNPRINTABLE.search(arg.flat) is not None:
                         return None  # bash writes $'...'
                     arg = _escaped(arg)
                 parts.append(arg)

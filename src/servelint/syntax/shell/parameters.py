@@ -220,7 +220,8 @@ _OPERATOR = re.compile(r":?[-=?+]|##?|%%?|//?|:|\^\^?|,,?|@", re.ASCII)
 _EACH = ("#", "%", "/", "^", ",")
 _CASES = {"U": "^^", "u": "^", "L": ",,"}
 _QUOTE = re.compile("'")
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
+UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
+"""Characters for which bash writes `$'...'` where it quotes a value."""
 _PATTERN_AT_MOST = 2_000
 _STAR_AT_MOST = 300
 
@@ -360,7 +361,7 @@ def _quoted(known: TracedText, whole: TracedText) -> TracedText:
     """`${V@Q}`: a value in the quotes that a shell takes off again, around what is unknown in it too."""
     if known is UNSET:
         return EMPTY
-    if _UNPRINTABLE.search(known.flat) is not None:
+    if UNPRINTABLE.search(known.flat) is not None:
         return _unknown(whole)  # bash writes $'...'
     mark = TracedText.of("'", known.span())
     inner = known.sub(_QUOTE, lambda match: TracedText.of("'\\''", known.span(*match.span())))
