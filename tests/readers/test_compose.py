@@ -1079,13 +1079,30 @@ class TestBuild:
     @pytest.mark.parametrize(
         "build", [".", "{context: docker}", "https://github.com/house/server.git", "{dockerfile: '${FILE}'}"]
     )
-    def test_a_dockerfile_that_is_not_there_says_nothing(self, build: str, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        ("image", "expected"),
+        [
+            ("vllm/vllm-openai:v0.20.0", ("0.20.0", "image")),
+            ("local/vllm-openai-secrets:v0.20.0", ("0.20.0", "image")),
+            ("me/vllm-openai:latest", (None, None)),
+            ("me/vllm-openai:v1", (None, None)),
+            ("me/vllm-openai:${TAG}", (None, None)),
+        ],
+    )
+    def test_a_dockerfile_that_is_not_there_leaves_the_tag(
+        self, build: str, image: str, expected: tuple[str | None, str | None], tmp_path: Path
+    ) -> None:
         launch = launch_in(
-            f"services:\n  llm:\n    image: vllm/vllm-openai:v0.20.0\n    build: {build}\n    command: --model m\n",
-            folder=tmp_path,
+            f"services:\n  llm:\n    image: {image}\n    build: {build}\n    command: --model m\n", folder=tmp_path
         )
-        # the name is only a label of what is built here
-        assert release(launch) == (None, None)
+        assert release(launch) == expected
+
+    def test_a_dockerfile_that_is_there_wins_over_the_tag(self, tmp_path: Path) -> None:
+        (tmp_path / "Dockerfile").write_text("FROM vllm/vllm-openai:v0.19.1\n")
+        launch = launch_in(
+            "services:\n  llm:\n    image: vllm/vllm-openai:v0.20.0\n    build: .\n    command: --model m\n", folder=tmp_path
+        )
+        assert release(launch) == ("0.19.1", "image")
 
     def test_a_dockerfile_written_into_the_compose_file(self, tmp_path: Path) -> None:
         (tmp_path / "Dockerfile").write_text("FROM vllm/vllm-openai:v0.18.0\n")

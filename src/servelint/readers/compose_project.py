@@ -235,7 +235,8 @@ class Built:
     """An image that is built from a Dockerfile.
 
     Attributes:
-        image: What the Dockerfile says of the engine and its release. The name of the image is only a label.
+        image: What the Dockerfile says of the engine and its release. The name of the image is only a label, which says
+            them where the Dockerfile is not there.
     """
 
     def __init__(self, service: Service, labelled: images.Image) -> None:
@@ -243,7 +244,8 @@ class Built:
         self.stage: Stage | None = None
         self.text = TracedText(())
         self.opened: dict[str, OpenedFile | None] = {}
-        self.image = images.Image(labelled.engine, ReleaseClaim(), labelled.entrypoint)
+        named = labelled.claim if labelled.claim.release is not None else ReleaseClaim()
+        self.image = images.Image(labelled.engine, named, labelled.entrypoint)
         build = _Build(service)
         text, target = build.dockerfile(), build.get("target")
         if text is not None and (target is None or target.value is not None):

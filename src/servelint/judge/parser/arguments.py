@@ -322,10 +322,12 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
         gone = life.before is not None
         use = view.life(_taking(view, fault, runs)).use(view.name)
         otherwise = f"delete it, or use {use}"
+        history = life.written(view.name)
         return Violation(
             "removed-option" if gone else "option-not-yet",
             fault.span,
-            f"{fault.spelling} {life.written(view.name)}; {view.release} refuses it",
+            f"{fault.spelling} {history}"
+            + (", which refuses it" if history.endswith(f" {view.release}") else f"; {view.release} refuses it"),
             instead.text if instead is not None and gone else _successor(fault.spelling, runs, gone) or otherwise,
             "not an option of this release",
             change=instead_of(view, instead, setting_of(view, fault.word)) if gone else None,

@@ -326,7 +326,7 @@ def add_notes(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cac
             f"it needs {needed} GPUs, and {there} {'is' if there == 1 else 'are'} there: the rest are on other nodes"
         )
     heads = max((layer.kv_heads for layer in model.attention if layer.mla is None), default=0)
-    if heads and settings.tensor > heads:
+    if heads and settings.tensor > heads and settings.tensor % heads == 0:
         copies = settings.tensor // heads
         plan.notes.append(f"{settings.tensor} ranks share {heads} key-value heads: each head is kept {copies} times")
     if any(layer.mla is not None for layer in model.attention) and settings.tensor > settings.decode:
