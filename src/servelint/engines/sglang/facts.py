@@ -218,6 +218,31 @@ def command(config: Config) -> Operand:
     return UNKNOWN
 
 
+def model_option(config: Config) -> Operand:
+    """How `sglang serve` is told its model: the option as it is spelled, `position` for a bare word, or `file` for `--config`.
+
+    The command looks for the model's option among its words before it parses them or reads a file.
+
+    Source: get_model_path in sglang/cli/utils.py (0.5.5 line 126, 0.5.23 line 152).
+    """
+    serve = command(config)
+    if serve.value != "serve":
+        return UNKNOWN if serve is UNKNOWN else ABSENT
+    argv, arguments = config.launch.argv, config.reading.arguments
+    if argv and not argv[0].text.flat.startswith("-"):
+        return UNKNOWN if argv[0].value is None else Operand(True, "position", argv[0].text, argv[0].site)
+    on_line = {id(word) for word in argv}
+    named = [one.word for one in arguments.every if one.name == "model-path"]
+    spelled = {word.text.flat.partition("=")[0]: word for word in named if id(word) in on_line}
+    for spelling in ("--model-path", "--model", *spelled):
+        if spelling in spelled:
+            return Operand(True, spelling, spelled[spelling].text, spelled[spelling].site)
+    if not (arguments.complete if named else all(word.value is not None for word in argv)):
+        return UNWRITTEN
+    in_file = bool(named) or any((word.value or "").partition("=")[0] == "--config" for word in argv)
+    return Operand(True, "file", serve.text, serve.site) if in_file else ABSENT
+
+
 def old_variable(config: Config) -> Operand:
     """A variable under the prefix SGL_, which 0.5.3rc2 and later rewrite to SGLANG_, if a release reads one of the two names.
 
@@ -414,6 +439,9 @@ FACTS = {
     "lacks-bitsandbytes": Fact(lacks("bitsandbytes"), "bool", "the class of the model has no bitsandbytes"),
     "lacks-expert-location": Fact(lacks("expert-location"), "bool", "the class of the model tells the expert balancer nothing"),
     "command": Fact(command, "text", "the program that starts the server: serve or launch_server"),
+    "model-option": Fact(
+        model_option, "text", "how `sglang serve` is told its model: the option as it is spelled, position, or file"
+    ),
     "old-variable": Fact(old_variable, "text", "a variable under the old prefix SGL_"),
     "says-other-device": Fact(says_other_device, "bool", "the launch selects a device other than a GPU"),
     "tp-size": Fact(tp_size, "number", "tensor parallel size; 1 unless given"),

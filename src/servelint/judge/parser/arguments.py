@@ -51,8 +51,13 @@ def violations(view: ReleaseView) -> list[Violation]:
         faults = [
             one for one in faults if one.word not in again and one.kind not in ("unexpected-argument", "missing-argument")
         ]
+    bare = None if again else _bare_model(view, faults)
+    if bare is not None:
+        option = "--" + view.record.model_option
+        faults = [one for one in faults if one is not bare and (one.kind, one.spelling) != ("missing-argument", option)]
     found = [_FAULTS[fault.kind](view, fault) for fault in faults if fault.kind in _FAULTS]
     found += [_twice(again)] if again else _model_first(view)
+    found += [_with_option(view, bare)] if bare is not None else []
     return [*found, *_deprecated(view), *_repeated(view), *_back_again(view)]
 
 
@@ -288,6 +293,36 @@ def _twice(words: list[Word]) -> Violation:
         "given to the engine",
         change=Change(words=words),
         title=f"delete {written}",
+    )
+
+
+def _bare_model(view: ReleaseView, faults: list[Fault]) -> Fault | None:
+    """The one word that is refused and looks like the model, where the launch names none and only an option can."""
+    reading, option = view.config.reading, "--" + view.record.model_option
+    if reading.model is not None or not reading.arguments.complete or view.find(option) is None:
+        return None
+    alone = [one for one in faults if one.kind == "unexpected-argument" and one.word is not None]
+    word = alone[0].word if len(alone) == 1 else None
+    if word is None or not _is_model(word):
+        return None
+    verbs = [verb for engine in ENGINES.values() for start in engine.starts for verb in start.verbs]
+    named = "/" in word.text.flat or word.text.flat.endswith(".gguf")
+    first = word is view.config.launch.argv[0] and word.text.flat not in verbs
+    return alone[0] if named or first else None
+
+
+def _with_option(view: ReleaseView, fault: Fault) -> Violation:
+    """The violation of a model that stands alone."""
+    option, shown = "--" + view.record.model_option, fault.word.text.shown if fault.word is not None else fault.spelling
+    return Violation(
+        "unexpected-argument",
+        fault.span,
+        f"{view.release} takes the model only with {option}",
+        f"write {option} {shown}",
+        "a model without its option",
+        change=Change(instead=([fault.word], [option, fault.spelling])) if fault.word is not None else None,
+        title=f"write {option} before it",
+        safe=True,
     )
 
 

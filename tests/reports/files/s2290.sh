@@ -1,0 +1,2 @@
+#!/bin/bash
+sglang serve --config my_config.yaml
