@@ -214,14 +214,10 @@ def with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
         return launch.argv, Fault("config-file", named, "--config", ["more than one is named"])
     from servelint.engines import launch_files
 
-    def read(name: TracedText) -> TracedText | None:
-        if launch.folder is not None:
-            return launch_files.open_in(launch.folder, name)
-        opened = launch.open(name) if launch.open is not None else None
-        return opened.text if opened is not None and opened.text.known else None
-
     try:
-        found = launch_files.merged(launch.argv, read, empty_file=ENGINES[launch.engine].empty_config_file)
+        found = launch_files.merged(
+            launch.argv, launch_files.opener(launch), empty_file=ENGINES[launch.engine].empty_config_file
+        )
         return launch.argv if found is None else found, None
     except launch_files.Missing as missing:
         return launch.argv, Fault("config-file", named, "--config", [str(missing)])

@@ -46,15 +46,53 @@ def merged(argv: list[Word], read: Callable[[TracedText], TracedText | None], *,
     read: gives the text of the file that a word names, None if that is not known; may raise Missing
     empty_file: whether the engine takes a file without options
     """
-    at = next((index for index, word in enumerate(argv) if word.value == "--config"), None)
-    if at is None or at + 1 >= len(argv) or argv[at + 1].many or argv[at + 1].value is None:
-        return None
-    text = read(argv[at + 1].text)
-    if text is None:
+    at = _named(argv)
+    text = read(argv[at + 1].text) if at is not None else None
+    if at is None or text is None:
         return None
     rest = [*argv[:at], *argv[at + 2 :]]
     first = rest[:1] if rest and not rest[0].text.flat.startswith("-") else []
     return [*first, *_options(text, empty_file=empty_file), *rest[len(first) :]]
+
+
+def _named(argv: list[Word]) -> int | None:
+    """Where `--config` stands in an argv, if the word behind it is a known name."""
+    at = next((index for index, word in enumerate(argv) if word.value == "--config"), None)
+    return at if at is not None and at + 1 < len(argv) and not argv[at + 1].many and argv[at + 1].text.known else None
+
+
+def opener(launch: Launch) -> Callable[[TracedText], TracedText | None]:
+    """What gives the text of a file that the launch names, None if it is not known. It may raise Missing."""
+
+    def read(name: TracedText) -> TracedText | None:
+        if launch.folder is not None:
+            return open_in(launch.folder, name)
+        opened = launch.open(name) if launch.open is not None else None
+        return opened.text if opened is not None and opened.text.known else None
+
+    return read
+
+
+def keys_with(launch: Launch, kind: str) -> list[Word]:
+    """The keys of the file that `--config` names, as the options that they are, whose value is `false` or a `mapping`."""
+    from servelint.syntax import yaml, yaml_values
+
+    at = _named(launch.argv)
+    try:
+        text = opener(launch)(launch.argv[at + 1].text) if at is not None else None
+        source = Source("", text.flat if text is not None else "")
+        nodes, problem = yaml.documents(source)
+        if text is None or problem is not None or len(nodes) != 1 or not yaml.is_mapping(nodes[0]):
+            return []
+        found: list[Word] = []
+        for key, value in yaml.entries(nodes[0]).values():
+            false = yaml_values.truth(value, yaml_values.PYYAML) is False
+            if false if kind == "false" else yaml.is_mapping(value):
+                option = TracedText.join((TracedText.of("--"), yaml.text(source, key)))
+                found.append(_moved(Word(option, yaml.span(source, key)), text))
+        return found
+    except Missing:
+        return []
 
 
 def open_in(folder: str, name: TracedText) -> TracedText:

@@ -26,6 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from servelint.core.launch import Word
     from servelint.engines.conversions import Conversion
 
 
@@ -255,6 +256,45 @@ def entrypoint(config: Config) -> Operand:
         return UNKNOWN
     site = min(sites, key=lambda site: site.start).to(max(sites, key=lambda site: site.end))
     return Operand(True, found, site=site)
+
+
+def dropped_switch(config: Config) -> Operand:
+    """A key of the file of `--config` whose `false` is dropped, though the switch is on without it.
+
+    Source: load_config_file in vllm/utils/argparse_utils.py (0.27.1), which writes no word for false. From 0.28.0 it writes
+    the negative option if the parser that reads the file has it; that of `vllm serve` has only subcommands.
+    """
+    if config.at_least("0.28.0") is not False and entrypoint(config).value != "serve":
+        return UNKNOWN if entrypoint(config) is UNKNOWN else ABSENT
+    for word in _in_file(config, "false"):
+        table = config.catalog.table(config.index) if config.catalog is not None and config.index is not None else None
+        option = table.find(word.text.flat.replace("_", "-")) if table is not None else None
+        if option is not None and option.negatives and (option.default is True or _on_by_default(config, option.name)):
+            return Operand(True, option.name, TracedText.of(option.name), word.site)
+    return ABSENT
+
+
+def _on_by_default(config: Config, switch: str) -> bool:
+    """Whether a start turns on a switch that is not given, and has no default in the source."""
+    if switch == "enable-prefix-caching":
+        return prefix_caching(config).value is True
+    if switch == "async-scheduling":
+        return async_scheduling(config).value is True
+    return switch == "enable-chunked-prefill" and config.at_least("0.10") is True
+
+
+def mapping_in_file(config: Config) -> Operand:
+    """A key of the file of `--config` whose value is a mapping."""
+    keys = [(one.text.flat[2:], one.site) for one in _in_file(config, "mapping")]
+    return Operand(True, keys[0][0], TracedText.of(keys[0][0]), keys[0][1]) if keys else ABSENT
+
+
+def _in_file(config: Config, kind: str) -> list[Word]:
+    if not any(word.value == "--config" for word in config.launch.argv):
+        return []
+    from servelint.engines import launch_files
+
+    return launch_files.keys_with(config.launch, kind)
 
 
 def expandable_segments(config: Config) -> Operand:
@@ -518,6 +558,8 @@ FACTS = {
     "model-class": Fact(model_class, "text", "the class that the release takes for the model"),
     "kv-connectors": Fact(connector_names, "text", "the KV connectors, those inside MultiConnector among them"),
     "entrypoint": Fact(entrypoint, "text", "what starts the server: serve or api_server"),
+    "dropped-switch": Fact(dropped_switch, "text", "a switch that is on, whose `false` in the file of --config is dropped"),
+    "mapping-in-file": Fact(mapping_in_file, "text", "a key of the file of --config whose value is a mapping"),
     "expandable-segments": Fact(expandable_segments, "bool", "whether PyTorch uses expandable segments"),
     "number-out-of-range": Fact(number_out_of_range, "number", "the number of an option that the release refuses"),
     "unknown-variable": Fact(unknown_variable, "text", "a variable of vLLM's that the release does not read"),
