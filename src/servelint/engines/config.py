@@ -215,9 +215,7 @@ def with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
     from servelint.engines import launch_files
 
     try:
-        found = launch_files.merged(
-            launch.argv, launch_files.opener(launch), empty_file=ENGINES[launch.engine].empty_config_file
-        )
+        found = launch_files.merged(launch)
         return launch.argv if found is None else found, None
     except launch_files.Missing as missing:
         return launch.argv, Fault("config-file", named, "--config", [str(missing)])

@@ -18,13 +18,16 @@ from servelint.core import safe_open
 from servelint.core.launch import Launch, OpenedFile, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Piece, TracedText
+from servelint.engines import catalog
 from servelint.engines.config import Config, configs
+from servelint.engines.registry import ENGINES
 from servelint.models.folder import CONFIG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from servelint.engines.catalog import Catalog
     from servelint.syntax.yaml import Node, ScalarNode
     from servelint.syntax.yaml_values import Value
 
@@ -40,19 +43,16 @@ class Missing(Exception):
     """Why the file cannot be read; the engine stops the start as well."""
 
 
-def merged(argv: list[Word], read: Callable[[TracedText], TracedText | None], *, empty_file: bool = True) -> list[Word] | None:
-    """The argv with the file's options in it; None if no file is named, or if it is not known. Raises Missing.
-
-    read: gives the text of the file that a word names, None if that is not known; may raise Missing
-    empty_file: whether the engine takes a file without options
-    """
+def merged(launch: Launch) -> list[Word] | None:
+    """The argv with the options of the file of `--config` in it; None if no file is named or known. Raises Missing."""
+    argv, read = launch.argv, opener(launch)
     at = _named(argv)
     text = read(argv[at + 1].text) if at is not None else None
     if at is None or text is None:
         return None
     rest = [*argv[:at], *argv[at + 2 :]]
     first = rest[:1] if rest and not rest[0].text.flat.startswith("-") else []
-    return [*first, *_options(text, empty_file=empty_file), *rest[len(first) :]]
+    return [*first, *_options(text, launch.engine), *rest[len(first) :]]
 
 
 def _named(argv: list[Word]) -> int | None:
@@ -168,7 +168,7 @@ def object_of(source: Source, pairs: Iterable[tuple[Node, Node]]) -> TracedText:
         raise Missing(_NOT_LOADED) from error
 
 
-def _options(text: TracedText, *, empty_file: bool) -> list[Word]:
+def _options(text: TracedText, engine: str) -> list[Word]:
     """The options of a file's text, which may stand in another file (a here-document)."""
     from servelint.syntax import yaml
 
@@ -179,11 +179,11 @@ def _options(text: TracedText, *, empty_file: bool) -> list[Word]:
     empty = not nodes or (yaml.is_scalar(nodes[0]) and _loaded(nodes[0]) is None)
     if len(nodes) > 1:
         raise Missing("it has several YAML documents")
-    if empty and empty_file:
+    if empty and ENGINES[engine].empty_config_file:
         return []
     if empty or not yaml.is_mapping(nodes[0]):
         raise Missing("it is empty" if empty else "it is not a mapping from options to values")
-    return [_moved(word, text) for word in options(source, nodes[0])]
+    return [_moved(word, text) for word in options(source, nodes[0], engine)]
 
 
 def _moved(word: Word, text: TracedText) -> Word:
@@ -199,15 +199,19 @@ def _place(span: Span | None, text: TracedText) -> Span | None:
     return text.span(span.start, span.end) if span is not None else None
 
 
-def options(source: Source, document: Node) -> list[Word]:
+def options(source: Source, document: Node, engine: str) -> list[Word]:
     """The options of a YAML document as the words that the engine's parser makes of them. Raises Missing."""
     from servelint.syntax import yaml, yaml_values
 
     words: list[Word] = []
+    known = catalog.load(engine) if ENGINES[engine].writes_booleans else None
     for key, value in yaml.entries(document).values():
         site = yaml.span(source, key)
         option = Word(TracedText.join((TracedText.of("--"), yaml.text(source, key))), site)
         kind = yaml_values.truth(value, yaml_values.PYYAML)
+        if kind is not None and known is not None and not _is_switch(known, option.text.flat):
+            words += [option, Word(TracedText.of("true" if kind else "false", yaml.span(source, value)))]
+            continue
         if kind is False:
             continue
         if kind is True:
@@ -218,6 +222,11 @@ def options(source: Source, document: Node) -> list[Word]:
         if texts:
             words += [option, *[Word(text) for text in texts]]
     return words
+
+
+def _is_switch(known: Catalog, option: str) -> bool:
+    """Whether an option takes no value in some release."""
+    return any(not one.takes_value for _, _, one in known.spelled(option.replace("_", "-")))
 
 
 def _text(source: Source, node: Node) -> TracedText:

@@ -443,6 +443,8 @@ class Engine:
     """Whether `--config FILE` names a YAML file of options."""
     empty_config_file: bool = False
     """Whether that file may be empty."""
+    writes_booleans: bool = False
+    """Whether a boolean of that file becomes a value, "true" or "false", for an option that takes one."""
     object_files: tuple[tuple[str, ...], str] | None = None
     """Spellings of options that name a YAML file, whose mapping is the option's value as if it were JSON, and the value of
     `--backend` with which such a file has keys that are not known."""

@@ -44,7 +44,8 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
             continue
         try:
             # a variable is filled in before the engine reads the file, or else the file is of no use
-            argv = [Word(interpolate(word.text, nothing), word.site) for word in launch_files.options(source, document)]
+            words = launch_files.options(source, document, engine)
+            argv = [Word(interpolate(word.text, nothing), word.site) for word in words]
         except launch_files.Missing:
             continue
         keys = [key for key, _ in yaml.entries(document).values()]

@@ -189,7 +189,7 @@ class SGLang(Engine):
     platforms = dict.fromkeys(("aibrix", "dynamo", "kserve", "kthena", "kubeai", "llmaz", "llmkube", "srt-slurm"), "sglang")
     identified_by_options = True
 
-    config_file = empty_config_file = True
+    config_file = empty_config_file = writes_booleans = True
     value_kinds_of_options = {
         "quantization": ("quantization", ""),
         "speculative-draft-model-quantization": ("quantization", ""),
