@@ -303,7 +303,7 @@ def _bare_model(view: ReleaseView, faults: list[Fault]) -> Fault | None:
         return None
     alone = [one for one in faults if one.kind == "unexpected-argument" and one.word is not None]
     word = alone[0].word if len(alone) == 1 else None
-    if word is None or not _is_model(word):
+    if word is None or not _is_model(word) or any(one.isspace() for one in word.text.flat):
         return None
     verbs = [verb for engine in ENGINES.values() for start in engine.starts for verb in start.verbs]
     named = "/" in word.text.flat or word.text.flat.endswith(".gguf")
