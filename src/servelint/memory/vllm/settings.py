@@ -57,8 +57,8 @@ class ReleaseRules(Release):
         unify: layers with smaller pages get larger blocks (unify_kv_cache_spec_page_size): from 0.12.0.
         pad: attention pages that do not divide the largest are padded instead of refused: from 0.26.0.
         one_pool: layers of one kind with pages of several sizes make one group (UniformTypeKVCacheSpecs): from 0.11.0.
-        printed: "GPU KV cache size" is int(concurrency * max_model_len): from 0.20.1. Before it is blocks // groups * block
-            size.
+        printed: "GPU KV cache size" is int(concurrency * max_model_len): from 0.20.1, and in builds on the way to it, of which
+            the 91st logs 1,206,303 tokens beside 4.71 requests of 256,000. Before it is blocks // groups * block size.
         context_inside: CUDA's context counts within the fraction, and nothing has to be free at the start: before 0.9.1
             (determine_available_memory in vllm/v1/worker/gpu_worker.py).
         zeroth: the V0 engine serves, which profiles whole prompts without torch.compile: before 0.8.0.
@@ -92,7 +92,7 @@ class ReleaseRules(Release):
         self.unify = self.since("0.12.0")
         self.pad = self.since("0.26.0")
         self.one_pool = self.since("0.11.0")
-        self.printed = self.since("0.20.1")
+        self.printed = self.since("0.20.1rc1.dev91")
         self.need = "groups" if self.since("0.19.0") else "first" if self.since("0.14.0") else "layers"
         self.stages = self.need == "first" and not self.since("0.17.0")
         self.null_block = self.since("0.29.0")
