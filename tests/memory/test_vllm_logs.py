@@ -33,6 +33,8 @@ def test_the_plan_is_near_the_log(log: dict[str, Any]) -> None:
         assert plan.kv_gib.mid == pytest.approx(log["kv_gib"], rel=0.1, abs=0.6)
     if "requests" in log:
         assert plan.max_concurrency == pytest.approx(log["requests"], rel=0.15, abs=0.4)
+    if "tokens" in log:
+        assert plan.kv_tokens == pytest.approx(log["tokens"], rel=0.1)
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: log["about"])

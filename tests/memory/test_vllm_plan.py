@@ -28,6 +28,19 @@ class TestParts:
         assert plan.gpu_gib is not None
         assert plan.budget_gib == pytest.approx(0.9 * plan.gpu_gib)
 
+    @pytest.mark.parametrize(
+        ("model", "release", "noted"),
+        [
+            ("Salyut1/GLM-4.7-NVFP4", "0.15.1", True),  # logs 729,248 tokens with auto, the plan has 362,768
+            ("Salyut1/GLM-4.7-NVFP4", "0.13.0", False),
+            ("nvidia/Qwen3-235B-A22B-NVFP4", "0.15.1", False),
+            ("Qwen/Qwen3-30B-A3B-FP8", "0.15.1", False),
+        ],
+    )
+    def test_a_checkpoint_that_is_not_known_may_name_an_fp8_cache(self, model: str, release: str, noted: bool) -> None:
+        plan = planned(f"{model} --tensor-parallel-size 4", release, gpu="rtx pro 6000")
+        assert any("scales for an FP8 cache" in note for note in plan.notes) is noted
+
     def test_the_fraction_is_larger_from_0_20_0(self) -> None:
         for release, fraction in (("0.19.1", 0.9), ("0.20.0", 0.92)):
             plan = planned("Qwen/Qwen3-8B", release)

@@ -300,8 +300,19 @@ def _not_free(free: float, total: float, fraction: float) -> str:
     )
 
 
+def _may_name_a_cache(model: Architecture) -> bool:
+    """Whether a checkpoint is ModelOpt's by its name alone, so that what it says of the KV cache is not known."""
+    plain = model.quantization.method == "modelopt" and model.quantization.kv_cache is None
+    return plain and any(source.endswith("by the name") for source in model.sources)
+
+
 def add_notes(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: KvCache, known_draft: bool) -> None:
     """Add notes on padding, on drafts, on what the printed size means, on ranks that hold the same, and on a second start."""
+    if settings.kv_dtype == "auto" and settings.rules.fp8_of_model and _may_name_a_cache(model):
+        plan.notes.append(
+            f"the KV cache counts in {model.dtype}; if the checkpoint has scales for an FP8 cache, as ModelOpt's mostly have, "
+            "auto selects that, and it holds twice as many tokens"
+        )
     peak = plan.part("activations")
     if peak is not None and peak.origin.endswith(COMPILING):
         plan.notes.append(
