@@ -272,6 +272,11 @@ def _add_arms(source: Source, neighbours: Neighbours, found: list[Launch]) -> No
             attach(found, others, Branch(Span(source, own.start, own.end), own is action))
 
 
+def _alone(text: str, start: int, end: int) -> str:
+    """A text with blanks instead of what is around a part of it."""
+    return _blank(text[:start]) + text[start:end] + _blank(text[end:])
+
+
 def _blank(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
@@ -393,6 +398,12 @@ def _json(source: Source, neighbours: Neighbours) -> Reading:
     if '"apiVersion"' in source.text or '"services"' in source.text:
         from servelint.readers import cluster_list
 
+        objects = cluster_list.stream(source.text)
+        if objects is not None:
+            each = [_yaml(source, neighbours, _alone(source.text, *place)) for place in objects]
+            return Reading(
+                source, [one for found in each for one in found.launches], [one for found in each for one in found.problems]
+            )
         thinned = cluster_list.thinned(source.text)
         if thinned is None:
             return _yaml(source, neighbours)
