@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 
 from servelint.core.launch import Word
 from servelint.core.problem import Problem
@@ -373,7 +374,7 @@ def reader(engine: str, launcher: str, argv: list[Word], verb: str = "", *, orig
     if launcher:
         return launcher
     given: set[str] = set()
-    for word, following in zip(argv, [*argv[1:], None], strict=True):
+    for word, following in zip_longest(argv, argv[1:]):
         name, sign, value = word.text.flat.partition("=")
         if name.startswith("--"):
             name = name.lstrip("-").replace("_", "-")

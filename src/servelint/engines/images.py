@@ -33,7 +33,7 @@ _ROLLING = (
     rf"^(?:latest|nightly|dev|main|edge)(?:[-_.](?!.*(?:[0-9a-f]{{7}}|20\d\d[-_.]\d\d?[-_.]\d\d?))(?:(?:{_DEVICES})[^-_.]*|\d{{1,2}})(?=[-_.]|$))*$"
     r"|^(?:cu\d+|rocm|xpu|cpu|arm64|aarch64)-(?:nightly|latest)$"
 )
-"""A tag that is moved to newer images. One that says of what else it is was built once: `dev-inkling-small`, `nightly-sep28`."""
+"""A tag that is moved to newer images. One that says more is of another build: `dev-inkling-small`, `nightly-sep28`."""
 _SHORT = r"^v?(?P<release>\d+\.\d+)$"
 """A tag of two numbers: of a series of releases, or a release that has lost a dot."""
 _BUILD = (

@@ -342,10 +342,17 @@ _LINE_OF_TEMPLATE = r"(?m)^[ \t]*(\$?\{[A-Za-z_]\w*\}|<[A-Za-z_][\w-]*>|%[A-Za-z
 """What stands alone in a line that a program fills in: what it becomes is not known."""
 _QUOTED = r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'"
 _ACTION = r"(?<!\$)\{\{"
+_OTHER_ACTION = (
+    r"(?m)^[ \t]*(?:(?:- )?[\w.-]*:?[ \t]*)?(?:<%|\[%|\(%|<#|\[\[-?[ \t]*(?:if|range|end|template|\.))"
+    r"|^[ \t]*%-?[ \t]*(?:if|for|set|end\w*|else)\b"
+)
+"""An action of a template whose delimiters are not those of Helm and Jinja: `<% for`, `[[ if`, `% endif`."""
 
 
 def _has_actions(text: str) -> bool:
     """Whether a text has template actions where YAML does not take them for text: outside quotes, and not `${{ ... }}`."""
+    if re.search(_OTHER_ACTION, text) is not None:
+        return True
     return _TEMPLATE in text and re.search(_ACTION, re.sub(_QUOTED, "", text)) is not None
 
 

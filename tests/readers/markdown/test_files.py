@@ -7,6 +7,9 @@ from textwrap import dedent, indent
 
 import pytest
 
+from servelint.core import bounds
+from servelint.core.source import Source
+from servelint.readers import read
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, spans
 
 COMPOSE = """\
@@ -112,3 +115,20 @@ class TestOthers:
     )
     def test_what_starts_nothing(self, language: str, code: str) -> None:
         assert launches_in(page(code, language), "README.md") == []
+
+
+@pytest.mark.parametrize(("language", "prefix"), [("yaml", ""), ("yaml", "   "), ("yml", "> ")])
+@pytest.mark.parametrize(
+    ("code", "place", "message"),
+    [
+        ("# vllm\na: " + "[" * 600 + "]" * 600 + "\n", (5, 504), bounds.YAML_DEPTH.message),
+        (COMPOSE + "x-a: 1\nx-b: 2\nx-a: 3\n", (12, 1), bounds.COMPOSE_KEYS.message),
+    ],
+)
+def test_a_limit_is_told_at_its_place_in_the_page(
+    language: str, prefix: str, code: str, place: tuple[int, int], message: str
+) -> None:
+    found = read(Source("README.md", "# How\n\n" + page(code, language, prefix)))
+    (problem,) = found.problems
+    assert (problem.path, problem.message) == ("README.md", message)
+    assert (problem.line, problem.column - len(prefix)) == place

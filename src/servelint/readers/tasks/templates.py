@@ -80,8 +80,6 @@ def _models(source: Source, document: Node) -> list[Launch]:
         macros = {**outer, **_macros(source, model)}
         missing: list[Mishap] = []
         command = _replaced(_one_line(verbatim(source, value)), macros, missing)
-        if source.is_page and not macros:
-            missing.clear()  # a page may show a part of a file
         site = Span(source, yaml.start(key), yaml.span(source, value).end)
         env = {
             variable.name: Variable(variable.name, _replaced(variable.value, macros, []), variable.site)
