@@ -121,7 +121,7 @@ class TestOthers:
 @pytest.mark.parametrize(
     ("code", "place", "message"),
     [
-        ("# vllm\na: " + "[" * 600 + "]" * 600 + "\n", (5, 504), bounds.YAML_DEPTH.message),
+        ("# vllm\na: " + "[" * 600 + "]" * 600 + "\n", (5, 503), bounds.YAML_DEPTH.message),
         (COMPOSE + "x-a: 1\nx-b: 2\nx-a: 3\n", (12, 1), bounds.COMPOSE_KEYS.message),
     ],
 )
