@@ -203,7 +203,8 @@ def fill(launch: Launch) -> None:
     """Make the placeholders in the words, the variables and the image of a launch unknown."""
     if launch.container is None and launch.source.path.endswith((".yaml", ".yml")):
         launch.argv = [
-            Word(_without(word.text, _OF_A_POD), word.site, word.many) if "$(" in word.text.flat else word for word in launch.argv
+            Word(_without(word.text, _OF_A_POD), word.site, word.many) if "$(" in word.text.flat else word
+            for word in launch.argv
         ]
     words = [filled(counted(word) if _of_a_person(word) else word) for word in launch.argv]
     if launch.source.is_page:

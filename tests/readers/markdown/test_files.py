@@ -132,3 +132,22 @@ def test_a_limit_is_told_at_its_place_in_the_page(
     (problem,) = found.problems
     assert (problem.path, problem.message) == ("README.md", message)
     assert (problem.line, problem.column - len(prefix)) == place
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "projects/{PROJECT}",
+        "{PROJECT}/{ZONE}/disk",
+        "a-{NAME}",
+        "{REGION}-docker.pkg.dev",
+        "{SIZE}",
+        "'{SIZE}'",
+        "{a: b}",
+        "${SIZE}",
+    ],
+)
+def test_braces_in_a_value_are_filled_in_by_the_reader(value: str) -> None:
+    head = "kind: Pod\napiVersion: v1\nmetadata:\n  annotations:\n    from: VALUE\nspec:\n  containers:\n"
+    pod = f"{head}  - image: vllm/vllm-openai:v0.20.0\n    args: [--model, a/b]\n"
+    assert argv(launch_in(page(pod.replace("VALUE", value), "yaml"), "README.md")) == ["--model", "a/b"]

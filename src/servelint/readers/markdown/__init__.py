@@ -167,6 +167,8 @@ def _counted(found: list[Launch]) -> list[Launch]:
 
 _NAMES = {YAML: "page.yaml", JSON: "page.json", DOCKERFILE: "Dockerfile", UNIT: "page.service", "makefile": "Makefile"}
 _MACROS = "macros:"
+_BRACED = re.compile(r"(?<![${])(?:(?<=[\w/>.-])\{(?P<name>[A-Z][A-Z0-9_]*)\}|\{(?P<first>[A-Z][A-Z0-9_]*)\}(?=[\w/.<{-]))")
+"""A placeholder that is a part of a value, which YAML would take for a mapping: `projects/{PROJECT}/{ZONE}`."""
 _LEFT_OUT = re.compile(r"#[ \t]*(?:\.{3}|\u2026)[^\n]*")
 """A comment that stands for lines that the page does not show."""
 _PARTIAL = "engine-config"
@@ -191,7 +193,9 @@ def _shown_file(kind: str, text: TracedText, source: Source) -> list[Launch]:
     """The launches of a file that a text holds."""
     if not text.known:
         return []
-    shown = Source(_NAMES.get(kind, "page"), placeholders.disguised(text.flat))
+    flat = placeholders.disguised(text.flat)
+    flat = _BRACED.sub(lambda match: f"_{match['name'] or match['first']}_", flat) if kind == YAML else flat
+    shown = Source(_NAMES.get(kind, "page"), flat)
     found = embedded.moved(_file_launches(kind, shown), shown, text, source)
     _place_limits(shown, text, source)
     for launch in found if _MACROS not in text.flat else ():
