@@ -200,9 +200,8 @@ class TestStream:
 
     @pytest.mark.parametrize("between", ["\n", " ", "\n\n"])
     def test_manifests_are_read(self, workspace: Workspace, between: str) -> None:
-        (workspace.folder / "all.json").write_text(
-            between.join([json.dumps(one) for one in (config_map("a"), pod("one"), {"services": {}}, pod("two"))])
-        )
+        objects: list[dict[str, Any]] = [config_map("a"), pod("one"), {"services": {}}, pod("two")]
+        (workspace.folder / "all.json").write_text(between.join([json.dumps(one) for one in objects]))
         report = workspace.run("check", "--format", "json", ".").data
         assert (report["errors"], report["launches"]) == ([], 2)
         text = (workspace.folder / "all.json").read_text()
