@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from servelint.core.launch import Launch
-from servelint.core.settings import DEFAULT
+from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.lint import check_launches
 from servelint.readers import read
@@ -417,5 +417,5 @@ def test_what_another_program_fills_in_is_unknown(name: str, value: str, refused
     line = f"vllm serve Qwen/Qwen3-8B --kv-transfer-config '{value}'\n"
     text = line if name.endswith(".sh") else f"decode:\n  customCommand: |\n    {line}"
     source = Source(name, text)
-    found = check_launches(source, read(source).launches, DEFAULT)
+    found = check_launches(source, read(source).launches, Settings(engine_versions={"vllm": "0.33.0"}))
     assert ("vllm/malformed-json" in [one.rule for one in found]) is refused
