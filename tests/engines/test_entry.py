@@ -198,6 +198,10 @@ def test_a_program_that_a_substitution_looks_for(asked: str) -> None:
         ("sglang", "--model-path m --dit-cpu-offload", "multimodal_gen"),
         ("sglang", "--model-path m --num-gpus=2", "multimodal_gen"),
         ("sglang", "--model-path m --disagg-role server --decoder-urls u", "multimodal_gen"),
+        ("sglang", "--model-path m --attention-backend torch_sdpa", "multimodal_gen"),
+        ("sglang", "--model-path m --attention_backend=sage_attn", "multimodal_gen"),
+        ("sglang", "--model-path m --attention-backend triton", ""),
+        ("sglang", "--model-path torch_sdpa --attention-backend", ""),
         ("sglang", "--model-path m --tp 2", ""),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from servelint.core import bounds
-from servelint.readers.cluster_list import is_list, thinned, thinned_yaml
+from servelint.readers.cluster_list import is_list, stream, thinned, thinned_yaml
 from tests.running import Workspace
 
 ARGS = ["--model", "Qwen/Qwen3-8B", "--swap-space", "4"]
@@ -183,3 +183,40 @@ class TestPassedOver:
     def test_what_starts_an_engine_is_an_error(self, workspace: Workspace, start: str) -> None:
         (workspace.folder / "values.yaml").write_text(self.LARGE + f"x: |\n  {start}\n")
         assert workspace.run("check", ".").status == 2
+
+
+class TestStream:
+    """JSON values one after another, as logs of requests and benchmarks are, and as `kubectl apply` takes manifests."""
+
+    @pytest.mark.parametrize("end", ["\n", "\n\n", "", "\r\n"])
+    def test_records_are_no_manifests(self, workspace: Workspace, end: str) -> None:
+        score = json.dumps({"accuracy": 0.36, "count": 200})
+        record = json.dumps(
+            {"id": "1", "model": "vllm", "error": 'a "services" key', "parsed": {"services": [], "apiVersion": 1}}
+        )
+        (workspace.folder / "score.json").write_text(score + "\n" + "\n".join([record] * 3) + end)
+        report = workspace.run("check", "--format", "json", ".").data
+        assert (report["errors"], report["launches"]) == ([], 0)
+
+    @pytest.mark.parametrize("between", ["\n", " ", "\n\n"])
+    def test_manifests_are_read(self, workspace: Workspace, between: str) -> None:
+        objects: list[dict[str, Any]] = [config_map("a"), pod("one"), {"services": {}}, pod("two")]
+        (workspace.folder / "all.json").write_text(between.join([json.dumps(one) for one in objects]))
+        report = workspace.run("check", "--format", "json", ".").data
+        assert (report["errors"], report["launches"]) == ([], 2)
+        text = (workspace.folder / "all.json").read_text()
+        places = [
+            (one["start"]["line"], one["start"]["column"]) for one in report["findings"] if one["rule"] == "vllm/removed-option"
+        ]
+        lines = text.split("\n")
+        assert [
+            lines[line - 1][column - 1 :].startswith("--swap-space") or lines[line - 1][column - 1 :].startswith('"--swap')
+            for line, column in places
+        ] == [True] * 2
+
+    @pytest.mark.parametrize("text", ['{"services": {}}\n{"a": ', '{"services": {"vllm": 1}} rest', '{"services": 1}\n2'])
+    def test_what_is_no_stream_is_an_error_as_before(self, text: str) -> None:
+        assert stream(text) is None
+
+    def test_one_value_is_none(self) -> None:
+        assert stream(json.dumps(pod("one"))) is None

@@ -164,3 +164,34 @@ def test_a_file_that_a_cell_writes(lines: list[str]) -> None:
 )
 def test_a_file_of_another_kind_or_a_part_of_one(lines: list[str]) -> None:
     assert launches_in(notebook(cell(*lines)), "a.ipynb") == []
+
+
+@together(
+    "lines",
+    [
+        ["## Serve", "", "```bash", "vllm serve a/b", "```"],
+        ["~~~", "x", "~~~", "```", "$ vllm serve a/b", "```"],
+        ["```yaml", "services:", "  llm:", "    image: vllm/vllm-openai:v0.20.0", "    command: [--model, a/b]", "```"],
+        ["- run it:", "", "  ```shell", "  vllm serve a/b", "  ```"],
+    ],
+)
+def test_what_a_markdown_cell_shows(lines: list[str]) -> None:
+    launch = launch_in(notebook(cell("x = 1"), cell(*lines, kind="markdown")), "a.ipynb")
+    assert argv(launch)[-1] == "a/b"
+    assert launch.name.startswith("cells[1]")
+
+
+def test_the_place_in_a_markdown_cell() -> None:
+    text = notebook(
+        cell("# Serve", "```bash", "vllm serve a/b --swap-space \u27e64\u27e7", "```", kind="markdown"), cell("!ls")
+    )
+    launch, marks = marked_launch(text, "a.ipynb")
+    assert launch.argv[-1].text.span() == marks[0]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [["Run `vllm serve a/b`."], ["```python", "vllm serve a/b", "```"], ["vllm serve a/b"], ["```", "no engine", "```"]],
+)
+def test_what_a_markdown_cell_does_not(lines: list[str]) -> None:
+    assert launches_in(notebook(cell(*lines, kind="markdown")), "a.ipynb") == []

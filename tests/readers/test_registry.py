@@ -135,3 +135,18 @@ class TestBrokenYaml:
 def test_blank_lines_before_a_dockerfile_are_passed_over_once(start: str) -> None:
     assert recognise(Source("noext", f"{start}FROM vllm/vllm-openai:v1\n")) == "dockerfile"
     assert recognise(Source("noext", f"{start}RUN vllm\n")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        ("<% set tests = [\n  {'name': 'vllm', 'gpus': 4},\n] %>\non: push\njobs:\n  a:\n    runs-on: gpu\n", 0),
+        ("jobs:\n<% for one in tests %>\n  << one >>: {vllm: [<% if one %>a<% endif %>}\n", 0),
+        ("[[ range .Models ]]\n- name: vllm\n [[ .Name ]]: x: y\n[[ end ]]\n", 0),
+        ("% for one in models:\n- name: vllm: a\n% endfor\n", 0),
+        ("jobs: vllm\n  a: b: c\n", 1),
+        ("jobs: [vllm\n", 1),
+    ],
+)
+def test_a_template_of_other_delimiters_is_no_bad_yaml(text: str, problems: int) -> None:
+    assert len(read(Source("pipeline.yml.j2", text)).problems) == problems

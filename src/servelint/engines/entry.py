@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 
 from servelint.core.launch import Word
 from servelint.core.problem import Problem
@@ -372,7 +373,12 @@ def reader(engine: str, launcher: str, argv: list[Word], verb: str = "", *, orig
     """
     if launcher:
         return launcher
-    given = {word.text.flat.partition("=")[0].lstrip("-").replace("_", "-") for word in argv if word.text.flat.startswith("--")}
+    given: set[str] = set()
+    for word, following in zip_longest(argv, argv[1:]):
+        name, sign, value = word.text.flat.partition("=")
+        if name.startswith("--"):
+            name = name.lstrip("-").replace("_", "-")
+            given |= {name, f"{name}={value if sign or following is None else following.text.flat}"}
     known = [(name, one) for name, one in ENGINES[engine].launchers.items() if not (original and one.fork)]
     chosen = (name for name, one in known if one.marks & given and not one.lacks & given and verb in ("", one.verb or verb))
     return next(chosen, "")

@@ -24,11 +24,16 @@ _HOUSE_RELEASE = (
 of their own behind the release: `v0.7.3.self.post1`, `0.8.5.0_cu128`."""
 _NOT_THEIR_OWN = "0.4.0"
 """The least number in the tag of a house image that is taken for the engine's: lower ones are more often the image's own."""
+_DEVICES = (
+    r"cu\d|cuda|x86|amd|aarch64|arm|ubuntu|ubi|rhel|debian|alpine|openeuler|py\d|torch|runtime|slim|full|dev|release|nightly|latest"
+    r"|server|openai|cpu|gpu|igpu|xpu|npu|tpu|hpu|xeon|intel|nvidia|gaudi|neuron|rocm|hip|musa|vulkan|sycl|openvino|mi\d|gfx\d"
+    r"|h?g?b\d|gh\d|a[235](?![0-9])|310p|jetson|l4t|thor|orin|spark|deepep"
+)
 _ROLLING = (
-    r"^(?:latest|nightly|dev|main|edge)(?:-(?!.*(?:[0-9a-f]{7}|20\d\d[-_.]\d\d?[-_.]\d\d?))[\w.-]*)?$"
+    rf"^(?:latest|nightly|dev|main|edge)(?:[-_.](?!.*(?:[0-9a-f]{{7}}|20\d\d[-_.]\d\d?[-_.]\d\d?))(?:(?:{_DEVICES})[^-_.]*|\d{{1,2}})(?=[-_.]|$))*$"
     r"|^(?:cu\d+|rocm|xpu|cpu|arm64|aarch64)-(?:nightly|latest)$"
 )
-"""A tag that is moved to newer images."""
+"""A tag that is moved to newer images. One that says more is of another build: `dev-inkling-small`, `nightly-sep28`."""
 _SHORT = r"^v?(?P<release>\d+\.\d+)$"
 """A tag of two numbers: of a series of releases, or a release that has lost a dot."""
 _BUILD = (

@@ -39,7 +39,7 @@ class Launcher:
         same: its own option -> the engine's option that it sets.
         chooses: its own option that names the engine, and the values with which it starts this one; "" for no such option.
         others: pattern of `option=value` with which it serves a model without the engine, where that option is not given.
-        marks: options of its own, one of which makes the engine's program hand over to it.
+        marks: options of its own, or values of options (`name=value`), one of which makes the engine's program hand over to it.
         lacks: options of the engine's server that it refuses.
         fork: whether only images of other publishers hold it.
         verb: the last word of the commands that hand over; "" for all commands.

@@ -272,6 +272,11 @@ def _add_arms(source: Source, neighbours: Neighbours, found: list[Launch]) -> No
             attach(found, others, Branch(Span(source, own.start, own.end), own is action))
 
 
+def _alone(text: str, start: int, end: int) -> str:
+    """A text with blanks instead of what is around a part of it."""
+    return _blank(text[:start]) + text[start:end] + _blank(text[end:])
+
+
 def _blank(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
@@ -337,10 +342,17 @@ _LINE_OF_TEMPLATE = r"(?m)^[ \t]*(\$?\{[A-Za-z_]\w*\}|<[A-Za-z_][\w-]*>|%[A-Za-z
 """What stands alone in a line that a program fills in: what it becomes is not known."""
 _QUOTED = r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'"
 _ACTION = r"(?<!\$)\{\{"
+_OTHER_ACTION = (
+    r"(?m)^[ \t]*(?:(?:- )?[\w.-]*:?[ \t]*)?(?:<%|\[%|\(%|<#|\[\[-?[ \t]*(?:if|range|end|template|\.))"
+    r"|^[ \t]*%-?[ \t]*(?:if|for|set|end\w*|else)\b"
+)
+"""An action of a template whose delimiters are not those of Helm and Jinja: `<% for`, `[[ if`, `% endif`."""
 
 
 def _has_actions(text: str) -> bool:
     """Whether a text has template actions where YAML does not take them for text: outside quotes, and not `${{ ... }}`."""
+    if re.search(_OTHER_ACTION, text) is not None:
+        return True
     return _TEMPLATE in text and re.search(_ACTION, re.sub(_QUOTED, "", text)) is not None
 
 
@@ -393,6 +405,12 @@ def _json(source: Source, neighbours: Neighbours) -> Reading:
     if '"apiVersion"' in source.text or '"services"' in source.text:
         from servelint.readers import cluster_list
 
+        objects = cluster_list.stream(source.text)
+        if objects is not None:
+            each = [_yaml(source, neighbours, _alone(source.text, *place)) for place in objects]
+            return Reading(
+                source, [one for found in each for one in found.launches], [one for found in each for one in found.problems]
+            )
         thinned = cluster_list.thinned(source.text)
         if thinned is None:
             return _yaml(source, neighbours)

@@ -19,6 +19,7 @@ _HEAD = (
 _LIST = re.compile(_HEAD)
 _LIST_OF_BYTES = re.compile(_HEAD.encode())
 _BETWEEN = re.compile(r"\s*,?\s*")
+_OBJECTS_AT_MOST = 50
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
 _NAMED_BY_OTHERS = ("ConfigMap", "Secret")
 _NAME_OTHERS = ("InferenceService",)  # a runtime that it names starts the engine
@@ -117,6 +118,32 @@ def thinned(text: str) -> str | None:
             parts.append(",")
             at += 1
     return "".join([*parts, " " * (end - at), text[end:]])
+
+
+def stream(text: str) -> list[tuple[int, int]] | None:
+    """The places of the manifests in a text of several JSON values, as `kubectl apply` takes it; None for any other text.
+
+    Most of such texts hold records, one in a line, which are no manifests.
+    """
+    found: list[tuple[int, int]] = []
+    count, at = 0, _past_blanks(text, 0)
+    while at < len(text):
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return None  # the reader says what is wrong with it
+        if not isinstance(value, (dict, list)):
+            return None
+        if isinstance(value, dict) and ({"apiVersion", "kind"} <= value.keys() or "services" in value):
+            found.append((at, end))
+        count, at = count + 1, _past_blanks(text, end)
+    return found[:_OBJECTS_AT_MOST] if count > 1 else None
+
+
+def _past_blanks(text: str, at: int) -> int:
+    while text[at : at + 1].isspace():
+        at += 1
+    return at
 
 
 class _Item:

@@ -65,10 +65,20 @@ def _devices(service: Service) -> Iterator[Mishap]:
                 count = file.optional(device, "count")
                 if device and path == _DEVICES and "capabilities" not in device and not any("{{" in key for key in device):
                     yield Mishap("no-capabilities", span, "capabilities")
-                elif "count" in device and "device_ids" in device:
+                elif (
+                    "count" in device
+                    and "device_ids" in device
+                    and _together(file, device["count"][0], device["device_ids"][0])
+                ):
                     yield Mishap("count-and-ids", span, "count")
                 elif count is not None and count.value and re.fullmatch(r"(?i)all|[+-]?\d+", count.value) is None:
                     yield Mishap("device-count", yaml.span(file.source, device["count"][1]), count.value)
+
+
+def _together(file: File, one: Node, other: Node) -> bool:
+    """Whether the output of a template has both keys whenever it has one of them: not those of an `if` and its `else`."""
+    mask = yaml.mask_of(file.source)
+    return mask is None or mask.within(yaml.start(one), yaml.start(other)) or mask.within(yaml.start(other), yaml.start(one))
 
 
 def _quotes(service: Service, files: list[File]) -> Iterator[Mishap]:
@@ -140,7 +150,7 @@ def _fixed_port(service: Service, replicas: str) -> Iterator[Mishap]:
 def _names(service: Service, files: list[File]) -> Iterator[Mishap]:
     """Volumes that no file of the project declares."""
     tops = [top for file in files for top in file.tops]
-    if any("include" in top or "{{" in file.source.text for file in files for top in file.tops):
+    if any("include" in top or "{{" in file.source.text or "{%" in file.source.text for file in files for top in file.tops):
         return
     declared = {name for top in tops if "volumes" in top for name in yaml.entries(top["volumes"][1])}
     for file, _, node in service.layers("volumes"):

@@ -1,4 +1,5 @@
-"""Jupyter notebooks: shell lines (`!vllm serve ...`), shell cells (`%%bash`) and cells that write a file (`%%writefile`).
+"""Jupyter notebooks: shell lines (`!vllm serve ...`), shell cells (`%%bash`), cells that write a file (`%%writefile`), and the
+fenced code of Markdown cells.
 
 Only those are read: what a cell's Python starts is not worked out, beyond the plain values that its lines take over (`{model}`)
 and the environment that it sets.
@@ -65,15 +66,21 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch] | Problem:
         if '"cells"' not in source.text or not entry.may_start(source.text):
             return []
         return Problem(source.path, "not valid JSON", fault.lineno, fault.colno)
-    cells = _code(data)
-    if not cells:
+    if not isinstance(data, dict):
         return []
     shell = _is_shell(data)
-    if not shell and not any("!" in code or "%" in code for code in cells):
-        return []
+    cells = {code: number for code, number in _cells(data, "code").items() if shell or "!" in code or "%" in code}
+    pages = {
+        text: number for text, number in _cells(data, "markdown").items() if "```" in text and mentions_engine(text.encode())
+    }
     notebook = _Notebook(source, shell)
-    for text in _texts(source, cells):
-        notebook.cell(text, f"cells[{cells[text.flat]}]")
+    if not cells and not pages:
+        return []
+    for text in _texts(source, {**pages, **cells}):
+        if text.flat in cells:
+            notebook.cell(text, f"cells[{cells[text.flat]}]")
+        else:
+            notebook.page(text, f"cells[{pages[text.flat]}]")
     return notebook.found
 
 
@@ -90,12 +97,12 @@ def of_script(source: Source) -> tuple[list[Launch], dict[str, ReleaseClaim]]:
     return notebook.found, notebook.claims
 
 
-def _code(data: Any) -> dict[str, int]:
-    """The texts of the code cells, with their numbers."""
-    cells = data.get("cells") if isinstance(data, dict) else None
+def _cells(data: Any, kind: str) -> dict[str, int]:
+    """The texts of the cells of a kind, with their numbers."""
+    cells = data.get("cells")
     found: dict[str, int] = {}
     for number, cell in enumerate(cells if isinstance(cells, list) else []):
-        if isinstance(cell, dict) and cell.get("cell_type") == "code":
+        if isinstance(cell, dict) and cell.get("cell_type") == kind:
             lines = cell.get("source")
             lines = [lines] if isinstance(lines, str) else lines
             if isinstance(lines, list) and all(isinstance(line, str) for line in lines):
@@ -158,6 +165,14 @@ class _Notebook:
                 self.run(TracedText.join((TracedText.of("pip "), text.cut(*match.span("rest")))), name)
             else:
                 self.set(text.cut(*match.span("rest")))
+
+    def page(self, text: TracedText, name: str) -> None:
+        """What the fenced code of a Markdown cell shows."""
+        from servelint.readers import markdown
+
+        for launch in markdown.launches(text, self.source):
+            launch.name = f"{name}.{launch.name}" if launch.name else name
+            self.found.append(launch)
 
     def assign(self, text: TracedText, match: re.Match[str]) -> None:
         if match.group("name"):

@@ -53,6 +53,7 @@ _FENCED = (
     (("<<",), r"<<[ \t]?[A-Za-z_][\w. -]{0,60}>>"),
     (("##",), r"#{2,}[A-Za-z_]\w*#{2,}"),
     (("~",), r"(?<!\w)~[A-Za-z_]\w*~(?!\w)"),
+    (("${",), r"\$\{[A-Za-z_]\w*(?:\.[A-Za-z_][\w-]*)+\}"),
     (("${{",), r"(?<![\w${])\$\{\{[^{}\n]{1,80}\}\}"),
 )
 _WORDED = (
@@ -194,8 +195,17 @@ def _of_a_person(word: Word) -> bool:
     return word.text.flat == HOLE and (word.text.pieces[0].expression or " ")[0] in "<["
 
 
+_OF_A_POD = r"(?<=[:\[,])[ ]*\$\([A-Za-z_]\w*\)(?=[ ]*[,}\]])"
+"""A value of JSON that Kubernetes fills in, if the text becomes the argument of a container."""
+
+
 def fill(launch: Launch) -> None:
     """Make the placeholders in the words, the variables and the image of a launch unknown."""
+    if launch.container is None and launch.source.path.endswith((".yaml", ".yml")):
+        launch.argv = [
+            Word(_without(word.text, _OF_A_POD), word.site, word.many) if "$(" in word.text.flat else word
+            for word in launch.argv
+        ]
     words = [filled(counted(word) if _of_a_person(word) else word) for word in launch.argv]
     if launch.source.is_page:
         words = [_metavariable(words[at - 1] if at else None, word) for at, word in enumerate(words)]

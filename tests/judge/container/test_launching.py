@@ -386,3 +386,30 @@ def test_every_kind_of_mishap_has_texts() -> None:
     assert [
         kind for kind in texts() if not {f'"{kind}"', f'"{re.sub(ends, "", kind)}"'} & set(re.findall(r'"[a-z-]+"', code))
     ] == []
+
+
+_EITHER = "{{% if pinned %}}\n{}\n{{% else %}}\n{}\n{{% endif %}}"
+_DEVICE = "deploy:\n  resources:\n    reservations:\n      devices:\n        - driver: nvidia\n          capabilities: [gpu]\n"
+_COUNT, _IDS = "          count: all", "          device_ids: ['{{ gpu }}']"
+
+
+@pytest.mark.parametrize(
+    ("fields", "refused"),
+    [
+        (_EITHER.format("network_mode: host", "networks: [a]"), False),
+        ("network_mode: host\n{% if pinned %}\nnetworks: [a]\n{% endif %}", True),
+        ("{% if one %}\nnetwork_mode: host\n{% endif %}\n{% if two %}\nnetworks: [a]\n{% endif %}", False),
+        (_EITHER.format("container_name: llm", "scale: 2"), False),
+        ("scale: 2\n{% if named %}\ncontainer_name: llm\n{% endif %}", True),
+        (_EITHER.format("network_mode: 'service:a'", "ports: ['8000:8000']"), False),
+        (_EITHER.format("ports: ['8000:8000']", "scale: 2"), False),
+        (_DEVICE + _EITHER.format(_COUNT, _IDS), False),
+        (_DEVICE + f"{{% if a %}}\n{_COUNT}\n{{% endif %}}\n{{% if b %}}\n{_IDS}\n{{% endif %}}", False),
+        (_DEVICE + f"{_COUNT}\n{{% if b %}}\n{_IDS}\n{{% endif %}}", True),
+        (_DEVICE + f"{_COUNT}\n{_IDS}", True),
+    ],
+)
+def test_keys_of_parts_that_exclude_each_other_are_not_combined(fields: str, refused: bool) -> None:
+    source = Source("docker-compose.yml.j2", compose("command: [--model, m]\n" + fields))
+    found = check_launches(source, read(source, Neighbours(None)).launches, Settings(profile="strict"))
+    assert bool([one for one in found if one.rule in ("container/refused-device", "container/refused-service")]) is refused

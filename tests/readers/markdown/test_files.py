@@ -7,6 +7,9 @@ from textwrap import dedent, indent
 
 import pytest
 
+from servelint.core import bounds
+from servelint.core.source import Source
+from servelint.readers import read
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, spans
 
 COMPOSE = """\
@@ -112,3 +115,39 @@ class TestOthers:
     )
     def test_what_starts_nothing(self, language: str, code: str) -> None:
         assert launches_in(page(code, language), "README.md") == []
+
+
+@pytest.mark.parametrize(("language", "prefix"), [("yaml", ""), ("yaml", "   "), ("yml", "> ")])
+@pytest.mark.parametrize(
+    ("code", "place", "message"),
+    [
+        ("# vllm\na: " + "[" * 600 + "]" * 600 + "\n", (5, 503), bounds.YAML_DEPTH.message),
+        (COMPOSE + "x-a: 1\nx-b: 2\nx-a: 3\n", (12, 1), bounds.COMPOSE_KEYS.message),
+    ],
+)
+def test_a_limit_is_told_at_its_place_in_the_page(
+    language: str, prefix: str, code: str, place: tuple[int, int], message: str
+) -> None:
+    found = read(Source("README.md", "# How\n\n" + page(code, language, prefix)))
+    (problem,) = found.problems
+    assert (problem.path, problem.message) == ("README.md", message)
+    assert (problem.line, problem.column - len(prefix)) == place
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "projects/{PROJECT}",
+        "{PROJECT}/{ZONE}/disk",
+        "a-{NAME}",
+        "{REGION}-docker.pkg.dev",
+        "{SIZE}",
+        "'{SIZE}'",
+        "{a: b}",
+        "${SIZE}",
+    ],
+)
+def test_braces_in_a_value_are_filled_in_by_the_reader(value: str) -> None:
+    head = "kind: Pod\napiVersion: v1\nmetadata:\n  annotations:\n    from: VALUE\nspec:\n  containers:\n"
+    pod = f"{head}  - image: vllm/vllm-openai:v0.20.0\n    args: [--model, a/b]\n"
+    assert argv(launch_in(page(pod.replace("VALUE", value), "yaml"), "README.md")) == ["--model", "a/b"]

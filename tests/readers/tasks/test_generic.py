@@ -7,6 +7,10 @@ from textwrap import dedent
 import pytest
 
 from servelint.core.launch import Launch
+from servelint.core.settings import Settings
+from servelint.core.source import Source
+from servelint.lint import check_launches
+from servelint.readers import read
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, spans
 from tests.together import together
 
@@ -397,3 +401,21 @@ def test_the_words_of_a_container_in_each_of_its_keys() -> None:
         assert (found.name, argv(found), found.site.text) == ("jobs[0]", ["--model", "m"], keys)
     both = launch("docker_image: vllm/vllm-openai:v0.9.0\ncommand: [vllm]\ncmd: [x]\nargs: [serve, m]\n")
     assert (both.name, argv(both), both.site.text) == ("command", ["m"], "command: [vllm]\ncmd: [x]\nargs: [serve, m]")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "refused"),
+    [
+        ("guide.yaml", '{"kv_connector": "NixlConnector", "kv_role": "kv_both"${accelerator.kvBufferJson}}', False),
+        ("guide.yaml", '{"kv_connector": "NixlConnector", "kv_role": "kv_both", "kv_buffer_size": $(BYTES)}', False),
+        ("guide.yaml", '{"kv_connector": "NixlConnector", "kv_role": ${roles.prefill.name}}', False),
+        ("guide.yaml", '{"kv_connector": "NixlConnector", "kv_role": kv_both}', True),
+        ("start.sh", '{"kv_connector": "NixlConnector", "kv_role": "kv_both", "kv_buffer_size": $(BYTES)}', True),
+    ],
+)
+def test_what_another_program_fills_in_is_unknown(name: str, value: str, refused: bool) -> None:
+    line = f"vllm serve Qwen/Qwen3-8B --kv-transfer-config '{value}'\n"
+    text = line if name.endswith(".sh") else f"decode:\n  customCommand: |\n    {line}"
+    source = Source(name, text)
+    found = check_launches(source, read(source).launches, Settings(engine_versions={"vllm": "0.33.0"}))
+    assert ("vllm/malformed-json" in [one.rule for one in found]) is refused

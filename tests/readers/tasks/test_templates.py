@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
+from textwrap import dedent, indent
 
 import pytest
 
@@ -151,3 +151,20 @@ def test_a_recipe_of_something_else() -> None:
 def test_a_program_of_windows(command: str) -> None:
     found = swap_launch(f"models:\n  m:\n    cmd: >\n      {command}\n")
     assert argv(found) == ["-m", r"C:\models\a b.gguf", "--port", "${PORT}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "macros", "missing"),
+    [
+        ("page.md", "", 0),
+        ("page.rst", "", 0),
+        ("page.md", "macros: {other: vllm}\n", 1),
+        ("page.md", "macros: {vllm: vllm}\n", 0),
+        ("config.yaml", "", 1),
+    ],
+)
+def test_a_page_may_leave_the_macros_out(name: str, macros: str, missing: int) -> None:
+    text = f"{macros}models:\n  m:\n    cmd: ${{vllm}} serve Qwen/Qwen3-8B --port ${{PORT}}\n"
+    shown = {"page.md": f"```yaml\n{text}```\n", "page.rst": ".. code-block:: yaml\n\n" + indent(text, "   ")}.get(name, text)
+    found = [one for launch in launches_in(shown, name) for one in launch.mishaps if one.kind == "swap-macro"]
+    assert len(found) == missing

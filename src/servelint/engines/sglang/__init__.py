@@ -100,7 +100,16 @@ class SGLang(Engine):
                 "vae-cpu-offload", "pin-cpu-memory", "ulysses-degree", "ring-degree", "enable-cfg-parallel",
                 "use-fsdp-inference", "vae-path", "disagg-role", "disagg-server-addr", "denoiser-urls", "decoder-urls",
                 "pipeline-class-name", "cfg-parallel-size", "sp-degree", "cache-dit-config", "component-residency",
+                # AttentionBackendEnum of multimodal_gen/runtime/platforms/interface.py, without what the server has as well
+                *[
+                    f"attention-backend={name}"
+                    for name in (
+                        "fa", "fa2", "torch_sdpa", "sage_attn", "sage_attn_3", "sparge_attn", "sliding_tile_attn",
+                        "video_sparse_attn", "sparse_video_gen_2_attn", "vmoba_attn", "sla_attn", "sage_sla_attn",
+                    )
+                ],
             ),
+            own=("attention-backend", "backend", "mode", "quantization"),
             verb="serve",
         ),
         "dynamo": Launcher(

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from servelint.core import bounds
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.problem import Problem
+from servelint.core.run import current
 from servelint.core.source import Source
 from servelint.core.text import EMPTY, TracedText, unknown
 from servelint.engines.registry import ENGINES
@@ -165,6 +166,9 @@ def _counted(found: list[Launch]) -> list[Launch]:
 
 
 _NAMES = {YAML: "page.yaml", JSON: "page.json", DOCKERFILE: "Dockerfile", UNIT: "page.service", "makefile": "Makefile"}
+_MACROS = "macros:"
+_BRACED = re.compile(r"(?<![${])(?:(?<=[\w/>.-])\{(?P<name>[A-Z][A-Z0-9_]*)\}|\{(?P<first>[A-Z][A-Z0-9_]*)\}(?=[\w/.<{-]))")
+"""A placeholder that is a part of a value, which YAML would take for a mapping: `projects/{PROJECT}/{ZONE}`."""
 _LEFT_OUT = re.compile(r"#[ \t]*(?:\.{3}|\u2026)[^\n]*")
 """A comment that stands for lines that the page does not show."""
 _PARTIAL = "engine-config"
@@ -189,8 +193,13 @@ def _shown_file(kind: str, text: TracedText, source: Source) -> list[Launch]:
     """The launches of a file that a text holds."""
     if not text.known:
         return []
-    shown = Source(_NAMES.get(kind, "page"), placeholders.disguised(text.flat))
+    flat = placeholders.disguised(text.flat)
+    flat = _BRACED.sub(lambda match: f"_{match['name'] or match['first']}_", flat) if kind == YAML else flat
+    shown = Source(_NAMES.get(kind, "page"), flat)
     found = embedded.moved(_file_launches(kind, shown), shown, text, source)
+    _place_limits(shown, text, source)
+    for launch in found if _MACROS not in text.flat else ():
+        launch.mishaps = [one for one in launch.mishaps if one.kind != "swap-macro"]  # the page may show a part of the file
     left_out = _LEFT_OUT.search(text.flat)
     for launch in [one for main in found for one in (main, *main.alternatives)]:
         launch.argv = [placeholders.filled(word) for word in launch.argv]
@@ -205,6 +214,17 @@ def _shown_file(kind: str, text: TracedText, source: Source) -> list[Launch]:
             for name, variable in launch.env.items()
         }
     return found
+
+
+def _place_limits(shown: Source, text: TracedText, source: Source) -> None:
+    """Give the limits that a file reached the places that its characters have in the page."""
+    run = current()
+    for problem in run.problems if run is not None else ():
+        if problem.path == shown.path:
+            at = shown.line_starts[problem.line - 1] + problem.column - 1
+            span = text.span(at, at + 1)
+            problem.path = source.path
+            problem.line, problem.column = source.position(span.start) if span is not None else (1, 1)
 
 
 def _file_launches(kind: str, shown: Source) -> list[Launch]:
@@ -228,6 +248,9 @@ def _documents(shown: Source, nowhere: Neighbours) -> list[Launch]:
     from servelint.readers import read_documents
     from servelint.syntax import yaml
 
-    documents, _ = yaml.documents(shown)
+    documents, problem = yaml.documents(shown)
+    run = current()
+    if problem is not None and problem.limit and run is not None:
+        run.report(problem)
     formats = [one for one in of_syntax(YAML) if one.name != _PARTIAL]
     return [launch for document in documents for launch in read_documents(shown, [document], nowhere, formats)[0]]
