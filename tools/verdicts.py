@@ -39,7 +39,16 @@ from servelint.rules.load import rules
 from servelint.rules.ranges import compile_range, contains, loaded
 
 ROOT = Path(__file__).resolve().parent.parent
-GPUS = {"H100": "h100-80gb", "H200": "h200", "B200": "b200", "A100": "a100-80gb", "L4": "l4", "4090": "rtx-4090", "T4": "t4"}
+GPUS = {
+    "H100": "h100-80gb",
+    "H200": "h200",
+    "B200": "b200",
+    "A100": "a100-80gb",
+    "L4": "l4",
+    "4090": "rtx-4090",
+    "5090": "rtx-5090",
+    "T4": "t4",
+}
 """The oracle's name of a GPU -> servelint's."""
 MODELS: dict[str, tuple[str, ...]] = {
     "dense": (
