@@ -666,6 +666,12 @@ class TestWhichRelease:
         assert kinds("trtllm", "--no-such-option", "1.0.0") == []
 
 
+def test_an_ellipsis_in_a_page_is_no_command_that_is_cut() -> None:
+    page = "Serve it:\n\n```bash\nvllm serve {}\n  --enable-auto-tool-choice\n```\n"
+    assert "vllm/command-cut-short" not in [one.rule for one in findings_in(page.format("..."), "README.md")]
+    assert "vllm/command-cut-short" in [one.rule for one in findings_in(page.format("Qwen/Qwen3-8B"), "README.md")]
+
+
 class TestBlankBehindABackslash:
     """It is one finding, where it is, and nothing is said of the words that it makes."""
 

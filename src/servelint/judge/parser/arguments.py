@@ -765,9 +765,13 @@ def _blank_behind_backslash(config: Config) -> list[Violation]:
     return found
 
 
+_ELLIPSES = ("...", "…")
+"""What a page writes for words that it leaves out: its command is no command to run as it stands."""
+
+
 def _cut(config: Config) -> list[Violation]:
-    cut = config.launch.cut
-    if cut is None:
+    cut, argv = config.launch.cut, config.launch.argv
+    if cut is None or (argv and argv[-1].text.pieces and argv[-1].text.pieces[-1].expression in _ELLIPSES):
         return []
     first = cut.text.split(None, 1)[0]
     name = ENGINE_NAMES[config.launch.engine]
