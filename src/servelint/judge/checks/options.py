@@ -310,6 +310,9 @@ def compile_sizes(config: Config) -> dict[str, str] | None:
     Source: post_init_cudagraph_sizes in vllm-0.33.0 vllm/config/compilation.py:1139 (init_with_cudagraph_sizes in 0.10.1), and
     _set_compile_ranges in vllm/config/vllm.py:2725 (0.13.0 line 1206, where the key has another name up to 0.17).
     """
+    for size in _appended(config, "compile_sizes") or ():
+        if size != "cudagraph_capture_sizes":
+            return {"key": "compile_sizes", "item": f'the text "{size}"'}
     for item in _members_of(config, "compile_sizes"):
         if item.kind == STRING and isinstance(item.value, str) and item.value != "cudagraph_capture_sizes":
             return {"key": "compile_sizes", "item": f'the text "{item.value}"'}
@@ -340,6 +343,17 @@ def _members_of(config: Config, key: str) -> Sequence[JsonNode]:
         node = config.reading.parsed(f"compilation-config.{key}")
         return node.items if node is not None and node.kind == ARRAY else ()
     return member[1].items if member[1].kind == ARRAY else ()
+
+
+def _appended(config: Config, key: str) -> list[str] | None:
+    """The texts that `--compilation-config.KEY+ A,B` appends to a list, as far as they are known; None without the option.
+
+    Numbers stay texts there: vllm-0.33.0 vllm/utils/argparse_utils.py splits the value at its commas.
+    """
+    setting = config.reading.arguments.settings.get(f"compilation-config.{key}")
+    if setting is None or not setting.spelling.endswith("+"):
+        return None
+    return setting.value.flat.split(",") if setting.value is not None and setting.value.known else []
 
 
 # The names of torch.device, and an index without leading zeros (c10/core/Device.cpp, parse_type).
@@ -389,9 +403,9 @@ def custom_ops(config: Config) -> dict[str, str] | None:
 
 def _custom_ops(config: Config) -> list[str]:
     """The operations that are known, in order."""
-    added = config.reading.arguments.settings.get("compilation-config.custom_ops")
-    if added is not None and added.spelling.endswith("+"):
-        return added.value.flat.split(",") if added.value is not None and added.value.known else []
+    added = _appended(config, "custom_ops")
+    if added is not None:
+        return added
     node = config.reading.parsed("compilation-config")
     member = node.members.get("custom_ops") if node is not None and node.kind == OBJECT else None
     if member is None or member[1].kind != ARRAY:
