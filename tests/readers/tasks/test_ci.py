@@ -83,7 +83,8 @@ class TestSteps:
         ],
     )
     def test_the_script_of_an_action(self, action: str, name: str) -> None:
-        text = f"- uses: {action}\n  with:\n    timeout_minutes: 4\n    {name}: |\n      nohup vllm serve ${{{{ env.M }}}} --port 1 > log 2>&1 &"
+        script = "nohup vllm serve ${{ env.M }} --port 1 > log 2>&1 &"
+        text = f"- uses: {action}\n  with:\n    timeout_minutes: 4\n    {name}: |\n      {script}"
         found = github_launch(text, top="env: {M: org/m}\n")
         assert (found.name, argv(found)) == ("jobs.serve.steps[0]", ["org/m", "--port", "1"])
 

@@ -194,7 +194,7 @@ def _steps(
 
 
 _SCRIPTS = ("run", "command", "script", "inlineScript", "start", "cmd", "commands")
-"""Inputs in which actions take a script: nick-fields/retry (`command`), appleboy/ssh-action (`script`), azure/cli, and others."""
+"""Inputs in which actions take a script: `command` of nick-fields/retry, `script` of appleboy/ssh-action and others."""
 
 
 def _script(source: Source, step: Entries) -> Node | None:
