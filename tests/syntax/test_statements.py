@@ -56,7 +56,7 @@ def words(text: str, fish: bool = False) -> list[list[str]]:
         ("$m = if ($null -ne $env:M) {\n  $env:M\n} else {\n  'x'\n}\none $m\n", [["one", "x"]]),
         ("$env:M = 'y'\n$m = if ($env:M) { $env:M } else { 'x' }\none $m\n", [["one", "y"]]),
         ("$m = if ($env:M) { 'a' } else { 'x' }\none $m\n", [["a"], ["x"], ["one", "${m}"]]),
-        ("$m = if ($env:M) { $env:M } else { Get-Model }\none $m\n", [["one", "${m}"]]),
+        ("$m = if ($env:M) { $env:M } else { Get-Model }\none $m\n", [["${M}"], ["one", "${m}"]]),
         ("$m = if ($fast) { 'a' } else { 'b' }\none $m\n", [["a"], ["b"], ["one", "${m}"]]),
         ("$m = $env:M ?? 'x'\n$env:N ??= 'y'\none $m $env:N\n", [["one", "x", "y"]]),
         ("if (-not $env:M) { $env:M = 'x' }\nif (!$n) {\n  $n = 'y'\n}\none $env:M $n\n", [["one", "x", "y"]]),
