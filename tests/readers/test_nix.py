@@ -138,11 +138,11 @@ def test_programs_that_have_a_name(text: str, expected: list[str]) -> None:
             "m --port 80",
         ),
         (
-            'let args = [ "serve" inst.model "--port" "80" ] ++ lib.optionals x [ "-s" ]; in { ExecStart = "${pkgs.vllm}/bin/vllm ${escapeShellArgs args}"; }',
+            'let a = [ "serve" inst.model "--port" "80" ] ++ (optionals x [ "-s" ]); in { script = "vllm ${escapeShellArgs a}"; }',
             "inst.model --port 80",
         ),
         (
-            'let flags = [ "--port" "80" "--alias" "a b" ]; in { script = "llama-server ${lib.strings.escapeShellArgs flags}"; }',
+            'let flags = [ "--port" "80" "--alias" "a b" ]; in { script = "llama-server ${strings.escapeShellArgs flags}"; }',
             "--port 80 --alias a b",
         ),
         ('let a = [ "serve" "m" ]; in { script = "vllm ${lib.concatStringsSep " " a}"; }', "m"),
