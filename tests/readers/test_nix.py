@@ -138,7 +138,7 @@ def test_programs_that_have_a_name(text: str, expected: list[str]) -> None:
             "m --port 80",
         ),
         (
-            'let a = [ "serve" inst.model "--port" "80" ] ++ (optionals x [ "-s" ]); in { script = "vllm ${escapeShellArgs a}"; }',
+            'let a = [ "serve" inst.model "--port" "80" ] ++ (f [ "-s" ]); in { script = "vllm ${escapeShellArgs a}"; }',
             "inst.model --port 80",
         ),
         (

@@ -947,5 +947,10 @@ def test_specifications_of_something_else(text: str) -> None:
     assert launches_in(BUILD + text, "serve.py") == []
 
 
+def test_an_item_behind_the_end_of_a_list() -> None:
+    text = ' lines = []\n if quantize:\n  lines[0] = "x"\n start(["vllm", "serve", "m"], lines)\n'
+    assert argv(launch_in(BUILD + text, "serve.py")) == ["m"]
+
+
 def test_specifications_of_tests_are_examples() -> None:
     assert launches_in(BUILD + ' Bundle(command=["vllm", "serve", "m"])\n', "tests/test_serve.py") == []

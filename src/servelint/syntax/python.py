@@ -615,7 +615,8 @@ class _Walk:
             high, new = len(held.words), [self.more(node)]
         elif self.maybe > held.depth:
             single = len(new) == high - low == 1
-            text = self.longer(held.words[low].text, new[0].text, node) if single else None
+            before = held.words[low].text if low < len(held.words) else EMPTY
+            text = self.longer(before, new[0].text, node) if single else None
             new = [Word(text, self.span(node))] if text is not None else [self.more(node)]
         held.words[low:high] = new
 
