@@ -284,3 +284,61 @@ def test_an_application_that_names_no_engine_is_read() -> None:
     text = APPLICATION + "  source:\n    path: charts/llm\n    helm: {valueFiles: [prod.yaml]}\n"
     assert mentions_engine(text.encode())
     assert not mentions_engine(text.replace("helm", "directory").encode())
+
+
+ENGINE_VALUES = "model: {name: m/own}\nimage: {repository: vllm/vllm-openai, tag: v0.19.0}\n"
+ENGINE_TEMPLATE = """apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec:
+  containers:
+    - name: a
+      image: "{{ .Values.image.repository }}:{{ .Values.image.tag }}"
+      args: ["--model={{ .Values.model.name }}"]
+"""
+OVERLAY = "model: {name: m/other}\nimage:\n  repository: vllm/vllm-openai\n  tag: v0.20.0\n"
+
+
+def chart(folder: Path, template: str = ENGINE_TEMPLATE, values: str = ENGINE_VALUES) -> None:
+    for path, text in (("Chart.yaml", "name: c\n"), ("values.yaml", values), ("templates/deployment.yaml", template)):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+
+
+@pytest.mark.parametrize("name", ["env/lab/a.yaml", "clusters/gpu.yaml", "environments/prod/llm/b.yml"])
+@pytest.mark.parametrize("where", ["charts/vllm", "helm", "deploy/charts/vllm"])
+def test_values_in_a_file_of_another_name(tmp_path: Path, where: str, name: str) -> None:
+    chart(tmp_path / where)
+    folder = (tmp_path / name).parent
+    folder.mkdir(parents=True)
+    (found,) = launches(folder, OVERLAY, name)
+    assert (argv(found), release(found)) == (["--model=m/other"], ("0.20.0", "image"))
+
+
+@pytest.mark.parametrize("more", ["unknown: {a: b}\n", "apiVersion: v1\n", "services: {a: {}}\n"])
+def test_other_files_with_an_image_are_no_values(tmp_path: Path, more: str) -> None:
+    chart(tmp_path / "charts" / "vllm")
+    folder = tmp_path / "env"
+    folder.mkdir()
+    assert launches(folder, OVERLAY + more, "env/a.yaml") == []
+
+
+DIGEST = "sha256:" + "0" * 64
+
+
+@pytest.mark.parametrize(
+    ("image", "values", "found"),
+    [
+        ('{{ printf "%s@%s" .Values.image.repository .Values.image.digest }}', f"tag: v0.20.0, digest: '{DIGEST}'", "0.20.0"),
+        ('"{{ .Values.image.repository }}@{{ .Values.image.digest }}"', f"tag: v0.20.0, digest: '{DIGEST}'", "0.20.0"),
+        ('"{{ .Values.image.repository }}:v0.19.0@{{ .Values.image.digest }}"', f"tag: v0.20.0, digest: '{DIGEST}'", "0.19.0"),
+        ('"{{ .Values.image.repository }}@{{ .Values.image.digest }}"', f"tag: '', digest: '{DIGEST}'", None),
+        ('"{{ .Values.image.repository }}@sha256:%s"' % ("1" * 64), f"tag: v0.20.0, digest: '{DIGEST}'", None),
+    ],
+)
+def test_the_tag_beside_a_digest(tmp_path: Path, image: str, values: str, found: str | None) -> None:
+    template = ENGINE_TEMPLATE.replace('"{{ .Values.image.repository }}:{{ .Values.image.tag }}"', image)
+    text = f"model: {{name: m/own}}\nimage: {{repository: vllm/vllm-openai, {values}}}\n"
+    chart(tmp_path / "charts" / "vllm", template, text)
+    (launch,) = launches(tmp_path / "charts" / "vllm", "# vllm\nmodel: {name: m/own}\n", "values-a.yaml")
+    assert release(launch)[0] == found

@@ -128,3 +128,39 @@ def test_the_module_of_llama_cpp() -> None:
 )  # fmt: skip
 def test_programs_that_have_a_name(text: str, expected: list[str]) -> None:
     assert argv(launch_in(text, "a.nix")) == expected
+
+
+@together(
+    "text, expected",
+    [
+        (
+            'let args = [ "serve" "m" "--port" "80" ]; in { ExecStart = "${pkgs.vllm}/bin/vllm ${lib.escapeShellArgs args}"; }',
+            "m --port 80",
+        ),
+        (
+            'let a = [ "serve" inst.model "--port" "80" ] ++ (f [ "-s" ]); in { script = "vllm ${escapeShellArgs a}"; }',
+            "inst.model --port 80",
+        ),
+        (
+            'let flags = [ "--port" "80" "--alias" "a b" ]; in { script = "llama-server ${strings.escapeShellArgs flags}"; }',
+            "--port 80 --alias a b",
+        ),
+        ('let a = [ "serve" "m" ]; in { script = "vllm ${lib.concatStringsSep " " a}"; }', "m"),
+        ('let a = [ "serve" "m" ]; in { ExecStart = "vllm ${utils.escapeSystemdExecArgs a}"; }', "m"),
+    ],
+)
+def test_a_list_that_has_a_name(text: str, expected: str) -> None:
+    assert " ".join(word for word in argv(launch_in(text, "a.nix")) if word) == expected
+
+
+@together(
+    "text",
+    [
+        'let a = [ "bench" "m" ]; in { script = "vllm ${lib.escapeShellArgs a}"; }',
+        'let a = [ "serve" "m" ]; in { description = "vllm ${lib.escapeShellArgs a}"; }',
+        '{ script = "vllm ${lib.escapeShellArgs a}"; }',
+        'let a = [ "serve" ]; b = { a = [ "x" ]; }; in { script = "vllm ${lib.escapeShellArgs a}"; }',
+    ],
+)
+def test_a_list_that_is_no_launch(text: str) -> None:
+    assert launches_in(text, "a.nix") == []

@@ -124,6 +124,30 @@ def test_a_command_that_runs_in_a_project(tmp_path: Path, tool: str, name: str, 
     assert release(script("vllm serve m", tmp_path)) is None
 
 
+LOCKED = '[[package]]\nname = "vllm"\nversion = "{}"\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"uv.lock": LOCKED.format("0.19.1")}, "0.19.1"),
+        ({"uv.lock": LOCKED.format("0.19.1"), "tools/uv.lock": LOCKED.format("0.20.0")}, "0.20.0"),
+        ({"uv.lock": LOCKED.format("0.19.1"), "tools/uv.lock": "[[package]]\nname = 'torch'\n"}, None),
+        ({"pyproject.toml": '[project]\ndependencies = ["vllm==0.19.1"]\n'}, "0.19.1"),
+        ({"uv.lock": LOCKED.format("0.19.1"), "tools/pyproject.toml": "[project]\nname = 'a'\n"}, "0.19.1"),
+        ({"other/uv.lock": LOCKED.format("0.19.1")}, None),
+    ],
+)
+@pytest.mark.parametrize("step", ["uv run vllm serve m", "uv sync\nvllm serve m", "exec uv run vllm serve m"])
+def test_a_project_of_a_folder_above(tmp_path: Path, files: dict[str, str], expected: str | None, step: str) -> None:
+    folder = tmp_path / "tools" / "scripts"
+    folder.mkdir(parents=True)
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert release(script(step, folder)) == expected
+
+
 @together(
     "steps, expected",
     [

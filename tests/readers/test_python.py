@@ -877,3 +877,80 @@ def test_ray_serve(before: str, loading: str, settings: str, words: str) -> None
 )
 def test_ray_serve_without_a_model(text: str) -> None:
     assert launches_in(text + "\n", "deploy.py") == []
+
+
+BUILD = "import subprocess\ndef build(model, quantize):\n"
+
+
+@together(
+    "text, words",
+    [
+        (
+            ' lines = []\n lines.append("vllm serve m")\n if quantize:\n  lines[-1] = lines[-1] + f" --quantization {quantize}"\n return create_spec(command=["bash", "-c", ";".join(lines)])\n',
+            "m ${more_arguments}",
+        ),
+        (
+            ' lines = ["vllm serve m"]\n if quantize:\n  lines[0] += " --seed 1"\n return create_spec(command=["sh", "-c", lines[0]])\n',
+            "m ${more_arguments}",
+        ),
+        (
+            ' lines = ["pip install x", "mkdir -p /y"]\n lines.append("vllm serve m")\n start_spec(command=" && ".join(lines))\n',
+            "m",
+        ),
+        (' return Bundle(command=["vllm", "serve", "m", "--port", "1"])\n', "m --port 1"),
+        (' return Service(name="a", cmd=["bash", "-lc", "cd /x && vllm serve m"])\n', "m"),
+        (' client.V1Container(name="a", image="vllm/vllm-openai:v0.19.0", args=["--model", "m"])\n', "--model m"),
+        (
+            ' V1Container(name="a", image="vllm/vllm-openai:v0.19.0", command=["vllm", "serve", "m"], args=["--port", "1"])\n',
+            "m --port 1",
+        ),
+        (
+            ' KubernetesPodOperator(task_id="x", image="vllm/vllm-openai:v0.19.0", arguments=["--model", "m"], cmds=["python3", "-m", "vllm.entrypoints.openai.api_server"])\n',
+            "--model m",
+        ),
+        (
+            ' DockerOperator(task_id="x", image="vllm/vllm-openai:v0.19.0", command="--model m --port 1")\n',
+            "--model m --port 1",
+        ),
+        (' sky.Task(name="x", setup="pip install vllm==0.19.0", run="vllm serve m --port 1")\n', "m --port 1"),
+    ],
+)
+def test_specifications(text: str, words: str) -> None:
+    assert argv(launch_in(BUILD + text, "serve.py")) == words.split()
+
+
+@together(
+    "text, expected",
+    [
+        (' V1Container(image="vllm/vllm-openai:v0.19.0", args=["--model", "m"])\n', "0.19.0"),
+        (' sky.Task(setup="pip install vllm==0.19.0", run="vllm serve m")\n', "0.19.0"),
+        (' Bundle(command=["vllm", "serve", "m"])\n', None),
+    ],
+)
+def test_releases_of_specifications(text: str, expected: str | None) -> None:
+    assert release(launch_in(BUILD + text, "serve.py"))[0] == expected
+
+
+@together(
+    "text",
+    [
+        ' print(command=["vllm", "serve", "m"])\n',
+        ' log_command(command=["vllm", "serve", "m"])\n',
+        ' Bundle(command=["bash", "-c", "echo hi; ls"])\n',
+        ' Bundle(command="vllm serve m")\n',
+        ' Bundle(commands=["vllm serve m"])\n',
+        ' V1Container(image="redis:7", args=["--model", "m"])\n',
+        ' Bundle(command=["vllm", "--version"])\n',
+    ],
+)
+def test_specifications_of_something_else(text: str) -> None:
+    assert launches_in(BUILD + text, "serve.py") == []
+
+
+def test_an_item_behind_the_end_of_a_list() -> None:
+    text = ' lines = []\n if quantize:\n  lines[0] = "x"\n start(["vllm", "serve", "m"], lines)\n'
+    assert argv(launch_in(BUILD + text, "serve.py")) == ["m"]
+
+
+def test_specifications_of_tests_are_examples() -> None:
+    assert launches_in(BUILD + ' Bundle(command=["vllm", "serve", "m"])\n', "tests/test_serve.py") == []

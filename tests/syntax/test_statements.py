@@ -50,6 +50,19 @@ def words(text: str, fish: bool = False) -> list[list[str]]:
         ('Start-Process -FilePath "one" -ArgumentList "-m", "a", "--b" -NoNewWindow\n', [["one", "-m", "a", "--b"]]),
         ("$p = Start-Process one -WindowStyle Hidden -ArgumentList @('-m', 'a') -PassThru\n", [["one", "-m", "a"]]),
         ("$p = (one --a)\n", []),
+        ('$m = if ($env:M) { $env:M } else { "x" }\none $m\n', [["one", "x"]]),
+        ("$m = $(if ([string]::IsNullOrEmpty($env:M)) { 'x' } else { $env:M })\none $m\n", [["one", "x"]]),
+        ("$m = if (Test-Path env:M) { $env:M } else { 'x' }\none $m\n", [["one", "x"]]),
+        ("$m = if ($null -ne $env:M) {\n  $env:M\n} else {\n  'x'\n}\none $m\n", [["one", "x"]]),
+        ("$env:M = 'y'\n$m = if ($env:M) { $env:M } else { 'x' }\none $m\n", [["one", "y"]]),
+        ("$m = if ($env:M) { 'a' } else { 'x' }\none $m\n", [["a"], ["x"], ["one", "${m}"]]),
+        ("$m = if ($env:M) { $env:M } else { Get-Model }\none $m\n", [["${M}"], ["one", "${m}"]]),
+        ("$m = if ($fast) { 'a' } else { 'b' }\none $m\n", [["a"], ["b"], ["one", "${m}"]]),
+        ("$m = $env:M ?? 'x'\n$env:N ??= 'y'\none $m $env:N\n", [["one", "x", "y"]]),
+        ("if (-not $env:M) { $env:M = 'x' }\nif (!$n) {\n  $n = 'y'\n}\none $env:M $n\n", [["one", "x", "y"]]),
+        ("if (-not $env:M) { $env:M = 'x' } else { $env:M = 'y' }\none $env:M\n", [["one", "${M}"]]),
+        ("if ($env:M) { $env:M = 'x' }\none $env:M\n", [["one", "${M}"]]),
+        ("param([string]$M, [int]$P = 80)\nif (-not $M) { $M = 'x' }\none $M $P\n", [["one", "x", "80"]]),
         ("one $p.Name $p[0] $(two) (three)\n", [["one", "${p}", "${p}", "$(two)", "(three)"]]),
     ],
 )
@@ -92,3 +105,9 @@ def test_exported_variables() -> None:
 def test_what_is_not_closed(text: str, fish: bool) -> None:
     assert isinstance(words(text, fish), list)
     assert words("two\n" + text, fish)[0] == ["two"]
+
+
+def test_defaults_are_marked() -> None:
+    text = "$m = if ($env:M) { $env:M } else { 'x' }\none $m\n"
+    ((_, word),) = [command.words for command in commands(TracedText.of(text), fish=False)]
+    assert all(piece.assumed for piece in word.text.pieces)

@@ -304,10 +304,11 @@ def _yaml_as_one(
         helm.attach(source, neighbours, documents)
     mask = yaml.mask_of(source)
     plain = mask is None or mask.text is None  # Helm takes what a value of such a text has in braces for characters
-    if "values" in source.path.lower() and plain:
+    if plain and problem is None and ("values" in source.path.lower() or _REPOSITORY in source.text):
         from servelint.readers import helm
 
-        made = helm.with_chart(source, documents, neighbours) if problem is None else []
+        wanted = "values" in source.path.lower() or helm.may_be_for_a_chart(source)
+        made = helm.with_chart(source, documents, neighbours) if wanted else []
         if made:
             return Reading(source, made, [])
     launches, known = read_documents(source, documents, neighbours)
@@ -323,6 +324,8 @@ def _yaml_as_one(
     return Reading(source, launches, [problem] if problem is not None and shown else [])
 
 
+_REPOSITORY = "repository:"
+"""What stands in the values of a chart that name an image."""
 _NAMELESS = r"(?:^|/)[^./]+\.(?:in|j2|jinja2?|tmpl|(?:tf)?tpl|gotmpl|template)$"
 """A template whose name does not say of what."""
 

@@ -65,20 +65,12 @@ def _devices(service: Service) -> Iterator[Mishap]:
                 count = file.optional(device, "count")
                 if device and path == _DEVICES and "capabilities" not in device and not any("{{" in key for key in device):
                     yield Mishap("no-capabilities", span, "capabilities")
-                elif (
-                    "count" in device
-                    and "device_ids" in device
-                    and _together(file, device["count"][0], device["device_ids"][0])
-                ):
+                elif "count" in device and "device_ids" in device:
+                    if not yaml.together(file.source, device["count"][0], device["device_ids"][0]):
+                        continue
                     yield Mishap("count-and-ids", span, "count")
                 elif count is not None and count.value and re.fullmatch(r"(?i)all|[+-]?\d+", count.value) is None:
                     yield Mishap("device-count", yaml.span(file.source, device["count"][1]), count.value)
-
-
-def _together(file: File, one: Node, other: Node) -> bool:
-    """Whether the output of a template has both keys whenever it has one of them: not those of an `if` and its `else`."""
-    mask = yaml.mask_of(file.source)
-    return mask is None or mask.within(yaml.start(one), yaml.start(other)) or mask.within(yaml.start(other), yaml.start(one))
 
 
 def _quotes(service: Service, files: list[File]) -> Iterator[Mishap]:
@@ -115,11 +107,13 @@ def _alone(service: Service) -> Iterator[Mishap]:
     several = replicas is not None and (replicas.value or "").isdecimal() and int(replicas.value or "0") > 1
     name, network, restart = service.last("container_name"), service.last("network_mode"), service.last("restart")
     if several and replicas is not None and name is not None and (span := name.span()) is not None:
-        yield Mishap("one-name", span, name.shown, replicas.shown)
+        scaled = "deploy" if service.last("deploy", "replicas") is not None else "scale"
+        if _together(service, "container_name", scaled):
+            yield Mishap("one-name", span, name.shown, replicas.shown)
     if network is not None and network.value is not None and (span := network.span()) is not None:
-        if service.layers("networks"):
+        if service.layers("networks") and _together(service, "network_mode", "networks"):
             yield Mishap("network-twice", span, network.value)
-        ports = service.layers("ports")
+        ports = service.layers("ports") if _together(service, "network_mode", "ports") else []
         if network.value.startswith(("service:", "container:")) and ports and ports[-1][0].items(ports[-1][2]):
             file, key, _ = ports[-1]
             yield Mishap("ports-of-other", yaml.span(file.source, key), "ports", network.value)
@@ -134,6 +128,12 @@ def _alone(service: Service) -> Iterator[Mishap]:
             yield Mishap("check-word", yaml.span(file.source, file.items(node)[0]), words[0])
         elif len(words) == 2 and words[0] == "CMD" and re.match(r"\S+ +\S", words[1] or ""):
             yield Mishap("check-one-word", yaml.span(file.source, file.items(node)[1]), words[1] or "")
+
+
+def _together(service: Service, *names: str) -> bool:
+    """Whether the keys that count are all in the output of a template, or none; True where no template makes the file."""
+    keys = [(file, key) for name in names for file, key, _ in service.layers(name)[-1:]]
+    return all(yaml.together(file.source, *[key for other, key in keys if other.source is file.source]) for file, _ in keys)
 
 
 def _fixed_port(service: Service, replicas: str) -> Iterator[Mishap]:

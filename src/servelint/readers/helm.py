@@ -10,6 +10,7 @@ from servelint.core.launch import Launch
 from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, TracedText
 from servelint.engines import entry
+from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
 from servelint.readers.kubernetes.objects import listed, section, string
 from servelint.readers.registry import YAML, Format
@@ -651,9 +652,35 @@ def _rendered(
         return None
     for more in given:
         values = _over(values, more)
-    return go_templates.Renderer(values, {key[:1].upper() + key[1:]: value for key, value in named.items()}, helpers).render(
-        read, shown=shown
-    )
+    renderer = go_templates.Renderer(values, {key[:1].upper() + key[1:]: value for key, value in named.items()}, helpers)
+    text = renderer.render(read, shown=shown)
+    return _tagged(text, values) if text is not None and "@sha256:" in text.flat else text
+
+
+_BY_DIGEST = re.compile(r"(?P<name>[\w.-]+)(?P<digest>@sha256:\w+)")
+
+
+def _tagged(text: TracedText, values: Any) -> TracedText:
+    """A template's output with the tag that the values give beside a digest, where the template writes the digest alone."""
+    tags: dict[str, TracedText] = {}
+    waiting = [values]
+    for _ in range(_NODES_AT_MOST):
+        if not waiting:
+            break
+        fields = waiting.pop()
+        if isinstance(fields, dict):
+            tag, digest = fields.get("tag"), fields.get("digest")
+            if isinstance(tag, TracedText) and isinstance(digest, TracedText) and tag.flat and digest.known:
+                tags["@" + digest.flat.removeprefix("@")] = tag
+            waiting += fields.values()
+
+    def tagged(match: re.Match[str]) -> TracedText | None:
+        if match["digest"] not in tags or text.flat[match.start() - 1 : match.start()] == ":":
+            return None
+        parts = (text.cut(*match.span("name")), TracedText.of(":"), tags[match["digest"]], text.cut(*match.span("digest")))
+        return TracedText.join(parts)
+
+    return text.sub(_BY_DIGEST, tagged) if tags else text
 
 
 _VALUE = re.compile(r"\{\{-?\s*\.Values\.(?P<path>[\w.]+)\s*(?:\|(?!\s*default\b)[^{}]*)?\}\}")
@@ -722,7 +749,7 @@ _MAKING = (
     "llm-inference-service.yaml", "servingruntime.yaml", "serving-runtime.yaml", "lws.yaml", "lws-deployment.yaml",
     "leaderworkerset.yaml", "model-deployment.yaml",
     "llm-deployment.yaml", "engine.yaml", "rayservice.yaml", "model.yaml", "workload.yaml",
-    "{}.yaml", "{}-deployment.yaml", "{}/deployment.yaml",
+    "{}.yaml", "{}-deployment.yaml", "{}-deployments.yaml", "{}/deployment.yaml", "vllm-deployments.yaml",
 )  # fmt: skip
 """Files in which charts keep the objects with their containers; {} is the chart's name. A folder is never listed."""
 
@@ -909,22 +936,36 @@ _EVERYWHERE = frozenset(("fullnameOverride", "global", "nameOverride"))
 _CHART_FOLDERS = ("charts", "helm", "chart", "deploy/charts", "deploy/helm")
 
 
+_REPOSITORY = re.compile(r"(?m)^[ \t]+repository[ \t]*:")
+"""How charts name an image."""
+
+
+def may_be_for_a_chart(source: Source) -> bool:
+    """Whether a YAML text that its path does not call values may be some for a chart of the same repository."""
+    return _REPOSITORY.search(source.text) is not None and entry.mentions(source.text)
+
+
 def with_chart(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
-    """The launches of values for a chart of the same repository, in a file that is not the chart's own `values.yaml`."""
+    """The launches of values for a chart of the same repository, in a file that is not the chart's own `values.yaml`.
+
+    Only those are taken for a file that is not called values, all of whose keys the chart's own values have.
+    """
     path = source.path.replace("\\", "/")
     name = path.rpartition("/")[2]
-    near = "/".join(path.split("/")[-2:])
-    if _VALUES_NAME.search(near) is None or len(documents) != 1 or "apiVersion" in yaml.entries(documents[0]):
+    called = _VALUES_NAME.search("/".join(path.split("/")[-2:])) is not None
+    if len(documents) != 1 or not yaml.is_mapping(documents[0]) or "apiVersion" in yaml.entries(documents[0]):
         return []
     own = next((up for up in _PLACES[:3] if neighbours.read(up + "Chart.yaml") is not None), None)
     if name in ("values.yaml", "values.yml") and own == "":
         return []
     chart = own if own is not None else _named_chart(name, neighbours) or _only_chart(neighbours)
+    if chart is None:
+        chart = _chart_of_engine(source, neighbours)
     fields = yaml.entries(documents[0])
     beside = neighbours.read(f"{chart}values.yaml") if chart is not None else None
     known = yaml.documents(beside)[0] if beside is not None else []
     theirs = yaml.entries(known[0]).keys() | _EVERYWHERE if known else set()
-    fits = not fields.keys().isdisjoint(theirs) if own is not None else fields.keys() <= theirs
+    fits = not fields.keys().isdisjoint(theirs) if own is not None and called else fields.keys() <= theirs
     if chart is None or not fields or not fits:
         return []
     key, value = next(iter(fields.values()))
@@ -943,6 +984,13 @@ def _named_chart(name: str, neighbours: Neighbours) -> str | None:
                 if neighbours.read(path + "Chart.yaml") is not None:
                     return path
     return None
+
+
+def _chart_of_engine(source: Source, neighbours: Neighbours) -> str | None:
+    """The folder of a chart that is called after the engine whose image the values name: `charts/vllm`."""
+    names = [name for engine in ENGINES.values() for name in engine.yaml_keys if name in source.text.lower()]
+    paths = [f"{up}{folder}/{name}/" for up in _PLACES[1:5] for folder in _CHART_FOLDERS for name in names]
+    return next((path for path in paths if neighbours.read(path + "Chart.yaml") is not None), None)
 
 
 def _only_chart(neighbours: Neighbours) -> str | None:

@@ -52,6 +52,11 @@ _INSIDE = {
 """What is not itself in a text, in two quotes (`''`) and in double quotes."""
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
 _NAMED = re.compile(r"\$\{\s*(?:(?:builtins\.)?toString\s+)?(?P<name>[A-Za-z_][\w-]*)\s*\}")
+_JOINED = re.compile(
+    r"\$\{\s*(?:(?:lib|utils)\.)?(?:(?:strings\.)?(?:escapeShellArgs|concatStringsSep\s+\" \")|escapeSystemdExecArgs)"
+    r"\s+(?P<name>[A-Za-z_][\w'-]*)\s*\}"
+)
+"""A list that a text makes words of."""
 _SCRIPTS = frozenset(("ExecStart", "buildCommand", "command", "postStart", "preStart", "script", "shellHook", "text"))
 """Attributes whose text a shell or systemd runs."""
 _ARGUMENTS = frozenset(("ProgramArguments", *_SCRIPTS))
@@ -122,6 +127,7 @@ class _Reader:
     def __init__(self, source: Source, known: dict[str, TracedText], once: set[str]) -> None:
         self.source = source
         self.known = known
+        self.lists: dict[str, TracedText] = {}
         self.once = once
         self.found: list[Launch] = []
         self.frames = [_Frame("{", 0)]
@@ -135,7 +141,7 @@ class _Reader:
     def text(self, match: re.Match[str], kind: str) -> None:
         """A text: a value, and the commands of an attribute that holds some."""
         frame, site = self.frames[-1], Span(self.source, *match.span())
-        text = _text(TracedText.at(self.source, *match.span(kind)), kind, self.known)
+        text = _text(TracedText.at(self.source, *match.span(kind)), kind, self.known, self.lists)
         frame.values.append((text, site))
         if len(frame.values) > 1 and frame.name.rpartition(".")[2] in _FILES:
             self.file(frame.values[-2][0], text)
@@ -200,6 +206,8 @@ class _Reader:
                 frame.fields[frame.key] = frame.values[0]
                 if frame.kind == "let" and frame.key in self.once and isinstance(frame.values[0][0], TracedText):
                     self.known[frame.key] = frame.values[0][0]
+            if frame.kind == "let" and frame.key in self.once and frame.values and isinstance(frame.values[0][0], list):
+                self.lists[frame.key] = _line(frame.values[0][0], more=len(frame.values) > 1)
             self.option(match.start())
             frame.clear()
 
@@ -276,7 +284,13 @@ class _Reader:
         frame.values.append(({"{": inner.fields, "[": inner.values}.get(inner.kind), site))
 
 
-def _text(text: TracedText, kind: str, known: dict[str, TracedText]) -> TracedText:
+def _line(items: list[tuple[Any, Span]], *, more: bool) -> TracedText:
+    """The words of a list as a command line. more: whether others may follow"""
+    words = [value for value, _ in items if isinstance(value, TracedText)]
+    return joined([*words, TracedText((unknown("...", None, ""),))] if more else words, " ")
+
+
+def _text(text: TracedText, kind: str, known: dict[str, TracedText], lists: dict[str, TracedText] | None = None) -> TracedText:
     """What a text says: its escapes resolved, its expressions filled in or unknown."""
 
     def value(match: re.Match[str]) -> TracedText:
@@ -287,6 +301,9 @@ def _text(text: TracedText, kind: str, known: dict[str, TracedText]) -> TracedTe
         if program is not None:
             group = "program" if program.group("program") is not None else "package"
             return text.cut(match.start() + program.start(group), match.start() + program.end(group))
+        line = _JOINED.fullmatch(match.group()) if lists else None
+        if line is not None and lists and line["name"] in lists:
+            return lists[line["name"]]
         named = _NAMED.fullmatch(match.group())
         given = known.get(named.group("name")) if named is not None else None
         return given.placed(text.span(*match.span())) if given is not None else text.unknown(match)

@@ -192,10 +192,19 @@ def of_requirements(text: TracedText) -> Claims:
     return {**required, **found}
 
 
+_ABOVE = ("", "../", "../../", "../../../")
+
+
 def _project(tool: str, ran: Invocation) -> Claims:
-    """What a project's lock file names, else what its own file pins."""
-    found = _of_text(ran, _LOCKS[tool], _LOCKED_WHEEL if tool == "pixi" else _LOCKED)
-    return found or _of_text(ran, "pyproject.toml", _PROJECT)
+    """What a project's lock file names, else what its own file pins; the tools look for them in the folders above as well."""
+    for above in _ABOVE:
+        found = _of_text(ran, above + _LOCKS[tool], _LOCKED_WHEEL if tool == "pixi" else _LOCKED)
+        found = found or _of_text(ran, above + "pyproject.toml", _PROJECT)
+        if found:
+            return found
+        if ran.open(TracedText.of(above + _LOCKS[tool])) is not None:
+            break
+    return {}
 
 
 def _of_text(ran: Invocation, name: str, pattern: str) -> Claims:

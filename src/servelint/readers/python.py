@@ -10,7 +10,7 @@ from servelint.core.problem import Problem
 from servelint.core.run import current
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText, unknown
-from servelint.engines import entry
+from servelint.engines import entry, images
 from servelint.engines.entry import mentions
 from servelint.engines.registry import ENGINES, called, started_by
 from servelint.files.siblings import Neighbours
@@ -32,12 +32,13 @@ FORMAT = Format(
     title="Python",
     about="commands given to `subprocess`, `os.system`, `os.exec*`, `asyncio` and what else runs one: lists that grow, "
     "f-strings, functions with what they are given, values and functions of the modules beside the script, defaults of the "
-    "environment and of `argparse`; `LLMConfig` of Ray Serve; releases of Modal images, lines of exported notebooks",
+    "environment and of `argparse`; `LLMConfig` of Ray Serve, `V1Container` and operators of Airflow, command lists of any "
+    "specification; releases of Modal images, lines of exported notebooks",
     files=("*.py",),
     needs=r"subprocess|Popen|os\.(?:system|popen|exec|spawn|posix_spawn)|create_subprocess|pexpect|exec_command|launch_server_cmd"
     r"|\bdef \w*(?:cmd|command|argv)\w*\(|execute_\w*command|execute_shell|SessionExecute|\.containers\.(?:run|create)"
     r"|write_text|\.write(?:lines)?\(|#!/(?:usr/)?bin/"
-    r"|\bimage_uri\s*=|serving_container_image_uri|\bPrimaryContainer\b"
+    r"|\bcommand\s*=\s*[\[\w]|\bV1Container\b|PodOperator\b|DockerOperator\b|\bsky\.Task\b|\bimage_uri\s*=|serving_container_image_uri|\bPrimaryContainer\b"
     r"|\b(?:run_server|run_server_worker|launch_server|LLM|LLMConfig|(?:Async)?EngineArgs|(?:Async)?LLMEngine(?:\.\w+)?|Engine)\(",
     unnamed=r"(?m)\A(?:#!.*python|(?:#[^\n]*\n|\s)*(?:\"\"\"|(?:from|import) \w))",
 )
@@ -48,7 +49,10 @@ _RUNS = re.compile(
 _WORDS = re.compile(r"(?:asyncio\.)?create_subprocess_exec|os\.(?:exec|spawn)l\w*")
 _VECTOR = re.compile(r"os\.(?:execv\w*|spawnv\w*|posix_spawnp?)")
 _TEXT = re.compile(r"(?:os)?\.(?:system|popen)|.*create_subprocess_shell|.*get(?:status)?output")
-_SETTING_UP = re.compile(r"(?:\s*(?:(?:cd|conda|export|module|set|source|ulimit|unset|\.)\s[^\n;&|]*|#[^\n]*)(?:;|&&|\n))*")
+_SETTING_UP = re.compile(
+    r"(?:\s*(?:(?:cd|conda|export|module|set|source|ulimit|unset|\.|pip3?|uv|apt(?:-get)?|mkdir|echo|sleep"
+    r"|python3? -m (?:pip|venv))\s[^\n;&|]*|#[^\n]*)(?:;|&&|\n))*"
+)
 """What a script does before the command that says what it is for."""
 _SPLIT_BY_ARGUMENT = re.compile(r"subprocess\.(?:run|Popen|call|check_call|check_output)")
 """Functions that start a program, or a shell where `shell` is true."""
@@ -62,6 +66,10 @@ _OF_TESTS = re.compile(r"(?:^|[/\\])(?:test_[^/\\]*|[^/\\]*_test|conftest)\.py$"
 """Files of tests, whose scripts are examples."""
 _NAMED = re.compile(r"args|script|(?:\w+_)?(?:cmd|commands?)")
 """Arguments that hold a command."""
+_SPECIFIED = ("command", "cmd", "entrypoint")
+"""Arguments under which a specification holds the command of a service."""
+_PLATFORMS = re.compile(r"(?:V1Container|PodOperator|KubernetesJobOperator|DockerOperator|DockerSwarmOperator|ContainerArgs)$")
+"""Containers of the clients of Kubernetes and Pulumi, and of the operators of Airflow."""
 _IMAGES = ("base", "from_registry", "from_image", "DockerImage", "from_aws_ecr", "ContainerImage")
 _PIP = ("pip_install", "uv_pip_install", "uv_add", "python_packages", "add_python_packages")
 
@@ -134,8 +142,10 @@ class _Reader:
         if last in ("return", "write_text", "write", "writelines"):
             self.written(call)
             return
+        if self.of_platform(call):
+            return
         commands, sure = _commands(call)
-        for command in commands:
+        for command in commands or self.specified(call):
             for launch in self.started(command, call, sure):
                 _begin(launch, command)
                 image = launch.container.image if launch.container is not None else None
@@ -145,6 +155,45 @@ class _Reader:
                 if key not in self.seen and (len(commands) > 1 or place not in self.seen):
                     self.seen |= {key, place}
                     self.found.append(launch)
+
+    def specified(self, call: Call) -> list[Value]:
+        """The command lists that a call of any name is given: `Service(command=["vllm", "serve", "m"])`."""
+        last = call.name.rpartition(".")[2]
+        if _OF_TESTS.search(self.source.path) is not None or (starts_nothing(last) and not last[:1].isupper()):
+            return []
+        if call.name == "sky.Task":
+            parts = [one for name in ("setup", "run") if isinstance(one := call.keywords.get(name), TracedText)]
+            return [TracedText.join([part for one in parts for part in (one, TracedText.of("\n"))])]
+        return [
+            one
+            for name in _SPECIFIED
+            for one in choices_of(call.keywords.get(name))
+            if isinstance(one, Listed) and one.words and _is_engine(one.words)
+        ]
+
+    def of_platform(self, call: Call) -> bool:
+        """Note the launch of a container that Kubernetes' client or an operator is given: an engine's image, and words."""
+        from servelint.core.launch import Container
+
+        image = call.keywords.get("image")
+        if not isinstance(image, TracedText) or _PLATFORMS.search(call.name) is None:
+            return False
+        known = images.identify(image)
+        if known.engine is None:
+            return False
+        held = [
+            _words_of(_either(next((call.keywords[name] for name in names if name in call.keywords), None)))
+            for names in (("command", "cmds"), ("args", "arguments"))
+        ]
+        command, args = held if not held[0] or not held[0][0].text.flat.startswith("-") else ([], [*held[0], *held[1]])
+        given = call.keywords.get("env_vars", call.keywords.get("environment"))
+        values = given.values if isinstance(given, Mapping) else {}
+        env = {n: Variable(n, v, v.span()) for n, v in values.items() if isinstance(v, TracedText) and v.pieces}
+        claims = {**self.claims, **known.claims}
+        context = CommandContext(self.source, "", None, env, Container(image, open=True), claims, open_env=True)
+        context.anchor = call.site
+        self.note(containers.in_container(command or None, args, known, context))
+        return True
 
     def written(self, call: Call) -> None:
         """The launches of a script, a unit or a manifest that a call writes, or of a script that a function gives."""
@@ -398,6 +447,13 @@ def _commands(call: Call) -> tuple[list[Value], bool]:
     found: list[list[Value]] = [[one for one in choices_of(value) if isinstance(one, (Listed, TracedText))] for value in given]
     # `ssh(host, command)`, `run_in(session, command)`
     return (next((some for some in found if some and (sure or any(map(_starts, some)))), found[0]), sure)
+
+
+def _is_engine(words: list[Word]) -> bool:
+    """Whether words start an engine, by themselves or as the script of a shell."""
+    if entry.program(words[0]) in SHELLS and len(words) > 2 and words[1].text.flat.startswith("-"):
+        return mentions(words[-1].text.flat) and _starts(words[-1].text)
+    return entry.find(words) is not None
 
 
 def _starts(command: Value) -> bool:

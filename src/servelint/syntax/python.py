@@ -615,8 +615,16 @@ class _Walk:
             high, new = len(held.words), [self.more(node)]
         elif self.maybe > held.depth:
             single = len(new) == high - low == 1
-            new = [Word(self.unknown(node), self.span(node))] if single else [self.more(node)]
+            before = held.words[low].text if low < len(held.words) else EMPTY
+            text = self.longer(before, new[0].text, node) if single else None
+            new = [Word(text, self.span(node))] if text is not None else [self.more(node)]
         held.words[low:high] = new
+
+    def longer(self, before: TracedText, after: TracedText, node: ast.expr) -> TracedText:
+        """An item that an undecided condition replaces: the text with perhaps more behind it, if the new one only adds."""
+        grown = after.flat.startswith(before.flat) and before.flat.strip() != ""
+        joined = _joined([before, after], self.maybe) if grown else None
+        return joined if isinstance(joined, TracedText) else self.unknown(node)
 
     # expressions
 

@@ -21,8 +21,20 @@ _GAP = {
 }
 _HERE_STRING = re.compile(r"@(?P<quote>[\"'])[ \t]*\r?\n(?P<text>.*?)(?:(?:(?<=\n)|\r?\n)(?P=quote)@|\Z)", re.DOTALL)
 _ASSIGNMENT = re.compile(
-    r"(?:\[[^\[\]\n]*(?:\[\][^\[\]\n]*)?\]\s*)*\$(?:(?P<scope>\w+):)?(?P<name>\w+)[ \t]*(?P<sign>\+?=)(?![=])[ \t]*"
+    r"(?:\[[^\[\]\n]*(?:\[\][^\[\]\n]*)?\]\s*)*\$(?:(?P<scope>\w+):)?(?P<name>\w+)[ \t]*(?P<sign>(?:\+|\?\?)?=)(?![=])[ \t]*"
 )
+_GIVEN = re.compile(
+    r"if\s*\(\s*(?P<negated>-not\s+|!\s*)?(?:\[string\]::IsNullOr(?:Empty|WhiteSpace)\(\s*(?P<empty>\$(?:env:)?\w+)\s*\)"
+    r"|\(?\s*Test-Path\s+(?:-Path\s+)?(?P<path>env:)[\\/]?(?P<of>\w+)\s*\)?"
+    r"|\(?\s*(?P<one>\$(?:env:)?\w+)(?:\s+-(?P<how>ne|eq)\s+(?:\$null|\"\"|''))?\s*\)?"
+    r"|\$null\s+-(?P<compared>ne|eq)\s+(?P<other>\$(?:env:)?\w+))\s*\)\s*\{\s*",
+    re.IGNORECASE,
+)
+"""The beginning of an `if` that asks whether a variable is given."""
+_ELSE = re.compile(r"\s*\}\s*else\s*\{\s*", re.IGNORECASE)
+_LITERAL = frozenset("\"'$0123456789")
+"""How a value begins that is no command."""
+_CLOSED = re.compile(r"\s*\}")
 _PARAMETERS = re.compile(r"param\s*\((?P<inside>)", re.IGNORECASE)
 _VARIABLE = {
     False: re.compile(
@@ -102,9 +114,14 @@ class _Walk:
             if parameters is not None:
                 self.parameters = self.matching(parameters.end() - 1)
                 return parameters.end()
+            end = self.default(at)
+            if end is not None:
+                return end
             assigned = _ASSIGNMENT.match(flat, at)
             if assigned is not None:
                 return self.assignment(assigned)
+            if at < self.parameters:
+                return self.end_of_default(at) + 1  # a parameter without a default
         words, end = self.words(at, commas=not self.fish and _START_PROCESS.match(flat, at) is not None)
         if words:
             self.run(words)
@@ -119,7 +136,10 @@ class _Walk:
         value: Value | None = None
         here = _HERE_STRING.match(flat, at)
         end = here.end() if here is not None else at
-        if here is not None:
+        either = self.either(at)
+        if either is not None:
+            value, end = either
+        elif here is not None:
             inside = self.text.cut(*here.span("text"))
             value = inside if here["quote"] == "'" else inside.sub(_VARIABLE[False], self.in_text)
         elif flat.startswith("@(", at):
@@ -131,9 +151,13 @@ class _Walk:
             added = len(words) > 1 and words[0].text.flat != HOLE  # more behind a known program may be unknown
             if len(words) % 2 and (added or not words[0].many) and all(one.value == "+" for one in words[1::2]):
                 value = TracedText.join([word.text for word in words[::2]])  # "a" + $b
+            elif len(words) == 3 and words[1].value == "??" and words[2].text.flat.strip():
+                value = self.or_default(flat[at:end].partition("??")[0].strip(), words[2].text)
         elif flat[at : at + 9].lower() == "join-path":
             value = self.path(at, self.words(at)[1])
         before = self.value(name)
+        if match["sign"] == "??=":
+            value = self.or_default("$" + name.removeprefix(":"), value) if isinstance(value, TracedText) else None
         if match["sign"] == "+=":
             more = value if isinstance(value, list) else [Word(value)] if value is not None else None
             value = [*before, *more] if isinstance(before, list) and more is not None else None
@@ -146,6 +170,63 @@ class _Walk:
             value = value.as_default()
         self.set(name, value if value is not None else self.unsure(match["name"], None).text)
         return end
+
+    def or_default(self, variable: str, default: TracedText) -> TracedText | None:
+        """The value of a variable as `$name` or `$env:name`, or a default where the script gives it none."""
+        key = variable[1:].lower() if variable[1:].lower().startswith("env:") else ":" + variable[1:].lower()
+        value = self.value(key)
+        if isinstance(value, TracedText) and value.known:
+            return value if value.flat else default
+        return default.as_default() if value is None and key not in self.values and default.known else None
+
+    def default(self, at: int) -> int | None:
+        """Set the variable of `if (-not $env:A) { $env:A = "b" }`; gives the offset behind it, None for anything else."""
+        given = self.given(at)
+        assigned = _ASSIGNMENT.match(self.flat, given[2]) if given is not None and not given[1] else None
+        if given is None or assigned is None or assigned["sign"] != "=":
+            return None
+        words, end = self.words(assigned.end()) if self.flat[assigned.end() : assigned.end() + 1] in _LITERAL else ([], at)
+        closed = _CLOSED.match(self.flat, end)
+        named = self.flat[given[2] : assigned.start("sign")].strip().lower()
+        if len(words) != 1 or closed is None or named != given[0] or re.match(r"\s*else", self.flat[closed.end() :][:40], re.I):
+            return None
+        value = self.or_default(given[0], words[0].text)
+        if value is not None:
+            self.set(named[1:] if named.startswith("$env:") else ":" + named[1:], value)
+        return closed.end() if value is not None else None
+
+    def given(self, at: int) -> tuple[str, bool, int] | None:
+        """The variable that an `if` asks for, whether its block runs where that is given, and the offset inside the block."""
+        match = _GIVEN.match(self.flat, at)
+        if match is None:
+            return None
+        variable = f"$env:{match['of']}" if match["path"] else match["empty"] or match["one"] or match["other"]
+        empty = bool(match["empty"]) or "eq" in ((match["how"] or "").lower(), (match["compared"] or "").lower())
+        return variable.lower(), empty == bool(match["negated"]), match.end()
+
+    def either(self, at: int) -> tuple[TracedText | None, int] | None:
+        """The value of `if ($env:A) { $env:A } else { "b" }`, and the offset behind it; None for anything else."""
+        opened = re.compile(r"\$?\(\s*").match(self.flat, at)
+        given = self.given(opened.end() if opened is not None else at)
+        if given is None:
+            return None
+        variable, first, inside = given
+        one, end = self.words(inside)
+        between = _ELSE.match(self.flat, end)
+        if between is None:
+            return None
+        other, last = self.words(between.end())
+        closed = _CLOSED.match(self.flat, last)
+        shown = self.flat[inside:end] if first else self.flat[between.end() : last]
+        default = other if first else one
+        if closed is None or shown.strip().lower() != variable or len(default) != 1:
+            return None
+        if self.flat[between.end() if first else inside] not in _LITERAL:
+            return None  # what a command prints
+        after = closed.end()
+        if opened is not None:
+            after = self.matching(at + opened.group().index("(")) + 1
+        return self.or_default(variable, default[0].text), after
 
     def end_of_default(self, at: int) -> int:
         """The offset behind the default of a parameter."""

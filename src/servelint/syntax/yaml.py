@@ -120,6 +120,15 @@ def mask_of(source: Source) -> Mask | None:
     return _MASKS.get(source)
 
 
+def together(source: Source, *nodes: Node) -> bool:
+    """Whether a template writes all of some nodes, or none: parts of an `if` and of its `else` are never both there."""
+    mask = _MASKS.get(source)
+    if mask is None or mask.text is None:
+        return True
+    branches = {mask.branch(start(node)) for node in nodes}
+    return len(branches) == 1 or all(mask.taken(branch) for branch in branches)
+
+
 def _of_template(
     source: Source, text: str, nodes: list[Node], problem: Problem | None, lines: str = ""
 ) -> tuple[list[Node], Problem | None]:

@@ -71,6 +71,39 @@ class TestSteps:
         assert argv(found) == ["/models/${{ matrix.model }}", "--tp", "${{matrix.tp}}", "--host", "${{ env.HOST }}"]
         assert [word.value is None for word in found.argv] == [True, False, True, False, True]
 
+    @pytest.mark.parametrize(
+        ("action", "name"),
+        [
+            ("nick-fields/retry@v3", "command"),
+            ("Wandalen/wretry.action@v3", "command"),
+            ("appleboy/ssh-action@v1", "script"),
+            ("azure/cli@v2", "inlineScript"),
+            ("cypress-io/github-action@v6", "start"),
+            ("uraimo/run-on-arch-action@v3", "run"),
+        ],
+    )
+    def test_the_script_of_an_action(self, action: str, name: str) -> None:
+        script = "nohup vllm serve ${{ env.M }} --port 1 > log 2>&1 &"
+        text = f"- uses: {action}\n  with:\n    timeout_minutes: 4\n    {name}: |\n      {script}"
+        found = github_launch(text, top="env: {M: org/m}\n")
+        assert (found.name, argv(found)) == ("jobs.serve.steps[0]", ["org/m", "--port", "1"])
+
+    def test_the_image_of_an_action(self) -> None:
+        text = "- uses: addnab/docker-run-action@v3\n  with: {image: 'vllm/vllm-openai:v0.19.0', run: vllm serve m}"
+        assert release(github_launch(text)) == ("0.19.0", "image")
+
+    @pytest.mark.parametrize(
+        "given",
+        [
+            "uses: actions/github-script@v7\n  with: {script: vllm serve m}",
+            "uses: nick-fields/retry@v3\n  with: {command: vllm serve m, shell: pwsh}",
+            "uses: docker/build-push-action@v6\n  with: {tags: vllm serve m}",
+            "with: {command: vllm serve m}",
+        ],
+    )
+    def test_what_no_shell_reads(self, given: str) -> None:
+        assert launches_in(steps(f"- {given}"), GITHUB) == []
+
     @pytest.mark.parametrize("shell", ["python", "pwsh", "cmd", "node {0}"])
     def test_other_shells(self, shell: str) -> None:
         assert launches_in(steps(f"- run: vllm serve m\n  shell: {shell}"), GITHUB) == []

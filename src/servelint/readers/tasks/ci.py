@@ -163,24 +163,57 @@ def _steps(
     for index, node in enumerate((yaml.items(fields["steps"][1]) or []) if "steps" in fields else []):
         step = yaml.entries(node)
         installed.update(_checkout(source, step))
-        if "run" not in step or yaml.scalar(step["run"][1]) is None:
+        body = _script(source, step)
+        if body is None:
             continue
-        given = optional(source, step, "shell")
+        given = optional(source, step if "run" in step else section(step, "with"), "shell")
         used = (given.flat if given is not None else shell) or "bash"
         if used.split(" ")[0] not in _SHELLS:
             continue
         inner = {**env, **_variables(source, step, env)}
-        written = with_expressions(_with_env(verbatim(source, step["run"][1]), inner, changed))
+        written = with_expressions(_with_env(verbatim(source, body), inner, changed))
         inside = optional(source, step, "working-directory") or folder
         if inside is not None:
             written = TracedText.join((TracedText.of("cd "), with_expressions(inside), TracedText.of("\n"), written))
-        context = CommandContext(source, f"{name}.steps[{index}]", None, inner, container, image.claims, open_env=open_env)
+        used_image, used_container = (image, container) if "run" in step else _container_of(source, step, image, container)
+        context = CommandContext(
+            source,
+            f"{name}.steps[{index}]",
+            None,
+            inner,
+            used_container,
+            used_image.claims,
+            open_env=open_env or "run" not in step,
+        )
         context.files = files
-        found += run(written, context, installed)
+        found += run(written, context, installed if "run" in step else dict(installed))
         if "GITHUB_ENV" in written.flat:
             open_env = True
             changed += written.flat
     return found
+
+
+_SCRIPTS = ("run", "command", "script", "inlineScript", "start", "cmd", "commands")
+"""Inputs in which actions take a script: `command` of nick-fields/retry, `script` of appleboy/ssh-action and others."""
+
+
+def _script(source: Source, step: Entries) -> Node | None:
+    """The script of a step: its own, or the one that it gives an action to run."""
+    if "run" in step:
+        return step["run"][1] if yaml.scalar(step["run"][1]) is not None else None
+    uses = optional(source, step, "uses")
+    if uses is None or uses.flat.startswith("actions/"):  # actions/github-script runs JavaScript
+        return None
+    given = section(step, "with")
+    return next((given[name][1] for name in _SCRIPTS if name in given and yaml.scalar(given[name][1]) is not None), None)
+
+
+def _container_of(
+    source: Source, step: Entries, image: images.Image, container: Container | None
+) -> tuple[images.Image, Container | None]:
+    """The image in which an action runs its script, where it takes one: addnab/docker-run-action."""
+    named = optional(source, section(step, "with"), "image")
+    return (images.identify(named), Container(named, open=True)) if named is not None else (image, container)
 
 
 def _checkout(source: Source, step: Entries) -> Claims:

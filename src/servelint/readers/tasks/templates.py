@@ -104,7 +104,7 @@ def _unknown(source: Source, models: Entries) -> Iterator[Mishap]:
     """Keys of a model that llama-swap does not have."""
     for _, node in models.values():
         for name, (key, _) in yaml.entries(node).items():
-            if name not in _KEYS_OF_MODEL:
+            if name not in _KEYS_OF_MODEL and yaml.text(source, key).known:
                 like = name.replace("_", "").replace("-", "").lower()
                 meant = next((one for one in _KEYS_OF_MODEL if one.lower() == like), "")
                 yield Mishap("swap-model-spelling" if meant else "swap-model-key", yaml.span(source, key), name, meant)
@@ -119,19 +119,23 @@ def _refused(source: Source, fields: Entries) -> Iterator[Mishap]:
             if name == "PORT":  # from the first release with macros on (v123); PID and MODEL_ID only later
                 yield Mishap("swap-reserved", yaml.span(source, key), name)
     aliases: dict[str, str] = {}
+    placed: dict[str, Node] = {}
     for name, (_, node) in models.items():
         model = yaml.entries(node)
         if "cmd" in model and _portless(model, {**outer, **section(model, "macros")}):
             yield Mishap("swap-port", yaml.span(source, model["cmd"][0]), name)
         for item in (yaml.items(model["aliases"][1]) or []) if "aliases" in model else []:
             alias = yaml.scalar(item) or ""
-            if alias in aliases:
+            if not yaml.text(source, item).known:
+                continue
+            if alias in aliases and yaml.together(source, placed[alias], item):
                 yield Mishap("swap-alias", yaml.span(source, item), alias, aliases[alias])
             aliases.setdefault(alias, name)
+            placed.setdefault(alias, item)
     if "matrix" not in fields:
         yield from _twice(source, section(fields, "groups"))
     router = _at(fields, "routing", "router")
-    if section(fields, "groups") and "matrix" in fields:
+    if section(fields, "groups") and "matrix" in fields and yaml.together(source, fields["groups"][0], fields["matrix"][0]):
         yield Mishap("swap-both", yaml.span(source, fields["matrix"][0]), "matrix", "groups")
     for name in ("groups", "matrix"):
         if router and section(fields, name):
@@ -141,13 +145,17 @@ def _refused(source: Source, fields: Entries) -> Iterator[Mishap]:
 def _twice(source: Source, groups: Entries) -> Iterator[Mishap]:
     """Models that are a member of two groups."""
     member: dict[str, str] = {}
+    placed: dict[str, Node] = {}
     for group, (_, node) in groups.items():
         fields = yaml.entries(node)
         for item in (yaml.items(fields["members"][1]) or []) if "members" in fields else []:
             name = yaml.scalar(item) or ""
-            if name in member and "$" not in name:
+            if "$" in name or not yaml.text(source, item).known:
+                continue
+            if name in member and yaml.together(source, placed[name], item):
                 yield Mishap("swap-member", yaml.span(source, item), name, member[name])
             member.setdefault(name, group)
+            placed.setdefault(name, item)
 
 
 def _portless(model: Entries, macros: Entries) -> bool:
