@@ -88,6 +88,8 @@ class LlamaCpp(Engine):
 
     shares_port = ("b3889", "b8390")  # cpp-httplib, until --reuse-port came
     port = 8080  # common/common.h
+    nixos_service = "llama-cpp"
+    nixos_options = {"model": "-m", "modelsDir": "--models-dir", "host": "--host", "port": "--port"}
     port_variables = ("LLAMA_ARG_PORT",)
     host_variables = ("LLAMA_ARG_HOST",)
     numbers_converted = True  # common_params_parse_ex in common/arg.cpp: std::stoi of an empty text ends it too

@@ -60,6 +60,7 @@ class Ollama(Engine):
     port = 11434  # envconfig/config.go
     port_option, host_option = "", ""
     address_variable = "OLLAMA_HOST"
+    nixos_service = "ollama"
     loopback, open_images = True, True
     pulls_models = True
     model_cache = "/root/.ollama"

@@ -549,6 +549,10 @@ class Engine:
     """Variables that set the port."""
     address_variable: str = ""
     """Variable that holds the interface and the port, with a scheme in front of them or without: `http://0.0.0.0:11434`."""
+    nixos_service: str = ""
+    """Module of NixOS that starts the server: `llama-cpp` of `services.llama-cpp`, "" for none."""
+    nixos_options: Mapping[str, str] = {}
+    """Option of that module -> the engine's option, as the module writes it."""
     loopback: bool = False
     """Whether the server listens on the loopback interface by default."""
     open_images: bool = False
