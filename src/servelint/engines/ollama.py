@@ -24,6 +24,7 @@ class Ollama(Engine):
 
     # cmd/cmd.go: checkServerHeartbeat; cmd/start_default.go starts no server on Linux; the same in v0.1.40
     client_commands = ("run", "show", "pull", "push", "list", "ls", "ps", "cp", "rm", "stop")
+    model_commands = ("run", "pull")
 
     installer_release = "OLLAMA_VERSION"
     unit = "ollama.service"

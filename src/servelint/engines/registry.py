@@ -396,6 +396,8 @@ class Engine:
     """All ways to start it."""
     client_commands: tuple[str, ...] = ()
     """Commands of the same program that send requests to a server, and start none."""
+    model_commands: tuple[str, ...] = ()
+    """Those of them whose first word is the model that a server loads: `ollama pull MODEL`."""
     installer_release: str = ""
     """The variable from which its installer takes the release."""
     unit: str = ""
