@@ -20,7 +20,10 @@ def asked(text: str, path: str = "run.sh") -> list[tuple[str, str, str | None]]:
     [
         (SERVER + "docker exec ollama ollama pull gemma3\n", [("pull", "gemma3", "0.9.0")]),
         (SERVER + "docker exec -it ollama ollama run gemma3:4b 'hello'\n", [("run", "gemma3:4b", "0.9.0")]),
-        (SERVER + "for m in gemma3 qwen3; do ollama pull $m; done\n", [("pull", "gemma3", "0.9.0"), ("pull", "qwen3", "0.9.0")]),
+        (
+            SERVER + "for m in gemma3 qwen3; do ollama pull $m; done\n",
+            [("pull", "gemma3", "0.9.0"), ("pull", "qwen3", "0.9.0")],
+        ),
         (SERVER + "ollama pull $MODEL\nollama run --verbose gemma3\nollama list\n", []),
         ("ollama pull gemma3\n", []),
         ("ollama serve &\nollama pull gemma3\n", []),  # no release is known

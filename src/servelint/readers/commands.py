@@ -103,9 +103,7 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
         started = entry.serves(found.engine, found.launcher, words[found.end :])
         return [_launch(words, 0, found, context)] if started else []
     head = entry.program(words[0])
-    if head is not None and (asked := _model_of_client(head, words, context)):
-        return asked
-    if head is not None and entry.is_program(head) and (meant := _misnamed(words, context, depth)):
+    if head is not None and entry.is_program(head) and (meant := _other_command(head, words, context, depth)):
         return meant
     if head in SHELLS:
         return shell_launches(words, context, depth)
@@ -427,6 +425,11 @@ def _unset(words: list[Word], at: int, env: dict[str, Variable]) -> None:
         env.pop(words[at + 1].text.flat, None)
     elif flat.startswith("--unset="):
         env.pop(flat.partition("=")[2], None)
+
+
+def _other_command(program: str, words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
+    """What a command of an engine's program means that starts no server."""
+    return _model_of_client(program, words, context) or _misnamed(words, context, depth)
 
 
 def _model_of_client(program: str, words: list[Word], context: CommandContext) -> list[Launch]:
