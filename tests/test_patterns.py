@@ -45,6 +45,7 @@ MADE = {
     "fixes/entries.py": "the name of a variable that is an identifier, in expressions that take a line each",
     "hardware/__init__.py": "data, which is looked at",
     "judge/container/network.py": "in the records of engines: a list of paths",
+    "judge/checks/containers.py": "the name of a program, escaped",
     "judge/judging.py": "the names of an engine and a release, escaped",
     "memory/llamacpp.py": "constants of the module, in a table",
     "models/__init__.py": "data, which is looked at",

@@ -26,6 +26,8 @@ functions are left out. A release between two that are stored is judged by what 
 The pages of 0.21.0 and 1.0.0 name the commits that they were made from, 751d5f1 and ae8270b. The releases of these numbers of
 triton-inference-server/tensorrtllm_backend (3815eb3, efb8a49) pin the same. Classes of 0.21.0 that ignore unknown keys are left
 out where their types do not matter. A candidate may have keys that neither the release before nor the one after it has.
+Later commits of the same submodule: 48b7b5d is 1.1.0, 80649a8 is 1.2.0rc8, ca88df0 is 1.2.1; earlier ones: 5aec7af is 0.18.2,
+c6f7d42 is 0.19.0, 7965842 is 0.20.0. The files of these commits were not at hand.
 """
 
 from __future__ import annotations

@@ -513,7 +513,13 @@ def test_how_it_is_run() -> None:
 class TestDropInsOfAnEngine:
     """A drop-in of the unit that an engine's installer writes starts the engine with the variables that it adds."""
 
-    @pytest.mark.parametrize("path", ["override.conf", "ollama.service.d/override.conf", "etc/ollama.service.d/10-gpu.conf"])
+    @pytest.mark.parametrize(
+        "path",
+        [
+            *("override.conf", "ollama.service.d/override.conf", "etc/ollama.service.d/10-gpu.conf"),
+            *("override.conf.j2", "roles/ollama/templates/ollama-env.conf.j2"),
+        ],
+    )
     def test_its_variables(self, path: str) -> None:
         launch = launch_in('[Service]\nEnvironment="OLLAMA_HOST=0.0.0.0" OLLAMA_NUM_PARALLEL=2\n', path)
         assert (launch.engine, argv(launch)) == ("ollama", [])

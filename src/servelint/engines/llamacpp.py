@@ -84,10 +84,14 @@ class LlamaCpp(Engine):
         **dict.fromkeys(("off", "disabled", "false", "0"), False),
     }
     negating_variables = "LLAMA_ARG_NO_"
+    object_options = ("json-schema",)
+    fields_checked_since = "b11076"  # common/json-schema.cpp: build_node; b10878 takes an empty list and null
     argument_variables = ("LLAMA_CPP", "LLAMACPP", "LLAMA_SERVER", "LLAMASERVER")
 
     shares_port = ("b3889", "b8390")  # cpp-httplib, until --reuse-port came
     port = 8080  # common/common.h
+    nixos_service = "llama-cpp"
+    nixos_options = {"model": "-m", "modelsDir": "--models-dir", "host": "--host", "port": "--port"}
     port_variables = ("LLAMA_ARG_PORT",)
     host_variables = ("LLAMA_ARG_HOST",)
     numbers_converted = True  # common_params_parse_ex in common/arg.cpp: std::stoi of an empty text ends it too

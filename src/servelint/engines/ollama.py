@@ -24,6 +24,7 @@ class Ollama(Engine):
 
     # cmd/cmd.go: checkServerHeartbeat; cmd/start_default.go starts no server on Linux; the same in v0.1.40
     client_commands = ("run", "show", "pull", "push", "list", "ls", "ps", "cp", "rm", "stop")
+    model_commands = ("run", "pull")
 
     installer_release = "OLLAMA_VERSION"
     unit = "ollama.service"
@@ -60,6 +61,7 @@ class Ollama(Engine):
     port = 11434  # envconfig/config.go
     port_option, host_option = "", ""
     address_variable = "OLLAMA_HOST"
+    nixos_service = "ollama"
     loopback, open_images = True, True
     pulls_models = True
     model_cache = "/root/.ollama"

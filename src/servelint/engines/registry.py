@@ -396,6 +396,8 @@ class Engine:
     """All ways to start it."""
     client_commands: tuple[str, ...] = ()
     """Commands of the same program that send requests to a server, and start none."""
+    model_commands: tuple[str, ...] = ()
+    """Those of them whose first word is the model that a server loads: `ollama pull MODEL`."""
     installer_release: str = ""
     """The variable from which its installer takes the release."""
     unit: str = ""
@@ -551,6 +553,10 @@ class Engine:
     """Variables that set the port."""
     address_variable: str = ""
     """Variable that holds the interface and the port, with a scheme in front of them or without: `http://0.0.0.0:11434`."""
+    nixos_service: str = ""
+    """Module of NixOS that starts the server: `llama-cpp` of `services.llama-cpp`, "" for none."""
+    nixos_options: Mapping[str, str] = {}
+    """Option of that module -> the engine's option, as the module writes it."""
     loopback: bool = False
     """Whether the server listens on the loopback interface by default."""
     open_images: bool = False

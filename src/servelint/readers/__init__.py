@@ -93,6 +93,10 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
             one = named(kind)
             read_as = one.function(one.read)(source, beside)
             found = Reading(source, [], [read_as]) if isinstance(read_as, Problem) else Reading(source, read_as, [])
+        if any(launch.fragment for launch in found.launches):
+            from servelint.readers import deployed
+
+            found.launches = deployed.beside_server(found.launches)
         found.launches = _within(found.launches)
         for launch in found.launches:
             placeholders.fill(launch)

@@ -9,7 +9,7 @@ from servelint.core import bounds
 from servelint.core.launch import Container, Launch, Mishap, Nodes, ReleaseClaim, Variable, Word
 from servelint.core.source import Span
 from servelint.core.text import HOLE, TracedText, unknown
-from servelint.engines import entry
+from servelint.engines import ENGINES, entry
 from servelint.readers import containers, together
 from servelint.readers.context import CommandContext, site_of, span_of
 from servelint.syntax.placeholders import in_command
@@ -103,7 +103,7 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
         started = entry.serves(found.engine, found.launcher, words[found.end :])
         return [_launch(words, 0, found, context)] if started else []
     head = entry.program(words[0])
-    if head is not None and entry.is_program(head) and (meant := _misnamed(words, context, depth)):
+    if head is not None and entry.is_program(head) and (meant := _other_command(head, words, context, depth)):
         return meant
     if head in SHELLS:
         return shell_launches(words, context, depth)
@@ -425,6 +425,24 @@ def _unset(words: list[Word], at: int, env: dict[str, Variable]) -> None:
         env.pop(words[at + 1].text.flat, None)
     elif flat.startswith("--unset="):
         env.pop(flat.partition("=")[2], None)
+
+
+def _other_command(program: str, words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
+    """What a command of an engine's program means that starts no server."""
+    return _model_of_client(program, words, context) or _misnamed(words, context, depth)
+
+
+def _model_of_client(program: str, words: list[Word], context: CommandContext) -> list[Launch]:
+    """A fragment for the model that a client has the server load: `ollama pull MODEL`. `deployed.beside_server` keeps it."""
+    engine = next((one for one in ENGINES.values() if one.model_commands and one.command[0] == program), None)
+    if engine is None or len(words) < 3 or words[1].value not in engine.model_commands or words[2].value is None:
+        return []
+    if words[2].value.startswith("-") or words[2].many:
+        return []
+    launch = context.launch(engine.id, words[1:3], site_of(words, context))
+    launch.name, launch.fragment, launch.launcher = words[1].value, True, next(iter(engine.launchers))
+    launch.env, launch.container = {}, None
+    return [launch]
 
 
 def _launch(words: list[Word], start: int, found: entry.Entry, context: CommandContext) -> Launch:

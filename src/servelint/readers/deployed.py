@@ -7,6 +7,7 @@ import re
 
 from servelint.core.launch import Launch, ReleaseClaim
 from servelint.core.source import Source
+from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
 
 _FILES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml", "Dockerfile")
@@ -38,3 +39,17 @@ def _release_of(source: Source, neighbours: Neighbours, engine: str) -> ReleaseC
                 same = all((claim.release, claim.build) == (claims[0].release, claims[0].build) for claim in claims)
                 return claims[0] if same else None
     return None
+
+
+def beside_server(found: list[Launch]) -> list[Launch]:
+    """Give models that clients ask for the only release whose server the file starts; leave out those of other servers."""
+    servers = [launch for launch in found if not launch.fragment]
+    kept: list[Launch] = []
+    for launch in found:
+        if launch.fragment and launch.name in ENGINES[launch.engine].model_commands:
+            claims = [one.release for one in servers if one.engine == launch.engine]
+            if len({(claim.release, claim.build, claim.rolling) for claim in claims}) != 1 or not claims[0].release:
+                continue
+            launch.release = claims[0]
+        kept.append(launch)
+    return kept

@@ -10,7 +10,7 @@ import re
 from servelint.core.launch import Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText, unknown
-from servelint.engines import entry
+from servelint.engines import ENGINES, entry
 from servelint.files.siblings import Neighbours
 from servelint.readers import hcl
 from servelint.readers.commands import launches, script_launches
@@ -66,16 +66,18 @@ _JOINS = ("concatStringsSep", "escapeShellArgs", "escapeSystemdExecArgs", "Progr
 _ADDED = re.compile(r"\s*\)*\s*\+(?!\+)")
 """What continues a text after its end."""
 _MORE = re.compile(r"\s*\)*\s*\+\+")
+_PACKAGES = "|".join(one.id for one in ENGINES.values() if one.command[0] == one.id)
 _PROGRAM = re.compile(
-    r"\$\{\s*(?:lib\.)?(?:getExe'\s+\S+\s+\"(?P<program>[^\"]+)\"|getExe\s+(?:[\w.-]+\.)?(?P<package>ollama|vllm))\s*\}"
+    rf"\$\{{\s*(?:lib\.)?(?:getExe'\s+\S+\s+\"(?P<program>[^\"]+)\"|getExe\s+(?:[\w.-]+\.)?(?P<package>{_PACKAGES}))\s*\}}"
 )
 """The path of a package's program."""
 _NAMES_PROGRAM = re.compile(r"\(\s*(?:lib\.)?getExe'")
 _WRITERS = frozenset(("writeShellScript", "writeShellScriptBin", "writeScript", "writeScriptBin", "writers.writeBash"))
-_SERVICE = re.compile(r"(?<!systemd\.)(?<!options\.)\bservices\.(?P<name>ollama|llama-cpp)\.(?P<option>[\w.\"-]+)$")
+_MODULES = {one.nixos_service: one for one in ENGINES.values() if one.nixos_service}
+_SERVICE = re.compile(
+    rf"(?<!systemd\.)(?<!options\.)\bservices\.(?P<name>{'|'.join(map(re.escape, _MODULES))})\.(?P<option>[\w.\"-]+)$"
+)
 """An option of a service that a module of NixOS starts."""
-_LLAMACPP = {"model": "-m", "modelsDir": "--models-dir", "host": "--host", "port": "--port"}
-"""Options of services.llama-cpp, and those of llama-server that the module makes of them."""
 _PLAIN = re.compile(r"(true|false|\d+(?:\.\d+)?)\s*\)*\s*\Z")
 _FILES = frozenset(("toFile", "writeText"))
 """Functions that write a text to a file of a name."""
@@ -240,18 +242,19 @@ class _Reader:
                 # the firewall of NixOS keeps the port closed, so that who can reach it is not known
                 texts["host"] = TracedText((unknown(texts["host"].flat, options["host"][1]),))
             context = CommandContext(self.source, "services." + name, site, open_env=True)
-            if name == "ollama":
+            engine = _MODULES[name]
+            words = [Word(TracedText.of(word), site) for word in engine.command]
+            if engine.address_variable:
                 for option, value in texts.items():
                     variable = option.partition("environmentVariables.")[2]
                     if variable:
                         context.env[variable.strip('"')] = Variable(variable.strip('"'), value, options[option][1])
                 if "host" in texts:
-                    address = TracedText.join((texts["host"], TracedText.of(":"), texts.get("port", TracedText.of("11434"))))
-                    context.env["OLLAMA_HOST"] = Variable("OLLAMA_HOST", address, options["host"][1])
-                words = [Word(TracedText.of("ollama"), site), Word(TracedText.of("serve"), site)]
+                    port = texts.get("port", TracedText.of(str(engine.port)))
+                    address = TracedText.join((texts["host"], TracedText.of(":"), port))
+                    context.env[engine.address_variable] = Variable(engine.address_variable, address, options["host"][1])
             else:
-                words = [Word(TracedText.of("llama-server"), site)]
-                for option, written in _LLAMACPP.items():
+                for option, written in engine.nixos_options.items():
                     if option in texts:
                         words += [Word(TracedText.of(written), options[option][1]), Word(texts[option], options[option][1])]
                 flags, span = options.get("extraFlags", ([], site))

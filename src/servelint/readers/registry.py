@@ -174,7 +174,7 @@ def recognise(source: Source) -> str | None:
     ending = "." in name.strip(".")
     if plain != name and "." not in plain and re.search(SERVICE, text):
         return YAML  # a service that a program puts into a compose file
-    shaped = not ending or name.endswith(_ANY_CONTENT)
+    shaped = not ending or name.endswith(_ANY_CONTENT) or plain.endswith(_ANY_CONTENT)
     if shaped and text.startswith("#cloud-config"):
         return YAML
     for one in FORMATS:

@@ -12,7 +12,7 @@ from servelint.files.siblings import Neighbours
 from servelint.readers import installs
 from servelint.readers.commands import launches, script_launches, without_shell_text
 from servelint.readers.context import CommandContext, env_file
-from servelint.readers.registry import Format
+from servelint.readers.registry import TEMPLATE_SUFFIX, Format
 from servelint.readers.tasks import roles
 from servelint.syntax import json, units
 from servelint.syntax.units import Section, Setting, parse
@@ -30,6 +30,7 @@ FORMAT = Format(
 _FOLDERS_AT_MOST = 4
 _PREFIX = re.compile(r"[-@:+!|]*")
 _PLAIN_NAME = re.compile(r"\.(?:service|container|conf)$", re.IGNORECASE)
+_DROP_IN = re.compile(r"\.conf" + TEMPLATE_SUFFIX, re.IGNORECASE)
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
@@ -58,7 +59,7 @@ class Service:
         self.settings = settings
         self.env: dict[str, Variable] = {}
         # a drop-in adds to a unit that is not seen here
-        self.open_env = source.path.lower().endswith(".conf")
+        self.open_env = _DROP_IN.search(source.path) is not None
         self.environment()
 
     def of(self, key: str) -> list[Setting]:
@@ -149,7 +150,7 @@ class Service:
             for launch in started:
                 launch.cut = setting.cut
             found += started
-        if self.open_env and not self.of("ExecStart") and self.source.path.lower().endswith(".conf"):
+        if _DROP_IN.search(self.source.path) is not None and not self.of("ExecStart"):
             engine = next((one for one in ENGINES.values() if one.unit and self.adds_to(one)), None)
             words = [Word(TracedText.of(word)) for word in engine.command] if engine is not None else []
             sites = [variable.site for variable in self.env.values() if variable.site is not None]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from servelint.engines import ENGINES
 from servelint.engines.config import Config
 
-_WORDS = re.compile(r"\s*(?:- )?(?:command|args):\s*\[?\s*[\"']?(?:(?:[\w./-]*/)?ollama[\"']?,?\s*[\"']?)?")
+_WORDS = r"\s*(?:- )?(?:command|args):\s*\[?\s*[\"']?(?:(?:[\w./-]*/)?%s[\"']?,?\s*[\"']?)?"
 """What stands before the verb where a container starts the program itself, without a shell."""
 
 
@@ -29,7 +30,8 @@ def own_variables(config: Config) -> dict[str, str] | None:
     if site is None:
         return by_image(config)
     ahead = launch.source.text[launch.source.text.rfind("\n", 0, site.start) + 1 : site.start]
-    if re.match(r"ExecStart=\S*$", ahead) or (launch.container is not None and _WORDS.fullmatch(ahead)):
+    program = re.escape(ENGINES[launch.engine].command[0])
+    if re.match(r"ExecStart=\S*$", ahead) or (launch.container is not None and re.fullmatch(_WORDS % program, ahead)):
         return {}
     prefix = launch.engine.upper() + "_"
     own = [one.site for name, one in launch.env.items() if name.startswith(prefix)]

@@ -1,0 +1,53 @@
+"""The models that clients have a server load, and the release that loads them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.launching import launches_in
+
+SERVER = "docker run -d --gpus all --name ollama ollama/ollama:0.9.0\n"
+
+
+def asked(text: str, path: str = "run.sh") -> list[tuple[str, str, str | None]]:
+    """(command, model, release) of each model that a client asks for."""
+    found = [one for one in launches_in(text, path) if one.fragment]
+    return [(one.name, one.argv[-1].text.flat, one.release.release) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (SERVER + "docker exec ollama ollama pull gemma3\n", [("pull", "gemma3", "0.9.0")]),
+        (SERVER + "docker exec -it ollama ollama run gemma3:4b 'hello'\n", [("run", "gemma3:4b", "0.9.0")]),
+        (
+            SERVER + "for m in gemma3 qwen3; do ollama pull $m; done\n",
+            [("pull", "gemma3", "0.9.0"), ("pull", "qwen3", "0.9.0")],
+        ),
+        (SERVER + "ollama pull $MODEL\nollama run --verbose gemma3\nollama list\n", []),
+        ("ollama pull gemma3\n", []),
+        ("ollama serve &\nollama pull gemma3\n", []),  # no release is known
+        (SERVER + SERVER.replace("0.9.0", "0.12.0") + "ollama pull gemma3\n", []),  # of either server
+    ],
+)
+def test_a_script(text: str, expected: list[tuple[str, str, str | None]]) -> None:
+    assert asked(text) == expected
+
+
+def test_a_service_that_pulls_for_another_one() -> None:
+    text = """
+    services:
+      ollama:
+        image: ollama/ollama:0.9.0
+      pull:
+        image: ollama/ollama:0.9.0
+        environment: {OLLAMA_HOST: "ollama:11434"}
+        entrypoint: ["ollama", "pull", "gemma3:4b"]
+    """
+    assert asked(text, "compose.yml") == [("pull", "gemma3:4b", "0.9.0")]
+
+
+def test_it_is_no_start_of_a_server() -> None:
+    (server, model) = launches_in(SERVER + "ollama pull gemma3\n", "run.sh")
+    assert (server.fragment, model.fragment) == (False, True)
+    assert (model.env, model.container) == ({}, None)
