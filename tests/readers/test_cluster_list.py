@@ -218,5 +218,15 @@ class TestStream:
     def test_what_is_no_stream_is_an_error_as_before(self, text: str) -> None:
         assert stream(text) is None
 
+    def test_more_manifests_than_are_read_is_an_error(self, workspace: Workspace) -> None:
+        (workspace.folder / "many.json").write_text("\n".join([json.dumps(pod(f"pod-{at}")) for at in range(51)]))
+        report = workspace.run("check", "--format", "json", "many.json").data
+        assert report["launches"] == 50
+        assert ["more than 50 manifests" in one["message"] for one in report["errors"]] == [True]
+
+    def test_manifests_without_an_engine_are_not_counted(self) -> None:
+        other = json.dumps({"apiVersion": "v1", "kind": "Namespace"})
+        assert len(stream("\n".join([*[other] * 60, json.dumps(pod("one"))])) or []) == 1
+
     def test_one_value_is_none(self) -> None:
         assert stream(json.dumps(pod("one"))) is None

@@ -95,6 +95,9 @@ PIECES = Bound(
 
 WORDS = Bound(1_000, "words", "not judged: a launch of more than {most} words")
 LAUNCHES = Bound(1_000, "launches", "not read further: more than {most} launches in one file; split it")
+JSON_MANIFESTS = Bound(
+    50, "manifests", "not read further: more than {most} manifests with an engine in one JSON file; split it"
+)
 
 # -- of the evaluation of scripts
 

@@ -414,7 +414,10 @@ def _json(source: Source, neighbours: Neighbours) -> Reading:
 
         objects = cluster_list.stream(source.text)
         if objects is not None:
-            each = [_yaml(source, neighbours, _alone(source.text, *place)) for place in objects]
+            most = bounds.JSON_MANIFESTS.most
+            if len(objects) > most:
+                bounds.JSON_MANIFESTS.reached(Span(source, *objects[most]))
+            each = [_yaml(source, neighbours, _alone(source.text, *place)) for place in objects[:most]]
             return Reading(
                 source, [one for found in each for one in found.launches], [one for found in each for one in found.problems]
             )

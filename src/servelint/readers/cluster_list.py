@@ -11,6 +11,7 @@ import re
 from itertools import pairwise
 
 from servelint.core.text import TracedText
+from servelint.engines import entry
 
 _HEAD = (
     r'\s*\{\s*(?:"(?:apiVersion|kind)"\s*:\s*"[^"\\]{0,200}"\s*,\s*|"metadata"\s*:\s*\{[^{}]{0,2000}\}\s*,\s*){0,3}'
@@ -19,7 +20,6 @@ _HEAD = (
 _LIST = re.compile(_HEAD)
 _LIST_OF_BYTES = re.compile(_HEAD.encode())
 _BETWEEN = re.compile(r"\s*,?\s*")
-_OBJECTS_AT_MOST = 50
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
 _NAMED_BY_OTHERS = ("ConfigMap", "Secret")
 _NAME_OTHERS = ("InferenceService",)  # a runtime that it names starts the engine
@@ -121,9 +121,9 @@ def thinned(text: str) -> str | None:
 
 
 def stream(text: str) -> list[tuple[int, int]] | None:
-    """The places of the manifests in a text of several JSON values, as `kubectl apply` takes it; None for any other text.
+    """The places of the manifests that name an engine in a text of several JSON values; None for any other text.
 
-    Most of such texts hold records, one in a line, which are no manifests.
+    `kubectl apply` takes such a text. Most of them hold records, one in a line, which are no manifests.
     """
     found: list[tuple[int, int]] = []
     count, at = 0, _past_blanks(text, 0)
@@ -134,10 +134,11 @@ def stream(text: str) -> list[tuple[int, int]] | None:
             return None  # the reader says what is wrong with it
         if not isinstance(value, (dict, list)):
             return None
-        if isinstance(value, dict) and ({"apiVersion", "kind"} <= value.keys() or "services" in value):
+        manifest = isinstance(value, dict) and ({"apiVersion", "kind"} <= value.keys() or "services" in value)
+        if manifest and entry.mentions(text[at:end]):
             found.append((at, end))
         count, at = count + 1, _past_blanks(text, end)
-    return found[:_OBJECTS_AT_MOST] if count > 1 else None
+    return found if count > 1 else None
 
 
 def _past_blanks(text: str, at: int) -> int:

@@ -157,7 +157,7 @@ class _Reader:
                     self.found.append(launch)
 
     def specified(self, call: Call) -> list[Value]:
-        """The command lists that a call of any name is given: `Service(command=["vllm", "serve", "m"])`."""
+        """The command lists that a call of any name is given: `Service(command=[PROGRAM, VERB, MODEL])`."""
         last = call.name.rpartition(".")[2]
         if _OF_TESTS.search(self.source.path) is not None or (starts_nothing(last) and not last[:1].isupper()):
             return []
