@@ -49,11 +49,13 @@ class Launcher:
         plain: whether an option of the engine that is not given has the engine's own default.
         declared: its own options as they are given here.
         required: those of them without which it does not start.
+        foreign: whether it is another server, most of whose options are not known.
     """
 
     __slots__ = (
         "chooses",
         "declared",
+        "foreign",
         "fork",
         "ignores",
         "lacks",
@@ -88,7 +90,9 @@ class Launcher:
         strict: bool = False,
         plain: bool = False,
         required: tuple[str, ...] = (),
+        foreign: bool = False,
     ) -> None:
+        self.foreign = foreign
         self.strict = strict
         self.plain = plain
         self.marks = frozenset(marks)

@@ -55,7 +55,7 @@ def judged(launch: Launch, settings: Settings) -> Judged:
 def _of_another_server(launch: Launch) -> Word | None:
     """The option with which the engine's program hands over to another server, if that server's options are not known."""
     record = ENGINES[launch.engine].launchers.get(launch.launcher)
-    marks = record.marks if record is not None and not record.own - record.marks else frozenset()
+    marks = {mark.partition("=")[0] for mark in record.marks} if record is not None and record.foreign else frozenset()
     return next((word for word in launch.argv if word.text.flat.partition("=")[0].lstrip("-").replace("_", "-") in marks), None)
 
 

@@ -123,7 +123,7 @@ def thinned(text: str) -> str | None:
 def stream(text: str) -> list[tuple[int, int]] | None:
     """The places of the manifests that name an engine in a text of several JSON values; None for any other text.
 
-    `kubectl apply` takes such a text. Most of them hold records, one in a line, which are no manifests.
+    `kubectl apply` takes such a text. Most such texts hold records instead, one in a line.
     """
     found: list[tuple[int, int]] = []
     count, at = 0, _past_blanks(text, 0)

@@ -33,7 +33,7 @@ _GIVEN = re.compile(
 """The beginning of an `if` that asks whether a variable is given."""
 _ELSE = re.compile(r"\s*\}\s*else\s*\{\s*", re.IGNORECASE)
 _LITERAL = frozenset("\"'$0123456789")
-"""How a value begins that is no command."""
+"""The first characters of values that cannot be commands."""
 _CLOSED = re.compile(r"\s*\}")
 _PARAMETERS = re.compile(r"param\s*\((?P<inside>)", re.IGNORECASE)
 _VARIABLE = {

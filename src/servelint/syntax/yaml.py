@@ -13,7 +13,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import combinations, islice
 from weakref import WeakKeyDictionary
 
 from ruamel.yaml.composer import ComposerError
@@ -121,12 +121,12 @@ def mask_of(source: Source) -> Mask | None:
 
 
 def together(source: Source, *nodes: Node) -> bool:
-    """Whether a template writes all of some nodes, or none: parts of an `if` and of its `else` are never both there."""
+    """Whether some output of a template has all of some nodes: parts of an `if` and of its `else` are never both there."""
     mask = _MASKS.get(source)
     if mask is None or mask.text is None:
         return True
-    branches = {mask.branch(start(node)) for node in nodes}
-    return len(branches) == 1 or all(mask.taken(branch) for branch in branches)
+    places = [start(node) for node in nodes]
+    return all(mask.within(one, other) or mask.within(other, one) for one, other in combinations(places, 2))
 
 
 def _of_template(

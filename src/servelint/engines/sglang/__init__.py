@@ -111,6 +111,7 @@ class SGLang(Engine):
             ),
             own=("attention-backend", "backend", "mode", "quantization"),
             verb="serve",
+            foreign=True,
         ),
         "dynamo": Launcher(
             "https://docs.nvidia.com/dynamo/backends/sg-lang",

@@ -219,7 +219,7 @@ def command(config: Config) -> Operand:
 
 
 def model_option(config: Config) -> Operand:
-    """How `sglang serve` is told its model: the option as it is spelled, `position` for a bare word, or `file` for `--config`.
+    """How `sglang serve` gets its model: the option as it is spelled, `position` for a bare word, or `file` for `--config`.
 
     The command looks for the model's option among its words before it parses them or reads a file.
 
@@ -440,7 +440,7 @@ FACTS = {
     "lacks-expert-location": Fact(lacks("expert-location"), "bool", "the class of the model tells the expert balancer nothing"),
     "command": Fact(command, "text", "the program that starts the server: serve or launch_server"),
     "model-option": Fact(
-        model_option, "text", "how `sglang serve` is told its model: the option as it is spelled, position, or file"
+        model_option, "text", "how `sglang serve` gets its model: the option as it is spelled, position, or file"
     ),
     "old-variable": Fact(old_variable, "text", "a variable under the old prefix SGL_"),
     "says-other-device": Fact(says_other_device, "bool", "the launch selects a device other than a GPU"),

@@ -343,6 +343,7 @@ class VLLM(Engine):
             "https://github.com/vllm-project/vllm-omni/blob/v0.14.0/vllm_omni/entrypoints/cli/serve.py",
             switches=("omni",),
             marks=("omni",),
+            foreign=True,
         ),
         # answers no HTTP; the engine's options are those of AsyncEngineArgs
         "grpc": Launcher(

@@ -264,9 +264,10 @@ def dropped_switch(config: Config) -> Operand:
     Source: load_config_file in vllm/utils/argparse_utils.py (0.27.1), which writes no word for false. From 0.28.0 it writes
     the negative option if the parser that reads the file has it; that of `vllm serve` has only subcommands.
     """
-    if config.at_least("0.28.0") is not False and entrypoint(config).value != "serve":
+    keys = _in_file(config, "false")
+    if keys and config.at_least("0.28.0") is not False and entrypoint(config).value != "serve":
         return UNKNOWN if entrypoint(config) is UNKNOWN else ABSENT
-    for word in _in_file(config, "false"):
+    for word in keys:
         table = config.catalog.table(config.index) if config.catalog is not None and config.index is not None else None
         option = table.find(word.text.flat.replace("_", "-")) if table is not None else None
         if option is not None and option.negatives and (option.default is True or _on_by_default(config, option.name)):
@@ -280,7 +281,7 @@ def _on_by_default(config: Config, switch: str) -> bool:
         return prefix_caching(config).value is True
     if switch == "async-scheduling":
         return async_scheduling(config).value is True
-    return switch == "enable-chunked-prefill" and config.at_least("0.10") is True
+    return switch == "enable-chunked-prefill" and config.at_least("0.10.0") is True
 
 
 def mapping_in_file(config: Config) -> Operand:

@@ -766,7 +766,7 @@ def _blank_behind_backslash(config: Config) -> list[Violation]:
 
 
 _ELLIPSES = ("...", "…")
-"""What a page writes for words that it leaves out: its command is no command to run as it stands."""
+"""What a page writes for words that it leaves out: the command is not to be run as it stands."""
 
 
 def _cut(config: Config) -> list[Violation]:
