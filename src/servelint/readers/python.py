@@ -38,7 +38,7 @@ FORMAT = Format(
     needs=r"subprocess|Popen|os\.(?:system|popen|exec|spawn|posix_spawn)|create_subprocess|pexpect|exec_command|launch_server_cmd"
     r"|\bdef \w*(?:cmd|command|argv)\w*\(|execute_\w*command|execute_shell|SessionExecute|\.containers\.(?:run|create)"
     r"|write_text|\.write(?:lines)?\(|#!/(?:usr/)?bin/"
-    r"|\bcommand\s*=\s*[\[\w]|\bV1Container\b|PodOperator\b|DockerOperator\b|\bsky\.Task\b|\bimage_uri\s*=|serving_container_image_uri|\bPrimaryContainer\b"
+    r"|\bcommand=\s*[\[\w]|\bV1Container\b|PodOperator\b|DockerOperator\b|\bsky\.Task\b|\bimage_uri\s*=|serving_container_image_uri|\bPrimaryContainer\b"
     r"|\b(?:run_server|run_server_worker|launch_server|LLM|LLMConfig|(?:Async)?EngineArgs|(?:Async)?LLMEngine(?:\.\w+)?|Engine)\(",
     unnamed=r"(?m)\A(?:#!.*python|(?:#[^\n]*\n|\s)*(?:\"\"\"|(?:from|import) \w))",
 )
