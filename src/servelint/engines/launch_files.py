@@ -74,7 +74,7 @@ def opener(launch: Launch) -> Callable[[TracedText], TracedText | None]:
 
 
 def keys_with(launch: Launch, kind: str) -> list[Word]:
-    """The keys of the file that `--config` names, as the options that they are, whose value is `false` or a `mapping`."""
+    """The keys of the file that `--config` names, as the options that they are, whose value is `false` or a `mapping` with keys."""
     from servelint.syntax import yaml, yaml_values
 
     at = _named(launch.argv)
@@ -86,8 +86,11 @@ def keys_with(launch: Launch, kind: str) -> list[Word]:
             return []
         found: list[Word] = []
         for key, value in yaml.entries(nodes[0]).values():
-            false = yaml_values.truth(value, yaml_values.PYYAML) is False
-            if false if kind == "false" else yaml.is_mapping(value):
+            if kind == "false":
+                wanted = yaml_values.truth(value, yaml_values.PYYAML) is False
+            else:
+                wanted = yaml.is_mapping(value) and bool(yaml.entries(value))
+            if wanted:
                 option = TracedText.join((TracedText.of("--"), yaml.text(source, key)))
                 found.append(_moved(Word(option, yaml.span(source, key)), text))
         return found
