@@ -74,7 +74,7 @@ def opener(launch: Launch) -> Callable[[TracedText], TracedText | None]:
 
 
 def keys_with(launch: Launch, kind: str) -> list[Word]:
-    """The keys of the file that `--config` names, as the options that they are, whose value is `false` or a `mapping` with keys."""
+    """The keys of the file that `--config` names whose value is `false`, or a `mapping` with keys, as options (`--key`)."""
     from servelint.syntax import yaml, yaml_values
 
     at = _named(launch.argv)
