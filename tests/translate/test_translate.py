@@ -384,6 +384,7 @@ _FILE = "cat > /tmp/c.yaml <<EOF\n{keys}\nEOF\ntrtllm-serve a/b --tp_size 2 --co
             '--speculative-config {"method": "eagle3", "model": "c/d", "num_speculative_tokens": 3}',
         ),
         ("speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: 2", "sglang", "--speculative-algorithm NEXTN"),
+        ("speculative_config:\n  decoding_type: NGram\n  max_draft_len: 0", "vllm", ""),
         ("speculative_config:\n  decoding_type: Medusa\n  max_draft_len: 3\n  speculative_model_dir: c/d", "vllm", ""),
         ("speculative_config:\n  decoding_type: Eagle\n  max_draft_len: $N\n  speculative_model_dir: c/d", "vllm", ""),
     ],

@@ -261,6 +261,8 @@ def speculation(writer: _Writer, every: list[Given]) -> None:
     if isinstance(found, str):
         return leave_out(found)
     method, draft, tokens, rest = found
+    if tokens < 1:
+        return leave_out(f"with {tokens} drafted tokens nothing is drafted")
     said = f"; not carried: {', '.join(sorted(rest))}" if rest else ""
     if writer.engine == "vllm":
         names = _names(writer, "vllm", "speculative-methods")
