@@ -58,11 +58,12 @@ _NAME_ENDS = (
     r"|auth[-_]?key|signing[-_]?key|encryption[-_]?key|credentials?|[-_]auth|[-_]pat)"
 )
 _OF_A_MODEL = (
-    r"(?i).*(?:eos|bos|pad|unk|stop|mask|cls|sep|image|video|audio|special|start|end|first|last|per|next"
-    r"|num|seqs?|batch(?:ed)?|total|prefill|chunk(?:ed)?|decode|prompt|input|output|completion|new|draft|spec(?:ulative)?|reasoning"
-    r"|thinking|block|page|budget|limit|count|(?:^|[-_])(?:max|min|n))[-_]?token"
-)
-"""Names that end like that of a secret, and are those of what a model reads and writes: also misspelt ones of options."""
+    "eos", "bos", "pad", "unk", "stop", "mask", "cls", "sep", "image", "video", "audio", "special", "start", "end",
+    "first", "last", "per", "next", "num", "seq", "seqs", "batch", "batched", "total", "prefill", "chunk", "chunked",
+    "decode", "prompt", "input", "output", "completion", "new", "draft", "spec", "speculative", "reasoning", "thinking",
+    "block", "page", "budget", "limit", "count",
+)  # fmt: skip
+"""What stands before `token` in names of what a model reads and writes: also in misspelt ones of options."""
 _PLAIN = r"(?i)[-+]?\d+(?:[._]\d+)*(?:[kmgt]i?b?|e[-+]?\d+)?|true|false|yes|no|on|off|auto"
 """Numbers and switches, which are not secrets of options and variables except of keys and passwords."""
 _NAMED = rf"(?i){_NAME_ENDS}(?=[\"']?[\s:=,])"
@@ -132,8 +133,14 @@ def is_secret_name(name: str) -> bool:
 
 @lru_cache(maxsize=1 << 10)
 def _ends_so(name: str) -> bool:
-    found = _compiled(rf"(?i).*{_NAME_ENDS}").fullmatch(name) is not None
-    return found and _compiled(_OF_A_MODEL).fullmatch(name) is None
+    found = any(match.end() == len(name) for match in _compiled(_NAMED).finditer(name + ":"))
+    return found and not _is_of_a_model(name.lower().replace("_", "-"))
+
+
+def _is_of_a_model(name: str) -> bool:
+    before = name.removesuffix("token")
+    kind = before.removesuffix("-")
+    return before != name and (kind.endswith(_OF_A_MODEL) or kind.rpartition("-")[2] in ("max", "min", "n"))
 
 
 def may_look(text: str) -> bool:

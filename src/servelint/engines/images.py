@@ -117,7 +117,7 @@ def _identify(image: TracedText) -> Image:
         return _of_file(image) or held if held.claim.release is None else held
     if (filed := _of_file(image)) is not None:
         return filed
-    series = re.match(OF_SERIES, flat)
+    series = re.match(OF_SERIES, flat) if ".ubuntu" in flat else None
     serial = _of_house(series.group("name"), None) if series is not None else None
     if series is not None and serial is not None and serial.engine is not None:
         newest = _newest_of(serial.engine, series.group("release").replace("-", "."))

@@ -40,9 +40,11 @@ def product(name: str) -> Product | None:
     whole, _, _digest = name.partition("@")
     cut = whole.rfind(":", whole.rfind("/") + 1)
     repository, tag = (whole, "") if cut == -1 else (whole[:cut], whole[cut + 1 :])
+    lower = repository.lower()
     for one in PRODUCTS:
         if (
-            re.search(rf"(?:^|[^\w.-]){one.image}$", repository, re.IGNORECASE) is not None
+            any(word in lower for word in one.words)
+            and re.search(rf"(?:^|[^\w.-]){one.image}$", repository, re.IGNORECASE) is not None
             and re.search(one.tags, tag) is not None
         ):
             return one

@@ -80,7 +80,7 @@ def ask(launch: Launch, key: ReleaseKey | None, name: str, gpu: tuple[object, ob
     """
     place = _Place(launch, key)
     if name == "pip":
-        return _says(_INSTALL, place.text)
+        return place.installing and _says(_INSTALL, place.text)
     if name == "cuda":
         return place.cuda()
     if name == "capabilities":
@@ -126,6 +126,8 @@ def is_older(answer: str, release: str) -> bool:
 
 def installed(text: str) -> tuple[object, ...]:
     """What of a file outside of its launches decides what runs beside them: equal for files that install alike."""
+    if "install" not in text:
+        return ()
     how = (_BARE_IMAGE, _CHOSEN_ELSEWHERE, _OTHER_TORCH)
     words = [line["words"] for line in re.finditer(_INSTALL, _commands(text))]
     return (*words, *[installs(text, _NAMES.get(name, name)) for name in PACKAGES], *[_says(one, text) for one in how])
@@ -144,7 +146,7 @@ def installs(text: str, package: str, engine: str = "") -> tuple[str, bool] | No
         A release, UPGRADED for the newest, "" for one that is not known; and whether the engine is installed with it or after
         it, so that what the engine requires holds as well.
     """
-    if package not in text.lower().replace("_", "-"):
+    if package not in _spelled(text):
         return None
     joined = _commands(text)
     anywhere = _named(package, _IN_NAME)
@@ -164,6 +166,13 @@ def installs(text: str, package: str, engine: str = "") -> tuple[str, bool] | No
     return UPGRADED if upgrades and re.fullmatch(r"(?:>=[\d.]+)?", bounds) else "", later
 
 
+@lru_cache(maxsize=2)
+def _spelled(text: str) -> str:
+    """A file with the names of packages as pip knows them."""
+    return text.lower().replace("_", "-")
+
+
+@lru_cache(maxsize=2)
 def _commands(text: str) -> str:
     """A file without its comments, each command on one line."""
     return re.sub(_CONTINUED, " ", re.sub(_COMMENT, "", text))
@@ -206,7 +215,7 @@ def _says(pattern: str, text: str) -> bool:
 class _Place:
     """Where a launch has the engine from."""
 
-    __slots__ = ("engine", "fresh", "image", "key", "launch", "official", "text")
+    __slots__ = ("engine", "fresh", "image", "installing", "key", "launch", "official", "text")
 
     def __init__(self, launch: Launch, key: ReleaseKey | None) -> None:
         self.launch = launch
@@ -215,7 +224,8 @@ class _Place:
         self.text = launch.source.text
         self.image = images.identify(launch.image) if launch.image is not None else None
         self.official = self.image is not None and self.image.engine == self.engine and not self.image.house
-        self.fresh = _says(_BARE_IMAGE, self.text) and _installs_engine(self.text, self.engine)
+        self.installing = "install" in self.text
+        self.fresh = self.installing and _says(_BARE_IMAGE, self.text) and _installs_engine(self.text, self.engine)
 
     @property
     def known(self) -> bool:

@@ -167,7 +167,7 @@ def _judged(
     return [*findings, *_of_container(index, launch, configs[-1], releases)]
 
 
-_RELEASE = re.compile(r"\b(?:use|or) (?:[A-Za-z.]+ )?(b?\d[\w.]*) or (?:later|earlier)\b(?! with)")
+_RELEASE = r"\b(?:use|or) (?:[A-Za-z.]+ )?(b?\d[\w.]*) or (?:later|earlier)\b(?! with)"
 """An advice to run another release, without a change beside it."""
 
 
@@ -177,7 +177,8 @@ def _note_refusals(findings: list[Finding], reported: set[int], index: RuleIndex
     for finding in findings:
         if id(finding) not in reported:
             continue
-        for release in _RELEASE.findall(finding.advice) if " or " in finding.advice else ():
+        named = " or later" in finding.advice or " or earlier" in finding.advice
+        for release in re.findall(_RELEASE, finding.advice) if named else ():
             if config.catalog is None or config.catalog.index(release) is None:
                 continue
             if release not in refused:
@@ -377,7 +378,7 @@ def _of_parser(
     return found
 
 
-_LIFE = re.compile(r" (?:was removed in|exists from|for every earlier release) ")
+_LIFE = r" (?:was removed in|exists from|for every earlier release) "
 """Messages that name the release beside another one."""
 
 
@@ -389,7 +390,7 @@ def _name_span(found: list[Finding], launch: Launch, judged: Config, releases: R
     latest = _newest_tabled(launch.engine, judged.catalog)  # lacks what no known release has
     lasting = f"{engine} {latest or judged.shown}"
     for finding in found:
-        life = _LIFE.search(finding.message)
+        life = re.search(_LIFE, finding.message)
         if life is None:
             finding.message = re.sub(judged_as, name, finding.message)
         elif "earlier" in life.group():
@@ -448,11 +449,11 @@ def _breaks_alone(findings: list[Finding]) -> list[Finding]:
 def _name_the_parser(findings: list[Finding], configs: list[Config]) -> None:
     """Name the parser that reads what the model writes, where the release has none by the name that is given."""
     for finding in findings:
-        option = re.fullmatch(r"\w+/(tool-call-parser|reasoning-parser)-unknown", finding.rule)
-        if option is not None:
+        option = finding.rule.partition("/")[2].removesuffix("-unknown")
+        if option in ("tool-call-parser", "reasoning-parser") and finding.rule.endswith("-unknown"):
             from servelint.judge.checks.models import fitting_parser
 
-            fits = {fitting_parser(config, option.group(1)) for config in configs}
+            fits = {fitting_parser(config, option) for config in configs}
             if len(fits) == 1 and None not in fits:
                 finding.advice = f"write {fits.pop()}, the parser for this model"
 

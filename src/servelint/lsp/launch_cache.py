@@ -28,7 +28,7 @@ _NOT_COMPARED = ("beside", "files", "later", "meanwhile", "nodes", "open", "sour
 file of a launch, which is that of its places."""
 _HERE = object()
 """Stands for a place in the launch's own file."""
-_SCALARS = (str, int, float, bool, type(None))
+_SCALARS = frozenset((str, int, float, bool, type(None)))
 
 Place: TypeAlias = "tuple[str | None, tuple[int, int], tuple[int, int]]"
 """Path of the file, None for the launch's own, then its start and end: the number of a block of lines and an offset in it."""
@@ -69,17 +69,13 @@ class LaunchKey:
         places = [(self._at(start), self._at(end)) for start, end in self._offsets]
         lines = [text[start:end] for start, end in self._blocks]
         self.content: Hashable = tuple(self._values)
-        self.value: Hashable = (self.content, tuple(places), tuple(lines))
+        self.value: Hashable = _Hashed((self.content, tuple(places), tuple(lines)))
 
     def _add(self, value: object) -> None:
         values = self._values
-        if isinstance(value, TracedText):
-            values.append(len(value.pieces))
-            for piece in value.pieces:
-                values += (piece.text, piece.verbatim, piece.expression, piece.shown, piece.assumed)
-                self._add(piece.span)
-                self._add(piece.origin)
-                self._add(piece.perhaps)
+        kind = type(value)
+        if kind in _SCALARS:
+            values.append(value)
         elif isinstance(value, Span):
             if value.source is self._source:
                 values.append(_HERE)
@@ -87,8 +83,15 @@ class LaunchKey:
             else:
                 self._add(value.source)
                 values += (value.start, value.end)
-        elif isinstance(value, _SCALARS):
-            values.append(value)
+        elif isinstance(value, TracedText):
+            values.append(len(value.pieces))
+            for piece in value.pieces:
+                values += (piece.text, piece.verbatim, piece.expression, piece.shown, piece.assumed)
+                for place in (piece.span, piece.origin, piece.perhaps):
+                    if place is None:
+                        values.append(None)
+                    else:
+                        self._add(place)
         elif isinstance(value, (list, tuple)):
             values.append(len(value))
             for one in value:
@@ -102,10 +105,14 @@ class LaunchKey:
             self._others[value.path] = value
             values += (value.path, value.text)
         else:  # a launch, or a record that it has
-            values.append(type(value).__name__)
-            for name in type(value).__slots__:  # type: ignore[attr-defined]
+            values.append(kind.__name__)
+            for name in kind.__slots__:  # type: ignore[attr-defined]
                 if name not in _NOT_COMPARED:
-                    self._add(getattr(value, name))
+                    one = getattr(value, name)
+                    if type(one) in _SCALARS:
+                        values.append(one)
+                    else:
+                        self._add(one)
 
     def _at(self, offset: int) -> tuple[int, int] | None:
         number = bisect_right(self._blocks, (offset, len(self._source.text))) - 1
@@ -143,6 +150,22 @@ def _blocks(source: Source, offsets: list[tuple[int, int]]) -> list[tuple[int, i
         else:
             found.append((start, end))
     return found
+
+
+class _Hashed:
+    """A value of thousands of parts, with its hash, which a tuple works out anew each time."""
+
+    __slots__ = ("_hash", "_value")
+
+    def __init__(self, value: Hashable) -> None:
+        self._value = value
+        self._hash = hash(value)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Hashed) and self._hash == other._hash and self._value == other._value
 
 
 class _Entry:

@@ -289,7 +289,7 @@ def _by_config(name: str, publisher: str, known: Family | None) -> Family | None
     config = config_of(base) if base is not None else None
     if base is None or config is None or described is None:
         return None
-    own, words = last_part(base) == name, _WORD.split(name)
+    own, words = last_part(base) == name, re.split(_WORD, name)
     facts = from_config(config)
     left_out = ["context", "multimodal"]
     if not own:
@@ -298,7 +298,7 @@ def _by_config(name: str, publisher: str, known: Family | None) -> Family | None
     architecture = named or class_of(config)
     if known is not None and (named is None or not own):
         architecture = known.architecture
-    elif (not own and "hf" in words and "hf" not in _WORD.split(base)) or not _OTHER_HEADS.isdisjoint(words):
+    elif (not own and "hf" in words and "hf" not in re.split(_WORD, base)) or not _OTHER_HEADS.isdisjoint(words):
         architecture = None
     if architecture is None or architecture != class_of(config):
         left_out += ["type", "text-type"]
@@ -318,9 +318,9 @@ def _by_config(name: str, publisher: str, known: Family | None) -> Family | None
     return Family(str(architecture or described.model_type), facts, entry=entry)
 
 
-_WORD = re.compile(r"[-_.@+ ]")
+_WORD = r"[-_.@+ ]"
 _OTHER_HEADS = frozenset(("reward", "prm", "rm", "reranker", "classifier"))
-_SIZE = re.compile(r"(?<![a-z0-9.])\d+(?:[._]\d+)?(?=[bm](?![a-z0-9]))")
+_SIZE = r"(?<![a-z0-9.])\d+(?:[._]\d+)?(?=[bm](?![a-z0-9]))"
 
 
 @lru_cache(maxsize=1)
@@ -352,7 +352,7 @@ def with_source(architecture: str | None, source: str) -> dict[str, Any]:
 
 
 def _open(name: str) -> str:
-    return re.sub(r"[._@+ ]", "-", _SIZE.sub("#", name))
+    return re.sub(r"[._@+ ]", "-", re.sub(_SIZE, "#", name))
 
 
 def _by_class(name: str) -> Family | None:

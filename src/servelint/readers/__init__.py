@@ -122,7 +122,7 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
     return found
 
 
-_IMAGE = re.compile(r"(?im)^[ \t]*(?:- )?(?:repository|image)[ \t]*:[ \t]*[\"']?([\w.-]+(?::\d+)?(?:/[\w.-]+)+(?::[\w.-]+)?)")
+_IMAGE = r"(?im)^[ \t]*(?:- )?(?:repository|image)[ \t]*:[ \t]*[\"']?([\w.-]+(?::\d+)?(?:/[\w.-]+)+(?::[\w.-]+)?)"
 """An image of a text, whatever object it belongs to."""
 
 
@@ -136,7 +136,7 @@ def _products(source: Source, known: list[tuple[TracedText | None, str]]) -> lis
     spans = [image.extent() for image, _ in known if image is not None]
     lines = {source.position(span.start)[0] for span in spans if span is not None and span.source is source}
     found: list[tuple[TracedText, str]] = []
-    for match in _IMAGE.finditer(source.text):
+    for match in re.finditer(_IMAGE, source.text):
         held = product(match.group(1))
         if held is not None and source.position(match.start(1))[0] not in lines:
             image = TracedText.at(source, *match.span(1))
@@ -243,12 +243,12 @@ def _sprawls(source: Source, document: Node) -> bool:
 
 def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most: bounds.Bound = bounds.YAML_NODES) -> Reading:
     found = _yaml_as_one(source, neighbours, text, most)
-    if text is None and _ELSE.search(source.text) is not None:
+    if text is None and "{%" in source.text and re.search(_ELSE, source.text) is not None:
         _add_arms(source, neighbours, found.launches)
     return found
 
 
-_ELSE = re.compile(r"(?m)^[ \t]*\{%[-+]?\s*el(?:se|if)\b")
+_ELSE = r"(?m)^[ \t]*\{%[-+]?\s*el(?:se|if)\b"
 _CONDITIONS_AT_MOST = 4
 """Conditions of a template of which each part is read alone."""
 

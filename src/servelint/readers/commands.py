@@ -81,7 +81,7 @@ _SUBMITTERS = frozenset(("msub", "oarsub", "qsub", "sbatch"))
 _ASSIGNMENT = r"([A-Za-z_]\w*)="
 
 
-_OPTION_BELOW = re.compile(r"(?:[ \t]+#[^\n]*)?\n(?:[ \t]*(?=--?[A-Za-z])|[ \t]+(?=[\[{'\"]))")
+_OPTION_BELOW = r"(?:[ \t]+#[^\n]*)?\n(?:[ \t]*(?=--?[A-Za-z])|[ \t]+(?=[\[{'\"]))"
 
 
 def with_options_below(text: TracedText) -> TracedText:
@@ -89,7 +89,7 @@ def with_options_below(text: TracedText) -> TracedText:
 
     No shell would take these lines. One that continues its lines is left as it is.
     """
-    return text if "\\\n" in text.flat else text.sub(_OPTION_BELOW, lambda _: TracedText.of(" "))
+    return text if "\\\n" in text.flat else text.sub(re.compile(_OPTION_BELOW), lambda _: TracedText.of(" "))
 
 
 def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list[Launch]:
@@ -297,7 +297,7 @@ def _for_each_file(words: list[Word], context: CommandContext, depth: int) -> li
     return found
 
 
-_JOB = re.compile(r"(?m)^[ \t]*(?:@\w+|(?:[\d*/,A-Za-z-]+[ \t]+){4}[\d*/,A-Za-z-]+)[ \t]+(\S[^\n]*)")
+_JOB = r"(?m)^[ \t]*(?:@\w+|(?:[\d*/,A-Za-z-]+[ \t]+){4}[\d*/,A-Za-z-]+)[ \t]+(\S[^\n]*)"
 """A line of a crontab."""
 
 
@@ -306,7 +306,7 @@ def scheduled(table: TracedText, context: CommandContext, depth: int) -> list[La
     inner = _no_file(context.with_(site=None, env={}, open_env=True))
     return [
         launch
-        for line in _JOB.finditer(table.flat)
+        for line in re.finditer(_JOB, table.flat)
         for launch in script_launches(table.cut(*line.span(1)), inner, None, depth + 1)
     ]
 
@@ -784,7 +784,7 @@ def script_launches(
     return _once(found.launches()) + (_written(files, unread, ready, context, depth) if files or unread else [])
 
 
-_HANDED = re.compile(r"\"?\$(?:[@*]|\{[@*]\})\"?")
+_HANDED = r"\"?\$(?:[@*]|\{[@*]\})\"?"
 """The whole of a command that a function is given."""
 
 
@@ -794,7 +794,7 @@ def _once(found: list[Launch]) -> list[Launch]:
     kept: list[Launch] = []
     for launch in found:
         site = launch.site
-        if _HANDED.fullmatch(site.text) is not None:
+        if re.fullmatch(_HANDED, site.text) is not None:
             words = (*launch.verb, *launch.argv)
             key = (site.source.path, launch.engine, tuple([(word.text.span(), word.text.flat) for word in words]))
             if seen.setdefault(key, site.start) != site.start:
@@ -908,10 +908,9 @@ def _written_at(text: TracedText) -> int:
 
 
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ash", "ksh"))
-_READS_INPUT = re.compile(
-    rf"\A(?:(?:[\w./-]*/)?(?:env|sudo|exec|nohup)(?:\s+-\S+(?:\s+\w+)?)*\s|[A-Za-z_]\w*=\S*|{HOLE}|\s)*"
-    rf"(?:[\w./-]*/)?(?:{'|'.join(sorted(SHELLS))})(?:\s+-(?!c\b)[a-z]*)*(?:\s+-[a-z]*s(?:\s.*)?|\s+-)?\s*\Z",
-    re.DOTALL,
+_READS_INPUT = (
+    rf"(?s)\A(?:(?:[\w./-]*/)?(?:env|sudo|exec|nohup)(?:\s+-\S+(?:\s+\w+)?)*\s|[A-Za-z_]\w*=\S*|{HOLE}|\s)*"
+    rf"(?:[\w./-]*/)?(?:{'|'.join(sorted(SHELLS))})(?:\s+-(?!c\b)[a-z]*)*(?:\s+-[a-z]*s(?:\s.*)?|\s+-)?\s*\Z"
 )
 """A command that hands its standard input to a shell: `bash`, `A=1 bash -s -- x`, `sudo sh -`."""
 _SSH_WITH_VALUE = "BbcDEeFIiJLlmOopQRSWw"
@@ -939,10 +938,10 @@ def text_launches(words: list[Word], context: CommandContext, depth: int) -> lis
         return text_launches(words[at:], context, depth) if at is not None and words[at].value == "ssh" else []
     if name in ("ssh", "autossh"):
         command = joined([word.text for word in _after_host(words)], " ")
-        if words[1:] and words[1].text.flat == HOLE and _READS_INPUT.search(command.flat) is None:
+        if words[1:] and words[1].text.flat == HOLE and re.search(_READS_INPUT, command.flat) is None:
             behind = joined([word.text for word in _after_host(words[1:])], " ")  # `ssh $OPTIONS HOST bash -s`
-            command = behind if behind.flat and _READS_INPUT.search(behind.flat) is not None else command
-        if command.flat and _READS_INPUT.search(command.flat) is None:
+            command = behind if behind.flat and re.search(_READS_INPUT, behind.flat) is not None else command
+        if command.flat and re.search(_READS_INPUT, command.flat) is None:
             return script_launches(command, inner, None, depth + 1, stdin=context.stdin)
         return script_launches(context.stdin, inner, None, depth + 1) if context.stdin is not None else []
     found: list[Launch] = []
@@ -962,14 +961,14 @@ def text_launches(words: list[Word], context: CommandContext, depth: int) -> lis
     return found
 
 
-_SOURCE = re.compile(r":{3,4}\+?")
-_READ = re.compile(r"\{(?:\d+)?(?:\.|//?|/\.|#|%)?\}|\{=.*?=\}")
+_SOURCE = r":{3,4}\+?"
+_READ = r"\{(?:\d+)?(?:\.|//?|/\.|#|%)?\}|\{=.*?=\}"
 """What `parallel` replaces."""
 
 
 def _completed(words: list[Word], name: str) -> tuple[list[Word], list[Word]]:
     """The words of `parallel` and `xargs`, unknown where something that they read stands, and what they add to a command."""
-    pattern = _READ if name == "parallel" else re.compile(r"(?!)")
+    pattern = re.compile(_READ if name == "parallel" else r"(?!)")
     end = len(words)
     for at, word in enumerate(words):
         flag = re.fullmatch(r"-(?:[a-zA-Z0-9]*[IiJ]|-replace=?)(.*)", word.text.flat) if name == "xargs" else None
@@ -977,7 +976,7 @@ def _completed(words: list[Word], name: str) -> tuple[list[Word], list[Word]]:
             apart = word.text.flat[-1] in "IJ" and at + 1 < end
             pattern = re.compile(re.escape((words[at + 1].text.flat if apart else flag[1]) or "{}"))
             break
-        if name == "parallel" and _SOURCE.fullmatch(word.text.flat):
+        if name == "parallel" and re.fullmatch(_SOURCE, word.text.flat):
             end = at
             break
     texts = [word.text.sub(pattern, word.text.unknown) for word in words[:end]]

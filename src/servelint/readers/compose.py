@@ -465,8 +465,10 @@ _OVERLAYS = [
 
 def _gpus_added_elsewhere(file: File) -> bool:
     """Whether a file beside this one looks as if it adds the GPUs."""
-    name = file.source.path.rpartition("/")[2]
-    return any(one != name and file.neighbours.read(one) is not None for one in _OVERLAYS)
+    if file.overlaid is None:
+        name = file.source.path.rpartition("/")[2]
+        file.overlaid = any(one != name and file.neighbours.read(one) is not None for one in _OVERLAYS)
+    return file.overlaid
 
 
 def _identified(file: File, node: Node) -> int | None:

@@ -25,9 +25,10 @@ class File:
         tops: The entries of its documents.
         services: Name of a service -> its keys and values, several where documents repeat it.
         spent: How many values were read so far of all files of a project.
+        overlaid: Whether a file beside it looks as if it adds the GPUs; None until that is asked.
     """
 
-    __slots__ = ("_awaited", "_dotenv", "folder", "neighbours", "outer", "services", "source", "spent", "tops")
+    __slots__ = ("_awaited", "_dotenv", "folder", "neighbours", "outer", "overlaid", "services", "source", "spent", "tops")
 
     def __init__(
         self,
@@ -45,6 +46,7 @@ class File:
         self.spent: list[int] = project.spent if project is not None else [0]
         self._dotenv: dict[str, TracedText] | None = None
         self._awaited: frozenset[str] | None = None
+        self.overlaid: bool | None = None
         self.tops = [yaml.entries(document) for document in documents]
         self.services: dict[str, list[tuple[Node, Node]]] = {}
         for top in self.tops:

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from servelint.core.launch import Mishap
 from servelint.readers.compose_file import File, Service, env_files
 from servelint.readers.runtime import parts
-from servelint.syntax import dotenv, yaml, yaml_values
+from servelint.syntax import yaml, yaml_values
 from servelint.syntax.yaml import Node
 
 _DEVICES = ("deploy", "resources", "reservations", "devices")
-_VOLUME = re.compile(r"[A-Za-z0-9][\w.-]+")
-_RESTARTS = re.compile(r"no|always|unless-stopped|on-failure(?::\d+)?")
+_VOLUME = r"[A-Za-z0-9][\w.-]+"
+_RESTARTS = r"no|always|unless-stopped|on-failure(?::\d+)?"
 
 
 def of_service(service: Service, files: list[File], whole: bool) -> list[Mishap]:
@@ -75,6 +75,8 @@ def _devices(service: Service) -> Iterator[Mishap]:
 
 def _quotes(service: Service, files: list[File]) -> Iterator[Mishap]:
     """Values in `.env` and in the files of `env_file` whose quote nothing closes."""
+    from servelint.syntax import dotenv
+
     read = [files[0].neighbours.read(".env")] if files and files[0].outer is None else []
     read += [file.read(path) for file, path, raw in env_files(service) if path is not None and not raw]
     for source in {id(one): one for one in read if one is not None and ("'" in one.text or '"' in one.text)}.values():
@@ -117,7 +119,7 @@ def _alone(service: Service) -> Iterator[Mishap]:
         if network.value.startswith(("service:", "container:")) and ports and ports[-1][0].items(ports[-1][2]):
             file, key, _ = ports[-1]
             yield Mishap("ports-of-other", yaml.span(file.source, key), "ports", network.value)
-    unknown = restart is not None and restart.value and _RESTARTS.fullmatch(restart.value) is None
+    unknown = restart is not None and restart.value and re.fullmatch(_RESTARTS, restart.value) is None
     if unknown and restart is not None and (span := restart.span()) is not None:
         yield Mishap("restart-policy", span, restart.shown)
     if several and replicas is not None:
@@ -171,7 +173,7 @@ def _volume(file: File, item: Node) -> tuple[Node, str] | None:
         return None
     words = parts(file.text(item))
     name = words[0].value if len(words) > 1 else None
-    return (item, name) if name is not None and _VOLUME.fullmatch(name) else None
+    return (item, name) if name is not None and re.fullmatch(_VOLUME, name) else None
 
 
 def of_dependents(files: list[File]) -> dict[str, list[Mishap]]:

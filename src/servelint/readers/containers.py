@@ -529,13 +529,13 @@ def _in_container(
     return [launch] if entry.serves(image.engine, launch.launcher, argv) else []
 
 
-_SCRIPT = re.compile(r"(?:.*/)?(?:[\w.-]+\.(?:sh|bash)|(?:docker-)?entrypoint)")
+_SCRIPT = r"(?:.*/)?(?:[\w.-]+\.(?:sh|bash)|(?:docker-)?entrypoint)"
 
 
 def by_a_script(entrypoint: list[Word], command: list[Word], image: images.Image, context: CommandContext) -> list[Launch]:
     """The launch of an engine's image whose entry point is a script that is not here, by options that the engine has."""
     path = entrypoint[-1].text if entrypoint and image.engine is not None else None
-    if path is None or image.engine is None or _SCRIPT.fullmatch(path.value or "") is None:
+    if path is None or image.engine is None or re.fullmatch(_SCRIPT, path.value or "") is None:
         return []
     if (
         not command
@@ -666,7 +666,7 @@ def _configured(image: images.Image, command: list[Word], context: CommandContex
     return any(name in context.env for name in ENGINES[image.engine].model_variables)
 
 
-_SIMULATED = re.compile(r"--(?:enable-kvcache|fake-metrics|inter-token-latency|time-to-first-token|zmq-endpoint)(?:=|$)")
+_SIMULATED = r"--(?:enable-kvcache|fake-metrics|inter-token-latency|time-to-first-token|zmq-endpoint)(?:=|$)"
 """Options of a simulator that no engine has (https://github.com/llm-d/llm-d-inference-sim)."""
 
 
@@ -693,7 +693,7 @@ def _implied(image: images.Image, command: list[Word]) -> bool:
     first = command[0].text.flat
     if first.endswith((".sh", ".bash", ".py")):
         return False  # a script with options of its own
-    if image.house and any(_SIMULATED.match(word.text.flat) for word in command):
+    if image.house and any(re.match(_SIMULATED, word.text.flat) for word in command):
         return False
     options = any(word.text.flat.startswith("--") for word in command[1:])
     return first.startswith("-") or (options and (first == "serve" or "/" in first or not command[0].text.known))

@@ -51,14 +51,14 @@ def _range(part: str) -> list[int | None] | None:
     return list(range(first, last + 1)) if first <= last < first + 256 else None
 
 
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_DRIVE = r"[A-Za-z]:[\\/]"
 
 
 def parts(text: TracedText) -> list[TracedText]:
     """The parts of a text between its colons; that of a drive of Windows (`C:\\models:/models`) is a part of its path."""
     found: list[TracedText] = []
     at = 0
-    start = 2 if _DRIVE.match(text.flat) is not None else 0
+    start = 2 if re.match(_DRIVE, text.flat) is not None else 0
     while (colon := text.flat.find(":", max(at, start))) != -1:
         found.append(text.cut(at, colon))
         at = colon + 1
@@ -88,7 +88,7 @@ def count(text: TracedText | None, default: int) -> int | None:
 
 
 _NO_PATH = (None, None, None)
-_PATH = re.compile(r"/[\w./-]*(?=[\s'\");|&]|$)")
+_PATH = r"/[\w./-]*(?=[\s'\");|&]|$)"
 _FAILS = r"\bcurl\b[^|;&]*\s(?:-[a-zA-Z]*f|--fail)|\bwget\b"
 
 
@@ -104,7 +104,7 @@ def asked(texts: list[TracedText]) -> tuple[int | None, TracedText | None, Trace
     if len({match.group(1) for match, _ in found}) != 1 or len(found) > 1:
         return _NO_PATH
     match, text = found[0]
-    path = _PATH.match(text.flat, match.end(1)) if re.search(_FAILS, command) else None
+    path = re.compile(_PATH).match(text.flat, match.end(1)) if re.search(_FAILS, command) else None
     return int(match.group(1)), text.cut(*match.span(1)), text.cut(*path.span()) if path is not None else None
 
 
@@ -114,15 +114,15 @@ def asks_server(texts: list[TracedText]) -> bool:
     return not command.strip() or re.search(_TALKS, command) is not None
 
 
-_CLIENT = re.compile(r"[ \t]*(?:/usr/bin/)?(curl|wget)(?=\s|$)")
-_OTHER_WAY = re.compile(r";|\|\|(?!\s*(?:exit|false|kill)\b)")
+_CLIENT = r"[ \t]*(?:/usr/bin/)?(curl|wget)(?=\s|$)"
+_OTHER_WAY = r";|\|\|(?!\s*(?:exit|false|kill)\b)"
 
 
 def client(texts: list[TracedText]) -> TracedText | None:
     """The program, curl or wget, without which a check fails; None if it needs neither, or has another way."""
-    if _OTHER_WAY.search(" ".join([text.flat for text in texts])):
+    if re.search(_OTHER_WAY, " ".join([text.flat for text in texts])):
         return None
-    found = [(match, text) for text in texts if (match := _CLIENT.match(text.flat)) is not None]
+    found = [(match, text) for text in texts if (match := re.match(_CLIENT, text.flat)) is not None]
     return found[0][1].cut(*found[0][0].span(1)) if found else None
 
 

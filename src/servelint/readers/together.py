@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 _AT_MOST = 16
 """Launches that are compared with each other: more are written by a loop."""
-_DETACHED = re.compile(r"--detach(?:=true)?|-[it]*d[it]*")
+_DETACHED = r"--detach(?:=true)?|-[it]*d[it]*"
 """The option with which a container tool goes on while the container runs."""
 _NOT_HERE = frozenset(
     ("exec", "ip", "kubectl", "mpiexec", "mpirun", "nsenter", "parallel", "pdsh", "screen", "srun", "ssh", "timeout", "tmux")
 )
 """Words of commands that start a program on another machine, in another network, or for a time."""
-_ENDS = re.compile(
+_ENDS = (
     r"(?i)\b(?:\w*(?:kill|stop|clean|shutdown|terminate|restart)\w*|wait|rm|down|exit|return|fg)\b"
     r"|#[^\n]*\b(?:node|host|machine|server|terminal|shell|either|or|alternativ\w*)\b"
 )
@@ -42,9 +42,12 @@ def add(running: list[tuple[Launch, Invocation]], launch: Launch, ran: Invocatio
         for other, one in running[:_AT_MOST]
         if one.site.source is here.source
         and one.site.end < here.start
-        and (one.background or (other.container is not None and any(_DETACHED.fullmatch(word.text.flat) for word in one.words)))
+        and (
+            one.background
+            or (other.container is not None and any(re.fullmatch(_DETACHED, word.text.flat) for word in one.words))
+        )
         and not any(word.text.flat in _NOT_HERE for word in (*one.words[:6], *ran.words[:6]))
-        and not _ENDS.search(here.source.text, one.site.end, here.start)
+        and not re.compile(_ENDS).search(here.source.text, one.site.end, here.start)
     ]
     launch.meanwhile = _met(launch, [other for other, _ in running])
     running.append((launch, ran))

@@ -75,7 +75,7 @@ def printable(finding: Finding) -> bool:
 
 
 _RELEASE = r"b?\d[\w.]*"
-_CITED = re.compile(
+_CITED = (
     rf"(?P<name>[a-z][a-z.]*)[- ](?P<first>{_RELEASE})(?P<more>(?:(?:,| to| and|, and) {_RELEASE})*)"
     r" (?P<path>(?:[\w.+-]+/)+[\w.+-]*)(?::(?P<line>\d+)(?:-(?P<last>\d+))?)?(?= \(|$)"
 )
@@ -94,7 +94,7 @@ def address(evidence: str) -> str | None:
     """
     if evidence.startswith(("https://", "http://")):
         return evidence.partition(" ")[0]
-    cited = _CITED.match(evidence)
+    cited = re.match(_CITED, evidence)
     if cited is None:
         return None
     name, path = cited["name"], cited["path"]
@@ -107,7 +107,7 @@ def address(evidence: str) -> str | None:
     return url if home else None
 
 
-_NAMED = re.compile(r"--?[A-Za-z][\w-]*|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
+_NAMED = r"--?[A-Za-z][\w-]*|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b"
 
 
 @derived
@@ -123,7 +123,7 @@ def see(finding: Finding) -> str:
         return f"{url} ({says}" if says else url
     if finding.launch is not None and finding.evidence:
         own = finding.launch.engine
-        names = _NAMED.findall(finding.message)
+        names = re.findall(_NAMED, finding.message)
         for engine in sorted(_cataloged() if names else (), key=lambda one: one != own):
             catalog = load(engine)
             for name in names:

@@ -64,7 +64,7 @@ _WORDED = (
 _CROSSED = r"(?<![A-Za-z0-9_])(?:x{3,}|X{2,}|\d\.X+|[vV]?[XY]\.[XYZ]\.[XYZ])(?![A-Za-z0-9_])"
 _IN_JSON = r"(?<=[:\[,])[ ]*(?:\[(?!(?:null|true|false)\])[A-Za-z][\w -]*\]|\{[A-Za-z]\w*\}|_{2,}|\?{2,}|N)(?=[ ]*[,}\]])"
 _WHOLE = r"\$\([A-Za-z_]\w*\)|\[[^\W\d][^\[\]\n\"':{}]{0,80}\]|_{2,}|\?{2,}|N|<[^<>\n]{1,80}>"
-_WHOLE_BEGINS = ("$(", "[", "_", "?", "N", "<")
+_WHOLE_BEGINS = ("$(", "[", "_", "?", "<")
 _OF_A_TOKENIZER = (
     r"</?(?:think|thinking|reasoning|answer|tool_calls?|function|response|s|pad|unk|mask|[be]os|image|video|audio)>"
 )
@@ -74,7 +74,7 @@ _MARKS = "<{[.…"
 _GENERIC = frozenset(("count", "file", "host", "id", "list", "model", "n", "name", "num", "path", "port", "size", "value"))
 _WORDS = ("your", "here", "change", "replace", "do", "tbd", "fixme", "fill", "insert", "placeholder")
 _IN_VALUE = (
-    (("[", "{", "__", "??", "N"), _IN_JSON),
+    (("[", "{", "__", "??", "N,", "N ", "N}", "N]"), _IN_JSON),
     *_FENCED,
     (_WORDS, _WORDED),
     (("xx", ".x", ".y", ".z"), _CROSSED),
@@ -111,7 +111,8 @@ def in_value(text: TracedText) -> TracedText:
     """A value, a word of an argv or an image with an unknown for each placeholder."""
     flat = text.flat
     start = flat.find("=") + 1 if flat[:1] == "-" else 0
-    whole = _compiled(_WHOLE).fullmatch(flat, start) if flat.startswith(_WHOLE_BEGINS, start) else None
+    may_be = flat.startswith(_WHOLE_BEGINS, start) or flat[start:] == "N"
+    whole = _compiled(_WHOLE).fullmatch(flat, start) if may_be else None
     if (
         whole is not None
         and _compiled(_OF_A_TOKENIZER).fullmatch(flat, start) is None
@@ -126,14 +127,7 @@ def in_value(text: TracedText) -> TracedText:
 def _notations(flat: str) -> str:
     """The pattern of the notations that a value may have; "" for none."""
     lower = flat.lower()
-    if _sign().search(flat) is None and _sign().search(lower) is None:
-        return ""
     return "|".join([pattern for signs, pattern in _IN_VALUE if any(sign in flat or sign in lower for sign in signs)])
-
-
-@lru_cache(maxsize=1)
-def _sign() -> re.Pattern[str]:
-    return re.compile("|".join([re.escape(sign) for signs, _ in _IN_VALUE for sign in signs]))
 
 
 _SUBSTITUTED = r"(?<!\$)\$\{[A-Za-z_]\w*(?::?[-?+=][^{}\n]*)?\}"

@@ -349,7 +349,7 @@ def _float(text: str, written: str) -> float | str:
 
 def _moment(text: str, *, go: bool) -> datetime.date | None:
     """A date, or a date with a time; None for what the reader does not take for one."""
-    match = re.fullmatch(_DATE, text) if text[4:5] == "-" else None
+    match = re.fullmatch(_DATE, text) if text[4:5] == "-" and text[:4].isdigit() else None
     if match is None:
         return None
     import datetime

@@ -83,14 +83,14 @@ def _device_variables() -> tuple[str, ...]:
     return tuple([name for engine in ENGINES.values() for name in engine.device_variables])
 
 
-_NO_DEVICE = re.compile(r"(?i)all|any|auto|cuda(?::?\d+)?|gpu:?\d*|nvidia|true|\[.*")
+_NO_DEVICE = r"(?i)all|any|auto|cuda(?::?\d+)?|gpu:?\d*|nvidia|true|\[.*"
 """What other variables and options take; NVIDIA_VISIBLE_DEVICES takes `all`."""
 
 
 def _no_device(config: Config) -> list[Violation]:
     """A first device that CUDA does not know, where it is the end of the list."""
     visible = config.operand("env." + _VISIBLE)
-    if not isinstance(visible.value, str) or visible.span is None or not _NO_DEVICE.fullmatch(visible.value.strip()):
+    if not isinstance(visible.value, str) or visible.span is None or not re.fullmatch(_NO_DEVICE, visible.value.strip()):
         return []
     message = f"{_VISIBLE}={visible.value} names no GPU, and CUDA hides every GPU behind a name that it does not know"
     advice = f"delete {_VISIBLE}, without which every GPU is visible, or list indexes (0,1)"
