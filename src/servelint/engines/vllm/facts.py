@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _METHODS = "speculative-methods"
 _METHODS_ON_HIDDEN_STATES = ("mtp", "eagle", "eagle3")
+_METHODS_ON_THE_HOST = ("ngram", "suffix", "medusa", "custom_class")
 
 
 def speculation(config: Config) -> Operand:
@@ -184,9 +185,11 @@ def _mamba_prefix_caching(config: Config) -> bool | None:
 
 
 def async_scheduling(config: Config) -> Operand:
-    """Whether scheduling is asynchronous: opt-in before 0.14.0, then on by default for drafts on hidden states.
+    """Whether scheduling is asynchronous: opt-in before 0.14.0, then on by default but for what a release cannot schedule so.
 
-    Source: vllm/config/scheduler.py and vllm/config/vllm.py (async_scheduling None means auto from 0.14.0).
+    Source: vllm/config/scheduler.py and vllm/config/vllm.py (async_scheduling None means auto from 0.14.0). Auto is off for drafts
+    that are made on the CPU, for pooling models from 0.20.0, for pipelines in 0.14, and for hybrid models that cache prefixes
+    in 0.15 and 0.16. Ray's executors are not decided here.
     """
     asked = config.operand("async-scheduling")
     if asked.present is not False:
@@ -196,13 +199,36 @@ def async_scheduling(config: Config) -> Operand:
         return UNKNOWN
     if not auto:
         return Operand(True, False)
-    for name in ("pipeline-parallel-size", "distributed-executor-backend"):
+    for name in ("pipeline-parallel-size", "distributed-executor-backend", "data-parallel-backend"):
         other = config.operand(name)
-        if other.present and other.value not in (1, "mp", "uni"):
+        if other.present is not False and other.value not in (1, "mp", "uni"):
             return UNKNOWN
-    if speculative_method(config).value in _METHODS_ON_HIDDEN_STATES:
-        return Operand(True, True)
-    return UNKNOWN
+    padded = config.operand("speculative-config.disable_padded_drafter_batch")
+    if padded.present is not False and padded.value is not False:
+        return UNKNOWN
+    if config.operand("gpu.vendor").value not in (None, "nvidia", "amd"):
+        return UNKNOWN
+    method = speculative_method(config)
+    if method.value in _METHODS_ON_THE_HOST:
+        return Operand(True, False) if config.at_least("0.33.0") is False else UNKNOWN
+    if method.value not in _METHODS_ON_HIDDEN_STATES and not (speculation(config).present is False and _writes_text(config)):
+        return UNKNOWN
+    if config.operand("model.hybrid").value is True and config.at_least("0.15.0") is not False and not config.at_least("0.18.0"):
+        return Operand(True, True) if prefix_caching(config).value is False else UNKNOWN
+    return Operand(True, True)
+
+
+def _writes_text(config: Config) -> bool:
+    """Whether the model writes text, or what it does makes no difference to its schedule (before 0.20.0)."""
+    if config.at_least("0.20.0") is False:
+        return True
+    runner = config.operand("runner")
+    if runner.present is not False:
+        return runner.value == "generate"
+    name = str(config.operand("model").value or "").lower()
+    pools = any(word in name for word in ("embed", "rerank", "reward", "classif"))
+    family, convert = config.operand("model.family").value, config.operand("convert")
+    return family is not None and convert.present is False and not pools and config.operand("model.type").value not in _ENCODERS
 
 
 def _registered(config: Config, option: str, kind: str, plugins: tuple[str, ...] = ()) -> Operand:
