@@ -211,24 +211,32 @@ def async_scheduling(config: Config) -> Operand:
     method = speculative_method(config)
     if method.value in _METHODS_ON_THE_HOST:
         return Operand(True, False) if config.at_least("0.33.0") is False else UNKNOWN
-    if method.value not in _METHODS_ON_HIDDEN_STATES and not (speculation(config).present is False and _writes_text(config)):
+    drafts = method.value in _METHODS_ON_HIDDEN_STATES
+    if (not drafts and speculation(config).present is not False) or not _writes_text(config, drafts):
         return UNKNOWN
-    if config.operand("model.hybrid").value is True and config.at_least("0.15.0") is not False and not config.at_least("0.18.0"):
-        return Operand(True, True) if prefix_caching(config).value is False else UNKNOWN
+    if config.at_least("0.15.0") is not False and not config.at_least("0.18.0"):
+        states = config.operand("model.hybrid").value is True and prefix_caching(config).value is not False
+        if states or config.operand("mamba-cache-mode").present is not False:
+            return UNKNOWN
     return Operand(True, True)
 
 
-def _writes_text(config: Config) -> bool:
-    """Whether the model writes text, or what it does makes no difference to its schedule (before 0.20.0)."""
+def _writes_text(config: Config, drafts: bool) -> bool:
+    """Whether the model writes text, or what it does makes no difference to its schedule (before 0.20.0).
+
+    drafts: the model is drafted for, and so writes text if no option says otherwise
+    """
     if config.at_least("0.20.0") is False:
         return True
     runner = config.operand("runner")
     if runner.present is not False:
         return runner.value == "generate"
+    if config.operand("convert").present is not False:
+        return False
     name = str(config.operand("model").value or "").lower()
     pools = any(word in name for word in ("embed", "rerank", "reward", "classif"))
-    family, convert = config.operand("model.family").value, config.operand("convert")
-    return family is not None and convert.present is False and not pools and config.operand("model.type").value not in _ENCODERS
+    plain = config.operand("model.family").value is not None and model_overridden(config).value is False
+    return drafts or (plain and not pools and config.operand("model.type").value not in _ENCODERS)
 
 
 def _registered(config: Config, option: str, kind: str, plugins: tuple[str, ...] = ()) -> Operand:
