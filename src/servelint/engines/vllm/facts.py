@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _METHODS = "speculative-methods"
 _METHODS_ON_HIDDEN_STATES = ("mtp", "eagle", "eagle3")
+_METHODS_ON_THE_HOST = ("ngram", "suffix", "medusa", "custom_class")
 
 
 def speculation(config: Config) -> Operand:
@@ -184,9 +185,11 @@ def _mamba_prefix_caching(config: Config) -> bool | None:
 
 
 def async_scheduling(config: Config) -> Operand:
-    """Whether scheduling is asynchronous: opt-in before 0.14.0, then on by default for drafts on hidden states.
+    """Whether scheduling is asynchronous: opt-in before 0.14.0, then on by default but for what a release cannot schedule so.
 
-    Source: vllm/config/scheduler.py and vllm/config/vllm.py (async_scheduling None means auto from 0.14.0).
+    Source: vllm/config/scheduler.py and vllm/config/vllm.py (async_scheduling None means auto from 0.14.0). Auto is off for drafts
+    that are made on the CPU, for pooling models from 0.20.0, for pipelines in 0.14, and for hybrid models that cache prefixes
+    in 0.15 and 0.16. Ray's executors are not decided here.
     """
     asked = config.operand("async-scheduling")
     if asked.present is not False:
@@ -196,13 +199,44 @@ def async_scheduling(config: Config) -> Operand:
         return UNKNOWN
     if not auto:
         return Operand(True, False)
-    for name in ("pipeline-parallel-size", "distributed-executor-backend"):
+    for name in ("pipeline-parallel-size", "distributed-executor-backend", "data-parallel-backend"):
         other = config.operand(name)
-        if other.present and other.value not in (1, "mp", "uni"):
+        if other.present is not False and other.value not in (1, "mp", "uni"):
             return UNKNOWN
-    if speculative_method(config).value in _METHODS_ON_HIDDEN_STATES:
-        return Operand(True, True)
-    return UNKNOWN
+    padded = config.operand("speculative-config.disable_padded_drafter_batch")
+    if padded.present is not False and padded.value is not False:
+        return UNKNOWN
+    if config.operand("gpu.vendor").value not in (None, "nvidia", "amd"):
+        return UNKNOWN
+    method = speculative_method(config)
+    if method.value in _METHODS_ON_THE_HOST:
+        return Operand(True, False) if config.at_least("0.33.0") is False else UNKNOWN
+    drafts = method.value in _METHODS_ON_HIDDEN_STATES
+    if (not drafts and speculation(config).present is not False) or not _writes_text(config, drafts):
+        return UNKNOWN
+    if config.at_least("0.15.0") is not False and not config.at_least("0.18.0"):
+        states = config.operand("model.hybrid").value is True and prefix_caching(config).value is not False
+        if states or config.operand("mamba-cache-mode").present is not False:
+            return UNKNOWN
+    return Operand(True, True)
+
+
+def _writes_text(config: Config, drafts: bool) -> bool:
+    """Whether the model writes text, or what it does makes no difference to its schedule (before 0.20.0).
+
+    drafts: the model is drafted for, and so writes text if no option says otherwise
+    """
+    if config.at_least("0.20.0") is False:
+        return True
+    runner = config.operand("runner")
+    if runner.present is not False:
+        return runner.value == "generate"
+    if config.operand("convert").present is not False:
+        return False
+    name = str(config.operand("model").value or "").lower()
+    pools = any(word in name for word in ("embed", "rerank", "reward", "classif"))
+    plain = config.operand("model.family").value is not None and model_overridden(config).value is False
+    return drafts or (plain and not pools and config.operand("model.type").value not in _ENCODERS)
 
 
 def _registered(config: Config, option: str, kind: str, plugins: tuple[str, ...] = ()) -> Operand:

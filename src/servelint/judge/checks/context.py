@@ -9,6 +9,8 @@ A limit is the largest that may follow: a length above it is refused whatever th
 
 from __future__ import annotations
 
+import json
+
 from servelint.engines.config import Config, given_object
 from servelint.judge.checks import whole
 
@@ -59,6 +61,17 @@ def vllm(config: Config) -> dict[str, str] | None:
     elif rope is not None and kind != "yarn":
         limit = given * _factor(rope)
     return _above(length, limit, base)
+
+
+def vllm_type(config: Config) -> dict[str, str] | None:
+    """A length in --hf-overrides that is a text, a list or an object, where the release reads the model's own."""
+    given = given_object(config, "hf-overrides")
+    multimodal = config.operand("model.multimodal").value
+    if given is None or multimodal is None or (multimodal and config.operand("model.type").value in _FLAT_BEFORE):
+        return None
+    inner = given.get("text_config") if multimodal else given
+    value = inner.get("max_position_embeddings") if isinstance(inner, dict) else None
+    return {"value": json.dumps(value)} if isinstance(value, str | list | dict) else None
 
 
 def vllm_rope(config: Config) -> dict[str, str] | None:
