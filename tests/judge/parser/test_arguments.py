@@ -797,6 +797,7 @@ class TestAdvice:
                 "--cache-dtype auto --kv-cache-dtype fp8",
                 "delete it, with its value: --kv-cache-dtype is set already",
             ),
+            ("sglang", "0.5.23", "---kv-cache-dtype auto", "did you mean --kv-cache-dtype?"),
         ],
     )
     def test_it_is_complete_and_says_nothing_twice(self, engine: str, release: str, text: str, advice: str) -> None:

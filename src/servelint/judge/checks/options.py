@@ -682,11 +682,16 @@ def other_modality(config: Config) -> dict[str, str] | None:
     return {"key": other[0]} if other else None
 
 
+_WHOLE_NUMBERS = ("max_position_embeddings", "num_hidden_layers", "hidden_size", "vocab_size", "num_attention_heads")
+_CHECKED_TYPES = ("gpt_oss", "llama", "qwen2", "qwen3", "qwen3_moe")
+"""Their configurations are classes of transformers, which checks what it is given, and of no repository."""
+
+
 def override_shape(config: Config) -> dict[str, str] | None:
-    """--json-model-override-args that are not an object, or give an object of the config a single value.
+    """--json-model-override-args that are not an object, or give an object of the config a single value, or a number a text.
 
     Source: get_config in sglang-0.5.23 srt/utils/hf_transformers/config.py calls `config.update`; get_context_length of
-    common.py reads the factor and the length.
+    common.py reads the factor and the length. The configurations of transformers 5 refuse other types (0.5.12 and 0.5.23, run).
     """
     node = config.reading.parsed("json-model-override-args")
     if node is None or node.kind == UNKNOWN:
@@ -695,6 +700,7 @@ def override_shape(config: Config) -> dict[str, str] | None:
         empty = (node.kind == ARRAY and not node.items) or (node.kind == WORD and node.value is None)
         return {"reason": "is a list, not an object" if node.kind == ARRAY else "is not an object"} if not empty else None
     flat = config.operand("model.multimodal").value is False  # no inner config: these are the keys that count
+    checked = flat and config.at_least("0.5.12") is True and config.operand("model.type").value in _CHECKED_TYPES
     for key, (_, value) in node.members.items():
         if key == "text_config" and value.kind not in (OBJECT, UNKNOWN):
             return {"reason": "gives text_config a value that is not an object"}
@@ -708,6 +714,9 @@ def override_shape(config: Config) -> dict[str, str] | None:
             return {"reason": "gives a config without text_config one that lacks num_attention_heads"}
         if key == "max_position_embeddings" and flat and value.kind in (OBJECT, ARRAY):
             return {"reason": "gives max_position_embeddings a value that is not a number"}
+        text = value.kind == STRING and value.value is not None
+        if checked and key in _WHOLE_NUMBERS and (text or value.kind == WORD or isinstance(value.value, float)):
+            return {"reason": f"gives {key} a value that is not a whole number"}
         single = value.kind in (STRING, NUMBER, WORD) and value.value
         read = key == "rope_scaling" or (key == "rope_parameters" and config.at_least("0.5.10") is True)
         if read and flat and single:
@@ -907,3 +916,19 @@ def _known_words(config: Config, option: str) -> list[str] | None:
     setting = config.setting(option)
     words = setting.values if setting is not None else []
     return [word.text.flat for word in words] if all(word.text.known and not word.many for word in words) else None
+
+
+# -- the file of --config
+
+
+def config_not_read(config: Config) -> dict[str, str] | None:
+    """The file of --config that SGLang does not read, because no word of the command is --config.
+
+    Source: prepare_server_args in sglang-0.5.23 srt/server_args.py:683 (0.5.4 line 3658).
+    """
+    setting = config.setting("config")
+    words = config.launch.argv
+    if setting is None or setting.value is None or not setting.value.known or any(word.many for word in words):
+        return None
+    alone = any(word.value in (None, "--config") for word in words)
+    return None if alone else {"file": setting.value.flat}

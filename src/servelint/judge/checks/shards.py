@@ -338,6 +338,20 @@ def experts_in_fp8(config: Config) -> dict[str, str] | None:
     return _cut_experts(config, model, 64) if online or (given.present is False and schemes == {"fp8"}) else None
 
 
+def experts_for_aiter(config: Config) -> dict[str, str] | None:
+    """Unquantized experts whose shard is not a whole number of the smallest tiles of AITER's kernel, of 64.
+
+    Source: _aiter_ck_moe_supported in srt/layers/quantization/unquant.py (sglang-0.5.14 line 400), which asks for 128; 0.5.10
+    to 0.5.13 run Triton on the weights that are shuffled for AITER.
+    """
+    model, size, ranks = _known(config), whole(config, "effective.tp-size"), whole(config, "effective.ep-size")
+    if model is None or model.experts is None or size is None or ranks != 1:
+        return None
+    plain = config.operand("quantization").present is False and all(one.scheme == "none" for one in model.quantization.formats)
+    inner = model.experts.intermediate
+    return _said(model, "size of an expert", inner, size, 64, {"experts": (inner, 1)}) if plain else None
+
+
 def _cut_experts(config: Config, model: Architecture, group: int) -> dict[str, str] | None:
     size, replicas = whole(config, "tensor-parallel-size"), product(config, ("data-parallel-size",))
     if (

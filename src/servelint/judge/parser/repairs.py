@@ -82,7 +82,9 @@ def setting_of(view: ReleaseView, word: Word | None) -> Setting | None:
 def setting_named(view: ReleaseView, spelling: str) -> Setting | None:
     """The setting of an option by any of its spellings; None if the launch does not set it."""
     option = view.find(spelling)
-    return next((one for one in view.config.reading.arguments.every if option is not None and one.name == option.name), None)
+    every = view.config.reading.arguments.every if option is not None else []
+    # a word that the release refuses, such as ---port, has the name of the option too, and sets nothing
+    return next((one for one in every if option is not None and one.name == option.name and one.option is not None), None)
 
 
 def in_place_of(view: ReleaseView, name: str, setting: Setting | None = None) -> Replacement | None:
