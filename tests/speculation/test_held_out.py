@@ -41,7 +41,10 @@ def test_the_error_is_small_and_to_both_sides() -> None:
 
 def test_help_is_told_from_harm() -> None:
     """Those that are missed lose by more than memory and compute explain: a small model with MTP in vLLM (issue 39680),
-    DeepSeek V4 Pro on AMD with 32 requests, SGLang on two GPUs, and llama.cpp for Vulkan. Of gpt-oss, the plain step takes longer."""
+    DeepSeek V4 Pro on AMD with 32 requests, SGLang on two GPUs, and llama.cpp for Vulkan.
+
+    Of gpt-oss, the plain step takes longer.
+    """
     wrong = [row for row, found in FOUND if abs(row.gain - 1) > 0.08 and (row.gain > 1) != (found.mid > 1)]
     missed = {(row.case.engine, row.case.model) for row in wrong}
     assert missed == {
