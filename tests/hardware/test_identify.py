@@ -36,6 +36,7 @@ from tests.together import together
         ("rtx5090", "rtx-5090"),
         ("RTX PRO 6000 Blackwell", "rtx-pro-6000"),
         ("NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition", "rtx-pro-6000"),
+        ("NVIDIA RTX PRO 5000 72GB Blackwell", "rtx-pro-5000-72gb"),
         ("NVIDIA RTX 6000 Ada Generation", "rtx-6000-ada"),
         ("gb10", "gb10"),
         ("dgx-spark", "gb10"),

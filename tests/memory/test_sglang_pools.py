@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.engines.releases import known_releases
+from servelint.hardware import identify
 from servelint.memory.plan import GIB, Release
-from servelint.memory.sglang.cache import FP4, FP8, PLAIN, Cells, Ranks, cells, page_size
+from servelint.memory.sglang.cache import FP4, FP8, PLAIN, Cells, Ranks, cells, page_size, short_keys
 from servelint.memory.sglang.pools import (
     PoolInputs,
     StateInputs,
@@ -74,6 +75,31 @@ class TestCells:
         found = cells(NEWEST, model("zai-org/GLM-5"), PLAIN, Ranks(8))
         assert found.every == 78 * (576 * 2 + 132)
         assert cells(Release("0.5.3"), model("zai-org/GLM-5"), PLAIN, Ranks(8)).every == 78 * 576 * 2
+
+    def test_block_sparse_attention_keeps_keys_of_its_indexer(self) -> None:
+        """MiniMax-M3: 57 of the 60 layers have one key for all heads and no value (pool_configurator.py, 0.5.23 line 410)."""
+        plain, short = (
+            cells(NEWEST, model("MiniMaxAI/MiniMax-M3"), form, Ranks(8), short_keys=form == FP8) for form in (PLAIN, FP8)
+        )
+        assert (plain.every, short.every) == (60 * 256 * 2 + 57 * 128 * 2, 60 * 256 + 57 * 128)
+
+    @pytest.mark.parametrize(
+        ("release", "gpu", "dtype", "backend", "short"),
+        [
+            ("0.5.20", "B200", "fp8_e4m3", None, False),
+            ("0.5.21", "B200", "fp8_e4m3", None, True),
+            ("0.5.21", "B200", "auto", None, False),
+            ("0.5.21", "B200", "fp8_e4m3", "fa4", False),
+            ("0.5.22", "H200", "fp8_e4m3", None, False),
+            ("0.5.23", "H200", "fp8_e4m3", None, True),
+            ("0.5.23", "H200", "fp8_e5m2", None, False),
+            ("0.5.23", "MI355X", "auto", None, True),
+            ("0.5.23", "MI300X", "auto", None, False),
+        ],
+    )
+    def test_keys_in_eight_bits(self, release: str, gpu: str, dtype: str, backend: str | None, *, short: bool) -> None:
+        settings, known = SglangSettings(kv_dtype=dtype), model("MiniMaxAI/MiniMax-M3")
+        assert short_keys(Release(release), settings, known, identify(gpu), backend) is short
 
     def test_rows_of_fp8_with_scales(self) -> None:
         """656 bytes of a row: 512 of fp8, 16 of scales, 64 in 16 bits."""

@@ -19,7 +19,9 @@ LOGS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "vllm_logs.json
 
 def planned(log: dict[str, Any]) -> MemoryPlan:
     argv = ["vllm", "serve", *shlex.split(log["argv"])]
-    return servelint.plan_memory("vllm", argv, version=log["release"], gpu=log["gpu"], gpu_count=log["gpus"])
+    return servelint.plan_memory(
+        "vllm", argv, version=log["release"], env=log.get("env"), gpu=log["gpu"], gpu_count=log["gpus"]
+    )
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: log["about"])

@@ -20,12 +20,12 @@ FOUND: list[tuple[Measurement, Gain]] = [(row, found) for row in ROWS if (found 
 
 
 def key(row: Measurement) -> tuple[object, ...]:
-    return row.source, row.case.engine, row.case.model, row.case.tokens, row.case.concurrency
+    return row.source, row.case.engine, row.case.model, row.case.gpu, row.case.tokens, row.case.concurrency
 
 
 def test_none_of_them_is_shipped() -> None:
     shipped = {key(row) for row in published()}
-    assert len(ROWS) >= 92
+    assert len(ROWS) >= 103
     assert not [row for row in ROWS if key(row) in shipped]
     assert all(row.source.startswith("https://") for row in ROWS)
 
@@ -33,23 +33,24 @@ def test_none_of_them_is_shipped() -> None:
 def test_the_error_is_small_and_to_both_sides() -> None:
     errors = [found.mid / row.gain - 1 for row, found in FOUND]
     known = [abs(found.mid / row.gain - 1) for row, found in FOUND if row.case.accepted is not None]
-    assert len(FOUND) == len(ROWS)
+    assert len(FOUND) == len(ROWS) - 3  # a block drafter with llama.cpp
     assert statistics.median(map(abs, errors)) < 0.09
     assert statistics.median(known) < 0.11
     assert abs(statistics.median(errors)) < 0.041
 
 
 def test_help_is_told_from_harm() -> None:
-    """Those that are missed lose by more than memory and compute explain: two small models with MTP in vLLM (issues 37551 and
-    39680), one whose FP8 cache takes the verification out of full CUDA graphs (issue 49547), SGLang on two GPUs, and llama.cpp
-    for Vulkan. Of gpt-oss, the plain step takes longer."""
+    """Those that are missed lose by more than memory and compute explain: a small model with MTP in vLLM (issue 39680),
+    DeepSeek V4 Pro on AMD with 32 requests, SGLang on two GPUs, and llama.cpp for Vulkan.
+
+    Of gpt-oss, the plain step takes longer.
+    """
     wrong = [row for row, found in FOUND if abs(row.gain - 1) > 0.08 and (row.gain > 1) != (found.mid > 1)]
     missed = {(row.case.engine, row.case.model) for row in wrong}
     assert missed == {
         ("sglang", "Qwen/Qwen3-30B-A3B"),
         ("vllm", "Qwen/Qwen3.5-0.8B"),
-        ("vllm", "zai-org/GLM-OCR"),
-        ("vllm", "nvidia/Qwen3.6-35B-A3B-NVFP4"),
+        ("vllm", "deepseek-ai/DeepSeek-V4-Pro"),
         ("llama.cpp", "Qwen3.6-27B Q8_0"),
         ("vllm", "openai/gpt-oss-120b"),
     }

@@ -10,7 +10,7 @@ import pytest
 from servelint.models.architecture import Architecture, find
 from servelint.speculation.cases import Case
 from servelint.speculation.gains import published
-from servelint.speculation.roofline import Traffic, prior, steps, traffic, traffic_of
+from servelint.speculation.roofline import Traffic, outside_graphs, prior, steps, traffic, traffic_of
 
 
 def of(name: str) -> Traffic:
@@ -295,3 +295,48 @@ def test_triton_takes_its_time_for_experts_in_mxfp4(model: str, off: float, on: 
     other = replace(case, gpu="b200")
     blackwell = steps(other, case.architecture, *other.gpus)
     assert counted.before - blackwell.before > 55e-6 * case.architecture.layers
+
+
+@pytest.mark.parametrize(
+    ("model", "gpu", "release", "cache", "outside"),
+    [
+        ("tencent/Hy3", "4x RTX PRO 6000", "0.25.1", None, True),  # HYV3MTP has no support_torch_compile
+        ("tencent/Hy3", "4x RTX PRO 6000", "0.29.0", None, False),
+        ("tencent/Hy3", "4x RTX PRO 6000", None, None, False),
+        ("zai-org/GLM-4.7-Flash", "h100", "0.19.1", None, True),
+        ("Qwen/Qwen3.6-27B", "h100", "0.19.1", None, False),
+        ("Qwen/Qwen3.6-27B", "RTX PRO 5000 Blackwell", "0.24.0", "fp8", True),
+        ("Qwen/Qwen3.6-27B", "RTX PRO 5000 Blackwell", "0.24.0", "auto", False),
+        ("Qwen/Qwen3.6-27B", "RTX PRO 5000 Blackwell", "0.28.0", "fp8", False),
+        ("Qwen/Qwen3.6-27B", "l40s", "0.28.0", "fp8", True),
+        ("Qwen/Qwen3.6-27B", "l40s", "0.33.0", "fp8", False),
+        ("Qwen/Qwen3.6-27B", "l40s", "0.12.0", "fp8", False),
+        ("Qwen/Qwen3.6-27B", "h100", "0.24.0", "fp8", False),
+        ("Qwen/Qwen3.6-27B", "MI300X", "0.24.0", "fp8", False),
+        ("Qwen/Qwen3.6-27B", "unheard of", "0.24.0", "fp8", False),
+    ],
+)
+def test_drafts_outside_of_graphs(model: str, gpu: str, release: str | None, cache: str | None, outside: bool) -> None:
+    case = Case("vllm", "mtp", model, gpu, 2, release=release, cache=cache)
+    assert outside_graphs(case) is outside
+
+
+def test_a_pass_outside_of_graphs_takes_longer_in_releases_that_prepare_steps_ahead() -> None:
+    """GLM-4.5-Air on four H100s (0.11.1) took 11.3, 14.0 and 17.9 ms with three drafts of 1, 2 and 4 requests, if 2.9
+    tokens of a step were right; GLM-OCR on an A100 (0.17.1) took 6.5 ms with one draft."""
+    for requests, measured in ((1, 11.3), (2, 14.0), (4, 17.9)):
+        assert 1000 * after("zai-org/GLM-4.5-Air", "4x H100", 3, requests, "0.11.1") == pytest.approx(measured, rel=0.05)
+    assert 1000 * after("zai-org/GLM-OCR", "A100 80GB", 1, 1, "0.17.1") == pytest.approx(6.5, rel=0.1)
+
+
+def test_drafts_on_an_fp8_cache_are_verified_in_pieces() -> None:
+    """Qwen3.6-35B-A3B-NVFP4 on an RTX PRO 5000 (0.24.0): 13.4, 22.4 and 26.7 ms with one to three drafts."""
+    for tokens, measured in ((1, 13.4), (2, 22.4), (3, 26.7)):
+        found = after("nvidia/Qwen3.6-35B-A3B-NVFP4", "RTX PRO 5000 Blackwell", tokens, 1, "0.24.0", "fp8")
+        assert 1000 * found == pytest.approx(measured, rel=0.15)
+
+
+def after(model: str, gpu: str, tokens: int, requests: int, release: str, cache: str | None = None) -> float:
+    case = Case("vllm", "mtp", model, gpu, tokens, requests, release=release, cache=cache)
+    assert case.architecture is not None
+    return steps(case, case.architecture, *case.gpus).after

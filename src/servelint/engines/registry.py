@@ -680,6 +680,13 @@ class Engine:
     """The first release that runs drafts in CUDA graphs, "" if all do."""
     padded_drafts_since: str = ""
     """The first release whose drafts take all tokens of a step, so that none waits for those that are accepted, "" if none."""
+    uncompiled_drafts: tuple[str, ...] = ()
+    """Types of models (model_type) whose own draft layers run outside of CUDA graphs, because they are not compiled."""
+    uncompiled_drafts_until: str = ""
+    """The first release that captures those too."""
+    cut_drafts: tuple[tuple[int, str, str], ...] = ()
+    """(major compute capability, first release, release after the last) with which drafts on an FP8 or FP4 KV cache run outside
+    of full CUDA graphs."""
     overlaps_since: str = ""
     """The first release that prepares a step while the one before is computed, but not with drafts of a lookup, "" if none."""
     samples: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()

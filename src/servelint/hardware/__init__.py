@@ -104,9 +104,9 @@ def identify(name: str) -> Gpu | None:
         found = table.by_words.get(" ".join(words[:end]))
         if found is None:
             continue
-        more = " ".join([_MEMORY.sub(r"\1gb", word) for word in words[end:]])
         family, gpu = found
-        if more == family["architecture"] or (more in table.by_words and table.by_words[more][1] is gpu):
+        more = " ".join([_MEMORY.sub(r"\1gb", word) for word in words[end:] if word != family["architecture"]])
+        if more in table.by_words and table.by_words[more][1] is gpu:
             more = ""  # Strix Halo gfx1151, DGX Spark (GB10): the same again
         if more and more not in gpu["memory"] and (gpu["memory"] or _MEMORY.fullmatch(more) is None):
             return None  # more than a size, or a size that this card does not have: another card

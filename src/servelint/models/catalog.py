@@ -56,6 +56,14 @@ noonghunna/club-3090 scripts/lib/profiles/models/qwen3.6-27b.yml).
 _EXPERTS_ALONE = ("*self_attn*", "*linear_attn*", "*shared_experts*")
 """What these leave in 16 bits of Qwen3.5's and Qwen3.6's experts: modules_to_not_convert of
 cyankiwi/Qwen3.6-35B-A3B-AWQ-4bit, whose files have 24.3 GB."""
+_GRAFTED = re.compile(r"nvfp4-mtp|mtp-nvfp4")
+"""How checkpoints of Qwen's dense hybrids call the recipe of lna-lab/GGUF-to-NVFP4-SM120.
+
+It is ModelOpt's NVFP4_DEFAULT_CFG, which takes attention and GDN too, with the MTP layers put back in 16 bits.
+natfii/Qwen3.6-27B-VLM-NVFP4-MTP has 20.6 GB, which only this gives.
+"""
+_GRAFTERS = ("aeon-7/", "sakamakismile/", "osoleve/", "natfii/")
+"""Publishers whose cards describe this recipe."""
 _FORMATS = {
     "awq": ("awq", Format("int4", 4, 128, True)),
     "gptq": ("gptq", Format("int4", 4, 128, True)),
@@ -174,6 +182,19 @@ def _customary(model: Architecture, quantization: Quantization, *, own: bool) ->
     return quantization, own and not model.states
 
 
+def _grafted(name: str, model: Architecture, quantization: Quantization) -> tuple[Quantization, bool] | None:
+    """What checkpoints leave unquantized whose name shows the recipe, None if it does not.
+
+    AEON-7 keeps GDN in 16 bits too ("~11 GB"), except in its XS variants (the card of
+    Qwen3.6-27B-AEON-Ultimate-Uncensored-Text-NVFP4-MTP-XS).
+    """
+    if quantization.scheme != "nvfp4" or model.model_type != "qwen3_5_text" or not _GRAFTED.search(name):
+        return None
+    whole = name.startswith("aeon-7/") and not name.endswith("-xs")
+    kept = ("*linear_attn*",) if whole else ("*in_proj_a", "*in_proj_b")
+    return replace(quantization, ignored=("lm_head", "mtp*", *kept)), name.startswith(_GRAFTERS)
+
+
 def _quantized_again(base: str, model: Architecture) -> bool:
     """Whether several publishers made such a checkpoint of a model in 4 bits, each with other matrices in them."""
     return model.quantization.formats[-1].bits < 8 and table().quantization(_WORD.split(base)) is not None
@@ -221,14 +242,14 @@ def lookup(name: str) -> Architecture | None:
     if quantization is None or quantization.scheme == found.quantization.scheme.removesuffix("-block"):
         return _of_another(name, base, found) if _quantized_again(base, found) else replace(found, name=name)
     own = name.lower().rpartition("/")[0] == found.name.lower().rpartition("/")[0]
-    quantization, sure = _customary(found, quantization, own=own)
+    quantization, sure = _grafted(name.lower(), found, quantization) or _customary(found, quantization, own=own)
     if quantization.scheme == "int4" and found.states and "bf16" in _WORD.split(name.lower()):
         main = replace(quantization.formats[-1], zeros=True)  # cyankiwi's AWQ-BF16-INT4
         quantization = replace(quantization, formats=(main,), ignored=(*quantization.ignored, "*linear_attn*"))
     if quantization.method == "compressed-tensors" and found.model_type == "qwen3_5_moe_text" and _llm_compressor(name):
         main = replace(quantization.formats[-1], zeros=True)
         quantization = replace(quantization, formats=(main,), ignored=_EXPERTS_ALONE)
-    source = f"{quantization.gguf or quantization.scheme}: by {'its own publisher' if sure else 'the name'}"
+    source = f"{quantization.gguf or quantization.scheme}: by {'its publisher' if sure else 'the name'}"
     return replace(found, name=name, quantization=quantization, checkpoint=None, sources=(*found.sources, source))
 
 

@@ -103,6 +103,7 @@ class Case:
         accepted: the acceptance length: mean tokens per step, the one of the model itself included.
         folder: the folder that a model's path starts from, None if the model is a name.
         release: the engine's release, None for any of those in use.
+        cache: the format of the KV cache as --kv-cache-dtype names it, None for the model's own.
     """
 
     engine: str
@@ -116,6 +117,7 @@ class Case:
     accepted: float | None = None
     folder: str | None = None
     release: str | None = None
+    cache: str | None = None
 
     @cached_property
     def architecture(self) -> Architecture | None:

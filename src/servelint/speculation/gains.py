@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from servelint.core.data import load_data
 from servelint.engines.registry import ENGINES
 from servelint.speculation.cases import ADVISED, BLOCK, TOKENS, Case, accepted_of, method_of
-from servelint.speculation.roofline import Prior, prior
+from servelint.speculation.roofline import Prior, outside_graphs, prior
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 _NOISE, _WORKLOAD, _BLOCK, _BUILDS = 0.05, 0.06, 0.15, 0.1
 """Standard deviations of the logarithm of a measured gain. Two runs of one benchmark differ by some percent. Two workloads
 whose acceptance was not measured differ by more, those of a block drafter most, and two builds for different hardware too."""
+_OTHER_GRAPHS = 0.3
+"""How much of it two steps share of which one alone runs outside of CUDA graphs."""
 _OTHER_MODEL, _OTHER_GPU = 0.3, 0.3
 """How much of the arithmetic's error two models share, and two GPUs. Of factors from 0.3 to 0.7 these make 70 measurements of
 which most have one request most likely (the marginal likelihood, Rasmussen and Williams, 2006, equation 5.8)."""
 _FIELDS = {"engine", "release", "model", "gpu", "method", "tokens", "concurrency", "input", "output", "off", "on", "unit"}
-_FIELDS |= {"accepted", "rate", "workload", "source", "note"}
+_FIELDS |= {"accepted", "rate", "workload", "source", "note", "cache"}
 
 WIDTH = 1.5
 """Half of an interval in standard deviations."""
@@ -82,6 +84,7 @@ class Measurement:
             _whole(data, "output"),
             accepted_of(given, tokens or TOKENS.get(method, 3)),
             release=_text(data, "release"),
+            cache=_text(data, "cache"),
         )
         self.unit = _text(data, "unit") or "tok/s"
         self.source = _text(data, "source") or "your own"
@@ -246,6 +249,7 @@ def covariance(one: Case, mine: Prior, other: Case, its: Prior) -> float:
     alike *= _same_model(one, other)
     alike *= 1.0 if _same_gpu(one, other) else _OTHER_GPU
     alike *= 1.0 if (one.accepted is None) == (other.accepted is None) else 0.7
+    alike *= 1.0 if outside_graphs(one) == outside_graphs(other) else _OTHER_GRAPHS
     alike *= _near(one.concurrency, other.concurrency, 2.0)
     alike *= _near(1 + one.drafted, 1 + other.drafted, 1.0)
     alike *= _near(one.context, other.context, 3.0)
@@ -327,6 +331,7 @@ def gain(
     acceptance: Mapping[str, Any] | float | None = None,
     measured: Calibration | None = None,
     release: str | None = None,
+    kv_cache_dtype: str | None = None,
 ) -> Gain | None:
     """Estimate throughput with speculation over throughput without.
 
@@ -342,6 +347,7 @@ def gain(
         acceptance: {"length": mean tokens per step}, {"rate": accepted of the drafted}, {"per_pos": [...]}, or a rate.
         measured: the measurements to correct by, the published ones by default.
         release: the engine's release, None for any of those in use.
+        kv_cache_dtype: the format of the KV cache as --kv-cache-dtype names it, None for the model's own.
 
     Returns:
         None where neither arithmetic nor measurements say enough.
@@ -356,7 +362,9 @@ def gain(
     tokens = k if k is not None and k > 0 else None
     length = accepted_of(acceptance, tokens or TOKENS.get(kind, 3))
     requests = max(concurrency or 1, 1)
-    case = Case(engine, kind, model, gpu, tokens, requests, input_len, output_len, length, release=release)
+    case = Case(
+        engine, kind, model, gpu, tokens, requests, input_len, output_len, length, release=release, cache=kv_cache_dtype
+    )
     return gain_of(case, measured)
 
 

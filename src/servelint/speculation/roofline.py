@@ -52,6 +52,13 @@ in every step is `host_seconds` of an engine."""
 EAGER = 0.64e-3
 """What a pass takes instead of PASS where the draft runs outside of CUDA graphs: the difference between 4 and 2 tokens of
 EAGLE, Llama-3-8B on an H100, beside memory (vllm-project/vllm#16035)."""
+EAGER_AHEAD, CUT_LAYER = 4.7e-3, 0.11e-3
+"""What a pass outside of CUDA graphs takes instead of PASS in releases that prepare a step ahead, and what each layer of the
+model takes beside memory where drafts are verified outside of full graphs. With one draft a step of GLM-OCR on an A100 takes
+4.0 and 4.3 ms longer than without (zai-org/GLM-OCR issue 218, vLLM 0.17.1); one of Hy3 on four RTX PRO 6000 takes 8.2 and 9.1
+ms longer, and 4.6 ms with a draft in graphs (vllm-project/vllm issue 48766 and pull request 48767); one of Qwen3.6-35B-A3B with
+an FP8 cache on an RTX PRO 5000 takes 3 to 8 ms longer for each draft than memory and compute explain, and a lookup 4.4 ms for
+40 layers (https://github.com/Gavin-Qiao/vserve/blob/HEAD/docs/research/2026-07-11-a3b-spec-decode-sweep.md, vLLM 0.24.0)."""
 IN_A_ROW = 0.7
 """Tokens in a row read as many experts as this power of their number of tokens of different requests, because each is sent to
 some of those of the tokens before it. Four read 2.5 times the experts of one instead of 3.6 times
@@ -79,6 +86,7 @@ STATE_WRITES = 2.5
 """How much longer a recurrent state takes to write after a draft than its bytes: kernels go through the tokens one by one. With
 SGLang 0.5.21 on a GH200 each request of Qwen3.5-4B adds 0.28, 0.46 and 0.89 ms to a step of 4, 8 and 16 tokens, where its bytes
 take 0.08, 0.14 and 0.27 ms (https://github.com/SamMausberg/verified-progress/blob/HEAD/evidence/bench/README.md)."""
+_SMALL_CACHES = ("fp8", "fp8_e4m3", "nvfp4")
 _ONE_PASS = (BLOCK, MEDUSA, LOOKUP)
 _ANY_BANDWIDTH = 1000.0
 """The GB/s of a GPU that is not known."""
@@ -113,6 +121,8 @@ _BLOCK_LAYERS, _BLOCK_PARAMETERS = 5, 65
 _DEVIATIONS = {MTP: 0.12, EAGLE: 0.12, MEDUSA: 0.3, DRAFT_MODEL: 0.45, LOOKUP: 0.5, BLOCK: 0.25}
 """The standard deviation of the logarithm of a gain from the arithmetic. For a separate draft model and a lookup the software
 takes longer than the memory, and its speed is not known."""
+_OUTSIDE_GRAPHS = 0.2
+"""What it adds to that deviation if drafts run outside of CUDA graphs: hosts differ."""
 _GROUPS, _OTHER_KERNELS = 0.4, 0.55
 """What a block drafter adds to it: where each layer gets a group of its own, as with the later of a drafter's revisions, and
 where an engine has kernels of its own, of which it is not known what a block of tokens takes."""
@@ -308,6 +318,7 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int, drafting
     after += multiplied(facts.draft_active * (1 + drafted))
     after += facts.groups * (ENGINES[case.engine].group_seconds if case.engine in ENGINES else 0.0)
     after += host + SAMPLING + (1 if case.method in _ONE_PASS else drafted) * _pass(case)
+    after += CUT_LAYER * model.layers if _cut(case) else 0.0
     prompts = multiplied(facts.active * case.input) if case.input else 0.0
     return Steps(step(1) + plain, after, prompts, case.output or 256, 1 + drafting * (case.length - 1))
 
@@ -332,9 +343,34 @@ def _pass(case: Case) -> float:
     engine = ENGINES.get(case.engine)
     if engine is None:
         return PASS
+    if outside_graphs(case) and case.method != LOOKUP:
+        return EAGER_AHEAD if _overlaps(case) else EAGER
     if engine.padded_drafts_since and _since(case, engine.padded_drafts_since):
         return PADDED_PASS
     return PASS if not engine.graphed_drafts_since or _since(case, engine.graphed_drafts_since) else EAGER
+
+
+def outside_graphs(case: Case) -> bool:
+    """Whether drafts certainly run outside of CUDA graphs."""
+    engine, model = ENGINES.get(case.engine), case.architecture
+    uncompiled = (
+        engine is not None and case.method == MTP and model is not None and model.model_type in engine.uncompiled_drafts
+    )
+    return _cut(case) or (engine is not None and uncompiled and not _since(case, engine.uncompiled_drafts_until))
+
+
+def _cut(case: Case) -> bool:
+    """Whether drafts are certainly verified outside of full CUDA graphs.
+
+    With an FP8 or FP4 cache on such a GPU FlashInfer's attention is the default, which captures steps of one token alone there.
+    """
+    engine, capability = ENGINES.get(case.engine), case.gpus[0].capability if case.gpus[0] is not None else None
+    if engine is None or capability is None or case.cache not in _SMALL_CACHES:
+        return False
+    return any(
+        int(capability) == major and _since(case, first) and not _since(case, until)
+        for major, first, until in engine.cut_drafts
+    )
 
 
 def _overlaps(case: Case) -> bool:
@@ -445,7 +481,7 @@ def prior(case: Case) -> Prior | None:
     if case.accepted is None:
         deviations.append(_UNKNOWN_LENGTH * math.sqrt(case.drafted))
     deviations.append(_MANY_TOKENS * max(math.log2(case.concurrency * (1 + case.drafted) / 8), 0.0))
-    deviations += [_PROMPTS * prompts, _of_matrices(case, gpu)]
+    deviations += [_PROMPTS * prompts, _of_matrices(case, gpu), _OUTSIDE_GRAPHS if outside_graphs(case) else 0.0]
     counted = case.architecture is not None and gpu is not None
     less = 0.0 if counted else _UNCOUNTED * math.log2(case.concurrency)
     return Prior(math.log(mean) - less, math.sqrt(sum(one * one for one in deviations)), counted, prompts, step)

@@ -15,6 +15,11 @@ _SAMPLE = (
     "--gpu-memory-utilization", "0.9", "--max-num-batched-tokens", "8192", "--kv-cache-dtype", "fp8", "--max-model-len", "8192",
     "--enable-prefix-caching", "--enable-auto-tool-choice", "--tool-call-parser", "hermes", "--seed", "0",
 )  # fmt: skip
+_UNCOMPILED = (
+    "ernie4_5_moe", "glm4_moe", "glm4_moe_lite", "glm_ocr", "glm_ocr_text", "hy_v3", "longcat_flash", "mimo", "mimo_v2",
+    "mimo_v2_flash", "step3p5", "step3p7",
+)  # fmt: skip
+"""Types whose *_mtp.py in vllm/model_executor/models has no support_torch_compile, 0.12.0 to 0.33.0."""
 _DRAFTS = '--speculative-config \'{"method": "ngram", "num_speculative_tokens": 4}\''
 
 
@@ -523,6 +528,10 @@ class VLLM(Engine):
     overlaps_since = "0.14.0"  # async_scheduling of None is true in vllm/config/scheduler.py, not in 0.13.0
     padded_drafts_since = "0.11.0"  # disable_padded_drafter_batch in vllm/config/speculative.py, not in 0.10.2
     graphed_drafts_since = "0.9.0"  # use_cuda_graph in vllm/v1/spec_decode/eagle.py, not in 0.8.5
+    uncompiled_drafts = _UNCOMPILED
+    uncompiled_drafts_until = "0.29.0"  # the second model runner captures a speculator itself (VllmConfig.use_v2_model_runner)
+    # get_cudagraph_support in vllm/v1/attention/backends/flashinfer.py
+    cut_drafts = ((8, "0.13.0", "0.33.0"), (12, "0.13.0", "0.28.0"))
     samples = (
         ("vllm/vllm-openai:v0.19.1", ("vllm", "serve"), (*_SAMPLE, "--swap-space", "4")),
         ("vllm/vllm-openai:v0.19.1", ("sh", "-c"), (f"vllm serve Qwen/Qwen3-8B {_DRAFTS}",)),

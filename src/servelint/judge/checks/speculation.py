@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from servelint.speculation.gains import Gain
 
 _TRIED = (1, 2, 3)
+_BACKENDS = ("attention-backend", "attention-config", "env.VLLM_ATTENTION_BACKEND")
+"""Operands that choose the kernels of attention."""
 _SURELY_MORE = 1.1
 _SURE = 0.15
 """The highest probability of a gain with which speculation is reported as a loss."""
@@ -110,9 +112,12 @@ def _case(config: Config, *, tokens: int | None = None, method: str | None = Non
 
     kind = MTP if wanted in ("EAGLE", "NEXTN") and config.operand("model.mtp").value is True else method_of(wanted)
     together = gpu if ranks == 1 else f"{ranks}x {gpu}"
-    found = Case(engine.id, kind, model, together, drafted, release=config.release) if kind is not None else None
-    known = found is not None and found.architecture is not None and found.gpus[0] is not None
-    return found if known else None
+    if kind is None:
+        return None
+    named = any(config.operand(name).present is not False for name in _BACKENDS)
+    cache = None if named else config.operand("kv-cache-dtype").value
+    found = Case(engine.id, kind, model, together, drafted, release=config.release, cache=str(cache) if cache else None)
+    return found if found.architecture is not None and found.gpus[0] is not None else None
 
 
 def _gain(found: Case) -> Gain | None:

@@ -81,11 +81,13 @@ class Cells:
         return self.full + self.sliding
 
 
-def cells(release: Release, model: Architecture, form: str, ranks: Ranks, *, scaled_rows: bool = False) -> Cells:
+def cells(
+    release: Release, model: Architecture, form: str, ranks: Ranks, *, scaled_rows: bool = False, short_keys: bool = False
+) -> Cells:
     """Bytes of one token in the format FP8, FP4, MXFP8 or PLAIN.
 
     Layers that use the keys of others are counted, because no release leaves them out. With `scaled_rows` sparse attention
-    keeps its fp8 rows with scales (calculate_mla_kv_cache_dim).
+    keeps its fp8 rows with scales (calculate_mla_kv_cache_dim), with `short_keys` MiniMax-M3's indexer keeps keys in fp8.
 
     Source: profile_max_num_token in srt/model_executor/model_runner.py (0.4.0 line 445, 0.5.3.post1 line 1260, 0.5.5.post3 line
     1280), get_cell_size_per_token in model_runner_kv_cache_mixin.py (0.5.7 line 49, 0.5.9 line 47), DefaultPoolConfigurator and
@@ -100,7 +102,8 @@ def cells(release: Release, model: Architecture, form: str, ranks: Ranks, *, sca
         else:
             full, layers = full + token, layers + here
     index = _index(release, model, ranks)
-    return Cells(full + index, sliding, layers, sliding_layers, index)
+    keys = _block_keys(model, ranks, short=short_keys)  # a draft's layers are priced with their share of these
+    return Cells(full + index + keys, sliding, layers, sliding_layers, index)
 
 
 def _per_stage(layers: int, stages: int) -> int:
@@ -146,6 +149,38 @@ def _index(release: Release, model: Architecture, ranks: Ranks) -> int:
     layers = indexer.layers if release.since("0.5.18") else latent.layers
     row = indexer.head_dim + indexer.head_dim // _INDEX_BLOCK * 4
     return row * _per_stage(layers, ranks.pipeline) * ranks.decode_context
+
+
+def _block_keys(model: Architecture, ranks: Ranks, *, short: bool) -> int:
+    """Bytes of one token in MiniMax-M3's indexer, the same on every rank: one key for each sparse layer, no values.
+
+    Source: is_minimax_sparse in srt/model_executor/pool_configurator.py (0.5.15 on, 0.5.23 line 410). Each sparse layer of the
+    published config.json has sparse_disable_index_value.
+    """
+    if model.indexer is None or not _block_sparse(model):
+        return 0
+    return model.indexer.head_dim * (1 if short else 2) * _per_stage(model.indexer.layers, ranks.pipeline)
+
+
+def _block_sparse(model: Architecture) -> bool:
+    return model.model_type.startswith("minimax_m3")
+
+
+def short_keys(release: Release, settings: SglangSettings, model: Architecture, gpu: Gpu | None, backend: str | None) -> bool:
+    """Whether MiniMax-M3's indexer keeps its keys in fp8, with the given attention backend or without one.
+
+    Source: get_minimax_sparse_index_dtype in srt/mem_cache/memory_pool.py (0.5.23 line 5831), m3_fp8_attn_gemm_enabled in
+    srt/server_args.py (line 592), there since 0.5.21.
+    """
+    if not _block_sparse(model) or not release.since("0.5.21") or gpu is None:
+        return False
+    if gpu.vendor != "nvidia":
+        return str(gpu.facts.get("architecture")) == "gfx950"
+    capability = gpu.capability or 0.0
+    if capability < 10:
+        form = cache_form(release, settings, model, gpu)
+        return capability == 9.0 and release.since("0.5.23") and form == FP8 and settings.kv_dtype != "fp8_e5m2"
+    return capability < 12 and settings.kv_dtype == "fp8_e4m3" and backend in (None, "trtllm_mha")
 
 
 def sparse(model: Architecture) -> bool:
