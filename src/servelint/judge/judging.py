@@ -202,7 +202,7 @@ def _refused_words(index: RuleIndex, config: Config, there: Config, had_rules: s
 
 
 def _named(span: Span, launch: Launch) -> str:
-    """The characters of a word, with the option in front of them if they are its value."""
+    """The characters of a word, with the option or the variable in front of them if they are its value."""
     for before, word in pairwise(launch.argv):
         option = before.value or ""
         if word.text.span() == span and option.startswith("-") and not word.text.flat.startswith("-"):
@@ -210,7 +210,8 @@ def _named(span: Span, launch: Launch) -> str:
         whole, joined = word.text.span(), word.text.flat
         if whole is not None and _inside(span, whole) and joined.startswith("-") and joined.endswith(f"={span.text}"):
             return whole.text
-    return span.text
+    of_variables = [one for one in launch.env.values() if one.value is not None and one.value.span() == span]
+    return f"{of_variables[0].name}={span.text}" if of_variables else span.text
 
 
 _MAY_COME = frozenset((
@@ -479,6 +480,10 @@ def _removed_later(
     last = each[-1]
     still = {(one.rule, one.span) for one in last}
     found = {finding.span for finding in others if finding.severity != "info"}
+    for variable in launch.env.values():  # a rule may point at the value of a variable that is named here
+        value = variable.value.span() if variable.value is not None else None
+        if variable.site is not None and value in found:
+            found.add(variable.site)
     gone = [one for one in each[0] if one.rule in _TAKEN_AWAY and not one.new and (one.rule, one.span) in still]
     if not releases.exact:
         # what any of the releases takes that may run it, the newest does not

@@ -275,11 +275,23 @@ def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: Trace
     )
 
 
+JSON_IN_QUOTES = re.compile(r"'\s*[\[{]")
+"""JSON whose author put it in single quotes, in a text that no shell takes them from: `CMD="... '{...}'"; $CMD`."""
+
+
 def _json(setting: Setting, text: TracedText, word: Word) -> Violation | None:
     node = json.parsed(text)
     if isinstance(node, json.JsonNode):
         return None
     at = min(node.offset, len(text.flat) - 1)
+    if JSON_IN_QUOTES.match(text.flat):
+        return Violation(
+            "malformed-json",
+            text.span(0, 1) or text.span() or word.site,
+            f"{setting.spelling} is not valid JSON: the single quotes are part of the value, since no shell removes them here",
+            'write the value without these quotes; in a script keep the command in an array and run "${CMD[@]}"',
+            "part of the value",
+        )
     change, title = mended_json(text, at)
     return Violation(
         "malformed-json",
