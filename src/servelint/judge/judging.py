@@ -480,10 +480,8 @@ def _removed_later(
     last = each[-1]
     still = {(one.rule, one.span) for one in last}
     found = {finding.span for finding in others if finding.severity != "info"}
-    for variable in launch.env.values():  # a rule may point at the value of a variable that is named here
-        value = variable.value.span() if variable.value is not None else None
-        if variable.site is not None and value in found:
-            found.add(variable.site)
+    # a rule may point at the value of a variable that is named here
+    named = {name for name, one in launch.env.items() if one.value is not None and one.value.span() in found}
     gone = [one for one in each[0] if one.rule in _TAKEN_AWAY and not one.new and (one.rule, one.span) in still]
     if not releases.exact:
         # what any of the releases takes that may run it, the newest does not
@@ -492,10 +490,16 @@ def _removed_later(
     if not newest(launch.engine):  # not every build is known: what none takes may be another program's
         gone = [one for one in gone if not one.new and _taken_before(one, launch, catalog)]
     # what repairs it under the newer release may not exist in this one
-    losses = [_violated(rule, one.without_fix(), configs[-1], releases) for one in gone if one.span not in found]
+    gone = [one for one in gone if one.span not in found and not _is_of(one, named)]
+    losses = [_violated(rule, one.without_fix(), configs[-1], releases) for one in gone]
     for loss in losses:
         loss.release = loss.release or latest
     return losses
+
+
+def _is_of(violation: Violation, names: set[str]) -> bool:
+    """Whether a violation points at the name of one of some variables."""
+    return violation.span is not None and violation.span.text.partition("=")[0] in names
 
 
 def _taken_before(violation: Violation, launch: Launch, catalog: Catalog | None) -> bool:

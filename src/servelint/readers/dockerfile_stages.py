@@ -513,7 +513,7 @@ class _Build:
             own = found.get(engine)
             known = stage.claims.get(engine)
             unknown = own is None and (known is None or known.release is None) and installs.builds(text)
-            if source.release is not None and (unknown or (own is not None and own.release is None)):
+            if (source.release is not None or source.build) and (unknown or (own is not None and own.release is None)):
                 found[engine] = source
         for engine, claim in found.items():
             stage.claims[engine] = claim

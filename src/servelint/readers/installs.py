@@ -215,9 +215,10 @@ _HOSTED = re.compile(r"(?i)(?:github|gitlab|gitee|bitbucket)[\w.]*[/:](?P<owner>
 
 def _repository_of(address: str) -> tuple[str, bool]:
     """The engine whose repository an address names, "" for none, and whether it is a copy of it under another owner."""
-    own = next((engine.id for engine, repository, _, _ in repositories() if repository.search(address)), "")
-    hosted = _HOSTED.search(address) if not own else None
-    name = hosted.group("name").lower() if hosted is not None else ""
+    hosted = _HOSTED.search(address)
+    named_here = hosted.group() if hosted is not None else address
+    own = next((engine.id for engine, repository, _, _ in repositories() if repository.search(named_here)), "")
+    name = hosted.group("name").lower() if hosted is not None and not own else ""
     named = {engine.source_url.partition("/blob/")[0].rpartition("/")[2].lower(): engine.id for engine, _, _, _ in repositories()}
     return (named[name], True) if name in named else (own, False)
 

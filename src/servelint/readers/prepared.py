@@ -14,7 +14,7 @@ from servelint.core.text import HOLE, TracedText
 from servelint.engines import images
 from servelint.engines.registry import ENGINES
 from servelint.readers import installs
-from servelint.readers.installs import RELEASE, at_tag, changed, packages, repositories
+from servelint.readers.installs import RELEASE, at_tag, packages, repositories
 from servelint.syntax.shell.state import file_key
 
 TYPE_CHECKING = False
@@ -120,14 +120,14 @@ def _git(words: list[Word], ran: Invocation, known: Claims) -> Claims:
     if command.changes == "commit":
         return {key: at_tag(command.rest[-1], key.split(" ")[1], fork=known[key].build == installs.FORK) for key in mine}
     if command.verb.text.flat in ("am", "apply"):
-        return {key: changed(known[key]) for key in mine} or _patched(words, ran, known)
+        return {key: installs.changed(known[key]) for key in mine} or _patched(words, ran, known)
     changed = command.changes or command.verb.text.flat in _CHANGES
     return dict.fromkeys(mine, ReleaseClaim(None, "pip", command.verb.text.span())) if changed else {}
 
 
 def _patched(words: list[Word], ran: Invocation, known: Claims) -> Claims:
     """What is ready and may be what a patch is for."""
-    return {key: changed(claim) for key, claim in known.items() if key in ENGINES or key.startswith("git ")}
+    return {key: installs.changed(claim) for key, claim in known.items() if key in ENGINES or key.startswith("git ")}
 
 
 def _built(paths: list[Word], ran: Invocation, known: Claims, *, inside: bool = False) -> Claims:

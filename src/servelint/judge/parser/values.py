@@ -297,12 +297,20 @@ def _json(setting: Setting, text: TracedText, word: Word) -> Violation | None:
         "malformed-json",
         text.span(at, at + 1) or text.span() or word.site,
         f"{setting.spelling} is not valid JSON: {node.message}",
-        _as_object(text) or "correct it; in a shell put single quotes around the value, and double quotes inside",
+        _as_list(setting, text) or _as_object(text) or "correct it; in a shell put single quotes around the value, and double quotes inside",
         node.message,
         change=change,
         title=title,
         safe=True,
     )
+
+
+def _as_list(setting: Setting, text: TracedText) -> str:
+    """How plain words are written for an option that takes a list, as `*` for the origins of CORS; "" for others."""
+    default = setting.option.default if setting.option is not None else None
+    if not isinstance(default, list) or not text.known or re.fullmatch(r"[^\s\[\]{}'\"]+", text.flat) is None:
+        return ""
+    return "write '[" + ", ".join([f'"{one}"' for one in text.flat.split(",")]) + "]'"
 
 
 def _as_object(text: TracedText) -> str:
