@@ -147,5 +147,7 @@ def test_a_patched_release_may_have_options_of_its_own() -> None:
 
 
 def test_a_variable_that_a_rule_names_is_named_once() -> None:
-    found = findings_in("export SGLANG_ENABLE_SPEC_V2=1\npython -m sglang.launch_server --model-path m --reasoning-parser ling3\n")
+    found = findings_in(
+        "export SGLANG_ENABLE_SPEC_V2=1\npython -m sglang.launch_server --model-path m --reasoning-parser ling3\n"
+    )
     assert [one.rule for one in found if "SPEC_V2" in one.message] == ["sglang/spec-v2-removed"]

@@ -460,8 +460,7 @@ def test_requirements_of_an_earlier_stage(tmp_path: Path) -> None:
         ("FROM vllm/vllm-openai:v0.18.1 AS a\nRUN cd /x && git apply /p/a.patch\nFROM a", ("0.18.1", "+patched")),
         ("FROM vllm/vllm-openai:v0.18.1\nRUN apt-get install -y patch && pip install patch-ng", ("0.18.1", "")),
         (
-            "FROM python:3.12\nRUN git clone https://github.com/vllm-project/vllm && cd vllm && git checkout v0.18.1 && "
-            "git apply /p/a.patch && pip install -e .",
+            "FROM a\nRUN git clone -b v0.18.1 https://github.com/vllm-project/vllm /v && cd /v && git apply a && pip install .",
             ("0.18.1", "+patched"),
         ),
         ("FROM python:3.12\nRUN git clone https://github.com/house/vllm\nRUN cd vllm && pip install -e .", (None, "+fork")),

@@ -219,7 +219,9 @@ def _repository_of(address: str) -> tuple[str, bool]:
     named_here = hosted.group() if hosted is not None else address
     own = next((engine.id for engine, repository, _, _ in repositories() if repository.search(named_here)), "")
     name = hosted.group("name").lower() if hosted is not None and not own else ""
-    named = {engine.source_url.partition("/blob/")[0].rpartition("/")[2].lower(): engine.id for engine, _, _, _ in repositories()}
+    named = {
+        engine.source_url.partition("/blob/")[0].rpartition("/")[2].lower(): engine.id for engine, _, _, _ in repositories()
+    }
     return (named[name], True) if name in named else (own, False)
 
 
@@ -240,7 +242,7 @@ def patches(run: TracedText) -> bool:
 
 
 def at_tag(word: Word | None, engine: str, *, fork: bool = False) -> ReleaseClaim:
-    """The release whose tag in the engine's own repository a word names. fork: whether it is a copy, whose tags may be its own"""
+    """The release whose tag in the engine's own repository a word names. fork: whether it is a copy with tags of its own"""
     tags = next(tags for one, _, tags, _ in repositories() if one.id == engine)
     match = tags.fullmatch(word.text.flat) if word is not None else None
     if word is None or match is None or fork:

@@ -125,7 +125,7 @@ def _git(words: list[Word], ran: Invocation, known: Claims) -> Claims:
     return dict.fromkeys(mine, ReleaseClaim(None, "pip", command.verb.text.span())) if changed else {}
 
 
-def _patched(words: list[Word], ran: Invocation, known: Claims) -> Claims:
+def _patched(_words: list[Word], _ran: Invocation, known: Claims) -> Claims:
     """What is ready and may be what a patch is for."""
     return {key: installs.changed(claim) for key, claim in known.items() if key in ENGINES or key.startswith("git ")}
 
@@ -314,7 +314,8 @@ def _download(words: list[Word], ran: Invocation, known: Claims) -> Claims:
 
 
 _STEPS = {
-    "git": _git, "patch": _patched, "cmake": _make, "make": _make, "ninja": _make, "uv": _install, "poetry": _install, "pdm": _install,
-    "pixi": _install, "micromamba": _install, "module": _module, "ml": _module, "apptainer": _image, "singularity": _image,
-    "enroot": _image, "docker": _image, "podman": _image, "curl": _download, "wget": _download, "aria2c": _download,
+    "git": _git, "patch": _patched, "cmake": _make, "make": _make, "ninja": _make, "uv": _install, "poetry": _install,
+    "pdm": _install, "pixi": _install, "micromamba": _install, "module": _module, "ml": _module, "apptainer": _image,
+    "singularity": _image, "enroot": _image, "docker": _image, "podman": _image, "curl": _download, "wget": _download,
+    "aria2c": _download,
 }  # fmt: skip

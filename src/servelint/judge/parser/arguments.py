@@ -118,10 +118,7 @@ def _after_swallowed(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
 
 
 def _without_split_json(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
-    """The faults without the rest of a JSON value that a shell split at its blanks, up to the quote that the author ended it with.
-
-    The value is named (`malformed-json`).
-    """
+    """The faults without the rest of a JSON value in quotes that a shell split at its blanks, which is reported as a value."""
     argv = view.config.launch.argv
     split: list[Word] = []
     for setting in view.config.reading.arguments.every:

@@ -297,7 +297,9 @@ def _json(setting: Setting, text: TracedText, word: Word) -> Violation | None:
         "malformed-json",
         text.span(at, at + 1) or text.span() or word.site,
         f"{setting.spelling} is not valid JSON: {node.message}",
-        _as_list(setting, text) or _as_object(text) or "correct it; in a shell put single quotes around the value, and double quotes inside",
+        _as_list(setting, text)
+        or _as_object(text)
+        or "correct it; in a shell put single quotes around the value, and double quotes inside",
         node.message,
         change=change,
         title=title,
