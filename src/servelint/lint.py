@@ -6,7 +6,7 @@ import os
 
 from servelint.core import bounds
 from servelint.core.data import DataError
-from servelint.core.finding import SEVERITIES, Finding
+from servelint.core.finding import SEVERITIES, Finding, Related
 from servelint.core.launch import Launch
 from servelint.core.problem import Problem
 from servelint.core.result import Report, Silenced
@@ -339,6 +339,14 @@ def settle(report: Report) -> None:
         report.findings = list(kept.values())
 
 
+def _with_values(finding: Finding, launch: Launch) -> Finding:
+    """A finding in a template of a chart, with the values that make it true where another file has them."""
+    place = finding.span.source
+    if place is not launch.source and launch.site.source is launch.source and "templates/" in place.path.replace("\\", "/"):
+        finding.related.append(Related(launch.site, "with the values of this file"))
+    return finding
+
+
 def _elsewhere(finding: Finding) -> bool:
     """Whether a finding stands in a file that its launch was not read from."""
     return finding.launch is not None and finding.launch.source is not finding.span.source
@@ -381,7 +389,7 @@ def check_launches(
             key = (finding.rule, finding.span, finding.message)
             if key not in seen:
                 seen.add(key)
-                found.append(finding)
+                found.append(_with_values(finding, launch))
         launch.judged = _judged(launch, settings, undecided)
     if SIGN in source.text:
         found += gpu_comment_findings(source, launches, settings)

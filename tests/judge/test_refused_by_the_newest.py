@@ -136,3 +136,18 @@ def test_a_key_of_an_older_release_of_tensorrt_llm_is_gone_later() -> None:
     (found,) = findings_in(text)
     assert (found.severity, found.rule, found.span and found.span.text) == ("warning", "trtllm/removed-later", "use_cuda_graph")
     assert "removed in TensorRT-LLM 1.0.0; TensorRT-LLM 1.3.0rc29 refuses it" in found.message
+
+
+def test_a_patched_release_may_have_options_of_its_own() -> None:
+    words = "vllm serve m --turbo-mode --swap-space 4\n"
+    found = [one.rule for one in findings_in("pip install vllm==0.18.1\npatch -p1 < a.patch\n" + words)]
+    assert "vllm/removed-option" in found
+    assert "vllm/unknown-option" not in found
+    assert "vllm/unknown-option" in [one.rule for one in findings_in("pip install vllm==0.18.1\n" + words)]
+
+
+def test_a_variable_that_a_rule_names_is_named_once() -> None:
+    found = findings_in(
+        "export SGLANG_ENABLE_SPEC_V2=1\npython -m sglang.launch_server --model-path m --reasoning-parser ling3\n"
+    )
+    assert [one.rule for one in found if "SPEC_V2" in one.message] == ["sglang/spec-v2-removed"]

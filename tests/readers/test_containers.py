@@ -474,3 +474,10 @@ class TestAScriptThatIsNotHere:
 def test_a_simulator(image: str, args: str, found: int) -> None:
     text = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers:\n  - name: vllm\n    image: {image}\n"
     assert len(launches_in(f"{text}    args: {args}\n", "pod.yaml")) == found
+
+
+@pytest.mark.parametrize("image", ["vllm/vllm-openai:v0.11.0", "ghcr.io/ggml-org/llama.cpp:server-cuda"])
+def test_a_look_into_an_image(image: str) -> None:
+    for command in ("nvidia-smi", "bash", "ls -l /models"):
+        assert launches_in(f"docker run --rm --gpus all {image} {command}\n", "run.sh") == []
+    assert len(launches_in(f"docker run --rm --gpus all {image} --port 80\n", "run.sh")) == 1

@@ -451,3 +451,21 @@ def test_requirements_of_an_earlier_stage(tmp_path: Path) -> None:
     base = "FROM python:3.12 AS base\nCOPY requirements.txt /r.txt\nRUN pip install -r /r.txt\n"
     text = base + 'FROM base\nCMD ["vllm", "serve", "m"]\n'
     assert launch_in(text, "Dockerfile", tmp_path).release.release == "0.20.0"
+
+
+@together(
+    "steps, expected",
+    [
+        ("FROM vllm/vllm-openai:v0.18.1\nRUN for p in /p/*.patch; do patch -p1 < $p; done", ("0.18.1", "+patched")),
+        ("FROM vllm/vllm-openai:v0.18.1 AS a\nRUN cd /x && git apply /p/a.patch\nFROM a", ("0.18.1", "+patched")),
+        ("FROM vllm/vllm-openai:v0.18.1\nRUN apt-get install -y patch && pip install patch-ng", ("0.18.1", "")),
+        (
+            "FROM a\nRUN git clone -b v0.18.1 https://github.com/vllm-project/vllm /v && cd /v && git apply a && pip install .",
+            ("0.18.1", "+patched"),
+        ),
+        ("FROM python:3.12\nRUN git clone https://github.com/house/vllm\nRUN cd vllm && pip install -e .", (None, "+fork")),
+    ],
+)
+def test_an_engine_that_a_step_changes(steps: str, expected: tuple[str | None, str]) -> None:
+    claim = launch_in(f'{steps}\nENTRYPOINT ["vllm", "serve", "m", "--turbo-mode"]\n', "Dockerfile").release
+    assert (claim.release, claim.build) == expected

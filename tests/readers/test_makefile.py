@@ -289,3 +289,9 @@ def test_each_side_of_a_condition() -> None:
     engine = "ifdef SGL\nRUN = python -m sglang.launch_server --model-path\nelse\nRUN = vllm serve\nendif\nserve:\n\t$(RUN) m\n"
     assert sorted(one[0][:2] for one in branches(engine)) == [("sglang", True), ("vllm", False)]
     assert branches("Q = fp8\n" + chosen) == [[("vllm", None, ["m", "--quantization", "fp8"])]]
+
+
+def test_a_rule_that_builds_the_program() -> None:
+    built = "llama-server: $(OBJECTS)\n\t$(CXX) $(CXXFLAGS) $^ -o $@ $(LDFLAGS)\n\t$(RM) -r build\n"
+    assert launches_in(built, "Makefile") == []
+    assert argv(makefile("CXX = env\nrun:\n\t$(CXX) llama-server -m a.gguf\n")) == ["-m", "a.gguf"]

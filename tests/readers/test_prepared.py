@@ -253,3 +253,22 @@ def test_requirements_of_a_workflow_s_repository(tmp_path: Path) -> None:
     assert release(workflow("      - run: pip install -r ci/requirements.txt\n", tmp_path)) == "0.19.1"
     assert release(workflow("      - {run: pip install -r requirements.txt, working-directory: ci}\n", tmp_path)) == "0.19.1"
     assert release(workflow("      - run: pip install -r requirements.txt\n", tmp_path)) is None
+
+
+@together(
+    "steps, expected",
+    [
+        ("pip install vllm==0.18.1\npatch -p1 < a.patch", ("0.18.1", "+patched")),
+        ("pip install vllm==0.18.1\ncd /usr/lib/python3/dist-packages && git apply /patches/a.patch", ("0.18.1", "+patched")),
+        (f"git clone -b v0.18.1 {VLLM}\ncd vllm\ngit apply ../a.patch\npip install -e .", ("0.18.1", "+patched")),
+        (f"git clone -b v0.18.1 {VLLM}\ncd vllm\ngit cherry-pick abc\npip install -e .", (None, "")),
+        ("git clone -b v0.18.1 https://github.com/house/vllm\npip install ./vllm", (None, "+fork")),
+        ("pip install git+https://github.com/house/vllm-turbo@v0.18.1", (None, "+fork")),
+        ("pip install git+https://github.com/vllm-project/vllm@v0.18.1", ("0.18.1", "")),
+        ("pip install git+https://github.com/vllm-project/vllm@main", (None, "")),
+        ("patch -p1 < a.patch\npip install vllm==0.18.1", ("0.18.1", "")),
+    ],
+)
+def test_a_changed_engine(steps: str, expected: tuple[str | None, str]) -> None:
+    claim = script(f"{steps}\nvllm serve m").release
+    assert (claim.release, claim.build) == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from copy import copy
 
 from servelint.core.finding import Finding, Related
@@ -34,7 +35,7 @@ def merged(launch: Launch, judge: Callable[[Launch], list[Finding]]) -> list[Fin
             lacking = [one for one, found in zip(launches, rows, strict=True) if key not in found]
             if key in findings:
                 continue
-            if number and _said(finding) in shared:
+            if number and (_said(finding) in shared or any(_same_but_release(finding, one) for one in findings.values())):
                 continue
             finding.launch = launch
             if number == 0 and (
@@ -66,6 +67,15 @@ def merged(launch: Launch, judge: Callable[[Launch], list[Finding]]) -> list[Fin
 
 def _key(finding: Finding) -> object:
     return finding.rule, finding.span, finding.message
+
+
+def _same_but_release(finding: Finding, other: Finding) -> bool:
+    """Whether two findings ask for the same change of the same characters, each under its own release."""
+    asked = [(one.rule, one.span, one.advice) for one in (finding, other)]
+    return asked[0] == asked[1] and _UNNUMBERED.sub("", finding.message) == _UNNUMBERED.sub("", other.message)
+
+
+_UNNUMBERED = re.compile(r"\b(?:b\d{3,6}|\d+\.\d[\w.]*)\b")
 
 
 def _said(finding: Finding) -> tuple[str, str]:

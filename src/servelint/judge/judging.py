@@ -203,7 +203,7 @@ def _refused_words(index: RuleIndex, config: Config, there: Config, had_rules: s
 
 
 def _named(span: Span, launch: Launch) -> str:
-    """The characters of a word, with the option in front of them if they are its value."""
+    """The characters of a word, with the option or the variable in front of them if they are its value."""
     for before, word in pairwise(launch.argv):
         option = before.value or ""
         if word.text.span() == span and option.startswith("-") and not word.text.flat.startswith("-"):
@@ -211,7 +211,8 @@ def _named(span: Span, launch: Launch) -> str:
         whole, joined = word.text.span(), word.text.flat
         if whole is not None and _inside(span, whole) and joined.startswith("-") and joined.endswith(f"={span.text}"):
             return whole.text
-    return span.text
+    of_variables = [one for one in launch.env.values() if one.value is not None and one.value.span() == span]
+    return f"{of_variables[0].name}={span.text}" if of_variables else span.text
 
 
 _MAY_COME = frozenset((
@@ -480,6 +481,8 @@ def _removed_later(
     last = each[-1]
     still = {(one.rule, one.span) for one in last}
     found = {finding.span for finding in others if finding.severity != "info"}
+    # a rule may point at the value of a variable that is named here
+    named = {name for name, one in launch.env.items() if one.value is not None and one.value.span() in found}
     gone = [one for one in each[0] if one.rule in _TAKEN_AWAY and not one.new and (one.rule, one.span) in still]
     if not releases.exact:
         # what any of the releases takes that may run it, the newest does not
@@ -488,10 +491,16 @@ def _removed_later(
     if not newest(launch.engine):  # not every build is known: what none takes may be another program's
         gone = [one for one in gone if not one.new and _taken_before(one, launch, catalog)]
     # what repairs it under the newer release may not exist in this one
-    losses = [_violated(rule, one.without_fix(), configs[-1], releases) for one in gone if one.span not in found]
+    gone = [one for one in gone if one.span not in found and not _is_of(one, named)]
+    losses = [_violated(rule, one.without_fix(), configs[-1], releases) for one in gone]
     for loss in losses:
         loss.release = loss.release or latest
     return losses
+
+
+def _is_of(violation: Violation, names: set[str]) -> bool:
+    """Whether a violation points at the name of one of some variables."""
+    return violation.span is not None and violation.span.text.partition("=")[0] in names
 
 
 def _taken_before(violation: Violation, launch: Launch, catalog: Catalog | None) -> bool:

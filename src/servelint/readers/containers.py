@@ -687,7 +687,7 @@ def _is_shell(command: list[Word]) -> bool:
 def _implied(image: images.Image, command: list[Word]) -> bool:
     """Whether an image that is given just these words starts its engine with them."""
     if image.entrypoint:
-        return _starts_engine(image) and not (command and entry.program(command[0]) in commands.SHELLS)
+        return _starts_engine(image) and not (command and entry.program(command[0]) in commands.SHELLS | commands.UNHEARD)
     if image.entrypoint is not None or not command:
         return False
     first = command[0].text.flat

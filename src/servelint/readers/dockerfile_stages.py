@@ -505,17 +505,23 @@ class _Build:
         text = instruction.raw
         text = replace(text, stage.value) if "$" in text.flat else text
         stage.cloned.update(installs.checked_out(text, stage.cloned))
+        patched = installs.patches(text)
+        if patched:
+            stage.cloned = {engine: installs.changed(claim) for engine, claim in stage.cloned.items()}
         found = installs.of_layer(text)
         for engine, source in stage.cloned.items():
             own = found.get(engine)
             known = stage.claims.get(engine)
             unknown = own is None and (known is None or known.release is None) and installs.builds(text)
-            if source.release is not None and (unknown or (own is not None and own.release is None)):
+            if (source.release is not None or source.build) and (unknown or (own is not None and own.release is None)):
                 found[engine] = source
         for engine, claim in found.items():
             stage.claims[engine] = claim
             if stage.image.engine in (None, engine):
                 stage.image = images.Image(engine, claim, stage.image.entrypoint, house=stage.image.house)
+        if patched:
+            built = stage.claims.items()
+            stage.claims = {engine: claim if claim.build else installs.changed(claim) for engine, claim in built}
 
     def step(self, stage: Stage, instruction: Instruction) -> Step:
         values = {name: variable.value for name, variable in stage.env.items() if variable.value is not None}

@@ -156,7 +156,9 @@ def requirement(word: Word, *, conda: bool = False) -> tuple[str, ReleaseClaim] 
     address = with_package(_ADDRESS).match(flat)
     if address is not None:
         named = packages()[address.group("name").lower()]
-        return named, _of_tag(named, word) or ReleaseClaim(None, "pip", word.text.span())
+        engine, copied = _repository_of(flat)
+        build = FORK if copied or (not engine and _HOSTED.search(flat) is not None) else ""
+        return named, _of_tag(named, word) or ReleaseClaim(None, "pip", word.text.span(), build=build)
     match = _REQUIREMENT.fullmatch(flat)
     engine = packages().get(match.group("name").lower()) if match else None
     if match is None or engine is None:
@@ -207,12 +209,44 @@ def repositories() -> list[tuple[Engine, re.Pattern[str], re.Pattern[str], list[
     return found
 
 
-def at_tag(word: Word | None, engine: str) -> ReleaseClaim:
-    """The release whose tag in the engine's own repository a word names."""
+_PATCHED, FORK = "+patched", "+fork"
+_HOSTED = re.compile(r"(?i)(?:github|gitlab|gitee|bitbucket)[\w.]*[/:](?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(?=\.git|[/@#]|$)")
+
+
+def _repository_of(address: str) -> tuple[str, bool]:
+    """The engine whose repository an address names, "" for none, and whether it is a copy of it under another owner."""
+    hosted = _HOSTED.search(address)
+    named_here = hosted.group() if hosted is not None else address
+    own = next((engine.id for engine, repository, _, _ in repositories() if repository.search(named_here)), "")
+    name = hosted.group("name").lower() if hosted is not None and not own else ""
+    named = {
+        engine.source_url.partition("/blob/")[0].rpartition("/")[2].lower(): engine.id for engine, _, _, _ in repositories()
+    }
+    return (named[name], True) if name in named else (own, False)
+
+
+def changed(claim: ReleaseClaim, build: str = _PATCHED) -> ReleaseClaim:
+    """The claim of a build that is not the published one, since somebody changes its source: it may have more options."""
+    return ReleaseClaim(claim.release, claim.how, claim.span, claim.rolling, claim.build or build)
+
+
+_PATCHES = re.compile(
+    r"(?m)(?:^|[;&|(]|\b(?:do|then|else|RUN)[ \t])[ \t]*(?:sudo[ \t]+)?"
+    r"(?:patch[ \t]+[-<\"$./\w]|git[ \t]+(?:-C[ \t]+\S+[ \t]+)?(?:apply|am)\b)"
+)
+
+
+def patches(run: TracedText) -> bool:
+    """Whether a step of an image's build applies a patch to something."""
+    return _PATCHES.search(run.flat) is not None
+
+
+def at_tag(word: Word | None, engine: str, *, fork: bool = False) -> ReleaseClaim:
+    """The release whose tag in the engine's own repository a word names. fork: whether it is a copy with tags of its own"""
     tags = next(tags for one, _, tags, _ in repositories() if one.id == engine)
     match = tags.fullmatch(word.text.flat) if word is not None else None
-    if word is None or match is None:
-        return ReleaseClaim(None, "pip", word.text.span() if word is not None else None)
+    if word is None or match is None or fork:
+        return ReleaseClaim(None, "pip", word.text.span() if word is not None else None, build=FORK if fork else "")
     return ReleaseClaim(match.group("release"), "pip", word.text.span(*match.span("release")))
 
 
@@ -225,7 +259,8 @@ class Git(NamedTuple):
         rest: Its operands.
         branch: The branch or tag that it clones.
         changes: Whether it puts whole commits, or single files of one, into a checkout: "commit", "files", "".
-        engine: The id of the engine whose own repository it clones, or "".
+        engine: The id of the engine whose repository it clones, or "".
+        fork: Whether that is another owner's copy.
     """
 
     verb: Word
@@ -234,6 +269,7 @@ class Git(NamedTuple):
     branch: Word | None
     changes: str
     engine: str
+    fork: bool
 
 
 def git(words: list[Word]) -> Git | None:
@@ -260,8 +296,7 @@ def git(words: list[Word]) -> Git | None:
     if verb in ("checkout", "switch", "reset") and rest:
         changes = "files" if verb == "checkout" and any(word.text.flat == "--" for word in words) else "commit"
     address = rest[0].text.flat if verb == "clone" and rest else ""
-    engine = next((engine.id for engine, repository, _, _ in repositories() if repository.search(address)), "")
-    return Git(words[at], here, rest, branch, changes, engine)
+    return Git(words[at], here, rest, branch, changes, *_repository_of(address))
 
 
 def checked_out(run: TracedText, before: dict[str, ReleaseClaim]) -> dict[str, ReleaseClaim]:
@@ -283,9 +318,11 @@ def checked_out(run: TracedText, before: dict[str, ReleaseClaim]) -> dict[str, R
         if ran is not None and ran.verb.text.flat == "clone":
             last = ran.engine or None
             if last is not None:
-                found[last] = at_tag(ran.branch, last)
+                found[last] = at_tag(ran.branch, last, fork=ran.fork)
         elif ran is not None and last is not None and ran.changes:
-            found[last] = at_tag(ran.rest[-1] if ran.changes == "commit" else None, last)
+            known = found.get(last, before.get(last))
+            fork = known is not None and known.build == FORK
+            found[last] = at_tag(ran.rest[-1] if ran.changes == "commit" else None, last, fork=fork)
     return found
 
 

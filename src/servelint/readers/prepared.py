@@ -32,7 +32,7 @@ _SYNCS = frozenset(("sync", "install"))
 _FILE_OPTIONS = frozenset(("-r", "--requirement", "--requirements", "-f", "--file"))
 _MAKING = ("build", "create", "import", "pull", "tag")
 _TARGETS = ("-o", "--output", "-t", "--tag")
-_CHANGES = frozenset(("am", "apply", "cherry-pick", "merge", "pull", "rebase", "revert"))
+_CHANGES = frozenset(("cherry-pick", "merge", "pull", "rebase", "revert"))
 _REQUIREMENT = re.compile(r"^[ \t]*(?:-[ \t]+)?(?P<it>[\"']?[A-Za-z][^#\n]*)", re.MULTILINE)
 _LOCKED = rf"(?im)^name = \"(?P<name>{{}})\"\r?\nversion = \"(?P<release>{RELEASE})(?:\+(?P<build>[\w.]+))?\""
 _LOCKED_WHEEL = rf"(?i)/(?P<name>{{}})-(?P<release>{RELEASE})-[^\s/]*\.whl"
@@ -114,13 +114,20 @@ def _git(words: list[Word], ran: Invocation, known: Claims) -> Claims:
         address = command.rest[0].text
         name = re.sub(r"(?:\.git)?/?$", "", address.flat).rpartition("/")[2]
         into = _folders(command.rest[1].text if len(command.rest) > 1 else TracedText.of(name), ran)[-1]
-        claim = at_tag(command.branch or command.rest[0], command.engine)
+        claim = at_tag(command.branch or command.rest[0], command.engine, fork=command.fork)
         return {f"git {command.engine} {into}": claim} if into else {}
     mine = [key for key in known if key.startswith("git ") and _folders(command.folder, ran)[-1:] == key.split(" ")[2:]]
     if command.changes == "commit":
-        return {key: at_tag(command.rest[-1], key.split(" ")[1]) for key in mine}
+        return {key: at_tag(command.rest[-1], key.split(" ")[1], fork=known[key].build == installs.FORK) for key in mine}
+    if command.verb.text.flat in ("am", "apply"):
+        return {key: installs.changed(known[key]) for key in mine} or _patched(words, ran, known)
     changed = command.changes or command.verb.text.flat in _CHANGES
     return dict.fromkeys(mine, ReleaseClaim(None, "pip", command.verb.text.span())) if changed else {}
+
+
+def _patched(_words: list[Word], _ran: Invocation, known: Claims) -> Claims:
+    """What is ready and may be what a patch is for."""
+    return {key: installs.changed(claim) for key, claim in known.items() if key in ENGINES or key.startswith("git ")}
 
 
 def _built(paths: list[Word], ran: Invocation, known: Claims, *, inside: bool = False) -> Claims:
@@ -307,7 +314,8 @@ def _download(words: list[Word], ran: Invocation, known: Claims) -> Claims:
 
 
 _STEPS = {
-    "git": _git, "cmake": _make, "make": _make, "ninja": _make, "uv": _install, "poetry": _install, "pdm": _install,
-    "pixi": _install, "micromamba": _install, "module": _module, "ml": _module, "apptainer": _image, "singularity": _image,
-    "enroot": _image, "docker": _image, "podman": _image, "curl": _download, "wget": _download, "aria2c": _download,
+    "git": _git, "patch": _patched, "cmake": _make, "make": _make, "ninja": _make, "uv": _install, "poetry": _install,
+    "pdm": _install, "pixi": _install, "micromamba": _install, "module": _module, "ml": _module, "apptainer": _image,
+    "singularity": _image, "enroot": _image, "docker": _image, "podman": _image, "curl": _download, "wget": _download,
+    "aria2c": _download,
 }  # fmt: skip

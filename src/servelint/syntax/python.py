@@ -999,7 +999,7 @@ class _Walk:
             )
         last = name.rpartition(".")[2]
         if last == "get" and args and isinstance(held, (Mapping, TracedText)) and held is not self.env:
-            return self.held(held, args[0], self.unknown(node))
+            return self.held(held, args[0], _default(args[1:]) or self.unknown(node))
         if name in ("os.environ.get", "os.getenv") and args:
             default = args[1] if len(args) > 1 else keywords.get("default")
             known = self.env.values.get(args[0].value or "") if isinstance(args[0], TracedText) else None
@@ -1333,6 +1333,15 @@ def _is_command(value: Listed | TracedText) -> bool:
 def choices_of(value: Value) -> list[Value]:
     """What a value may be."""
     return [*value.choices] if isinstance(value, OneOf) else [value]
+
+
+def _default(given: list[Value]) -> TracedText | None:
+    """The text that a lookup gives where the key is missing: what is assumed of a dictionary that is not known.
+
+    An empty text or a list would say that no more words follow, which another dictionary may add.
+    """
+    default = given[0] if given else None
+    return default.softened() if isinstance(default, TracedText) and default.known and default.flat else None
 
 
 def _one_of(choices: list[Listed | TracedText]) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.judge.parser import edits, fixed, in_file, is_safe, kinds, kinds_in, only
+from tests.reporting import findings_in
 from tests.together import together
 
 
@@ -296,3 +297,25 @@ class TestOptionThatEndsTheStart:
     @pytest.mark.parametrize("release", ["0.5.2", None])
     def test_not_where_a_release_takes_it(self, release: str | None) -> None:
         assert "refused-option" not in kinds("sglang", "--model-path m --enable-ep-moe", release)
+
+
+QUOTED = """\
+pip install vllm==0.27.1
+CMD="vllm serve m --speculative-config '{\\"method\\":%s\\"ngram\\",%s\\"num_speculative_tokens\\": 1}' --port 80"
+$CMD
+"""
+
+
+@pytest.mark.parametrize("blank", ["", " "])
+def test_quotes_that_a_variable_keeps(blank: str) -> None:
+    found = [one for one in findings_in(QUOTED % (blank, blank)) if one.severity == "error"]
+    assert [(one.rule, one.span.text) for one in found] == [("vllm/malformed-json", "'")]
+    assert "no shell removes them" in found[0].message
+    assert "array" in found[0].advice
+
+
+def test_words_for_a_list() -> None:
+    (found,) = findings_in("pip install vllm==0.27.1\nvllm serve m --allowed-origins '*'\n")
+    assert found.advice == "write '[\"*\"]'"
+    (found,) = findings_in("pip install vllm==0.27.1\nvllm serve m --allowed-methods GET,POST\n")
+    assert found.advice == 'write \'["GET", "POST"]\''

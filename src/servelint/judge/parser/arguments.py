@@ -28,6 +28,7 @@ from servelint.judge.parser.repairs import (
     without_value,
     written_in,
 )
+from servelint.judge.parser.values import JSON_IN_QUOTES
 from servelint.judge.parser.view import ReleaseView, listed, similar
 from servelint.judge.parser.violation import Violation
 
@@ -43,7 +44,7 @@ def violations(view: ReleaseView) -> list[Violation]:
         if fault.kind == "unexpected-argument" and fault.spelling in _OPERATORS:
             faults = faults[: at + 1]  # what follows is part of the same mistake
             break
-    faults = _in_one_word(view, _after_swallowed(view, _without_comments(view, faults)))
+    faults = _in_one_word(view, _without_split_json(view, _after_swallowed(view, _without_comments(view, faults))))
     ignored = [one.word for one in faults if one.kind == "ignored-model"]
     faults = [one for one in faults if one.kind != "one-word" or one.word not in ignored]
     again = _started_again(view.config)
@@ -114,6 +115,21 @@ def _after_swallowed(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
     values = [one.value_word for one in view.config.reading.arguments.every if swallowed(view, one)]
     after = [argv[at + 1] for at, word in enumerate(argv[:-1]) if any(word is one for one in values)]
     return [one for one in faults if one.kind != "unexpected-argument" or not any(one.word is word for word in after)]
+
+
+def _without_split_json(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
+    """The faults without the rest of a JSON value in quotes that a shell split at its blanks, which is reported as a value."""
+    argv = view.config.launch.argv
+    split: list[Word] = []
+    for setting in view.config.reading.arguments.every:
+        word, flat = setting.value_word, setting.value.flat if setting.value is not None else ""
+        if word is None or not JSON_IN_QUOTES.match(flat) or flat.endswith("'"):
+            continue
+        at = next((index for index, one in enumerate(argv) if one is word), len(argv))
+        end = next((index for index in range(at + 1, len(argv)) if argv[index].text.flat.endswith("'")), None)
+        if end is not None:
+            split += argv[at + 1 : end + 1]
+    return [one for one in faults if one.kind != "unexpected-argument" or not any(one.word is word for word in split)]
 
 
 def _in_one_word(view: ReleaseView, faults: list[Fault]) -> list[Fault]:
@@ -701,6 +717,7 @@ def _content(setting: Setting) -> object:
 
 _QUOTES = ("'", '"')
 _UNQUOTED = r"(?a)[\w./:=@%+-]+"
+_SHELL_WORD = r"(?:[^\s\"']|\\.|\"[^\"]*\"|'[^']*')+"
 
 
 def word_violations(config: Config) -> list[Violation]:
@@ -725,6 +742,8 @@ def expanded_braces(config: Config) -> list[Violation]:
         site = words[0].site
         if site is None or len(words) < 2 or re.search(r'\{[^{}]*"[^{}]*,', site.text) is None:
             continue
+        if re.fullmatch(_SHELL_WORD, site.text) is None:
+            continue  # a call or a mapping, of which a reader makes several words
         start = site.text.index("{")
         plain = "'" not in site.text and "\\" not in site.text
         found.append(

@@ -275,22 +275,44 @@ def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: Trace
     )
 
 
+JSON_IN_QUOTES = re.compile(r"'\s*[\[{]")
+"""JSON whose author put it in single quotes, in a text that no shell takes them from: `CMD="... '{...}'"; $CMD`."""
+
+
 def _json(setting: Setting, text: TracedText, word: Word) -> Violation | None:
     node = json.parsed(text)
     if isinstance(node, json.JsonNode):
         return None
     at = min(node.offset, len(text.flat) - 1)
+    if JSON_IN_QUOTES.match(text.flat):
+        return Violation(
+            "malformed-json",
+            text.span(0, 1) or text.span() or word.site,
+            f"{setting.spelling} is not valid JSON: the single quotes are part of the value, since no shell removes them here",
+            'write the value without these quotes; in a script keep the command in an array and run "${CMD[@]}"',
+            "part of the value",
+        )
     change, title = mended_json(text, at)
     return Violation(
         "malformed-json",
         text.span(at, at + 1) or text.span() or word.site,
         f"{setting.spelling} is not valid JSON: {node.message}",
-        _as_object(text) or "correct it; in a shell put single quotes around the value, and double quotes inside",
+        _as_list(setting, text)
+        or _as_object(text)
+        or "correct it; in a shell put single quotes around the value, and double quotes inside",
         node.message,
         change=change,
         title=title,
         safe=True,
     )
+
+
+def _as_list(setting: Setting, text: TracedText) -> str:
+    """How plain words are written for an option that takes a list, as `*` for the origins of CORS; "" for others."""
+    default = setting.option.default if setting.option is not None else None
+    if not isinstance(default, list) or not text.known or re.fullmatch(r"[^\s\[\]{}'\"]+", text.flat) is None:
+        return ""
+    return "write '[" + ", ".join([f'"{one}"' for one in text.flat.split(",")]) + "]'"
 
 
 def _as_object(text: TracedText) -> str:
