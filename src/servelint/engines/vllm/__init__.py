@@ -381,6 +381,14 @@ class VLLM(Engine):
                 "disable-frontend-multiprocessing", "return-tokens-as-token-ids", "enable-prompt-tokens-details",
                 "enable-request-id-headers", "enable-server-load-tracking", "max-log-len", "log-config-file",
             ),
+            plain=True,
+            # parse_args, update_engine_config_with_dynamo and init_vllm of the same releases
+            sets=(
+                "enable-prefix-caching", "block-size", "distributed-executor-backend", "task", "runner", "convert",
+                "skip-tokenizer-init", "disable-log-requests", "enable-log-requests", "disable-log-stats", "kv-transfer-config",
+                "kv-events-config", "ec-transfer-config", "worker-cls", "worker-extension-cls", "scheduler-cls",
+                "enable-sleep-mode", "logprobs-mode", "served-model-name", "stream-interval", "model", "load-format",
+            ),
         ),
     }  # fmt: skip
     # Gaudi's: https://github.com/HabanaAI/vllm-fork/pull/394
