@@ -466,7 +466,12 @@ class VLLM(Engine):
     )
     variables = ("VLLM_",)
     variables_closed = True
-    plugin_variables = ("VLLM_OPENVINO_",)  # github.com/vllm-project/vllm-openvino: vllm_openvino/envs.py
+    plugin_variables = (
+        "VLLM_OPENVINO_",  # github.com/vllm-project/vllm-openvino: vllm_openvino/envs.py
+        # github.com/vllm-project/vllm-gaudi: vllm_gaudi/extension/features.py and v1/worker/hpu_model_runner.py
+        *("VLLM_SKIP_WARMUP", "VLLM_CONTIGUOUS_PA", "VLLM_PROMPT_USE_FUSEDSDPA", "VLLM_PT_PROFILE", "VLLM_GRAPH_RESERVED_MEM"),
+        *("VLLM_USE_HPU_CONTIGUOUS_CACHE_FETCH", "VLLM_USE_FAKE_HPU"),
+    )
     device_variables = ("VLLM_TARGET_DEVICE", "VLLM_CPU_")
     argument_variables = ("VLLM",)
     shares_port = ("0.7.3", "0.24.0")  # create_server_socket of vllm/entrypoints/openai/api_server.py
