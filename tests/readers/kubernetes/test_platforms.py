@@ -271,11 +271,19 @@ class TestLLMKube:
     @pytest.mark.parametrize(
         ("runtime", "given", "words"),
         [
-            ("sglang", "{contextLength: 8192, memFractionStatic: 0.8}", ["--context-length", "8192", "--mem-fraction-static", "0.8"]),
+            (
+                "sglang",
+                "{contextLength: 8192, memFractionStatic: 0.8}",
+                ["--context-length", "8192", "--mem-fraction-static", "0.8"],
+            ),
             ("sglang", "{enablePrefixCaching: true}", ["--enable-prefix-caching"]),
             ("sglang", "{trustRemoteCode: false, dataParallelSize: 2}", ["--dp", "2"]),
             ("tgi", "{quantize: awq, maxTotalTokens: 4096}", ["--quantize", "awq", "--max-total-tokens", "4096"]),
-            ("vllm", "{kvCacheDtype: fp8, kvCacheCustomDtype: turbo2}", ["--kv-cache-dtype", "fp8", "--kv-cache-dtype", "turbo2"]),
+            (
+                "vllm",
+                "{kvCacheDtype: fp8, kvCacheCustomDtype: turbo2}",
+                ["--kv-cache-dtype", "fp8", "--kv-cache-dtype", "turbo2"],
+            ),
         ],
     )
     def test_options_of_a_runtime(self, runtime: str, given: str, words: list[str]) -> None:
@@ -343,6 +351,7 @@ class TestAnOperatorThatIsNotKnown:
         [
             "engine: {name: vllm}",
             "engine: {name: vllm, args: []}",
+            "engine: {type: vllm, args: {}}",
             "engine: {name: vllm, args: [bench, serve]}",
             "engine: {name: triton, args: [--max-model-len=8]}",
             "engine: vllm",
