@@ -508,3 +508,10 @@ def test_of_the_options_behind_a_launcher_only_what_no_other_reading_explains_is
     (config,) = configs(launch_in(f"python3 -m dynamo.vllm {text}", "run.sh"), ["0.12.0"])
     assert config.launch.launcher == "dynamo"
     assert [fault.kind for fault in config.reading.arguments.faults] == kinds
+
+
+def test_a_launcher_that_starts_the_engine_leaves_its_defaults_but_those_it_sets() -> None:
+    (config,) = configs(launch_in("python3 -m dynamo.vllm --model m", "run.sh"), ["0.12.0"])
+    possible = config.reading.arguments.possible
+    assert "kv-events-config" in possible
+    assert "max-model-len" not in possible

@@ -190,6 +190,18 @@ class TestCompose:
     def test_no_health_check_of_its_own(self, check: str) -> None:
         assert compose(f"healthcheck: {check}").probes == []
 
+    @pytest.mark.parametrize(
+        ("extra", "checked"),
+        [
+            ("ports: ['1:1']", True),
+            ("healthcheck: {interval: 1s}", True),
+            ("healthcheck: {test: curl localhost}", False),
+            ("healthcheck: {disable: true}", False),
+        ],
+    )
+    def test_whether_the_image_checks_itself(self, extra: str, checked: bool) -> None:
+        assert compose(extra).checked is checked
+
     def test_a_service_that_waits(self) -> None:
         check = "healthcheck: {test: curl localhost}"
         waits = "  web:\n    image: web\n    depends_on:\n      llm: {condition: %s}\n"
@@ -257,6 +269,18 @@ class TestDockerRun:
     @pytest.mark.parametrize("options", ["--no-healthcheck --health-cmd 'curl localhost'", "--health-cmd none"])
     def test_no_health_check(self, options: str) -> None:
         assert run(options).probes == []
+
+    @pytest.mark.parametrize(
+        ("command", "checked"),
+        [
+            ("docker run", True),
+            ("docker run --no-healthcheck", False),
+            ("docker run --health-cmd 'curl localhost:9000/health'", False),
+            ("podman run", False),
+        ],
+    )
+    def test_whether_the_image_checks_itself(self, command: str, checked: bool) -> None:
+        assert of_launch(f"{command} ghcr.io/ggml-org/llama.cpp:server -m m.gguf\n", "run.sh").checked is checked
 
 
 class TestPods:

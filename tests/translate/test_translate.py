@@ -183,6 +183,10 @@ def test_what_is_written(run: str, engine: str, expected: str) -> None:
         ("text-generation-launcher --speculate 3", "vllm", "--speculate", "left-out"),
         ("text-generation-launcher --max-best-of 3", "vllm", "--max-best-of", "no-counterpart"),
         ("text-generation-launcher --max-concurrent-requests 9", "vllm", "--max-concurrent-requests", "left-out"),
+        ("text-generation-launcher --model-id a/b --cuda-graphs 1,2", "sglang", "--cuda-graphs", "left-out"),
+        ("trtllm-serve a/b --kv_cache_dtype fp8", "vllm", "--kv_cache_dtype", "same"),
+        ("trtllm-serve a/b --kv_cache_dtype nvfp4", "vllm", "--kv_cache_dtype", "left-out"),
+        ("LLAMA_ARG_HOST=0.0.0.0 llama-server --host 127.0.0.1", "sglang", "LLAMA_ARG_HOST=0.0.0.0", "left-out"),
         ("llama-server -m a.gguf -c 4096 -np $N", "vllm", "-c", "left-out"),
         ("llama-server -m a.gguf", "vllm", "-m", "left-out"),
         ("OLLAMA_KV_CACHE_TYPE=q8_0 ollama serve", "vllm", "OLLAMA_KV_CACHE_TYPE=q8_0", "left-out"),
@@ -191,7 +195,7 @@ def test_what_is_written(run: str, engine: str, expected: str) -> None:
 def test_what_becomes_of_an_option(run: str, engine: str, option: str, kind: str) -> None:
     one = moved(run, engine)
     assert kinds(one)[option] == kind
-    assert one.complete == (kind in ("changed", "implied"))
+    assert one.complete == (kind in ("same", "changed", "implied"))
 
 
 @pytest.mark.parametrize(
@@ -243,6 +247,28 @@ def test_defaults_that_differ() -> None:
     assert "host: vLLM listens on every interface; --host 0.0.0.0 does so" in says
     assert "metrics: on, at /metrics in vLLM, off; --enable-metrics switches it on in SGLang" in says
     assert not any(one.startswith("port") for one in says)
+
+
+@pytest.mark.parametrize(
+    ("run", "engine", "expected"),
+    [
+        ("llama-server -m a.gguf", "sglang", ""),
+        ("docker run ghcr.io/ggml-org/llama.cpp:server -m a.gguf", "sglang", "llama.cpp listens on every interface"),
+        ("llama-server -m a.gguf", "vllm", "interface: 127.0.0.1 in llama.cpp, every interface in vLLM"),
+        ("docker run ghcr.io/ggml-org/llama.cpp:server -m a.gguf", "vllm", ""),
+        ("trtllm-serve a/b", "vllm", "interface: 127.0.0.1 in TensorRT-LLM, every interface in vLLM"),
+        ("sglang serve --model-path a/b --host 0.0.0.0", "vllm", ""),
+    ],
+)
+def test_the_interface(run: str, engine: str, expected: str) -> None:
+    says = [line.says for line in moved(run, engine).lines if "interface" in line.says]
+    assert [one.partition(";")[0] for one in says] == ([expected] if expected else [])
+
+
+def test_an_option_goes_before_its_variable() -> None:
+    one = moved("LLAMA_ARG_HOST=0.0.0.0 llama-server -m a.gguf --host 127.0.0.1", "vllm")
+    assert "--host 127.0.0.1" in words(one)
+    assert "0.0.0.0" not in words(one)
 
 
 def test_an_image_of_the_release() -> None:

@@ -180,13 +180,14 @@ class Runtime:
         restart: The restart policy as written.
         declared: Whether the ports are only declared (a pod), not published on a host.
         direct: Whether the container's program is the engine, not a script that may start other programs as well.
+        checked: Whether Docker runs the health check of the image, which nothing replaces or switches off.
         script: Whether a script in the container starts the engine, which may make or download files before.
         called: The ports in the addresses by which other containers of its network call it.
         services: What sends it requests from outside: the ports that each Service of Kubernetes asks.
     """
 
     __slots__ = (
-        "called", "declared", "direct", "mounts", "network", "ports", "private", "probes", "restart", "script", "services",
+        "called", "checked", "declared", "direct", "mounts", "network", "ports", "private", "probes", "restart", "script", "services",
     )  # fmt: skip
 
     def __init__(
@@ -201,7 +202,9 @@ class Runtime:
         declared: bool = False,
         direct: bool = False,
         called: list[TracedText] | None = None,
+        checked: bool = False,
     ) -> None:
+        self.checked = checked
         self.called = called or []
         self.ports = ports
         self.mounts = mounts

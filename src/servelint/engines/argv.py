@@ -114,7 +114,7 @@ class Arguments:
         every: all settings in the order of the argv.
         of_launcher: the options of the program that starts the engine, by their name.
         positionals: the words that are neither options nor values of one.
-        possible: names of options that an unknown word may be.
+        possible: names of options that an unknown word may be, or that the launcher may set.
         complete: False if an unknown word may be any option.
         faults: what the parser refuses or reinterprets, in the order of the argv.
         takes_model: whether the server uses a positional model; None if that is not known.
@@ -181,6 +181,7 @@ def read(
     parser = _Parser(argv, table, dialect, launcher)
     parser.result.takes_model = takes_model
     parser.result.complete = not fragment and (launcher is None or launcher.plain)
+    parser.result.possible |= launcher.sets if launcher is not None else frozenset()
     parser.run()
     if launcher is not None:
         # what it makes of other words is not known

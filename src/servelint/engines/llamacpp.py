@@ -90,6 +90,7 @@ class LlamaCpp(Engine):
 
     shares_port = ("b3889", "b8390")  # cpp-httplib, until --reuse-port came
     port = 8080  # common/common.h
+    loopback, open_images = True, True  # the same file; ENV LLAMA_ARG_HOST=0.0.0.0 in .devops/*.Dockerfile
     nixos_service = "llama-cpp"
     nixos_options = {"model": "-m", "modelsDir": "--models-dir", "host": "--host", "port": "--port"}
     port_variables = ("LLAMA_ARG_PORT",)

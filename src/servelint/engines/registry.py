@@ -46,7 +46,8 @@ class Launcher:
         ignores: whether it passes over what it does not know (argparse's `parse_known_args`), with which no underscore stands
             for a dash: its own options are given as they are declared.
         strict: whether it has the engine's parser refuse what is neither its own nor an option of the engine's release.
-        plain: whether an option of the engine that is not given has the engine's own default.
+        plain: whether an option of the engine that is not given has the engine's own default, but for those of `sets`.
+        sets: options of the engine that it may set itself.
         declared: its own options as they are given here.
         required: those of them without which it does not start.
         foreign: whether it is another server, most of whose options are not known.
@@ -66,6 +67,7 @@ class Launcher:
         "plain",
         "required",
         "same",
+        "sets",
         "source",
         "strict",
         "switches",
@@ -89,12 +91,14 @@ class Launcher:
         ignores: bool = False,
         strict: bool = False,
         plain: bool = False,
+        sets: tuple[str, ...] = (),
         required: tuple[str, ...] = (),
         foreign: bool = False,
     ) -> None:
         self.foreign = foreign
         self.strict = strict
         self.plain = plain
+        self.sets = frozenset(sets)
         self.marks = frozenset(marks)
         self.required = required
         self.lacks = frozenset(lacks)

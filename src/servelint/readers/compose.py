@@ -355,6 +355,7 @@ def of_service(service: Service, files: list[File]) -> Runtime:
         private=_private(service, network, files),
         restart=service.last("restart"),
         called=_called(service, network, files),
+        checked=_keeps_check(service),
     )
 
 
@@ -439,6 +440,12 @@ def _checks(service: Service, files: list[File]) -> list[Probe]:
     gates = _gates(service.name, files, service)
     program = None if service.layers("build") else runtime.client(test)  # the image of a build has more than its base
     return [Probe("healthcheck", shown, patience, port, site, path=path, gates=gates, program=program)]
+
+
+def _keeps_check(service: Service) -> bool:
+    """Whether the health check of the image holds: without a `test` the other keys change when it runs."""
+    disabled = service.last("healthcheck", "disable")
+    return not service.layers("healthcheck", "test") and (disabled is None or disabled.value == "false")
 
 
 def _test_words(file: File, node: Node) -> list[TracedText]:

@@ -356,7 +356,7 @@ def container(words: list[Word], context: CommandContext, depth: int) -> list[La
     site = context.site or span_of(words)
     claims = prepared.of_image(run.image.text, context.claims, image) if context.claims else image.claims
     inner = CommandContext(context.source, context.name, site, env, container, claims, context.env_file, open_env)
-    inner.runtime = partial(_runtime, run, verb, context)
+    inner.runtime = partial(_runtime, run, verb, context, docker=words[0].text.flat.rpartition("/")[2] == "docker")
     inner.ran = context.ran
     explicit = run.values("--entrypoint")
     # `--entrypoint ""` clears the image's own
@@ -368,13 +368,13 @@ def container(words: list[Word], context: CommandContext, depth: int) -> list[La
     return in_container(entrypoint, run.command[named:], image, inner, depth + 1)
 
 
-def _runtime(run: ContainerRun, verb: str, context: CommandContext) -> Runtime | None:
+def _runtime(run: ContainerRun, verb: str, context: CommandContext, *, docker: bool) -> Runtime | None:
     """How the container is run; None where options may stand in a variable."""
     if run.open or verb != "run":
         return None
     from servelint.readers import runtime
 
-    return runtime.of_run(run, context.source)
+    return runtime.of_run(run, context.source, docker=docker)
 
 
 def _mounted(run: ContainerRun, context: CommandContext) -> Callable[[TracedText], OpenedFile | None] | None:

@@ -24,10 +24,10 @@ FORMAT = Format(
     about="the models of a file for `--models-preset`",
     shape=r"(?m)^\[[^\]\n]+\][^\n]*\n(?:(?:[^\[\n][^\n]*)?\n)*?"
     r"[ \t]*(?:LLAMA_ARG_\w+|n-gpu-layers|ngl|ctx-size|hf-repo|cache-type-[kv]|load-on-startup|spec-type|n-cpu-moe"
-    r"|min-p|repeat-penalty|mmproj|flash-attn)[ \t]*=",
+    r"|min-p|repeat-penalty|mmproj|flash-attn|u?batch-size|embeddings?|reranking)[ \t]*=",
     words=(
         *("n-gpu-layers", "ctx-size", "hf-repo", "llama_arg_", "load-on-startup", "cache-type-v", "spec-type", "n-cpu-moe"),
-        *("min-p", "repeat-penalty", "mmproj", "flash-attn"),
+        *("min-p", "repeat-penalty", "mmproj", "flash-attn", "batch-size", "embedding", "reranking"),
     ),
     languages=("ini",),
 )

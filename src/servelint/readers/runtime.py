@@ -134,8 +134,8 @@ def given_up(start: float | None, interval: float | None, retries: int | None) -
 _SHARED = ("host", "container:", "ns:")
 
 
-def of_run(run: ContainerRun, source: Source) -> Runtime:
-    """How `docker run` runs a container."""
+def of_run(run: ContainerRun, source: Source, *, docker: bool = False) -> Runtime:
+    """How `docker run` runs a container. docker: whether it is Docker; Podman drops the health check of an image."""
     network = run.last("--network") or run.last("--net")
     return Runtime(
         ports=[port for word in run.values("--publish") for port in published(word.text)],
@@ -144,6 +144,7 @@ def of_run(run: ContainerRun, source: Source) -> Runtime:
         network=network,
         private=_private(run, network, source),
         restart=run.last("--restart"),
+        checked=docker and not any(name in ("--health-cmd", "--no-healthcheck") for name, _ in run.options),
     )
 
 

@@ -309,7 +309,10 @@ class _Writer:
             variable = self.launch.env[name]
             row = self.rows.get(option)
             words = [as_word(f"{name}={variable.value.shown if variable.value is not None else ''}")]
-            if row is None:
+            if option in arguments.settings:
+                spelling = arguments.settings[option].spelling
+                left.append(Line(LEFT_OUT, row["id"] if row is not None else "", words, [], f"{spelling} is given as well"))
+            elif row is None:
                 left.append(Line(UNMAPPED, "", words, [], f"servelint knows no counterpart in {self.names[1]}"))
             elif variable.value is not None:
                 side = Side(row[self.launch.engine])
@@ -504,6 +507,8 @@ class _Writer:
         if isinstance(given.value, bool) and not (side.options and side.values is None):
             return self.switch(side, given)
         option = self.option(side.options)
+        if option is None and given.value is None and self.has(side):
+            return ("no option means this" if given.known else "its value is unknown") + _because(given.row)
         if option is None:
             return self.lacks(side)
         head = as_word(option.long_name)

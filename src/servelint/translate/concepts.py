@@ -218,6 +218,9 @@ def complete(writer: _Writer) -> None:
     if "host" not in set_by or not source.address_variable:
         if "host" not in set_by and open_source and target.loopback:
             needed.append(("host", EVERY_INTERFACE, f"{source.name} listens on every interface"))
+        elif "host" not in set_by and not open_source and not target.loopback and not unwritten:
+            says = f"interface: 127.0.0.1 in {source.name}, every interface in {target.name}; --host 127.0.0.1 keeps it to this machine"
+            writer.lines.append(Line(DEFAULT, "host", [], [], says))
         port = source.image_port if makers and source.image_port else source.port
         if "port" not in set_by and "--port" not in written and port and port != target.port:
             needed.append(("port", port, f"{source.name} listens on {port}"))

@@ -168,6 +168,7 @@ def test_the_place_is_the_name(filename: str, text: str, line: int) -> None:
     ("command", "expected"),
     [
         ("VLLM_OPENVINO_DEVICE=GPU vllm serve m", []),
+        ("VLLM_SKIP_WARMUP=1 vllm serve m", []),  # vllm-gaudi reads it
         ("docker run -e VLLM_OPENVINO_KVCACHE_SPACE=8 quay.io/a/vllm-openvino:v0.27.1 vllm serve m", []),
         ("docker run -e VLLM_OPENVINO_DEVICE=GPU ${IMAGE:-house/vllm} vllm serve m", []),
         ("docker run -e VLLM_OPENVINO_DEVICE=GPU vllm/vllm-openai:v0.27.1 --model m", ["removed-env"]),

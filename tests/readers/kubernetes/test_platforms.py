@@ -268,6 +268,28 @@ class TestLLMKube:
         launch = launch_in(SERVICE + "  runtime: sglang\n  sglangConfig: {tensorParallelSize: 2}\n", "service.yaml")
         assert (launch.engine, argv(launch)[1:]) == ("sglang", ["--tp", "2"])
 
+    @pytest.mark.parametrize(
+        ("runtime", "given", "words"),
+        [
+            (
+                "sglang",
+                "{contextLength: 8192, memFractionStatic: 0.8}",
+                ["--context-length", "8192", "--mem-fraction-static", "0.8"],
+            ),
+            ("sglang", "{enablePrefixCaching: true}", ["--enable-prefix-caching"]),
+            ("sglang", "{trustRemoteCode: false, dataParallelSize: 2}", ["--dp", "2"]),
+            ("tgi", "{quantize: awq, maxTotalTokens: 4096}", ["--quantize", "awq", "--max-total-tokens", "4096"]),
+            (
+                "vllm",
+                "{kvCacheDtype: fp8, kvCacheCustomDtype: turbo2}",
+                ["--kv-cache-dtype", "fp8", "--kv-cache-dtype", "turbo2"],
+            ),
+        ],
+    )
+    def test_options_of_a_runtime(self, runtime: str, given: str, words: list[str]) -> None:
+        launch = launch_in(SERVICE + f"  runtime: {runtime}\n  {runtime}Config: {given}\n", "service.yaml")
+        assert (launch.engine, argv(launch)[1:]) == (runtime, words)
+
     @pytest.mark.parametrize("command", ["[llama-server]", "[/app/llama-server]", "[./build/bin/llama-server]"])
     def test_a_program_of_its_own_takes_the_same_options(self, command: str) -> None:
         text = SERVICE + f"  image: a/toolbox:rocm\n  command: {command}\n  contextSize: 4096\n  extraArgs: [--rerank]\n"
@@ -329,6 +351,7 @@ class TestAnOperatorThatIsNotKnown:
         [
             "engine: {name: vllm}",
             "engine: {name: vllm, args: []}",
+            "engine: {type: vllm, args: {}}",
             "engine: {name: vllm, args: [bench, serve]}",
             "engine: {name: triton, args: [--max-model-len=8]}",
             "engine: vllm",

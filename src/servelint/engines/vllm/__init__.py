@@ -386,6 +386,14 @@ class VLLM(Engine):
                 "disable-frontend-multiprocessing", "return-tokens-as-token-ids", "enable-prompt-tokens-details",
                 "enable-request-id-headers", "enable-server-load-tracking", "max-log-len", "log-config-file",
             ),
+            plain=True,
+            # parse_args, update_engine_config_with_dynamo and init_vllm of the same releases
+            sets=(
+                "enable-prefix-caching", "block-size", "distributed-executor-backend", "task", "runner", "convert",
+                "skip-tokenizer-init", "disable-log-requests", "enable-log-requests", "disable-log-stats", "kv-transfer-config",
+                "kv-events-config", "ec-transfer-config", "worker-cls", "worker-extension-cls", "scheduler-cls",
+                "enable-sleep-mode", "logprobs-mode", "served-model-name", "stream-interval", "model", "load-format",
+            ),
         ),
     }  # fmt: skip
     # Gaudi's: https://github.com/HabanaAI/vllm-fork/pull/394
@@ -463,7 +471,12 @@ class VLLM(Engine):
     )
     variables = ("VLLM_",)
     variables_closed = True
-    plugin_variables = ("VLLM_OPENVINO_",)  # github.com/vllm-project/vllm-openvino: vllm_openvino/envs.py
+    plugin_variables = (
+        "VLLM_OPENVINO_",  # github.com/vllm-project/vllm-openvino: vllm_openvino/envs.py
+        # github.com/vllm-project/vllm-gaudi: vllm_gaudi/extension/features.py and v1/worker/hpu_model_runner.py
+        *("VLLM_SKIP_WARMUP", "VLLM_CONTIGUOUS_PA", "VLLM_PROMPT_USE_FUSEDSDPA", "VLLM_PT_PROFILE", "VLLM_GRAPH_RESERVED_MEM"),
+        *("VLLM_USE_HPU_CONTIGUOUS_CACHE_FETCH", "VLLM_USE_FAKE_HPU"),
+    )
     device_variables = ("VLLM_TARGET_DEVICE", "VLLM_CPU_")
     argument_variables = ("VLLM",)
     shares_port = ("0.7.3", "0.24.0")  # create_server_socket of vllm/entrypoints/openai/api_server.py

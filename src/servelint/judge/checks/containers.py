@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.engines import ENGINES
+from servelint.engines import ENGINES, images
 from servelint.engines.config import Config
 
 _WORDS = r"\s*(?:- )?(?:command|args):\s*\[?\s*[\"']?(?:(?:[\w./-]*/)?%s[\"']?,?\s*[\"']?)?"
@@ -44,3 +44,13 @@ def given_no_gpu(config: Config) -> dict[str, str] | None:
     """Hold where a container requests no GPU or device in any of the ways of its runtime."""
     container = config.launch.container
     return {} if container is not None and container.reserved is False and not container.open else None
+
+
+def checked_by_image(config: Config) -> dict[str, str] | None:
+    """Hold where Docker runs the health check of an image of the engine's makers, in a container that starts the server alone."""
+    container = config.launch.container
+    runtime = container.runtime if container is not None else None
+    if container is None or container.image is None or container.open or "build" in container.settings or runtime is None:
+        return None
+    image = images.identify(container.image)
+    return {} if runtime.checked and runtime.direct and image.entrypoint and not image.house else None

@@ -45,3 +45,8 @@ def refused_value(config: Config) -> dict[str, str] | None:
     if form is None or re.fullmatch(form[0], given[1]) is not None:
         return None
     return {"name": given[0], "value": given[1], "wanted": form[1]}
+
+
+def given_model(config: Config) -> dict[str, str] | None:
+    """Hold for a model that a Modelfile names."""
+    return {} if config.launch.launcher == "modelfile" else None

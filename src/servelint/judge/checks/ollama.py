@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from servelint.engines.config import Config
 from servelint.judge.checks import containers
 
@@ -59,3 +61,11 @@ def refused_origin(config: Config) -> dict[str, str] | None:
             kind = "begins with a blank" if origin != origin.lstrip() else "has neither a * nor http:// or https:// in front"
             return {"origin": f'"{origin}"' if origin != origin.strip() or not origin else origin, "refused": kind}
     return None
+
+
+def hidden_gpus(config: Config) -> dict[str, str] | None:
+    """Hold outside of a container for a list of CUDA's GPUs that leaves out the first one, or all."""
+    written = config.operand("env.CUDA_VISIBLE_DEVICES").value
+    listed = [one.strip() for one in str(written).split(",")] if written is not None else []
+    numbers = all(re.fullmatch(r"-1|[1-9]\d?", one) for one in listed)
+    return containers.outside(config) if listed and numbers else None

@@ -1,0 +1,1 @@
+docker run --gpus 1 nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.4.0 python3 -m dynamo.vllm --model Qwen/Qwen3-8B --is-decode-worker --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'
