@@ -161,6 +161,7 @@ def test_positions_of_pictures_take_a_table_four_times_as_long() -> None:
     assert sizes(weighed("Qwen/Qwen2.5-VL-7B-Instruct"))["rotary table"] == 4 * 128000 * 128 * 2
     assert sizes(weighed("Qwen/Qwen2.5-VL-7B-Instruct", engine="sglang"))["rotary table"] == 128000 * 128 * 2
     assert sizes(weighed("Qwen/Qwen2.5-7B-Instruct"))["rotary table"] == 32768 * 128 * 2
+    assert sizes(weighed("xai-org/grok-2", engine="sglang"))["rotary table"] == 65 * 131072 * 128 * 2
 
 
 @given(st.integers(0, 1 << 34))

@@ -329,6 +329,14 @@ def _absorbed(sharding: _Sharding, matrix: Matrix, kind: Format) -> int:
     return size * (sharding.element if sharding.engine == "vllm" or kind.bits >= 16 or kind.bits < 8 else 1)
 
 
+_OWN_TABLES = ("Grok1ForCausalLM",)
+"""Architectures whose layers each make a table in SGLang, beside the one that all share.
+
+Grok 2: ScalingRotaryEmbedding (srt/models/grok.py 0.5.20 lines 382 to 403). Its config.json has a rope_type and 16 times 8,192
+positions (sgl-project/sglang-jax has it in a test).
+"""
+
+
 def _rotary(model: Architecture, engine: str) -> int:
     """Bytes of the rotary tables, one for all layers of a kind, with two bytes an element.
 
@@ -343,7 +351,8 @@ def _rotary(model: Architecture, engine: str) -> int:
     if model.low_rank is not None:
         return len({one.compress > 1 for one in model.attention}) * model.context * model.attention[0].rotary * 4
     if engine != "vllm":
-        return sum(model.context * size * 2 for size in {one.rotary for one in model.attention})
+        own = model.layers if engine == "sglang" and model.architecture in _OWN_TABLES else 0
+        return sum(model.context * size * 2 for size in {one.rotary for one in model.attention}) * (1 + own)
     positions = 4 * model.context if model.mrope else model.context
     return sum(positions * size * stretch * 2 for size, stretch in {(one.rotary, one.stretch) for one in model.attention})
 
