@@ -188,6 +188,7 @@ def test_what_is_written(run: str, engine: str, expected: str) -> None:
         ("trtllm-serve a/b --kv_cache_dtype nvfp4", "vllm", "--kv_cache_dtype", "left-out"),
         ("LLAMA_ARG_HOST=0.0.0.0 llama-server --host 127.0.0.1", "sglang", "LLAMA_ARG_HOST=0.0.0.0", "left-out"),
         ("llama-server -m a.gguf -c 4096 -np $N", "vllm", "-c", "left-out"),
+        ("llama-server -m a.gguf -c 4096 $MORE", "vllm", "-c", "left-out"),
         ("llama-server -m a.gguf", "vllm", "-m", "left-out"),
         ("OLLAMA_KV_CACHE_TYPE=q8_0 ollama serve", "vllm", "OLLAMA_KV_CACHE_TYPE=q8_0", "left-out"),
     ],
@@ -269,6 +270,11 @@ def test_an_option_goes_before_its_variable() -> None:
     one = moved("LLAMA_ARG_HOST=0.0.0.0 llama-server -m a.gguf --host 127.0.0.1", "vllm")
     assert "--host 127.0.0.1" in words(one)
     assert "0.0.0.0" not in words(one)
+
+
+def test_a_context_that_slots_do_not_divide() -> None:
+    assert "--max-model-len 4096" in words(moved("llama-server -m a.gguf -c 4096", "vllm"))
+    assert "--max-model-len 4096" in words(moved("llama-server -m a.gguf -c 4096", "vllm", llama_cpp="b4462"))
 
 
 def test_an_image_of_the_release() -> None:

@@ -187,7 +187,8 @@ class Runtime:
     """
 
     __slots__ = (
-        "called", "checked", "declared", "direct", "mounts", "network", "ports", "private", "probes", "restart", "script", "services",
+        "called", "checked", "declared", "direct", "mounts", "network", "ports", "private", "probes", "restart", "script",
+        "services",
     )  # fmt: skip
 
     def __init__(

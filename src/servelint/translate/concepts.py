@@ -74,7 +74,8 @@ def context(writer: _Writer, every: list[Given]) -> None:
                 says = f"llama.cpp divides {value} among {slots} slots; {option.long_name} counts for each request"
                 writer.add(CHANGED, given, [as_word(option.long_name), as_word(given.value)], says)
             return None
-        if slots != 1 and unified.value is not True:
+        parallel = writer.config.operand("parallel")  # not given: one slot, and since b7079 four that share all of it
+        if slots != 1 and unified.value is not True and parallel.present is not False:
             return writer.note(LEFT_OUT, given, "llama.cpp divides it among slots whose number is unknown")
     if given.known and (not isinstance(value, int) or value < 1):
         shown = given.texts[0].shown if given.texts else ""
@@ -219,7 +220,7 @@ def complete(writer: _Writer) -> None:
         if "host" not in set_by and open_source and target.loopback:
             needed.append(("host", EVERY_INTERFACE, f"{source.name} listens on every interface"))
         elif "host" not in set_by and not open_source and not target.loopback and not unwritten:
-            says = f"interface: 127.0.0.1 in {source.name}, every interface in {target.name}; --host 127.0.0.1 keeps it to this machine"
+            says = f"interface: 127.0.0.1 in {source.name}, every interface in {target.name}; --host 127.0.0.1 keeps the first"
             writer.lines.append(Line(DEFAULT, "host", [], [], says))
         port = source.image_port if makers and source.image_port else source.port
         if "port" not in set_by and "--port" not in written and port and port != target.port:

@@ -47,7 +47,7 @@ def given_no_gpu(config: Config) -> dict[str, str] | None:
 
 
 def checked_by_image(config: Config) -> dict[str, str] | None:
-    """Hold where Docker runs the health check of an image of the engine's makers, in a container that starts the server alone."""
+    """Hold where Docker runs the health check of an image of the makers, in a container that starts the server."""
     container = config.launch.container
     runtime = container.runtime if container is not None else None
     if container is None or container.image is None or container.open or "build" in container.settings or runtime is None:
