@@ -48,7 +48,12 @@ class TestRelease:
 class TestDefaults:
     def test_of_the_release(self) -> None:
         found = defaults(compose(" --model Qwen/Qwen3-8B"))
-        assert found == {"gpu-memory-utilization": "0.92", "kv-cache-dtype": "auto", "enable-prefix-caching": "true"}
+        assert found == {
+            "gpu-memory-utilization": "0.92",
+            "kv-cache-dtype": "auto",
+            "enable-prefix-caching": "true",
+            "async-scheduling": "true",
+        }
 
     def test_of_another_release(self) -> None:
         assert defaults(compose(" --model Qwen/Qwen3-8B", image="vllm/vllm-openai:v0.19.1"))["gpu-memory-utilization"] == "0.9"
@@ -66,7 +71,7 @@ class TestDefaults:
 
     def test_what_is_written_is_not_said_again(self) -> None:
         text = compose(" --model Qwen/Qwen3-8B --gpu-memory-utilization 0.8 --no-enable-prefix-caching")
-        assert set(defaults(text)) == {"kv-cache-dtype"}
+        assert set(defaults(text)) == {"kv-cache-dtype", "async-scheduling"}
 
     def test_none_where_an_unknown_word_may_set_them(self) -> None:
         assert noted("compose.yml", compose(" --model Qwen/Qwen3-8B $EXTRA"), kind="defaults") == []

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import Any
 
 import pytest
 
 import servelint
+from servelint.engines.config import configs
+from tests.judging import fields
 
 ORIGINAL = {"factor": 4.0, "original_max_position_embeddings": 65536}
 
@@ -70,3 +73,24 @@ def test_vllm(release: str, model: str, overrides: dict[str, Any], length: int |
 )
 def test_sglang(release: str, model: str, overrides: dict[str, Any], length: int | None) -> None:
     assert longest("sglang", release, model, overrides) == length
+
+
+@pytest.mark.parametrize(
+    ("model", "overrides", "value"),
+    [
+        ("Qwen/Qwen3-8B", {"max_position_embeddings": "131072"}, '"131072"'),
+        ("Qwen/Qwen3-8B", {"max_position_embeddings": [131072]}, "[131072]"),
+        ("Qwen/Qwen3-8B", {"max_position_embeddings": 131072}, None),
+        ("Qwen/Qwen3-8B", {"max_position_embeddings": None}, None),
+        ("Qwen/Qwen3-8B", {"text_config": {"max_position_embeddings": "131072"}}, None),
+        ("google/gemma-3-27b-it", {"text_config": {"max_position_embeddings": "131072"}}, '"131072"'),
+        ("google/gemma-3-27b-it", {"max_position_embeddings": "131072"}, None),
+        ("house/some-model", {"max_position_embeddings": "131072"}, None),
+    ],
+)
+def test_a_length_of_another_type(model: str, overrides: dict[str, Any], value: str | None) -> None:
+    """vLLM 0.12.0, 0.18.0 and 0.33.0 refuse it where they read the length: in text_config for a multimodal model."""
+    command = shlex.join(["vllm", "serve", model, "--hf-overrides", json.dumps(overrides)])
+    launch = servelint.find_launches(f"{command}\n", filename="run.sh")[0]
+    found = fields("vllm/overridden-context-is-no-number", configs(launch, ["0.33.0"])[0])
+    assert (found["value"] if found is not None else None) == value

@@ -187,9 +187,9 @@ def _mamba_prefix_caching(config: Config) -> bool | None:
 def async_scheduling(config: Config) -> Operand:
     """Whether scheduling is asynchronous: opt-in before 0.14.0, then on by default but for what a release cannot schedule so.
 
-    Source: vllm/config/scheduler.py and vllm/config/vllm.py (async_scheduling None means auto from 0.14.0). Auto is off for drafts
-    that are made on the CPU, for pooling models from 0.20.0, for pipelines in 0.14, and for hybrid models that cache prefixes
-    in 0.15 and 0.16. Ray's executors are not decided here.
+    Source: vllm/config/scheduler.py and vllm/config/vllm.py (async_scheduling None means auto from 0.14.0). Auto is off for
+    drafts that are made on the CPU, for pooling models from 0.20.0, and for hybrid models that cache prefixes in 0.16.
+    Pipelines and Ray's executors are not decided here.
     """
     asked = config.operand("async-scheduling")
     if asked.present is not False:
