@@ -232,7 +232,7 @@ def named_engine(file: File, one: Object, images: Overrides | None) -> list[Laun
         options = next((field for field in ("args", "extraArgs", "engineArgs") if field in fields), "")
         words = _given(file, section(fields, options), "--", switch=("", "true"))
         listed_words = pods.words(file.source, _renamed(fields, options, "args"), given)[1] if not words else None
-        if listed_words is not None and not listed_words[0].text.flat.startswith("-"):
+        if listed_words and not listed_words[0].text.flat.startswith("-"):
             continue  # a command
         if not (words or listed_words) and not (one.kind in _SERVING and {"model", "modelRef", "modelName"} & spec.keys()):
             continue
