@@ -292,6 +292,6 @@ def test_each_side_of_a_condition() -> None:
 
 
 def test_a_rule_that_builds_the_program() -> None:
-    built = "llama-server: $(OBJECTS)\n\t$(CXX) $(CXXFLAGS) $^ -o $@ $(LDFLAGS)\n\t$(RM) -r build\n"
+    built = "llama-server: $(OBJECTS)\n\t$(CXX) $(CXXFLAGS) $^ -o $@ $(LDFLAGS)\n"
     assert launches_in(built, "Makefile") == []
-    assert argv(makefile("CXX = env\nrun:\n\t$(CXX) llama-server -m a.gguf\n")) == ["-m", "a.gguf"]
+    assert argv(makefile("run:\n\t$(WITH) llama-server -m a.gguf\n")) == ["-m", "a.gguf"]

@@ -954,3 +954,18 @@ def test_an_item_behind_the_end_of_a_list() -> None:
 
 def test_specifications_of_tests_are_examples() -> None:
     assert launches_in(BUILD + ' Bundle(command=["vllm", "serve", "m"])\n', "tests/test_serve.py") == []
+
+
+def test_a_default_of_a_lookup() -> None:
+    text = """
+        import docker
+        IMAGE = "vllm/vllm-openai:v0.11.0"
+        def create(card):
+            command = ["--model", card["model"]]
+            image = card.get("image", IMAGE)
+            docker.from_env().containers.create(image=image, command=command + card.get("more", []))
+    """
+    launch = launch_in(text, "manager.py")
+    assert release(launch) == ("0.11.0", "image")
+    assert argv(launch)[0] == "--model"
+    assert launch.argv[-1].many

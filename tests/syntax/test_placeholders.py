@@ -166,3 +166,9 @@ def test_a_word_names_its_option_in_a_page_only() -> None:
     assert [one.rule for one in findings_in("vllm serve m --port PORT\n")] == ["vllm/invalid-value"]
     named = launch_in("```\nvllm serve m --attention-backend FLEX_ATTENTION\n```\n", "page.md")
     assert named.argv[2].value == "FLEX_ATTENTION"
+
+
+def test_a_product_in_angle_brackets() -> None:
+    page = "```bash\nllama-server -m a.gguf -c <4096 * np> -np <np>\n```\n"
+    launch = launch_in(page, "README.md")
+    assert [word.value for word in launch.argv] == ["-m", "a.gguf", "-c", None, "-np", None]

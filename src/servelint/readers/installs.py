@@ -156,8 +156,8 @@ def requirement(word: Word, *, conda: bool = False) -> tuple[str, ReleaseClaim] 
     address = with_package(_ADDRESS).match(flat)
     if address is not None:
         named = packages()[address.group("name").lower()]
-        engine, copied = _repository_of(flat)
-        build = FORK if copied or (not engine and _HOSTED.search(flat) is not None) else ""
+        repository, copied = _repository_of(flat)
+        build = FORK if copied or (not repository and _HOSTED.search(flat) is not None) else ""
         return named, _of_tag(named, word) or ReleaseClaim(None, "pip", word.text.span(), build=build)
     match = _REQUIREMENT.fullmatch(flat)
     engine = packages().get(match.group("name").lower()) if match else None

@@ -34,6 +34,8 @@ _CONDITIONS_AT_MOST = 6
 """Conditions of a makefile that are decided one way and the other."""
 _LINE_END = re.compile(r"(?<!\\)\n")
 _AUTOMATIC = ("@", "<", "^", "+", "?", "*", "%", "@D", "@F", "<D", "<F", "^D", "^F", "*D", "*F")
+_BUILT = frozenset(("llama-server", "server"))
+"""Files that llama.cpp's makefiles make, under the names of programs that start it."""
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
@@ -111,7 +113,7 @@ class _Recipes:
 
     def scope(self, target: TracedText) -> Scope:
         own = {name: MakeVariable(TracedText((unknown(f"$({name})", None),)), simple=True) for name in _AUTOMATIC}
-        if "%" not in target.flat:
+        if "%" not in target.flat and target.flat not in _BUILT:  # `llama-server: ... -o $@` builds the program
             own["@"] = MakeVariable(target, simple=True)
         return self.makefile.scope.with_({**own, **self.makefile.own.get(target.flat, {})})
 

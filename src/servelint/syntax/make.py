@@ -107,8 +107,6 @@ _STEPS_IN_ALL = 500_000
 _LENGTH_AT_MOST = 100_000
 _FUNCTION = re.compile(r"(call|error|eval|if|info|or|strip|warning)[ \t]+")
 _SILENT = frozenset(("error", "eval", "info", "warning"))
-_IMPLICIT = {"AR": "ar", "AS": "as", "CC": "cc", "CPP": "cc -E", "CXX": "g++", "FC": "f77", "LD": "ld", "RM": "rm -f"}
-"""Programs that make itself has variables for: what follows them is built, not started (`$(CXX) -o llama-server`)."""
 
 
 @dataclass(slots=True, eq=False)
@@ -177,8 +175,6 @@ class Scope:
         """The value of the variable of a name; the name and the value may hold references."""
         known = (self.expand(name, depth + 1).value or "").strip()
         variable = self.variables.get(known)
-        if variable is None and known in _IMPLICIT:
-            return TracedText.of(_IMPLICIT[known], whole.extent())
         if variable is None or known in self.resolving:
             return _unsure(whole)
         if variable.simple:

@@ -12,7 +12,9 @@ from functools import lru_cache
 from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.text import HOLE, Piece, TracedText
 
-ANGLE = r"(?<![<&\d])<(?=[^\W\d_]|\d+-\d|\d+_|/\w|-{1,2}[^\W\d_])[^<>\n\"'`$;&]{0,80}?(?<![ \t-])>(?!\()"
+ANGLE = (
+    r"(?<![<&\d])<(?=[^\W\d_]|\d+-\d|\d+_|\d+[ \t]*\*[ \t]*[^\W\d_]|/\w|-{1,2}[^\W\d_])[^<>\n\"'`$;&]{0,80}?(?<![ \t-])>(?!\()"
+)
 _CURLY = r"\{\{[^{}\n\"']{1,80}\}\}|(?<![${\w\\])\{[^\W\d][\w .-]{0,60}\}(?!\})"
 _SQUARE = r"(?<!\S)\[(?:[A-Za-z-][^\[\]\n\"'`$]{0,80}|\.\.\.|…)\](?!\S)"
 _DOTS = (

@@ -918,3 +918,17 @@ def test_types_of_speculation_are_collected() -> None:
 def test_a_model_of_a_file_goes_behind_the_argument(model: str, command: str, expected: list[str]) -> None:
     """_pull_args_from_config sets the file's words behind the argument, after --model was looked for."""
     assert kinds_in(f"cat > a.yaml <<EOF\n{model}\nEOF\n{command}\n", "run.sh", vllm="0.25.1") == expected
+
+
+def test_a_call_of_python_is_no_word_of_a_shell() -> None:
+    text = """
+from ray.serve.llm import LLMConfig, build_openai_app
+config = LLMConfig(
+    model_loading_config=dict(model_id="a", model_source="Qwen/Qwen3-8B"),
+    runtime_env=dict(env_vars={"A": "1", "B": "2"}),
+    engine_kwargs=dict(tensor_parallel_size=4, limit_mm_per_prompt={"image": 1, "video": 0}),
+)
+"""
+    assert [one for one in findings_in(text, "serve.py") if one.rule == "vllm/malformed-json"] == []
+    shell = findings_in('vllm serve m --limit-mm-per-prompt {"image":1,"video":0}\n')
+    assert [one.rule for one in shell if one.rule == "vllm/malformed-json"] == ["vllm/malformed-json"]

@@ -360,3 +360,10 @@ class TestAnOperatorThatIsNotKnown:
     )
     def test_what_is_none(self, spec: str) -> None:
         assert launches_in(self.object_of(spec), "a.yaml") == []
+
+
+@pytest.mark.parametrize("arguments", ["{}", "[]"])
+def test_an_engine_without_arguments(arguments: str) -> None:
+    spec = f"spec:\n  model: {{id: m}}\n  engine:\n    type: vllm\n    args: {arguments}\n"
+    text = "apiVersion: a.example/v1\nkind: ModelDeployment\nmetadata: {name: a}\n" + spec
+    assert len(launches_in(text, "model.yaml")) == 1

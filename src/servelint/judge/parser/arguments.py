@@ -717,7 +717,7 @@ def _content(setting: Setting) -> object:
 
 _QUOTES = ("'", '"')
 _UNQUOTED = r"(?a)[\w./:=@%+-]+"
-_SHELL_WORD = r"(?:[^\s\"']|\\.|\"[^\"]*\"|'[^']*')+"
+_SHELL_WORD = r"(?s)(?:[^\s\"'\\]|\\.|\"[^\"]*\"|'[^']*')+"
 
 
 def word_violations(config: Config) -> list[Violation]:
