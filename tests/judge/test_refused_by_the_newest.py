@@ -146,6 +146,14 @@ def test_a_patched_release_may_have_options_of_its_own() -> None:
     assert "vllm/unknown-option" in [one.rule for one in findings_in("pip install vllm==0.18.1\n" + words)]
 
 
+def test_a_patched_release_may_take_values_of_its_own() -> None:
+    words = "vllm serve m --kv-cache-dtype turboquant_k8v4\n"
+    install = "pip install vllm==0.18.1\n"
+    for patch, severity in (("", "error"), ("patch -p1 < a.patch\n", "warning")):
+        found = findings_in(install + patch + words)
+        assert [one.severity for one in found if one.rule == "vllm/invalid-choice"] == [severity]
+
+
 def test_a_variable_that_a_rule_names_is_named_once() -> None:
     found = findings_in(
         "export SGLANG_ENABLE_SPEC_V2=1\npython -m sglang.launch_server --model-path m --reasoning-parser ling3\n"

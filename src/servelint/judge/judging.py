@@ -160,7 +160,7 @@ def _judged(
             name = finding.rule.partition("/")[2]
             if finding.severity == "error" and (name not in index.parser or name in VALUES_OF_FORKS):
                 finding.severity = "warning"
-    if releases.exact and is_changed_build(releases.known[-1]):
+    if launch.release.build or (releases.exact and is_changed_build(releases.known[-1])):
         for finding in findings:
             if finding.severity == "error" and finding.rule.partition("/")[2] in VALUES_OF_FORKS:
                 finding.severity = "warning"
