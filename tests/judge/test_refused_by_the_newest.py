@@ -143,6 +143,12 @@ def test_a_patched_release_may_have_options_of_its_own() -> None:
     found = [one.rule for one in findings_in("pip install vllm==0.18.1\npatch -p1 < a.patch\n" + words)]
     assert "vllm/removed-option" in found
     assert "vllm/unknown-option" not in found
+    (said,) = [
+        one
+        for one in findings_in("pip install vllm==0.18.1\npatch -p1 < a.patch\n" + words)
+        if not one.rule.startswith("vllm/")
+    ]
+    assert said.message == "vLLM 0.18.1 is patched here and not the published build; it is judged as 0.18.1"
     assert "vllm/unknown-option" in [one.rule for one in findings_in("pip install vllm==0.18.1\n" + words)]
 
 

@@ -66,6 +66,10 @@ class Variable:
         return f"Variable({self.name}={self.value.shown if self.value else None!r})"
 
 
+PATCHED = "+patched"
+"""The build of a release that a file patches, behind the release."""
+
+
 class ReleaseClaim:
     """What a file says of an engine's release.
 

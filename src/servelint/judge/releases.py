@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from weakref import WeakKeyDictionary
 
-from servelint.core.launch import Launch
+from servelint.core.launch import PATCHED, Launch
 from servelint.core.settings import Settings
 from servelint.engines import ENGINE_NAMES, ENGINES, entry, images
 from servelint.engines.catalog import load, newest_release
@@ -86,6 +86,8 @@ class Unlisted:
         """What servelint does not know, in words."""
         name = f"{ENGINE_NAMES[engine]} {self.written}"
         near = self.placed.near
+        if self.fork and self.written.endswith(PATCHED):
+            return f"{ENGINE_NAMES[engine]} {near[0]} is patched here and not the published build"
         if self.fork:
             return f"{name} is not a published build of {near[0]}"
         if self.placed.kind == NEVER:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from servelint.core.data import load_data
-from servelint.core.launch import ReleaseClaim, Word
+from servelint.core.launch import PATCHED, ReleaseClaim, Word
 from servelint.core.source import Source
 from servelint.core.text import EMPTY, TracedText
 from servelint.engines.registry import ENGINES, Engine, derived
@@ -209,7 +209,7 @@ def repositories() -> list[tuple[Engine, re.Pattern[str], re.Pattern[str], list[
     return found
 
 
-_PATCHED, FORK = "+patched", "+fork"
+FORK = "+fork"
 _HOSTED = re.compile(r"(?i)(?:github|gitlab|gitee|bitbucket)[\w.]*[/:](?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(?=\.git|[/@#]|$)")
 
 
@@ -225,7 +225,7 @@ def _repository_of(address: str) -> tuple[str, bool]:
     return (named[name], True) if name in named else (own, False)
 
 
-def changed(claim: ReleaseClaim, build: str = _PATCHED) -> ReleaseClaim:
+def changed(claim: ReleaseClaim, build: str = PATCHED) -> ReleaseClaim:
     """The claim of a build that is not the published one, since somebody changes its source: it may have more options."""
     return ReleaseClaim(claim.release, claim.how, claim.span, claim.rolling, claim.build or build)
 
