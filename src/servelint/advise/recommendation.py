@@ -262,7 +262,8 @@ def recommend(
     gpu = gpu_id if gpu_count == 1 or gpu_id is None else f"{gpu_count}x {gpu_id}"
     # GPUs that have some of the layers each work one after the other
     together = gpu if engine not in ENGINES or ENGINES[engine].tensor_parallel_option else gpu_id
-    case = Case(engine, kind, model, together, tokens, load.concurrency, load.input, load.output, None, ".")
+    made_for = commands.release_of(engine, release)
+    case = Case(engine, kind, model, together, tokens, load.concurrency, load.input, load.output, None, ".", release=made_for)
     counts = (tokens,) if tokens is not None else _CANDIDATES[kind]
     cases = [replace(case, tokens=count, accepted=accepted_of(acceptance, count)) for count in counts]
     gains = {one.drafted: found for one in cases if (found := gain_of(one, measured)) is not None}
@@ -292,7 +293,7 @@ def recommend(
     reasons = [*against, *_of_gain(chosen, gain, load, possible=not against), *notes, *_step_reasons(chosen)]
     return Recommendation(
         engine=engine,
-        release=made.release if (made := on or off) is not None else commands.release_of(engine, release),
+        release=made.release if (made := on or off) is not None else made_for,
         model=model,
         gpu=gpu,
         load=load,
