@@ -126,7 +126,7 @@ def is_older(answer: str, release: str) -> bool:
 
 def installed(text: str) -> tuple[object, ...]:
     """What of a file outside of its launches decides what runs beside them: equal for files that install alike."""
-    if "install" not in text:
+    if "install" not in text or "install" not in _commands(text):
         return ()
     how = (_BARE_IMAGE, _CHOSEN_ELSEWHERE, _OTHER_TORCH)
     words = [line["words"] for line in re.finditer(_INSTALL, _commands(text))]

@@ -226,7 +226,7 @@ def _repository_of(address: str) -> tuple[str, bool]:
 
 
 def changed(claim: ReleaseClaim, build: str = PATCHED) -> ReleaseClaim:
-    """The claim of a build that is not the published one, since somebody changes its source: it may have more options."""
+    """The claim of a build that is not the published one, since its source is changed: it may have more options."""
     return ReleaseClaim(claim.release, claim.how, claim.span, claim.rolling, claim.build or build)
 
 

@@ -224,7 +224,7 @@ def async_scheduling(config: Config) -> Operand:
 def _writes_text(config: Config, drafts: bool) -> bool:
     """Whether the model writes text, or what it does makes no difference to its schedule (before 0.20.0).
 
-    drafts: the model is drafted for, and so writes text if no option says otherwise
+    drafts: the model is drafted for, and so writes text unless an option sets another task
     """
     if config.at_least("0.20.0") is False:
         return True
