@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from servelint.core.source import Source
+from servelint.core.text import HOLE
 from servelint.syntax import yaml
 from servelint.syntax.go_functions import Unknown, loaded
 from servelint.syntax.go_templates import Renderer, Template
@@ -34,6 +35,14 @@ HELPERS = """\
 {{- if .digest -}}{{ .repository }}@{{ .digest }}{{- else -}}{{ printf "%s:%s" .repository .tag }}{{- end -}}
 {{- end -}}
 {{- define "release" -}}{{ .Release.Name }}{{- end -}}
+{{- define "args" -}}
+- --model
+- {{ .Values.model | quote }}
+- --served-model-name
+- {{ include "release" . | quote }}
+- {{ squote .Release.Name }}
+- {{ unheardOf .Values.count | int }}
+{{- end -}}
 """
 
 
@@ -149,6 +158,17 @@ class TestActions:
             ("or .Values.tag .Values.model", "org/m"),
             ("and .Values.model .Values.count", "2"),
             ('splitList "/" .Values.model | last', "m"),
+            ("base .Values.model", "m"),
+            ("dir .Values.model", "org"),
+            ('base "m"', "m"),
+            ('dir "m"', "."),
+            ('base "/models/a/"', "a"),
+            ('dir "/models/a/"', "/models/a"),
+            ('dir "/a"', "/"),
+            ('initial .Values.args | join "+"', "--x+1"),
+            ('reverse (list "a" "b") | join ","', "b,a"),
+            ('nospace " a b "', "ab"),
+            ('untilStep 0 6 2 | join ","', "0,2,4"),
         ],
     )
     def test_known(self, action: str, text: str) -> None:
@@ -180,6 +200,13 @@ class TestActions:
     def test_white_space(self) -> None:
         assert filled("a  \n  {{- .Values.model -}}  \n b") == "aorg/mb"
         assert filled("a\n  {{- .Release.Name -}}  \n b") == "a\n  {{- .Release.Name -}}  \n b"
+
+    def test_one_unknown_line_of_a_helper_leaves_the_others_known(self) -> None:
+        found = filled('args:\n  {{- include "args" . | nindent 2 }}\n')
+        assert found == (
+            f'args:\n  - --model\n  - "org/m"\n  - --served-model-name\n  - "{HOLE}"\n  - \'{HOLE}\'\n  - {HOLE}\n'
+        )
+        assert yaml.documents(Source("", found))[1] is None
 
     def test_lists_and_mappings_as_yaml(self) -> None:
         text = "args:\n  {{- toYaml .Values.args | nindent 2 }}\nenv:\n{{ toYaml .Values.options | indent 2 }}\n"

@@ -398,6 +398,17 @@ def _split(between: Any, text: Any) -> list[TracedText]:
     return [*parts, found.cut(done) if done < len(found.flat) else EMPTY]
 
 
+def _split_path(path: Any) -> tuple[TracedText, TracedText]:
+    """The folder and the last part of a path, as path.Dir and path.Base of Go give them for a path without `.` and `..`."""
+    text, flat = written(path), plain_text(path)
+    if not flat.strip("/") or re.search(r"(?:^|/)\.{1,2}(?:/|$)|//", flat):
+        raise Unknown
+    end = len(flat.rstrip("/"))
+    start = flat.rfind("/", 0, end) + 1
+    folder = text.cut(0, max(start - 1, 1)) if start else TracedText.of(".")
+    return (text.cut(0, end) if end < len(flat) else folder), text.cut(start, end)
+
+
 def _wrapped(width: Any, text: Any) -> TracedText:
     """A text with line ends in place of blanks, so that its lines are no longer than a width where its words are not."""
     most, found = int(_number(width)), written(text)
@@ -463,6 +474,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add1": lambda value: Scalar(int(_number(value)) + 1),
     "and": _all,
     "append": lambda items, item: [*items, item],
+    "base": lambda path: _split_path(path)[1],
     "b64dec": lambda text: TracedText.of(base64.b64decode(plain_text(text), validate=True).decode()),
     "coalesce": _either,
     "compact": lambda items: [item for item in items if truth(item)],
@@ -472,6 +484,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "default": _default,
     "dict": _pairs,
     "dig": _dug,
+    "dir": lambda path: _split_path(path)[0],
     "div": _math(operator.floordiv),
     "empty": lambda value: Scalar(not truth(value)),
     "eq": _equal,
@@ -488,6 +501,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "hasSuffix": _truths(lambda part, text: text.endswith(part)),
     "indent": _indented,
     "index": _indexed,
+    "initial": lambda items: items[:-1],
     "int": _whole,
     "int64": _whole,
     "join": _joined,
@@ -507,6 +521,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "mul": _math(operator.mul),
     "ne": lambda one, other: Scalar(not _equal(one, other).value),
     "nindent": lambda count, text: _indented(count, text, "\n"),
+    "nospace": lambda text: TracedText.of(re.sub(r"\s", "", plain_text(text))),
     "not": lambda value: Scalar(not truth(value)),
     "omit": lambda values, *keys: {key: one for key, one in values.items() if key not in map(plain_text, keys)},
     "or": _either,
@@ -520,6 +535,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "replace": _replaced,
     "required": _required,
     "rest": lambda items: items[1:],
+    "reverse": lambda items: items[::-1],
     "set": _set,
     "sortAlpha": lambda items: sorted(items, key=plain_text),
     "splitList": _split,
@@ -543,6 +559,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "uniq": lambda items: [
         item for index, item in enumerate(items) if plain_text(item) not in [plain_text(one) for one in items[:index]]
     ],
+    "untilStep": lambda first, end, step: _range_of(list(range(int(_number(first)), int(_number(end)), int(_number(step))))),
     "until": lambda count: _range_of(list(range(int(_number(count))))),
     "unset": lambda values, key: (values.pop(plain_text(key), None), values)[1],
     "upper": _mapped(str.upper),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import binascii
 import json
 import re
+from functools import partial
 
 from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, TracedText
@@ -350,6 +351,8 @@ class Renderer:
         finally:
             self._depth -= 1
         if "{{" in found.flat:
+            found = found.sub(_OF_ONE_LINE, partial(_one_unknown, found))
+        if "{{" in found.flat:
             raise Unknown  # what is left in it may stand for lines of any depth
         return found
 
@@ -410,6 +413,18 @@ class Renderer:
 
 
 _NOTHING = object()
+_OF_ONE_LINE = re.compile(
+    r"\{\{[ \t]+(?:(?P<first>s?quote|toJson)[ \t][^{}|\n]*"
+    r"|[^-{}\n][^{}\n]*\|[ \t]*(?P<last>s?quote|toJson|int|int64|float64|len))[ \t]*\}\}"
+)
+"""An action that writes one value on one line, whatever it is given: the lines around it are known."""
+
+
+def _one_unknown(text: TracedText, match: re.Match[str]) -> TracedText:
+    """An unknown value in place of such an action."""
+    value = text.unknown(match)
+    mark = TracedText.of('"' if match["first"] == "quote" or match["last"] == "quote" else "'")
+    return TracedText.join((mark, value, mark)) if "quote" in (match["first"] or match["last"]) else value
 
 
 def _tokens(text: str) -> list[tuple[str, str, bool]]:
