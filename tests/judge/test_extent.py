@@ -368,3 +368,8 @@ def test_why_a_value_of_a_chart_is_not_known(expression: str, why: str) -> None:
     launch.argv[-1].text = TracedText((unknown(expression, piece.span),))
     launch.elsewhere = {"llm.length": "of the length", "llm": "of llm", "max-len": "of max-len"}
     assert [one.why for one in judged(launch, Settings()).unresolved] == [why]
+
+
+def test_the_folder_of_a_script_is_shown_as_it_is_written() -> None:
+    found = record('vllm serve "$(dirname "$0")/models/$NAME"')
+    assert [one.text for one in found.unresolved] == ['$(dirname "$0")/models/${NAME}']

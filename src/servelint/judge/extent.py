@@ -131,7 +131,7 @@ def _part(kind: str, text: TracedText, site: Span | None, *, matters: bool = Tru
         why = f"it is {piece.perhaps.shown}, or nothing"
     else:
         why = reason(piece.expression or "")
-    shown = "".join([one.text if one.expression is None else one.expression for one in text.pieces])
+    shown = "".join([one.text if one.expression is None else one.shown or one.expression for one in text.pieces])
     return Unresolved(kind, shown, span, why, matters=matters)
 
 

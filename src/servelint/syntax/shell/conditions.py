@@ -237,6 +237,8 @@ def _compare(operator: str, left: TracedText, right: list[tuple[TracedText, bool
         exact = parameters.literal(pattern) if not left.known and all(text.known for text, _ in right) else None
         if exact is not None and _differs(left, exact):
             return Status(operator == "!=")
+        if not known and all(text.known for text, _ in right) and parameters.surely_matches(pattern, left.flat):
+            return Status(operator != "!=", assumed=assumed)
         holds = parameters.matches(pattern, one) == (operator != "!=")
     elif operator == "=~":
         regex = _regex(parts)

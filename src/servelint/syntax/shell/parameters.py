@@ -188,6 +188,11 @@ def matches(pattern: Pattern, text: str) -> bool:
     return any(length == len(text) for length in _matching_prefixes(pattern, text))
 
 
+def surely_matches(pattern: Pattern, text: str) -> bool:
+    """Whether a pattern matches a text whatever stands for each HOLE in it: only `*` takes one."""
+    return all(token is None or isinstance(token, str) for token in pattern) and matches(pattern, text)
+
+
 def _matching_suffixes(pattern: Pattern, text: str) -> Iterator[int]:
     """The lengths of the ends of a text that a pattern matches, in growing order."""
     return _matching_prefixes(pattern[::-1], text[::-1])
