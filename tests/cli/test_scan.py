@@ -200,8 +200,12 @@ def test_a_worker_that_is_killed_from_outside(workspace: Workspace) -> None:
         scan.send_signal(signal.SIGSTOP)  # it must not give to the second what the first had in hand
         while Path(f"/proc/{scan.pid}/stat").read_text().rpartition(") ")[2][0] != "T":
             assert scan.poll() is None
-        for child in children.read_text().split():
+        killed = children.read_text().split()
+        for child in killed:
             os.kill(int(child), signal.SIGKILL)
+        for child in killed:  # one that is not gone yet would still take a task, and the task would seem to end it
+            while Path(f"/proc/{child}/stat").read_text().rpartition(") ")[2][0] != "Z":
+                assert scan.poll() is None
         scan.send_signal(signal.SIGCONT)
         _, err = scan.communicate("".join([source + "\n" for source in sources[20:]]).encode())
         assert (scan.returncode, b"40 errors in 40 launches; 80 files of 40 repositories" in err) == (1, True)
