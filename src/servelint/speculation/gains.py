@@ -24,7 +24,7 @@ _NOISE, _WORKLOAD, _BLOCK, _BUILDS = 0.05, 0.06, 0.15, 0.1
 """Standard deviations of the logarithm of a measured gain. Two runs of one benchmark differ by some percent. Two workloads
 whose acceptance was not measured differ by more, those of a block drafter most, and two builds for different hardware too."""
 _OTHER_GRAPHS = 0.3
-"""How much of it two steps share of which one alone runs outside of CUDA graphs."""
+"""The share of a correction that still holds between a step in CUDA graphs and one outside of them."""
 _OTHER_MODEL, _OTHER_GPU = 0.3, 0.3
 """How much of the arithmetic's error two models share, and two GPUs. Of factors from 0.3 to 0.7 these make 70 measurements of
 which most have one request most likely (the marginal likelihood, Rasmussen and Williams, 2006, equation 5.8)."""
