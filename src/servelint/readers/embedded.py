@@ -43,8 +43,13 @@ class _Mover:
         self.shown = shown
         self.original = text
         self.source = source
+        self.done: set[int] = set()
 
     def launch(self, launch: Launch) -> Launch:
+        """The launch itself, moved; once, since launches of one deployment name each other."""
+        if id(launch) in self.done:
+            return launch
+        self.done.add(id(launch))
         launch.others = launch.alternatives  # those that are found later would stay where they are
         self.fields(launch)
         launch.source = self.source if launch.source is self.shown else launch.source

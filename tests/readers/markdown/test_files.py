@@ -151,3 +151,30 @@ def test_braces_in_a_value_are_filled_in_by_the_reader(value: str) -> None:
     head = "kind: Pod\napiVersion: v1\nmetadata:\n  annotations:\n    from: VALUE\nspec:\n  containers:\n"
     pod = f"{head}  - image: vllm/vllm-openai:v0.20.0\n    args: [--model, a/b]\n"
     assert argv(launch_in(page(pod.replace("VALUE", value), "yaml"), "README.md")) == ["--model", "a/b"]
+
+
+@pytest.mark.parametrize(
+    ("image", "start", "roles"),
+    [
+        (
+            "vllm/vllm-openai:v0.20.0",
+            "vllm, serve",
+            ["""--kv-transfer-config={"kv_connector":"NixlConnector","kv_role":"kv_both"}"""] * 2,
+        ),
+        ("lmsysorg/sglang:v0.5.10", "sglang, serve", ["--disaggregation-mode=prefill", "--disaggregation-mode=decode"]),
+    ],
+)
+def test_servers_that_name_each_other_are_moved_once(image: str, start: str, roles: list[str]) -> None:
+    parts = "".join(
+        [
+            f"  - name: n{index}\n    image: {image}\n    command: [{start}]\n    args: ['--model=a/b', '{role}']\n"
+            for index, role in enumerate(roles)
+        ]
+    )
+    pod = f"kind: Pod\napiVersion: v1\nmetadata: {{name: a}}\nspec:\n  containers:\n{parts}"
+    found = read(Source("README.md", "# How\n\n" + page(f"kubectl apply -f - <<'EOF'\n{pod}EOF\n", "bash")))
+    first, second = found.launches
+    assert not found.problems
+    assert (first.beside, second.beside) == ((second,), (first,))
+    places = [launch.argv[-1].text.extent(0, 5) for launch in found.launches]
+    assert [place.line for place in places if place is not None] == [13, 17]
