@@ -192,8 +192,10 @@ def _refused_words(index: RuleIndex, config: Config, there: Config, had_rules: s
     """The words of a launch that another release refuses. had_rules: of the findings under its own release."""
     refused, had_refused = verdicts([there, config])
     had = {one.span for one in had_refused if one.refused}
-    spans = [one.span for one in refused if one.refused and not one.new and one.span not in had]
     launch = config.launch
+    # the image of another release may start another command, which takes its model otherwise
+    other = () if launch.verb else ("missing-argument", "unexpected-argument")
+    spans = [one.span for one in refused if one.refused and not one.new and one.span not in had and one.rule not in other]
     for rule in index.that_may_hold((there.key,), _there(launch, [there], index), there):
         crashes = rule.impact_on(there.key) in ("crash-at-start", "crash-at-load") and rule.severity == "error"
         if crashes and rule.id not in had_rules and rule.check not in OF_THE_PLAN and _holds(rule, [there]) is not None:

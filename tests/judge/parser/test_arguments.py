@@ -424,8 +424,8 @@ class TestModel:
         ("engine", "release", "text", "name"),
         [
             ("sglang", "0.5.12", "--port 1", "--model-path"),
-            ("lmdeploy", "0.18.0", "--tp 2", "model_path"),
-            ("vllm", "0.8.2", "--port 1", "model_tag"),
+            ("lmdeploy", "0.18.0", "--tp 2", "a model as an argument"),
+            ("vllm", "0.8.2", "--port 1", "a model as an argument"),
         ],
     )
     def test_is_required(self, engine: str, release: str, text: str, name: str) -> None:
@@ -442,6 +442,8 @@ class TestModel:
         ("release", "text", "kind", "message"),
         [
             ("0.10.0", "--model m", "missing-argument", "takes the model as its first argument, not with --model"),
+            ("0.8.2", "--model m", "missing-argument", "takes the model as its first argument, not with --model"),
+            ("0.6.2", "--port 1 --model=m", "missing-argument", "takes the model as its first argument, not with --model"),
             ("0.27.1", "m --model m", "unexpected-argument", "gets two: --model and an argument"),
             (
                 "0.27.1",

@@ -204,8 +204,25 @@ def _all_in_one(view: ReleaseView, fault: Fault) -> Violation:
 
 
 def _missing_argument(view: ReleaseView, fault: Fault) -> Violation:
-    message = f"{view.release} does not start without {fault.spelling}"
-    return Violation("missing-argument", None, message, f"give {fault.spelling}")
+    if not fault.spelling.startswith("model"):
+        return Violation(
+            "missing-argument", None, f"{view.release} does not start without {fault.spelling}", f"give {fault.spelling}"
+        )
+    model = view.config.reading.arguments.settings.get("model")
+    if model is not None:
+        return _model_as_option(view, model)
+    command = " ".join(view.record.command)
+    message = f"{command} of {view.release} does not start without a model as an argument"
+    return Violation("missing-argument", None, message, f"write {command} MODEL, then the options")
+
+
+def _model_as_option(view: ReleaseView, model: Setting) -> Violation:
+    command = " ".join(view.record.command)
+    message = f"{command} of {view.release} takes the model as its first argument, not with --model"
+    first = model.word.text.flat == "--model" and view.config.launch.argv[:1] == [model.word]
+    change = Change(words=[model.word]) if first else None
+    advice = f"write {command} MODEL, without --model"
+    return Violation("missing-argument", model.word.text.span(), message, advice, change=change, safe=True)
 
 
 def _config_file(view: ReleaseView, fault: Fault) -> Violation:
@@ -588,10 +605,7 @@ def _model_first(view: ReleaseView) -> list[Violation]:
     model, name = settings.get("model"), settings.get("served-model-name")
     later = view.at_least("0.11.1")
     if model is not None and view.at_least("0.8.3") and not later and model.word.text.flat == "--model":
-        message = f"{command} of {view.release} takes the model as its first argument, not with --model"
-        change = Change(words=[model.word]) if view.config.launch.argv[:1] == [model.word] else None
-        advice = f"write {command} MODEL, without --model"
-        return [Violation("missing-argument", model.word.text.span(), message, advice, change=change, safe=True)]
+        return [_model_as_option(view, model)]
     given = model.value.flat if model is not None and model.value is not None and not _in_file(model, view) else ""
     if arguments.positionals and _begins_comment(arguments.positionals[0]):
         return []
