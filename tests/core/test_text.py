@@ -324,3 +324,7 @@ def test_matches_beside_each_other_are_replaced() -> None:
     text = TracedText.at(SOURCE, 0, 4)
     made = text.sub(re.compile("."), lambda match: TracedText.of("x") if match.start() < 3 else None)
     assert (made.flat, made.extent()) == ("xxx" + SOURCE.text[3], Span(SOURCE, 3, 4))
+
+
+def test_an_unknown_value_in_what_a_program_printed_is_shown_as_dots() -> None:
+    assert TracedText.of(f"cat {HOLE}/key").shown == "cat .../key"

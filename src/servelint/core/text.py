@@ -196,7 +196,8 @@ class TracedText:
         """The text as a listing prints it: unknown values as the source writes them."""
         if HOLE not in self.flat:
             return self.flat
-        return "".join([piece.text if piece.expression is None else piece.shown or "" for piece in self.pieces])
+        shown = "".join([piece.text if piece.expression is None else piece.shown or "" for piece in self.pieces])
+        return shown.replace(HOLE, "...")  # a program has printed what holds an unknown value
 
     @property
     def assumed(self) -> bool:
