@@ -369,8 +369,14 @@ def _called(service: Service, network: TracedText | None, files: list[File]) -> 
     any_name = "|".join([re.escape(name) for name in names])
     if any(re.search(rf"(?:{any_name})\s*[:=]\s*host-gateway", file.source.text) for file in files):
         return []
-    pattern = re.compile(rf"(?m)^[^#\n]*?//(?:{any_name}):(\d{{2,5}})(?=[/\s\"'}}]|$)")
-    return [TracedText.at(file.source, *match.span(1)) for file in naming for match in pattern.finditer(file.source.text)]
+    pattern = re.compile(rf"(?m)//(?:{any_name}):(\d{{2,5}})(?=[/\s\"'}}]|$)")
+    found: dict[tuple[int, int], TracedText] = {}  # the first of each line, outside of comments
+    for at, source in enumerate([file.source for file in naming]):
+        for match in pattern.finditer(source.text):
+            start = source.text.rfind("\n", 0, match.start()) + 1
+            if "#" not in source.text[start : match.start()]:
+                found.setdefault((at, start), TracedText.at(source, *match.span(1)))
+    return list(found.values())
 
 
 def _ports(service: Service) -> list[Port]:

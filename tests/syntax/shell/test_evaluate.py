@@ -49,6 +49,14 @@ def test_what_sets_a_variable_is_run(script: str) -> None:
     assert followed(f"unset V; {script}\nvllm +$V") != ["vllm +"]
 
 
+def test_a_loop_over_what_is_not_known_changes_what_its_second_round_changes() -> None:
+    known: list[bool] = []
+    script = 'V=; W=; for I in $LIST; do if [ -n "$W" ]; then V=a; fi; W=b; done\nvllm "+$V"'
+    source = Source("run.sh", script)
+    evaluate(TracedText.at(source, 0, len(script)), lambda ran: known.append(ran.words[1].text.known))
+    assert known == [False]
+
+
 WRITING = {
     "a redirection": "echo 'vllm a' > x.sh",
     "a copy": "echo 'vllm a' > y.sh; cp y.sh x.sh",

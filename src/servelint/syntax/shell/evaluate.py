@@ -454,6 +454,8 @@ class Evaluator:
         on_path = self.on_path
         key = self._key(node)
         reads = self.reads | {key}
+        written = self.script.text.cut(*(test or (node.start_byte, node.end_byte)))
+        tested = subject if subject is not None else written if test is not None else None
         decision = branches.Decision(status.likely, status.value is not None, tuple(self.path))
         self.decisions[key] = decision
         lines = [len(self.printed)] if isinstance(self.printed, branches.Lines) else []
@@ -461,7 +463,6 @@ class Evaluator:
             self.state = start.copy()
             self.on_path = on_path and outcome == status.likely
             self.path.append((key, outcome))
-            tested = self.script.text.cut(*test) if subject is None and test is not None else subject
             denied = self._deny(tested) if decision.assumed and outcome != status.likely and tested is not None else {}
             way()
             variables = self.state.variables
@@ -470,10 +471,9 @@ class Evaluator:
             ends.append(self.state)
             lines += [len(self.printed)] if isinstance(self.printed, branches.Lines) and lines else []
         self.on_path = on_path
-        tested = self.script.text.cut(*(test or (node.start_byte, node.end_byte)))
-        condition = tested.flat
+        condition = written.flat
         if isinstance(self.printed, branches.Lines) and len(lines) == 3:
-            self.printed.divide(lines, tested.strip())
+            self.printed.divide(lines, written.strip())
         if _IS_THERE.search(condition) is not None:
             # what installs a program where it is missing says which release is there
             fails = len(_ABSENT.findall(condition)) + any(child.type == "||" for child in node.children)

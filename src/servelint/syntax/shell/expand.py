@@ -10,7 +10,6 @@ import re
 from itertools import pairwise
 
 from servelint.core.launch import Word
-from servelint.core.source import Span
 from servelint.core.text import HOLE, TracedText, unknown
 from servelint.syntax.shell import recipe
 from servelint.syntax.shell.lexer import step
@@ -31,21 +30,23 @@ def is_plain(flat: str) -> bool:
 
 
 class Raw:
-    """A word as a script writes it; what never changes of its expansion is kept. text: with its quotes and variables."""
+    """A word as a script writes it; what never changes of its expansion is kept.
 
-    __slots__ = ("_braced", "_value", "_words", "plain", "text")
+    Attributes:
+        text: The word with its quotes and variables.
+        plain: Whether it is its own value.
+        site: Its characters in the file.
+    """
+
+    __slots__ = ("_braced", "_value", "_words", "plain", "site", "text")
 
     def __init__(self, text: TracedText, plain: bool | None = None) -> None:
         self.text = text
         self.plain = is_plain(text.flat) if plain is None else plain
+        self.site = text.extent()
         self._braced: list[Raw] | None = None
         self._value: TracedText | None = None
         self._words: list[Word] | None = None
-
-    @property
-    def site(self) -> Span | None:
-        """Its characters in the file."""
-        return self.text.extent()
 
     def words(self, scope: Scope) -> list[Word]:
         """The words that it expands to; the list must not be changed."""
@@ -66,13 +67,12 @@ class Raw:
         flat = self.text.flat
         if self.plain:
             # what an outer layer (compose) could not fill in is split here like any unquoted text
-            self._words = [Word(self.text, self.text.extent(), many=flat == HOLE)] if flat else []
+            self._words = [Word(self.text, self.site, many=flat == HOLE)] if flat else []
             return self._words
         made = recipe.read(flat)
         fields = made.filled(self.text, scope, Fields(True, scope.separators()))
         fields.end()
-        site = self.site
-        words = [Word(text, site, many) for text, many in fields.done]
+        words = [Word(text, self.site, many) for text, many in fields.done]
         if made.fixed:
             self._words = words
         return words

@@ -209,7 +209,7 @@ def for_statement(shell: Evaluator, node: Node) -> Status:
             shell.set(name, TracedText((unknown("${" + name + "}", None),)))
             _iteration(shell, body)
 
-        _perhaps(shell, UNSURE, once, node)
+        _perhaps(shell, UNSURE, once, node, name)
         shell.held = held
         return UNSURE
     for word in items:
@@ -307,8 +307,8 @@ def _rounds(shell: Evaluator, condition: Callable[[], Status], body: Node, step:
     shell.state = join(shell.state, start)
 
 
-def _perhaps(shell: Evaluator, status: Status, once: Callable[[], object], node: Node) -> None:
-    """Look at a loop's body once where it may run any number of times."""
+def _perhaps(shell: Evaluator, status: Status, once: Callable[[], object], node: Node, variable: str = "") -> None:
+    """Look at a loop's body once where it may run any number of times. `variable`: what each round sets anew."""
     before = shell.state.copy()
     head = next(
         (child.start_byte for child in node.children if child.type in ("do_group", "compound_statement")), node.end_byte
@@ -323,7 +323,12 @@ def _perhaps(shell: Evaluator, status: Status, once: Callable[[], object], node:
         filled.update([name for name in empty if shell.state.variables.get(name) is not before.variables[name]])
 
     shell.branch(status, observed, lambda: None, node, (node.start_byte, head))
-    if shell.world is None and status.value is None and shell.state.control is None and not _unchanged(before, shell.state):
+    if (
+        shell.world is None
+        and status.value is None
+        and shell.state.control is None
+        and not _unchanged(before, shell.state, variable)
+    ):
         # what a second round would change is unknown as well; its commands were seen in the first
         found, shell.found = shell.found, lambda _: None
         shell.branch(status, observed, lambda: None, node)
@@ -336,9 +341,10 @@ def _is_empty(value: Value | None) -> bool:
     return isinstance(value, TracedText) and not value.flat and value is not UNSET
 
 
-def _unchanged(before: State, after: State) -> bool:
+def _unchanged(before: State, after: State, besides: str = "") -> bool:
     ours, theirs = before.variables, after.variables
-    return before.args is after.args and all(same(ours.get(name), theirs.get(name)) for name in changed(ours, theirs))
+    names = [name for name in changed(ours, theirs) if name != besides]
+    return before.args is after.args and all(same(ours.get(name), theirs.get(name)) for name in names)
 
 
 def function_definition(shell: Evaluator, node: Node) -> Status:

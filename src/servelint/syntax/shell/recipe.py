@@ -44,6 +44,8 @@ class Fields:
         soft: Whether a default is expanded that the environment may override.
     """
 
+    __slots__ = ("delimiter", "done", "marks", "nested", "parts", "quoted", "soft", "split")
+
     def __init__(self, split: bool, separators: str | None = WHITE) -> None:
         self.split = split
         self.delimiter = delimiter(separators) if separators is not None else None
@@ -89,11 +91,11 @@ class Fields:
 
     def end(self) -> None:
         """End the current word."""
-        if self.quoted or any(part.flat for part in self.parts):
-            text = TracedText.join(self.parts)
+        text = TracedText.join(self.parts)
+        if self.quoted or text.flat:
             self.done.append((text, not self.quoted and not text.flat.strip(HOLE)))
-        elif any(part.assumed for part in self.parts):
-            self.done.append((TracedText.join(self.parts), True))  # a default that is empty: no word, unless it is given
+        elif text.pieces and text.assumed:
+            self.done.append((text, True))  # a default that is empty: no word, unless it is given
         self.parts, self.marks, self.quoted = [], [], False
 
 

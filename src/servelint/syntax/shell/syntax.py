@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 
 import tree_sitter
 import tree_sitter_bash
 
 from servelint.core import bounds
-from servelint.core.source import Span
 from servelint.core.text import EMPTY, TracedText
 from servelint.syntax.shell import lexer
 from servelint.syntax.shell.expand import Raw, is_plain
@@ -301,37 +300,44 @@ def _line(line: str) -> _Shape | None:
 
 
 class Simple:
-    """A simple command; each part is read on request, and once. shape: the places of its parts."""
+    """A simple command, whose parts are read once.
+
+    Attributes:
+        shape: The places of its parts, by offsets from its start.
+        end: The offset of its end.
+        assignments: Those in front of its words.
+        words: Its words without those assignments.
+        strings: Its here-strings.
+        files: The operator of each redirection, and the word that names its file.
+        site: From its first character to the end of its last word.
+        lost: What looks like its rest (lexer.lost).
+    """
+
+    __slots__ = ("_declared", "assignments", "end", "files", "lost", "shape", "site", "start", "strings", "text", "words")
 
     def __init__(self, text: TracedText, flat: str, start: int, shape: _Shape) -> None:
-        self._text = text
-        self._flat = flat
+        self.text = text
         self.start = start
         self.shape = shape
+        self.end = start + shape.end
+        places = shape.words
+        cut = self._cut
+        self.words = [Raw(cut(place), plain) for place, plain in zip(places[shape.count :], shape.plain, strict=True)]
+        made = [assignment(cut(place)) for place in places[: shape.count]]
+        self.assignments = [one for one in made if one is not None]
+        self.strings = [Raw(cut(place)) for place in shape.strings]
+        self.files = [(operator, Raw(cut(place))) for operator, place in shape.files]
+        self.site = text.extent(start, start + places[-1][1]) if places else None
+        after = lexer.lost(flat, self.end)
+        self.lost = text.extent(*after) if after is not None else None
+        self._declared: list[Assignment | Raw] | None = None
 
     def _cut(self, place: lexer.Range) -> TracedText:
-        return self._text.cut(self.start + place[0], self.start + place[1])
-
-    @property
-    def end(self) -> int:
-        """The offset of its end."""
-        return self.start + self.shape.end
-
-    @cached_property
-    def assignments(self) -> list[Assignment]:
-        """The assignments in front of its words."""
-        made = [assignment(self._cut(place)) for place in self.shape.words[: self.shape.count]]
-        return [one for one in made if one is not None]
-
-    @cached_property
-    def words(self) -> list[Raw]:
-        """Its words without those assignments."""
-        places = zip(self.shape.words[self.shape.count :], self.shape.plain, strict=True)
-        return [Raw(self._cut(place), plain) for place, plain in places]
+        return self.text.cut(self.start + place[0], self.start + place[1])
 
     @property
     def ranges(self) -> list[lexer.Range]:
-        """The offsets of those words."""
+        """The offsets of its words without the assignments."""
         return [(self.start + low, self.start + high) for low, high in self.shape.words[self.shape.count :]]
 
     @property
@@ -341,29 +347,9 @@ class Simple:
             return self.words
         return [*[Raw(self._cut(place)) for place in self.shape.words[: self.shape.count]], *self.words]
 
-    @cached_property
-    def strings(self) -> list[Raw]:
-        """Its here-strings."""
-        return [Raw(self._cut(place)) for place in self.shape.strings]
-
-    @cached_property
-    def files(self) -> list[tuple[str, Raw]]:
-        """The operator of each redirection, and the word that names its file."""
-        return [(operator, Raw(self._cut(place))) for operator, place in self.shape.files]
-
-    @cached_property
-    def site(self) -> Span | None:
-        """From its first character to the end of its last word."""
-        words = self.shape.words
-        return self._text.extent(self.start, self.start + words[-1][1]) if words else None
-
-    @cached_property
-    def lost(self) -> Span | None:
-        """What looks like its rest (lexer.lost)."""
-        after = lexer.lost(self._flat, self.end)
-        return self._text.extent(*after) if after is not None else None
-
-    @cached_property
+    @property
     def declared(self) -> list[Assignment | Raw]:
         """What follows a word such as `export`: names with a value, and other words."""
-        return [assignment(word.text) or word for word in self.all_words[1:]]
+        if self._declared is None:
+            self._declared = [assignment(word.text) or word for word in self.all_words[1:]]
+        return self._declared
