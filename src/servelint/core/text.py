@@ -30,8 +30,12 @@ def spend(characters: int) -> None:
         run.spend(characters // _CHARACTERS_A_PIECE)
 
 
-def _work_on(pieces: tuple[Piece, ...]) -> int:
-    return len(pieces) + sum([len(piece.text) for piece in pieces]) // _CHARACTERS_A_PIECE
+def _spend_on(pieces: tuple[Piece, ...]) -> None:
+    """Count what is made of pieces as work of the current run."""
+    run = current()
+    if run is not None:
+        count = len(pieces)
+        run.spend(count if count < _MANY else count + sum([len(piece.text) for piece in pieces]) // _CHARACTERS_A_PIECE)
 
 
 class Piece:
@@ -62,6 +66,7 @@ class Piece:
         assumed: bool = False,
         origin: Span | None = None,
         perhaps: TracedText | None = None,
+        filled: bool = False,
     ) -> None:
         self.text = text
         self.span = span
@@ -71,40 +76,37 @@ class Piece:
         self.assumed = assumed
         self.origin = origin
         self.perhaps = perhaps
-        self.filled = False
+        self.filled = filled
 
     def cut(self, start: int, end: int) -> Piece:
         """The part of this piece between two offsets of its text; an unknown is never cut."""
         if self.expression is not None or (start == 0 and end == len(self.text)):
             return self
-        # without __init__, which costs as much as the rest
-        new = Piece.__new__(Piece)
         span = self.span
-        new.text = self.text[start:end]
-        new.span = Span(span.source, span.start + start, span.start + end) if self.verbatim and span is not None else span
-        new.verbatim = self.verbatim
-        new.expression = new.shown = new.perhaps = None
-        new.assumed = self.assumed
-        new.filled = False
-        new.origin = self.origin
-        return new
+        if self.verbatim and span is not None:
+            span = Span(span.source, span.start + start, span.start + end)
+        return Piece(self.text[start:end], span, verbatim=self.verbatim, assumed=self.assumed, origin=self.origin)
 
     def replaced(self, span: Span | None, *, assumed: bool | None = None) -> Piece:
         """The same text, placed at the span that uses it."""
-        new = self._copied(self.assumed if assumed is None else assumed)
-        new.span, new.verbatim, new.origin = span, False, self.origin or self.span
-        return new
+        return self._copied(span, False, self.assumed if assumed is None else assumed, self.origin or self.span)
 
     def softened(self) -> Piece:
         """The same text as a default that the environment may override."""
-        return self._copied(assumed=True)
+        return self._copied(self.span, self.verbatim, True, self.origin)
 
-    def _copied(self, assumed: bool) -> Piece:
-        new = Piece.__new__(Piece)  # as in cut: copy.copy takes ten times as long
-        new.text, new.span, new.verbatim, new.expression = self.text, self.span, self.verbatim, self.expression
-        new.shown, new.origin, new.perhaps, new.filled = self.shown, self.origin, self.perhaps, self.filled
-        new.assumed = assumed
-        return new
+    def _copied(self, span: Span | None, verbatim: bool, assumed: bool, origin: Span | None) -> Piece:
+        return Piece(
+            self.text,
+            span,
+            verbatim=verbatim,
+            expression=self.expression,
+            shown=self.shown,
+            assumed=assumed,
+            origin=origin,
+            perhaps=self.perhaps,
+            filled=self.filled,
+        )
 
 
 def unknown(expression: str, span: Span | None, shown: str | None = None, perhaps: TracedText | None = None) -> Piece:
@@ -117,14 +119,15 @@ class TracedText:
 
     __slots__ = ("_starts", "flat", "pieces")
 
-    def __init__(self, pieces: Iterable[Piece]) -> None:
-        self.pieces = tuple([piece for piece in pieces if piece.text or piece.assumed])
-        count = len(self.pieces)
-        run = current()
-        if run is not None:
-            run.spend(count if count < _MANY else _work_on(self.pieces))
-        self.flat = "".join([piece.text for piece in self.pieces])
+    def __init__(self, pieces: Iterable[Piece], flat: str | None = None) -> None:
+        """Args: flat: the text of the pieces, of which none is empty, where it is known already."""
         self._starts: list[int] | None = None
+        if flat is not None:
+            self.pieces, self.flat = tuple(pieces), flat
+            return
+        self.pieces = tuple([piece for piece in pieces if piece.text or piece.assumed])
+        _spend_on(self.pieces)
+        self.flat = "".join([piece.text for piece in self.pieces])
 
     @classmethod
     def at(cls, source: Source, start: int, end: int) -> TracedText:
@@ -132,15 +135,7 @@ class TracedText:
         text = source.text[start:end]
         if not text:
             return cls(())
-        piece = Piece.__new__(Piece)  # as in Piece.cut
-        piece.text = text
-        piece.span = Span(source, start, end)
-        piece.verbatim = True
-        piece.expression = piece.shown = piece.origin = piece.perhaps = None
-        piece.assumed = piece.filled = False
-        new = cls.__new__(cls)
-        new.pieces, new.flat, new._starts = (piece,), text, None
-        return new
+        return cls((Piece(text, Span(source, start, end), verbatim=True),), text)
 
     @classmethod
     def of(cls, text: str, span: Span | None = None) -> TracedText:
@@ -153,16 +148,9 @@ class TracedText:
         parts = list(texts)
         if len(parts) == 1 and parts[0].pieces:  # an empty one may stand for more than its characters
             return parts[0]
-        new = cls.__new__(cls)
-        # their pieces have text; the rest is as __init__ has it
-        new.pieces = tuple([piece for text in parts for piece in text.pieces])
-        count = len(new.pieces)
-        run = current()
-        if run is not None:
-            run.spend(count if count < _MANY else _work_on(new.pieces))
-        new.flat = "".join([text.flat for text in parts])
-        new._starts = None
-        return new
+        pieces = tuple([piece for text in parts for piece in text.pieces])
+        _spend_on(pieces)
+        return cls(pieces, "".join([text.flat for text in parts]))
 
     def __repr__(self) -> str:
         return f"TracedText({self.shown!r})"
@@ -215,19 +203,12 @@ class TracedText:
             return self
         if start >= end:
             return EMPTY
-        new = TracedText.__new__(TracedText)
-        new._starts = None
-        pieces = self.pieces
-        if len(pieces) == 1:
-            part = pieces[0].cut(start, end)
-            new.pieces, new.flat = (part,), part.text
-            return new
-        new.pieces = parts = self._parts(start, end)
-        run = current()
-        if run is not None:
-            run.spend(len(parts) if len(parts) < _MANY else _work_on(parts))
-        new.flat = self.flat[start:end]
-        return new
+        if len(self.pieces) == 1:
+            part = self.pieces[0].cut(start, end)
+            return TracedText((part,), part.text)
+        parts = self._parts(start, end)
+        _spend_on(parts)
+        return TracedText(parts, self.flat[start:end])
 
     def _between(self, start: int, end: int | None) -> tuple[Piece, ...]:
         """The pieces of `cut`."""

@@ -254,7 +254,7 @@ class State:
 
     def copy(self) -> State:
         """A state that may change without this one."""
-        new = State.__new__(State)  # without __init__, whose values would all be replaced
+        new = State()
         new.variables = self.variables.copy()
         new.exported = self.exported
         new.doubtful = self.doubtful
