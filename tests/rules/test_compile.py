@@ -191,6 +191,11 @@ class TestCheckout:
         with pytest.raises(DataError, match=re.escape(f"{path}: the id must be vllm/some-rule")):
             self.titles()
 
+    def test_a_folder_of_rules_that_is_not_there_is_said(self, checkout: Path) -> None:
+        checkout.rename(checkout.parent / "elsewhere")
+        with pytest.raises(DataError, match="there are no rules"):
+            self.titles()
+
     def test_a_rule_that_was_written_meanwhile_is_newer(self, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path = checkout / "vllm" / "some-rule.yaml"
         compiled = compile_book(str(checkout))

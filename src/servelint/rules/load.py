@@ -77,6 +77,8 @@ def rules_of(engine: str) -> list[Rule]:
 @lru_cache(maxsize=1)
 def _book() -> Book:
     bundle, folder = active(), rule_folder()
+    if not os.path.isdir(folder):
+        raise DataError(f"there are no rules: {folder} is not a folder; install servelint again")
     path = _BOOK if bundle is None else compiled_path(os.path.join(bundle.folder, "rules", "book.json"))
     stale = bundle is None and folder == _CHECKOUT and _stale(path)
     return (None if stale else _read(path)) or _compiled(folder, path)
