@@ -342,8 +342,8 @@ def container(words: list[Word], context: CommandContext, depth: int) -> list[La
         return []
     settings = {
         key: value
-        for key, value in (("ipc", run.last("--ipc")), ("shm_size", run.last("--shm-size")), ("runtime", run.last("--runtime")))
-        if value is not None
+        for key in ("ipc", "shm_size", "runtime", "user")
+        if (value := run.last("--" + key.replace("_", "-"))) is not None
     }
     if any(name == "--privileged" for name, _ in run.options):
         settings["privileged"] = TracedText.of("true")
