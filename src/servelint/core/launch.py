@@ -232,8 +232,8 @@ class Container:
 
     Attributes:
         image: The image as written.
-        settings: ipc, shm_size, runtime, privileged and user as written; gpu_request and gpu_limit of a pod's container. `build` is
-            the image that a build takes the engine from, no text if that is not known.
+        settings: ipc, shm_size, runtime, privileged and user as written; gpu_request and gpu_limit of a pod's container.
+            `build` is the image that a build takes the engine from, no text if that is not known.
         gpus: How many GPUs are reserved; None for all of them, or if that is not known.
         reserved: Whether any GPU is reserved; None if that is not known.
         open: Whether more settings may be given where it is run (an image that a Dockerfile builds).

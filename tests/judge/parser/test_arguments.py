@@ -672,7 +672,9 @@ def test_an_ellipsis_in_a_page_is_no_command_that_is_cut() -> None:
     assert "vllm/command-cut-short" in [one.rule for one in findings_in(page.format("Qwen/Qwen3-8B"), "README.md")]
 
 
-@pytest.mark.parametrize(("line", "cut"), [("-gpus   the GPUs to use", False), ("-v /a:/data   a volume", False), ("-p 8080", True)])
+@pytest.mark.parametrize(
+    ("line", "cut"), [("-gpus   the GPUs to use", False), ("-v /a:/data   a volume", False), ("-p 8080", True)]
+)
 def test_a_list_behind_a_command_is_no_rest_of_it(line: str, cut: bool) -> None:
     text = f"text-generation-launcher --model-id a/b\n\n{line}\n"
     assert ("tgi/command-cut-short" in [one.rule for one in findings_in(text, "run.sh")]) is cut
