@@ -476,6 +476,12 @@ def test_a_simulator(image: str, args: str, found: int) -> None:
     assert len(launches_in(f"{text}    args: {args}\n", "pod.yaml")) == found
 
 
+@pytest.mark.parametrize(("first", "found"), [("trtllm-bench", 0), ("huggingface-cli", 0), ("serve", 1), ("org/model", 1)])
+def test_another_program_of_a_house_image_in_an_array_that_a_condition_lengthens(first: str, found: int) -> None:
+    text = f'run=({first} -m "$MODEL")\nif [ -n "$P" ]; then run+=(--path "$P"); fi\n'
+    assert len(launches_in(text + 'docker run --gpus all "$TRTLLM_IMAGE" "${run[@]}" --warmup 1\n', "run.sh")) == found
+
+
 @pytest.mark.parametrize("image", ["vllm/vllm-openai:v0.11.0", "ghcr.io/ggml-org/llama.cpp:server-cuda"])
 def test_a_look_into_an_image(image: str) -> None:
     for command in ("nvidia-smi", "bash", "ls -l /models"):

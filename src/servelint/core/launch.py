@@ -232,8 +232,8 @@ class Container:
 
     Attributes:
         image: The image as written.
-        settings: ipc, shm_size, runtime and privileged as written; gpu_request and gpu_limit of a pod's container. `build` is
-            the image that a build takes the engine from, no text if that is not known.
+        settings: ipc, shm_size, runtime, privileged and user as written; gpu_request and gpu_limit of a pod's container.
+            `build` is the image that a build takes the engine from, no text if that is not known.
         gpus: How many GPUs are reserved; None for all of them, or if that is not known.
         reserved: Whether any GPU is reserved; None if that is not known.
         open: Whether more settings may be given where it is run (an image that a Dockerfile builds).
@@ -346,7 +346,7 @@ class Mishap:
     Attributes:
         kind: "shell-arguments": a shell runs its first argument alone, and the engine is started in the others.
             "no-shell": words that only a shell understands are started as a program.
-            "no-program": options of the engine are started as a program, as the image has no entrypoint.
+            "no-program": options of the engine are started as a program, as the image does not start the engine itself.
             "replaced": the same, as they stand where the entrypoint is replaced.
             "not-a-string": a number or a boolean stands where Kubernetes takes only strings.
             "no-capabilities", "count-and-ids": a reserved device that compose refuses.

@@ -317,7 +317,9 @@ class _Parser:
             self.result.complete = False  # it may be an option as well
             return
         spelling = self.spelled(flat.partition(" ")[0])
-        one_word = " " in flat and flat[:1] == "-" and not self.only_arguments and self._declared(spelling) is not None
+        meant = self._declared(spelling) if " " in flat and flat[:1] == "-" and not self.only_arguments else None
+        one_word = meant is not None
+        self.result.possible |= {meant.name} if meant is not None else set()
         if (full or one_word) and self.table is not None and not self.unsure:
             kind = "one-word" if one_word else "unexpected-argument"
             self.result.faults.append(Fault(kind, word, spelling if kind == "one-word" else flat))
@@ -405,6 +407,10 @@ class _Parser:
             elif self.table is not None:
                 shortened = self.launcher is not None and any(one.startswith(spelling[2:]) for one in self.launcher.declared)
                 kind = "unknown-option" if shortened or not self.exact else "ignored-option"
+                meant = self._declared(spelling.partition(" ")[0])
+                if meant is not None and not self.dialect.abbreviations:
+                    kind, spelling = "one-word", spelling.partition(" ")[0]
+                    self.result.possible.add(meant.name)
                 self.result.faults.append(Fault(kind, word, spelling))
         known = option if option is not None else self._of_another_release(head)
         name = known.name if known is not None else head.lstrip("-")

@@ -337,6 +337,10 @@ CONTAINER = {
     "shm_size": ("text", "the size of /dev/shm as written"),
     "runtime": ("text", "the container runtime: nvidia, ..."),
     "privileged": ("text", "whether the container has all devices of its host, as written"),
+    "user": (
+        "text",
+        "the user of its processes as `docker run` or a compose file has it: a name or a number, a group behind it",
+    ),
     "gpu_product": ("text", "the GPU that a node selector or a setting of the cluster requests"),
     "gpu_request": ("text", "the GPUs that a pod's container requests"),
     "gpu_limit": ("text", "the GPUs that a pod's container is limited to"),

@@ -285,7 +285,7 @@ class _Reading:
             part: Whether another file says more of it.
         """
         settings: dict[str, TracedText] = {}
-        for name in ("ipc", "shm_size", "runtime", "privileged"):
+        for name in ("ipc", "shm_size", "runtime", "privileged", "user"):
             value = self.service.last(name)
             if value is not None:
                 settings[name] = value

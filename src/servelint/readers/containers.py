@@ -342,8 +342,8 @@ def container(words: list[Word], context: CommandContext, depth: int) -> list[La
         return []
     settings = {
         key: value
-        for key, value in (("ipc", run.last("--ipc")), ("shm_size", run.last("--shm-size")), ("runtime", run.last("--runtime")))
-        if value is not None
+        for key in ("ipc", "shm_size", "runtime", "user")
+        if (value := run.last("--" + key.replace("_", "-"))) is not None
     }
     if any(name == "--privileged" for name, _ in run.options):
         settings["privileged"] = TracedText.of("true")
@@ -695,5 +695,7 @@ def _implied(image: images.Image, command: list[Word]) -> bool:
         return False  # a script with options of its own
     if image.house and any(re.match(_SIMULATED, word.text.flat) for word in command):
         return False
+    if re.fullmatch(r"(?!serve$)[a-z][\w.-]*", command[0].text.shown) is not None:
+        return False  # another program, or nothing: a condition decides whether the word is there
     options = any(word.text.flat.startswith("--") for word in command[1:])
     return first.startswith("-") or (options and (first == "serve" or "/" in first or not command[0].text.known))

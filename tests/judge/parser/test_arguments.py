@@ -674,6 +674,19 @@ def test_an_ellipsis_in_a_page_is_no_command_that_is_cut() -> None:
     assert "vllm/command-cut-short" in [one.rule for one in findings_in(page.format("Qwen/Qwen3-8B"), "README.md")]
 
 
+@pytest.mark.parametrize(
+    ("line", "cut"), [("-gpus   the GPUs to use", False), ("-v /a:/data   a volume", False), ("-p 8080", True)]
+)
+def test_a_list_behind_a_command_is_no_rest_of_it(line: str, cut: bool) -> None:
+    text = f"text-generation-launcher --model-id a/b\n\n{line}\n"
+    assert ("tgi/command-cut-short" in [one.rule for one in findings_in(text, "run.sh")]) is cut
+
+
+def test_a_model_in_one_word_with_its_option_is_no_missing_model() -> None:
+    text = "docker run --gpus all --shm-size 1g ghcr.io/huggingface/text-generation-inference:3.3.7 '--model-id a/b'\n"
+    assert [one.rule for one in findings_in(text, "run.sh")] == ["tgi/one-word"]
+
+
 class TestBlankBehindABackslash:
     """It is one finding, where it is, and nothing is said of the words that it makes."""
 

@@ -42,6 +42,27 @@ def no_variable(config: Config) -> dict[str, str] | None:
     return {"name": found, "instead": _NO_VARIABLES[found]} if found is not None else None
 
 
+_HOME = "/home/ubuntu/.ollama"
+"""Where user 1000 of the image keeps models: the user `ubuntu` of its base, ubuntu:24.04."""
+
+
+def home_of_user(config: Config) -> dict[str, str] | None:
+    """A volume for the models of another user than user 1000 of the container.
+
+    Source: HOME is that of the user in /etc/passwd of the image; Models in envconfig/config.go of Ollama.
+    """
+    container = config.launch.container
+    mounts = container.runtime.mounts if container is not None and container.runtime is not None else None
+    user = str(config.operand("container.user").value or "").partition(":")[0]
+    if mounts is None or config.launch.open_env or user not in ("1000", "ubuntu"):
+        return None
+    paths = [one.flat.rstrip("/") if one.known else None for one in mounts]
+    if None in paths or any(path is not None and (_HOME + "/").startswith(path + "/") for path in paths):
+        return None
+    found = next((path for path in paths if path in ("/.ollama", "/root/.ollama")), None)
+    return {"path": found, "home": _HOME} if found is not None else None
+
+
 _SCHEMAS = ("http://", "https://", "chrome-extension://", "safari-extension://", "moz-extension://", "ms-browser-extension://")
 
 

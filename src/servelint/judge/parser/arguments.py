@@ -812,10 +812,18 @@ def _cut(config: Config) -> list[Violation]:
     image = config.launch.image.span() if config.launch.image is not None else None
     if image is not None and image.source is cut.source and cut.start <= image.start < cut.end:
         message = f"the command ends before {first}: the container tool gets no image and starts nothing"
+    elif not first.startswith("--") and not _is_option(config, first):
+        return []  # a list of explanations behind the command, such as "-gpus  the GPUs to use"
     advice = "end every line except the last with the continuation character, with no comment or blank line after it"
     title = "end the line before with a backslash"
     label = "not part of the command"
     return [Violation("command-cut-short", cut, message, advice, label, change=_joined(config, cut), title=title)]
+
+
+def _is_option(config: Config, spelling: str) -> bool:
+    """Whether some release has an option of this spelling, or one with a number attached to it."""
+    catalog = catalogs.load(config.launch.engine)
+    return catalog is None or bool(catalog.spelled(re.sub(r"=.*|(?<=^-[A-Za-z])\d+$", "", spelling)))
 
 
 def _joined(config: Config, cut: Span) -> Change | None:
