@@ -651,3 +651,60 @@ def test_an_image_that_starts_another_program() -> None:
 def test_a_sentence_with_the_name_of_a_server() -> None:
     found = launches_in("Bundled llama-server - no dependencies\nwith-env llama-server -m a\n", "run.sh")
     assert [argv(one) for one in found] == [["-m", "a"]]
+
+
+@together(
+    "text",
+    [
+        "tmux new-session -d -s llama-server -n main",
+        "sudo tmux new -ds llama-server",
+        "tmux has-session -t llama-server 2>/dev/null",
+        "tmux kill-session -t llama-server",
+        "tmux select-pane -t llama-server:main.0",
+        "tmux rename-window llama-server",
+        "tmux -L work rename-session -t 0 llama-server",
+        "screen -S llama-server -X quit",
+        "sudo screen -d -r llama-server",
+        "xterm -title llama-server",
+        "gnome-terminal --title llama-server -- top",
+        "pm2 restart llama-server",
+        "sudo pm2 delete llama-server",
+    ],
+)
+def test_a_session_that_has_the_name_of_a_server(text: str) -> None:
+    assert launches_in(text + "\n", "run.sh") == []
+
+
+@together(
+    "text",
+    [
+        "tmux new-session -d -s llama-server -n main 'llama-server -m a'",
+        "tmux new -A -s llama-server llama-server -m a",
+        "tmux kill-session -t a ';' new-session -d -s llama-server 'llama-server -m a'",
+        "tmux send-keys -t llama-server 'llama-server -m a' C-m",
+        "sudo tmux split-window -h -t llama-server 'llama-server -m a'",
+        "screen -dmS llama-server llama-server -m a",
+        "screen -d -m llama-server -m a",
+        "screen llama-server -m a",
+        "screen -S llama-server -X stuff 'llama-server -m a'",
+        "xterm -T llama-server -e llama-server -m a",
+        "pm2 start llama-server --name llama-server -- -m a",
+        "pm2 start 'llama-server -m a' --name llama-server",
+    ],
+)
+def test_a_command_in_a_session(text: str) -> None:
+    assert [word.value for word in command(text + "\n").argv][-2:] == ["-m", "a"]
+
+
+@together(
+    "text",
+    [
+        "cmake --build build --target llama-server -j4",
+        "cmake --build build --config Release -j 8 --target llama-server --parallel",
+        "ninja -C build llama-server -j4",
+        "sudo cmake --build build --target llama-server -j4",
+        "hf download a/b --include llama-server --local-dir x",
+    ],
+)
+def test_a_build_of_a_server(text: str) -> None:
+    assert launches_in(text + "\n", "run.sh") == []
