@@ -708,3 +708,30 @@ def test_a_command_in_a_session(text: str) -> None:
 )
 def test_a_build_of_a_server(text: str) -> None:
     assert launches_in(text + "\n", "run.sh") == []
+
+
+_POD = '{"spec": {"containers": [{"name": "a", "image": "vllm/vllm-openai:v0.20.0", "args": ["--model", "m"]}]}}'
+
+
+@together(
+    "text, expected, pinned",
+    [
+        (f"kubectl run a --image=vllm/vllm-openai:v0.19.1 --overrides='{_POD}'", ["--model", "m"], "0.20.0"),
+        (f"kubectl -n ai run a --image alpine --overrides '{_POD}' -- sleep 1", ["--model", "m"], "0.20.0"),
+        (f"oc run a --image=alpine --restart=Never --overrides='{_POD}'", ["--model", "m"], "0.20.0"),
+        (
+            'kubectl run a --image=vllm/vllm-openai:v0.19.1 --overrides=\'{"spec": {"nodeName": "b"}}\' -- --model a',
+            ["--model", "a"],
+            "0.19.1",
+        ),
+        ("kubectl run a --image=vllm/vllm-openai:v0.19.1 --overrides=\"$POD\" -- --model a", ["--model", "a"], "0.19.1"),
+    ],
+)
+def test_a_pod_that_a_command_overrides(text: str, expected: list[str], pinned: str) -> None:
+    (launch,) = launches_in(text + "\n", "run.sh")
+    assert (argv(launch), launch.release.release) == (expected, pinned)
+
+
+def test_an_override_that_runs_another_image() -> None:
+    pod = '{"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "a", "image": "alpine"}]}}'
+    assert launches_in(f"kubectl run a --image=vllm/vllm-openai:v0.19.1 --overrides='{pod}'\n", "run.sh") == []

@@ -326,7 +326,7 @@ def _python(words: list[Word], context: CommandContext) -> list[Launch]:
         text = opened.text if opened is not None and opened.own else None
         if text is not None:
             context.ran.append(text)
-    return _of_file("-.py", text, context) if text is not None and entry.mentions(text.flat) else []
+    return of_file("-.py", text, context) if text is not None and entry.mentions(text.flat) else []
 
 
 _CONFIGURED = {
@@ -352,11 +352,11 @@ def _configured(
         opened = context.open(path) if context.open is not None else None
         if opened is not None and opened.own and entry.mentions(opened.text.flat):
             context.ran.append(opened.text)
-            return _of_file(name, opened.text, context)
+            return of_file(name, opened.text, context)
     return []
 
 
-def _of_file(name: str, text: TracedText, context: CommandContext) -> list[Launch]:
+def of_file(name: str, text: TracedText, context: CommandContext) -> list[Launch]:
     """The launches of a file that a command runs, with the variables, the container and the releases of that command."""
     from servelint.readers import embedded
 
