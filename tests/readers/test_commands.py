@@ -735,3 +735,16 @@ def test_a_pod_that_a_command_overrides(text: str, expected: list[str], pinned: 
 def test_an_override_that_runs_another_image() -> None:
     pod = '{"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "a", "image": "alpine"}]}}'
     assert launches_in(f"kubectl run a --image=vllm/vllm-openai:v0.19.1 --overrides='{pod}'\n", "run.sh") == []
+
+
+@together(
+    "text",
+    [
+        "docker run --rm ghcr.io/ggml-org/llama.cpp:server-cuda /app/llama-server --help",
+        'docker run --rm "ghcr.io/ggml-org/llama.cpp:server-cuda@$DIGEST" /app/llama-server --version',
+        "docker run --rm vllm/vllm-openai:v0.19.1 vllm serve --help",
+        "docker run --rm ollama/ollama:0.12.0 --version",
+    ],
+)
+def test_an_image_that_is_asked_for_its_help(text: str) -> None:
+    assert launches_in(text + "\n", "run.sh") == []

@@ -541,7 +541,9 @@ def _in_container(
         return commands.without_shell(words, context, depth) or _without_program(command, image, context)
     if image.engine is None or not (_implied(image, command) or _configured(image, command, context)):
         return []
-    if entry.only_asks(command):
+    own = {word for start in ENGINES[image.engine].starts for word in (*start.programs, *start.verbs)}
+    behind_own = next((at for at, word in enumerate(command) if (entry.program(word) or word.value) not in own), len(command))
+    if entry.only_asks(command[behind_own:]):
         return []
     if image.chosen_by:
         if command[0].value not in image.chosen_by:
