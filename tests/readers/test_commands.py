@@ -724,7 +724,7 @@ _POD = '{"spec": {"containers": [{"name": "a", "image": "vllm/vllm-openai:v0.20.
             ["--model", "a"],
             "0.19.1",
         ),
-        ("kubectl run a --image=vllm/vllm-openai:v0.19.1 --overrides=\"$POD\" -- --model a", ["--model", "a"], "0.19.1"),
+        ('kubectl run a --image=vllm/vllm-openai:v0.19.1 --overrides="$POD" -- --model a', ["--model", "a"], "0.19.1"),
     ],
 )
 def test_a_pod_that_a_command_overrides(text: str, expected: list[str], pinned: str) -> None:

@@ -184,7 +184,7 @@ def test_an_attribute_in_quotes(text: str, expected: list[str]) -> None:
     "text",
     [
         "{ services.ollama.enable = mkVMOverride false; }",
-        "{ services = { ollama = { enable = (lib.mkOverride 50 false); host = \"0.0.0.0\"; }; }; }",
+        '{ services = { ollama = { enable = (lib.mkOverride 50 false); host = "0.0.0.0"; }; }; }',
         "{ services.llama-cpp.enable = lib.mkForce (lib.mkDefault false); }",
     ],
 )

@@ -149,12 +149,11 @@ _SPEAKING = (
 )  # fmt: skip
 _SPEAKING_ENDS = ("log", "msg", "echo", "print", "kill", "_exists", "_found", "_missing", "_running")
 _NO_STARTERS = frozenset((
-    "ack", "ag", "amake", "ansible", "apropos", "aspell", "awk", "brew", "bundle", "cargo", "choco", "cmake", "conda", "crontab",
-    "emerge", "expr", "gawk", "gem", "gh", "git", "go", "helm", "hf", "hub", "huggingface-cli", "initctl", "java", "jq", "just",
-    "launchctl", "make", "mamba", "mawk", "meson", "ninja", "node", "npm", "npx", "open", "pacman", "perl", "php", "rg", "ruby",
-    "sbatch", "service",
-    "snap", "supervisorctl", "task", "terraform", "test", "tldr", "type", "vi", "vim", "whatis", "where", "whereami",
-    "whereis", "xdg-open", "yarn", "yq", "zypper",
+    "ack", "ag", "amake", "ansible", "apropos", "aspell", "awk", "brew", "bundle", "cargo", "choco", "cmake", "conda",
+    "crontab", "emerge", "expr", "gawk", "gem", "gh", "git", "go", "helm", "hf", "hub", "huggingface-cli", "initctl",
+    "java", "jq", "just", "launchctl", "make", "mamba", "mawk", "meson", "ninja", "node", "npm", "npx", "open", "pacman",
+    "perl", "php", "rg", "ruby", "sbatch", "service", "snap", "supervisorctl", "task", "terraform", "test", "tldr",
+    "type", "vi", "vim", "whatis", "where", "whereami", "whereis", "xdg-open", "yarn", "yq", "zypper",
 ))  # fmt: skip
 
 
@@ -938,7 +937,9 @@ _NAMES = {
 }
 """Options of these programs before a name, which may be an engine's: `tmux new-session -s llama-server`."""
 _SESSIONS = frozenset(("byobu", "screen", "tmux"))
-_NO_COMMAND = re.compile(r"(?:attach|capture|detach|has|join|kill|list|link|move|rename|select|set|show|swap|switch|wait)(?:-[a-z-]+)?|ls|a")
+_NO_COMMAND = re.compile(
+    r"(?:attach|capture|detach|has|join|kill|list|link|move|rename|select|set|show|swap|switch|wait)(?:-[a-z-]+)?|ls|a"
+)
 """Commands of tmux that start no program."""
 
 
