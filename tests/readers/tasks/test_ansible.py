@@ -189,7 +189,10 @@ def test_the_place_of_a_container() -> None:
 @pytest.mark.parametrize(
     "dest, content",
     [
-        ("/etc/systemd/system/a.service", ["[Service]", "ExecStart=/opt/vllm serve m --no-such{% if x %} \\", "  --port 80{% endif %}"]),
+        (
+            "/etc/systemd/system/a.service",
+            ["[Service]", "ExecStart=/opt/vllm serve m --no-such{% if x %} \\", "  --port 80{% endif %}"],
+        ),
         ("/opt/run.sh", ["#!/bin/bash", "exec vllm serve m --no-such{% if x %} --port 80{% endif %}"]),
         ("/opt/{{ name }}.service", ["[Service]", "ExecStart=/opt/vllm serve m --no-such{%- if x %} -v{%- endif %}"]),
     ],
