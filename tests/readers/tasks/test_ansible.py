@@ -187,7 +187,7 @@ def test_the_place_of_a_container() -> None:
 
 
 @pytest.mark.parametrize(
-    "dest, content",
+    ("dest", "content"),
     [
         (
             "/etc/systemd/system/a.service",
