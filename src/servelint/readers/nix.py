@@ -79,7 +79,7 @@ _SERVICE = re.compile(
 )
 """An option of a service that a module of NixOS starts."""
 _PLAIN = re.compile(r"(true|false|\d+(?:\.\d+)?)\s*\)*\s*\Z")
-_OFF = re.compile(r"(?:[A-Za-z_][\w.'-]*\s+|\d+\s+|\(+\s*)*false\s*\)*\s*\Z")
+_OFF = re.compile(r"\(*(?:[A-Za-z_][\w.'-]* +\d* *\(*){0,6}false[\s)]*\Z")
 """`false`, or a function of it: `lib.mkOverride 50 false`."""
 _FILES = frozenset(("toFile", "writeText"))
 """Functions that write a text to a file of a name."""
