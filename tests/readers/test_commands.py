@@ -651,3 +651,100 @@ def test_an_image_that_starts_another_program() -> None:
 def test_a_sentence_with_the_name_of_a_server() -> None:
     found = launches_in("Bundled llama-server - no dependencies\nwith-env llama-server -m a\n", "run.sh")
     assert [argv(one) for one in found] == [["-m", "a"]]
+
+
+@together(
+    "text",
+    [
+        "tmux new-session -d -s llama-server -n main",
+        "sudo tmux new -ds llama-server",
+        "tmux has-session -t llama-server 2>/dev/null",
+        "tmux kill-session -t llama-server",
+        "tmux select-pane -t llama-server:main.0",
+        "tmux rename-window llama-server",
+        "tmux -L work rename-session -t 0 llama-server",
+        "screen -S llama-server -X quit",
+        "sudo screen -d -r llama-server",
+        "xterm -title llama-server",
+        "gnome-terminal --title llama-server -- top",
+        "pm2 restart llama-server",
+        "sudo pm2 delete llama-server",
+    ],
+)
+def test_a_session_that_has_the_name_of_a_server(text: str) -> None:
+    assert launches_in(text + "\n", "run.sh") == []
+
+
+@together(
+    "text",
+    [
+        "tmux new-session -d -s llama-server -n main 'llama-server -m a'",
+        "tmux new -A -s llama-server llama-server -m a",
+        "tmux kill-session -t a ';' new-session -d -s llama-server 'llama-server -m a'",
+        "tmux send-keys -t llama-server 'llama-server -m a' C-m",
+        "sudo tmux split-window -h -t llama-server 'llama-server -m a'",
+        "screen -dmS llama-server llama-server -m a",
+        "screen -d -m llama-server -m a",
+        "screen llama-server -m a",
+        "screen -S llama-server -X stuff 'llama-server -m a'",
+        "xterm -T llama-server -e llama-server -m a",
+        "pm2 start llama-server --name llama-server -- -m a",
+        "pm2 start 'llama-server -m a' --name llama-server",
+    ],
+)
+def test_a_command_in_a_session(text: str) -> None:
+    assert [word.value for word in command(text + "\n").argv][-2:] == ["-m", "a"]
+
+
+@together(
+    "text",
+    [
+        "cmake --build build --target llama-server -j4",
+        "cmake --build build --config Release -j 8 --target llama-server --parallel",
+        "ninja -C build llama-server -j4",
+        "sudo cmake --build build --target llama-server -j4",
+        "hf download a/b --include llama-server --local-dir x",
+    ],
+)
+def test_a_build_of_a_server(text: str) -> None:
+    assert launches_in(text + "\n", "run.sh") == []
+
+
+_POD = '{"spec": {"containers": [{"name": "a", "image": "vllm/vllm-openai:v0.20.0", "args": ["--model", "m"]}]}}'
+
+
+@together(
+    "text, expected, pinned",
+    [
+        (f"kubectl run a --image=vllm/vllm-openai:v0.19.1 --overrides='{_POD}'", ["--model", "m"], "0.20.0"),
+        (f"kubectl -n ai run a --image alpine --overrides '{_POD}' -- sleep 1", ["--model", "m"], "0.20.0"),
+        (f"oc run a --image=alpine --restart=Never --overrides='{_POD}'", ["--model", "m"], "0.20.0"),
+        (
+            'kubectl run a --image=vllm/vllm-openai:v0.19.1 --overrides=\'{"spec": {"nodeName": "b"}}\' -- --model a',
+            ["--model", "a"],
+            "0.19.1",
+        ),
+        ('kubectl run a --image=vllm/vllm-openai:v0.19.1 --overrides="$POD" -- --model a', ["--model", "a"], "0.19.1"),
+    ],
+)
+def test_a_pod_that_a_command_overrides(text: str, expected: list[str], pinned: str) -> None:
+    (launch,) = launches_in(text + "\n", "run.sh")
+    assert (argv(launch), launch.release.release) == (expected, pinned)
+
+
+def test_an_override_that_runs_another_image() -> None:
+    pod = '{"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "a", "image": "alpine"}]}}'
+    assert launches_in(f"kubectl run a --image=vllm/vllm-openai:v0.19.1 --overrides='{pod}'\n", "run.sh") == []
+
+
+@together(
+    "text",
+    [
+        "docker run --rm ghcr.io/ggml-org/llama.cpp:server-cuda /app/llama-server --help",
+        'docker run --rm "ghcr.io/ggml-org/llama.cpp:server-cuda@$DIGEST" /app/llama-server --version',
+        "docker run --rm vllm/vllm-openai:v0.19.1 vllm serve --help",
+        "docker run --rm ollama/ollama:0.12.0 --version",
+    ],
+)
+def test_an_image_that_is_asked_for_its_help(text: str) -> None:
+    assert launches_in(text + "\n", "run.sh") == []

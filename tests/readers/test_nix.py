@@ -164,3 +164,39 @@ def test_a_list_that_has_a_name(text: str, expected: str) -> None:
 )
 def test_a_list_that_is_no_launch(text: str) -> None:
     assert launches_in(text, "a.nix") == []
+
+
+@together(
+    "text, expected",
+    [
+        ('{ services."llama-cpp" = { enable = true; model = "/m"; }; }', ["-m", "/m"]),
+        ('{ services = { "llama-cpp" = { "enable" = true; "model" = "/m"; }; }; }', ["-m", "/m"]),
+        ('{ systemd.services."a"."script" = "llama-server -m a"; }', ["-m", "a"]),
+        ('{ virtualisation.oci-containers.containers."o" = { "image" = "vllm/vllm-openai:v0.19.1"; cmd = [ "m" ]; }; }', ["m"]),
+        ('{ systemd.services."a.b" = { script = "vllm serve m"; }; }', ["m"]),
+    ],
+)
+def test_an_attribute_in_quotes(text: str, expected: list[str]) -> None:
+    assert argv(launch_in(text, "a.nix")) == expected
+
+
+@together(
+    "text",
+    [
+        "{ services.ollama.enable = mkVMOverride false; }",
+        '{ services = { ollama = { enable = (lib.mkOverride 50 false); host = "0.0.0.0"; }; }; }',
+        "{ services.llama-cpp.enable = lib.mkForce (lib.mkDefault false); }",
+    ],
+)
+def test_a_service_that_is_off(text: str) -> None:
+    assert launches_in(text, "a.nix") == []
+
+
+@together("text", ["mkVMOverride true", "lib.mkIf cfg.x true", "cfg.x != false", "cfg.enable"])
+def test_a_service_that_may_be_on(text: str) -> None:
+    assert launches_in(f"{{ services.ollama.enable = {text}; }}", "a.nix")
+
+
+@together("text", ['{ a = "services.llama-cpp"; b = "enable" == x; }', '{ services."llama-cpp-x" = { enable = true; }; }'])
+def test_a_text_that_is_no_attribute(text: str) -> None:
+    assert launches_in(text, "a.nix") == []

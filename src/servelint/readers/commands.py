@@ -56,6 +56,8 @@ _OTHERS = frozenset((
     "mkdir", "mv", "pgrep", "pidof", "pkill", "printf", "ps", "rm", "rsync", "scp", "sed", "systemctl", "tail", "tee", "wget",
     "which", "yum",
 ))  # fmt: skip
+_BUILDERS = frozenset(("cmake", "make", "meson", "ninja"))
+"""Programs whose words may be an engine's name as a target."""
 _QUIET = frozenset((
     "basename", "cmp", "comm", "cut", "date", "df", "diff", "dig", "dirname", "du", "egrep", "fgrep", "file", "free", "fuser",
     "getent", "head", "hostname", "id", "ip", "kill", "lsof", "lspci", "md5sum", "mktemp", "mountpoint", "nc", "netstat",
@@ -119,7 +121,7 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
         return []
     if head is not None and head in TEXTS:
         ran = text_launches(words, context, depth)
-        if ran:
+        if ran or head in _SESSIONS:
             return ran
     if head in _SUBMITTERS:
         return _submitted(words, context, depth)
@@ -147,11 +149,11 @@ _SPEAKING = (
 )  # fmt: skip
 _SPEAKING_ENDS = ("log", "msg", "echo", "print", "kill", "_exists", "_found", "_missing", "_running")
 _NO_STARTERS = frozenset((
-    "ack", "ag", "amake", "ansible", "apropos", "aspell", "awk", "brew", "bundle", "cargo", "choco", "conda", "crontab",
-    "emerge", "expr", "gawk", "gem", "gh", "git", "go", "helm", "hub", "initctl", "java", "jq", "just", "launchctl",
-    "make", "mamba", "mawk", "node", "npm", "npx", "open", "pacman", "perl", "php", "rg", "ruby", "sbatch", "service",
-    "snap", "supervisorctl", "task", "terraform", "test", "tldr", "type", "vi", "vim", "whatis", "where", "whereami",
-    "whereis", "xdg-open", "yarn", "yq", "zypper",
+    "ack", "ag", "amake", "ansible", "apropos", "aspell", "awk", "brew", "bundle", "cargo", "choco", "cmake", "conda",
+    "crontab", "emerge", "expr", "gawk", "gem", "gh", "git", "go", "helm", "hf", "hub", "huggingface-cli", "initctl",
+    "java", "jq", "just", "launchctl", "make", "mamba", "mawk", "meson", "ninja", "node", "npm", "npx", "open", "pacman",
+    "perl", "php", "rg", "ruby", "sbatch", "service", "snap", "supervisorctl", "task", "terraform", "test", "tldr",
+    "type", "vi", "vim", "whatis", "where", "whereami", "whereis", "xdg-open", "yarn", "yq", "zypper",
 ))  # fmt: skip
 
 
@@ -248,7 +250,7 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
                 launch.nodes = Nodes("srun", [(launch, _tasks(words[:at]))])
             return [launch]
         name = entry.program(words[at])
-        if name in _OTHERS or (name in containers.TOOLS and _manages(words, at)):
+        if name in _OTHERS or name in _BUILDERS or (name in containers.TOOLS and _manages(words, at)):
             return []  # `sudo systemctl restart llama-server`: the engine's name is another program's argument
         if name in WRAPPERS:
             wrapper = name
@@ -256,6 +258,8 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
         runs_python = runs_python or name in _RUNNERS or _runs_module(words, at)
         if name in SHELLS and (shell := shell_launches(words[at:], inner, depth)):
             return shell
+        if name in _SESSIONS or name == "pm2":
+            return launches(words[at:], inner, depth + 1)
         if name in TEXTS and (given := text_launches(words[at:], inner, depth)):
             return given
         if name in containers.TOOLS:
@@ -321,7 +325,7 @@ def _python(words: list[Word], context: CommandContext) -> list[Launch]:
         text = opened.text if opened is not None and opened.own else None
         if text is not None:
             context.ran.append(text)
-    return _of_file("-.py", text, context) if text is not None and entry.mentions(text.flat) else []
+    return of_file("-.py", text, context) if text is not None and entry.mentions(text.flat) else []
 
 
 _CONFIGURED = {
@@ -347,11 +351,11 @@ def _configured(
         opened = context.open(path) if context.open is not None else None
         if opened is not None and opened.own and entry.mentions(opened.text.flat):
             context.ran.append(opened.text)
-            return _of_file(name, opened.text, context)
+            return of_file(name, opened.text, context)
     return []
 
 
-def _of_file(name: str, text: TracedText, context: CommandContext) -> list[Launch]:
+def of_file(name: str, text: TracedText, context: CommandContext) -> list[Launch]:
     """The launches of a file that a command runs, with the variables, the container and the releases of that command."""
     from servelint.readers import embedded
 
@@ -922,6 +926,32 @@ _HERE = frozenset((
 """Programs that run a command in the current folder."""
 TEXTS = _REMOTE | _HERE | frozenset(("runuser", "sshpass", "su", "wsl", "wsl.exe"))
 """Programs whose words may hold a whole command."""
+_TMUX_NAMES = r"-[A-Za-z]*[cefFLnsStxy]|--[\w-]*name"
+_NAMES = {
+    "byobu": _TMUX_NAMES,
+    "gnome-terminal": r"-t|--title|--role|--profile|--working-directory",
+    "pm2": r"-n|--name|--namespace|--cwd",
+    "screen": r"-[A-Za-z]*[cdDprRsStTx]",
+    "tmux": _TMUX_NAMES,
+    "xterm": r"-T|-title|-n|-name|-class",
+}
+"""Options of these programs before a name, which may be an engine's: `tmux new-session -s llama-server`."""
+_SESSIONS = frozenset(("byobu", "screen", "tmux"))
+_NO_COMMAND = re.compile(
+    r"(?:attach|capture|detach|has|join|kill|list|link|move|rename|select|set|show|swap|switch|wait)(?:-[a-z-]+)?|ls|a"
+)
+"""Commands of tmux that start no program."""
+
+
+def _starts_no_program(words: list[Word]) -> bool:
+    """Whether tmux only looks for a session, names it or ends it."""
+    commands, value = [], False
+    for word in words[1:]:
+        if not value and not word.text.flat.startswith("-"):
+            commands.append(word.text.flat)
+            break
+        value = re.fullmatch(_TMUX_NAMES, word.text.flat) is not None
+    return bool(commands) and _NO_COMMAND.fullmatch(commands[0]) is not None and all(one.text.flat != ";" for one in words)
 
 
 def text_launches(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
@@ -944,15 +974,19 @@ def text_launches(words: list[Word], context: CommandContext, depth: int) -> lis
         if command.flat and re.search(_READS_INPUT, command.flat) is None:
             return script_launches(command, inner, None, depth + 1, stdin=context.stdin)
         return script_launches(context.stdin, inner, None, depth + 1) if context.stdin is not None else []
+    if name in _SESSIONS and _starts_no_program(words):
+        return []
     found: list[Launch] = []
     words, more = _completed(words, name) if name in ("parallel", "xargs") else (words, [])
     for at in range(1, len(words)):
         word = words[at]
+        if name in _NAMES and at > 1 and re.fullmatch(_NAMES[name], words[at - 1].text.flat) is not None:
+            continue
         if re.search(r"\s", word.text.flat):
             option = re.match(r"--[\w-]+=", word.text.flat)
             text = word.text.cut(option.end() if option is not None else 0)
             found += script_launches(text, inner, None, depth + 1, stdin=context.stdin)
-        elif not word.text.flat.startswith("-") and (at > 1 or name in ("parallel", "watch", "xargs")):
+        elif not word.text.flat.startswith("-") and (at > 1 or name in ("parallel", "screen", "watch", "xargs")):
             rest = launches([*words[at:], *more], inner, depth + 1)
             if rest:
                 return [*found, *rest]

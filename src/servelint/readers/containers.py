@@ -248,6 +248,9 @@ def cloud_container(words: list[Word], context: CommandContext, depth: int) -> l
         elif how in ("", "rest"):
             command = [part for word in command for part in split(word.text)]
             args = [part for word in args for part in split(word.text)] if how == "" else args
+        pod = _pod(words[start:]) if name in ("kubectl run", "oc run") else None
+        if pod is not None:
+            return commands.of_file("pod.json", pod, context) if entry.mentions(pod.flat) else []
         identified_ = images.identify(image[-1].text)
         inner = CommandContext(
             context.source, context.name, context.site or span_of(words), {}, Container(image[-1].text, {}, open=True),
@@ -261,6 +264,29 @@ def cloud_container(words: list[Word], context: CommandContext, depth: int) -> l
             )
         return in_container(command or None, args, identified_, inner, depth + 1)
     return None
+
+
+_OVERRIDES = "--overrides"
+_KIND = TracedText.of('{"apiVersion": "v1", "kind": "Pod", ')
+
+
+def _pod(words: list[Word]) -> TracedText | None:
+    """The object that `kubectl run --overrides JSON` makes; None without containers in it, which replace the command's own."""
+    text = None
+    for at, word in enumerate(words):
+        flat = word.text.flat
+        if flat == "--":
+            break
+        if flat == _OVERRIDES and at + 1 < len(words):
+            text = words[at + 1].text
+        elif flat.startswith(_OVERRIDES + "="):
+            text = word.text.cut(len(_OVERRIDES) + 1, len(flat))
+    if text is None or re.search(r'"containers"\s*:', text.flat) is None:
+        return None
+    opened = re.match(r"\s*\{", text.flat)
+    if opened is None or re.search(r'"kind"\s*:', text.flat) is not None:
+        return text
+    return TracedText.join((_KIND, text.cut(opened.end(), len(text.flat))))
 
 
 def _passed_in(env: dict[str, Variable]) -> dict[str, Variable]:
@@ -515,7 +541,9 @@ def _in_container(
         return commands.without_shell(words, context, depth) or _without_program(command, image, context)
     if image.engine is None or not (_implied(image, command) or _configured(image, command, context)):
         return []
-    if entry.only_asks(command):
+    own = {word for start in ENGINES[image.engine].starts for word in (*start.programs, *start.verbs)}
+    behind_own = next((at for at, word in enumerate(command) if (entry.program(word) or word.value) not in own), len(command))
+    if entry.only_asks(command[behind_own:]):
         return []
     if image.chosen_by:
         if command[0].value not in image.chosen_by:

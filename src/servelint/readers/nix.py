@@ -38,7 +38,7 @@ _TOKEN = re.compile(
     rf"|''(?P<block>(?:'''|''\$|''\\.|{_HOLE}|'(?!')|[^'$]|\$(?!\{{))*)''"
     rf"|\"(?P<line>(?:\\.|{_HOLE}|[^\"\\$]|\$(?!\{{))*)\""
     r"|(?P<name>[A-Za-z_][\w'-]*(?:\.(?:[A-Za-z_][\w'-]*|\"[^\"\n]*\"))*)"
-    r"|(?P<sign>==|[^\s])",
+    r"|(?P<sign>[=!<>]=|[^\s])",
     re.DOTALL,
 )
 _BOUND = re.compile(
@@ -79,9 +79,13 @@ _SERVICE = re.compile(
 )
 """An option of a service that a module of NixOS starts."""
 _PLAIN = re.compile(r"(true|false|\d+(?:\.\d+)?)\s*\)*\s*\Z")
+_OFF = re.compile(r"\(*(?:[A-Za-z_][\w.'-]* +\d* *\(*){0,6}false[\s)]*\Z")
+"""`false`, or a function of it: `lib.mkOverride 50 false`."""
 _FILES = frozenset(("toFile", "writeText"))
 """Functions that write a text to a file of a name."""
 _OTHER_FILE = re.compile(r"[^/]+\.(?:ya?ml|json|service|conf)$")
+_QUOTED = re.compile(r"\"([\w-]+)\"")
+"""A name in quotes, which is the same attribute as without them."""
 _DEPTH = 200
 _OPENING, _CLOSING = "{[(", "}])"
 
@@ -199,7 +203,7 @@ class _Reader:
         elif sign in _CLOSING:
             self.close(match)
         elif sign == "=":
-            frame.key, frame.values, frame.begun = frame.name, [], match.end()
+            frame.key, frame.values, frame.begun = _QUOTED.sub(r"\1", frame.name or _alone(frame.values)), [], match.end()
             frame.joins = frame.key.rpartition(".")[2] in _JOINS
         elif sign == ";" and frame.scoped:
             frame.scoped = False
@@ -223,7 +227,9 @@ class _Reader:
         start = frame.begun + (written.end() if written is not None else 0)
         plain = _PLAIN.match(self.source.text, start, end)
         value = frame.values[-1][0] if frame.values else None
-        if plain is not None:
+        if found["option"] == "enable" and _OFF.match(self.source.text, start, end) is not None:
+            value = TracedText.of("false", Span(self.source, start, end))
+        elif plain is not None:
             value = TracedText.at(self.source, *plain.span(1))
         if isinstance(value, (TracedText, list)):
             options = self.services.setdefault(found["name"], {})
@@ -285,6 +291,12 @@ class _Reader:
             frame.values += program or [(TracedText((unknown("(...)", site),)), site)] * (frame.kind == "[")
             return
         frame.values.append(({"{": inner.fields, "[": inner.values}.get(inner.kind), site))
+
+
+def _alone(values: list[tuple[Any, Span]]) -> str:
+    """The attribute that a text names before an equals sign, with its quotes."""
+    text = values[0][0] if len(values) == 1 else None
+    return f'"{text.flat}"' if isinstance(text, TracedText) and text.known else ""
 
 
 def _line(items: list[tuple[Any, Span]], *, more: bool) -> TracedText:

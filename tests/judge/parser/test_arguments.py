@@ -267,7 +267,12 @@ class TestOptionThatTheReleaseLacks:
 
     @pytest.mark.parametrize(
         ("option", "advice"),
-        [("--mlock", "write --load-mode mlock"), ("--no-mmap", "write --load-mode none"), ("-ndio", "write --load-mode none")],
+        [
+            ("--mlock", "write --load-mode mlock"),
+            ("--no-mmap", "write --load-mode none"),
+            ("--mmap", "write --load-mode mmap"),
+            ("-ndio", "write --load-mode none"),
+        ],
     )
     def test_what_the_last_release_names_instead(self, option: str, advice: str) -> None:
         """A notice speaks of the option that is on: what it names would be the opposite of one that is off."""

@@ -184,3 +184,25 @@ def test_the_place_of_a_container() -> None:
     assert launch_in(text, "t.yml").site.text == "command: --model m"
     whole = "- docker_container: {image: 'nvcr.io/nim/meta/llama:1'}\n- docker_container: {command: --model m}\n"
     assert [one.site.text for one in launches_in(whole, "t.yml")] in ([], ["image: 'nvcr.io/nim/meta/llama:1'"])
+
+
+@pytest.mark.parametrize(
+    ("dest", "content"),
+    [
+        (
+            "/etc/systemd/system/a.service",
+            ["[Service]", "ExecStart=/opt/vllm serve m --no-such{% if x %} \\", "  --port 80{% endif %}"],
+        ),
+        ("/opt/run.sh", ["#!/bin/bash", "exec vllm serve m --no-such{% if x %} --port 80{% endif %}"]),
+        ("/opt/{{ name }}.service", ["[Service]", "ExecStart=/opt/vllm serve m --no-such{%- if x %} -v{%- endif %}"]),
+    ],
+)
+def test_blocks_in_a_file_that_a_task_writes(dest: str, content: list[str]) -> None:
+    text = "".join(f"          {line}\n" for line in content)
+    play = f"- hosts: a\n  tasks:\n    - copy:\n        dest: {dest}\n        content: |\n{text}"
+    words = launch_in(play, "playbook.yml").argv
+    assert [word.value for word in words[:2]] == ["m", "--no-such"]
+    assert not any("{%" in word.text.flat for word in words)
+    site = words[1].site
+    assert site is not None
+    assert play[site.start : site.end] == "--no-such"

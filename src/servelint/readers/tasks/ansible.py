@@ -74,7 +74,9 @@ def _written(source: Source, task: Entries) -> list[Launch]:
         if content.known and entry.mentions(content.flat):
             from servelint.readers import embedded, read
 
-            inner = Source(path.shown, content.flat)
+            # Ansible fills in the blocks of a text, as it does in a template
+            filled = "{%" in content.flat and not path.shown.endswith(".j2")
+            inner = Source(path.shown + ".j2" * filled, content.flat)
             return embedded.moved(read(inner).launches, inner, content, source)
     return []
 
