@@ -396,3 +396,15 @@ def test_a_part_of_a_launch_in_another_file_is_none_of_its_own(
         workspace.file(path, text)
     found = check(["."]).launches
     assert sorted(os.path.normpath(one.source.path) for one in found) == expected
+
+
+def test_a_program_that_a_container_runs_counts_there(workspace: Workspace) -> None:
+    program = 'import os, subprocess\nsubprocess.run(["vllm", "serve", os.environ["MODEL"]])\n'
+    workspace.file("serve.py", program)
+    workspace.file("other.py", program)
+    workspace.file("Dockerfile", 'FROM python:3.12\nRUN pip install vllm==0.11.0\nCOPY serve.py /serve.py\nCMD ["python", "/serve.py"]\n')
+    found = check(["."]).launches
+    assert [(os.path.normpath(one.site.source.path), one.release.release) for one in found] == [
+        ("serve.py", "0.11.0"),
+        ("other.py", None),
+    ]

@@ -61,9 +61,17 @@ def whole(found: list[Launch]) -> list[Launch]:
     """The launches of several files without the parts that stand in one of them: each counts once.
 
     Such a part is a variable of a `.env` file that a launch beside it reads, a file of options that it names, the model that a
-    client asks a server for, or a list in a chart's values whose words a launch of the chart's templates has.
+    client asks a server for, or a list in a chart's values whose words a launch of the chart's templates has. A program that a
+    container of another file runs counts there.
     """
     parts = [one for one in found if one.fragment or _values_of(one) is not None]
+    run = {_place(one) for one in found if one.container is not None and one.source.path != one.site.source.path}
+    if run:  # a container runs the program: it is not started without it as well
+        found = [
+            one
+            for one in found
+            if one.container is not None or one.source.path != one.site.source.path or _place(one) not in run
+        ]
     if not parts:
         return found
     folders: dict[tuple[str, str], list[Launch]] = {}
@@ -72,6 +80,10 @@ def whole(found: list[Launch]) -> list[Launch]:
             folders.setdefault((one.engine, _folder(one)), []).append(one)
     gone = {id(part) for part in parts if _is_part(part, folders)}
     return [one for one in found if id(one) not in gone]
+
+
+def _place(launch: Launch) -> tuple[str, str, int]:
+    return launch.engine, os.path.normpath(launch.site.source.path), launch.site.start
 
 
 def _folder(launch: Launch) -> str:

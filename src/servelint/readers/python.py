@@ -74,10 +74,16 @@ _IMAGES = ("base", "from_registry", "from_image", "DockerImage", "from_aws_ecr",
 _PIP = ("pip_install", "uv_pip_install", "uv_add", "python_packages", "add_python_packages")
 
 
-def read(source: Source, neighbours: Neighbours) -> list[Launch]:
-    """Read the launches of the commands that a script starts, and those of the lines of a notebook in it."""
+def read(source: Source, neighbours: Neighbours, environment: dict[str, TracedText] | None = None) -> list[Launch]:
+    """Read the launches of the commands that a script starts, and those of the lines of a notebook in it.
+
+    Args:
+        source: The script.
+        neighbours: The files beside it.
+        environment: The variables that what starts the script gives it.
+    """
     reader = _Reader(source, neighbours)
-    magic, fault = calls(source, reader.call, neighbours.read)
+    magic, fault = calls(source, reader.call, neighbours.read, environment)
     reader.handed_over()
     if magic:
         found, claims = notebook.of_script(source)

@@ -205,7 +205,10 @@ class Fault:
 
 
 def calls(
-    source: Source, on_call: Callable[[Call], None], read: Callable[[str], Source | None] | None = None
+    source: Source,
+    on_call: Callable[[Call], None],
+    read: Callable[[str], Source | None] | None = None,
+    environment: dict[str, TracedText] | None = None,
 ) -> tuple[bool, Fault | None]:
     """Walk a script and hand each of its calls over.
 
@@ -214,6 +217,7 @@ def calls(
         on_call: Takes the calls.
         read: Reads the modules beside the script, by their paths. Values and functions of these are known where they are
             imported; of their calls, those of the functions that the script calls are handed over.
+        environment: The variables that what starts the script gives it.
 
     Returns:
         Whether it has lines of a notebook (`!command`, `%magic`), which are left out; and why it was not read.
@@ -224,7 +228,7 @@ def calls(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 tree = ast.parse(text)
-            _Walk(source, on_call, read).module(tree)
+            _Walk(source, on_call, read, given=environment).module(tree)
         except SyntaxError as error:
             # the message about a text without its magic lines is about the text itself
             fault = Fault(error, text)
@@ -282,9 +286,15 @@ _MAKES = re.compile(
 
 class _Walk:
     def __init__(
-        self, source: Source, on_call: Callable[[Call], None], read: Callable[[str], Source | None] | None = None, deep: int = 0
+        self,
+        source: Source,
+        on_call: Callable[[Call], None],
+        read: Callable[[str], Source | None] | None = None,
+        deep: int = 0,
+        given: dict[str, TracedText] | None = None,
     ) -> None:
         self.source = source
+        self.given = given or {}
         self.on_call = on_call
         self.read = read
         self.deep = deep
@@ -772,6 +782,8 @@ class _Walk:
         """
         name = key.value if isinstance(key, TracedText) else None
         if isinstance(held, Mapping):
+            if held is self.env and name in self.given and name not in self.env.values:
+                return self.given[name]
             if name is not None or held.environment:
                 return held.values.get(name, other) if name is not None and not held.environment else other
             commands = [one for one in held.values.values() if isinstance(one, (Listed, TracedText)) and _is_command(one)]
@@ -1005,6 +1017,8 @@ class _Walk:
             known = self.env.values.get(args[0].value or "") if isinstance(args[0], TracedText) else None
             if isinstance(known, TracedText):
                 return known
+            if isinstance(args[0], TracedText) and args[0].value in self.given and known is None:
+                return self.given[args[0].value]
             return default.softened() if isinstance(default, TracedText) and default.known else self.unknown(node)
         if last == "add_argument" and args and isinstance(args[0], TracedText):
             default = keywords.get("default")
