@@ -232,9 +232,9 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
         open_env = open_env or flat.startswith("--env-file")
         if wrapper == "srun" and (image := _image_of_step(words, at)) is not None:
             container = Container(image, open=True)
-            claims.update(of_image(image, claims, containers.identified(image)))
+            claims.update(of_image(image, claims, containers.identified(image), context.open))
         if wrapper == "enroot" and words[at - 1].value == "start":
-            claims.update(of_image(words[at].text, claims, containers.identified(None)))
+            claims.update(of_image(words[at].text, claims, containers.identified(None), context.open))
         inner = context.with_(site=context.site, env=env, claims=claims, open_env=open_env)
         inner.container = container
         found = entry.find(words, at) or (entry.of_python(words, at) if runs_python else None)
