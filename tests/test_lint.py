@@ -363,6 +363,7 @@ def test_in_steps_the_report_is_the_same(workspace: Workspace) -> None:
 
 
 IMAGE = "image: vllm/vllm-openai:v0.11.0"
+COMPOSE = f"services: {{v: {{{IMAGE}, command: '${{VLLM_OPTS}}'}}}}\n"
 CHART = {
     "c/Chart.yaml": "apiVersion: v2\nname: x\nversion: 0.1.0\n",
     "c/values.yaml": f"{IMAGE}\nvllm:\n  args: [--model, m, --seed, '1']\n",
@@ -376,7 +377,7 @@ CHART = {
     [
         ({".env": "A_ARGS=--seed 1\n", "s.sh": "vllm serve m $VLLM_ARGS\n", "v.env": "VLLM_ARGS=--seed 1\n"}, ["s.sh"]),
         (
-            {"d/.env.example": "VLLM_OPTS=--seed 1\n", "d/compose.yml": f"services: {{v: {{{IMAGE}, command: '${{VLLM_OPTS}}'}}}}\n"},
+            {"d/.env.example": "A_OPTS=\nVLLM_OPTS=--seed 1\n", "d/compose.yml": COMPOSE},
             ["d/compose.yml"],
         ),
         ({"d/.env": "VLLM_ARGS=--seed 1\n", "d/bin/s.sh": 'vllm serve m "${VLLM_ARGS}"\n'}, ["d/bin/s.sh"]),
@@ -402,7 +403,9 @@ def test_a_program_that_a_container_runs_counts_there(workspace: Workspace) -> N
     program = 'import os, subprocess\nsubprocess.run(["vllm", "serve", os.environ["MODEL"]])\n'
     workspace.file("serve.py", program)
     workspace.file("other.py", program)
-    workspace.file("Dockerfile", 'FROM python:3.12\nRUN pip install vllm==0.11.0\nCOPY serve.py /serve.py\nCMD ["python", "/serve.py"]\n')
+    workspace.file(
+        "Dockerfile", 'FROM python:3.12\nRUN pip install vllm==0.11.0\nCOPY serve.py /serve.py\nCMD ["python", "/serve.py"]\n'
+    )
     found = check(["."]).launches
     assert [(os.path.normpath(one.site.source.path), one.release.release) for one in found] == [
         ("serve.py", "0.11.0"),

@@ -657,7 +657,10 @@ def test_a_sentence_with_the_name_of_a_server() -> None:
     ("text", "noted"),
     [
         ("lmdeploy serve proxy --server-port 8000\n", ["lmdeploy serve proxy is a router of LMDeploy"]),
-        ("python -m sglang_router.launch_router --worker-urls http://a:1\n", ["sglang_router.launch_router is a router of SGLang"]),
+        (
+            "python -m sglang_router.launch_router --worker-urls http://a:1\n",
+            ["sglang_router.launch_router is a router of SGLang"],
+        ),
         ("srun -n 1 python3 -u -m vllm_router.app --port 1 &\n", ["vllm_router.app is a router of vLLM"]),
         ("# vllm\nnohup vllm-router --policy cache_aware > log &\n", ["vllm-router is a router of vLLM"]),
         ("# sglang\nsmg launch --worker-urls http://a:1\n", ["smg launch is a router of SGLang"]),

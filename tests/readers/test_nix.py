@@ -179,7 +179,8 @@ def test_a_list_that_is_no_launch(text: str) -> None:
     ],
 )
 def test_values_that_a_condition_chooses(image: str, cmd: str, words: str, release: str | None) -> None:
-    text = f"{{ config, lib, ... }}:\n{{\n  virtualisation.oci-containers.containers.a = {{\n    image = {image};\n    cmd = {cmd};\n  }};\n}}\n"
+    fields = f"    image = {image};\n    cmd = {cmd};\n"
+    text = f"{{ config, lib, ... }}:\n{{\n  virtualisation.oci-containers.containers.a = {{\n{fields}  }};\n}}\n"
     found = launches_in(text, "x.nix")
     shown = [" ".join(["..." if one.many else one.shown for one in launch.argv]) for launch in found]
     assert shown == [words] * bool(words)

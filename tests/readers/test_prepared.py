@@ -281,8 +281,16 @@ PULL = "apptainer pull --force {} docker://vllm/vllm-openai:v0.9.2\n"
     ("other", "run", "expected"),
     [
         (PULL.format("/data/v.sif"), "apptainer exec --nv /data/v.sif vllm serve m\n", "0.9.2"),
-        ("singularity build v.sif \\\n  docker://vllm/vllm-openai:v0.9.2\n", "singularity run --nv v.sif vllm serve m\n", "0.9.2"),
-        ("enroot import -o $D/v.sqsh docker://vllm/vllm-openai:v0.9.2\n", "srun --container-image=/x/v.sqsh vllm serve m\n", "0.9.2"),
+        (
+            "singularity build v.sif \\\n  docker://vllm/vllm-openai:v0.9.2\n",
+            "singularity run --nv v.sif vllm serve m\n",
+            "0.9.2",
+        ),
+        (
+            "enroot import -o $D/v.sqsh docker://vllm/vllm-openai:v0.9.2\n",
+            "srun --container-image=/x/v.sqsh vllm serve m\n",
+            "0.9.2",
+        ),
         (
             "enroot import --output v.sqsh 'docker://nvcr.io#vllm/vllm-openai:v0.9.2'\n",
             "enroot create -n v v.sqsh\nenroot start v vllm serve m\n",

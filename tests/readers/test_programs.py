@@ -169,7 +169,9 @@ def test_commands_of_clouds() -> None:
         assert found.container is not None, command
 
 
-READS = 'import os, subprocess\nm = os.environ["MODEL"]\nsubprocess.run(["vllm", "serve", m, "--seed", os.getenv("SEED", "0")])\n'
+READS = (
+    'import os, subprocess\nm = os.environ["MODEL"]\nsubprocess.run(["vllm", "serve", m, "--seed", os.getenv("SEED", "0")])\n'
+)
 
 
 @pytest.mark.parametrize(

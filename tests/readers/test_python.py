@@ -971,12 +971,17 @@ def test_a_default_of_a_lookup() -> None:
     assert launch.argv[-1].many
 
 
+TILT = (
+    'k8s_yaml(blob("""\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n    - name: vllm\n'
+    '      image: vllm/vllm-openai:v0.11.0\n      args: [--model, m]\n"""))\n'
+)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         (
-            'k8s_yaml(blob("""\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n    - name: vllm\n'
-            '      image: vllm/vllm-openai:v0.11.0\n      args: [--model, m]\n"""))\n',
+            TILT,
             [("vllm", "0.11.0", "--model m")],
         ),
         ("local_resource('a', serve_cmd='vllm serve m --port 1')\n", [("vllm", None, "m --port 1")]),

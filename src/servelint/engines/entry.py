@@ -140,9 +140,9 @@ def _note_router(words: list[Word], at: int, name: str) -> None:
         name = "-m"
         at = next((i for i in range(at + 1, min(at + 4, len(words))) if words[i].value == "-m"), len(words))
     run, site = current(), words[at].site if at < len(words) else None
-    if not _ABOUT_PACKAGES.isdisjoint(word.value for word in words[:at]):
+    if run is None or site is None or not _ABOUT_PACKAGES.isdisjoint(word.value for word in words[:at]):
         return
-    for engine, rest in _routers().get(name, ()) if run is not None and site is not None else ():
+    for engine, rest in _routers().get(name, ()):
         given = words[at + 1 : at + 1 + len(rest)]
         if [word.value for word in given] == rest and not only_asks(words[at + 1 + len(rest) :]):
             shown = " ".join([name, *rest]).removeprefix("-m ")

@@ -1,5 +1,5 @@
-"""What files say of one another: the release of the compose file or the Dockerfile that mounts or copies a file without one, and
-the launches that take in what another file holds.
+"""What files say of one another: the release of the compose file or the Dockerfile that mounts or copies a file without one,
+and the launches that take in what another file holds.
 """
 
 from __future__ import annotations
@@ -106,13 +106,12 @@ def _is_part(part: Launch, folders: dict[tuple[str, str], list[Launch]]) -> bool
     for (engine, place), launches in folders.items():
         if engine != part.engine:
             continue
-        if chart is not None:
-            if f"{place}/".startswith(f"{chart}/templates/"):
-                if words and any(words <= {word.shown for word in one.argv} for one in launches):
-                    return True
-        elif f"{place}/".startswith(folder) or folder.startswith(f"{place}/"):
-            if any(_reads(one, part) for one in launches):
-                return True
+        rendered = chart is not None and f"{place}/".startswith(f"{chart}/templates/")
+        beside = chart is None and (f"{place}/".startswith(folder) or folder.startswith(f"{place}/"))
+        if rendered and words and any(words <= {word.shown for word in one.argv} for one in launches):
+            return True
+        if beside and any(_reads(one, part) for one in launches):
+            return True
     return False
 
 

@@ -134,9 +134,7 @@ def may_hold(name: str, text: str) -> bool:
     return recognise(Source(name, text)) in _WRITTEN
 
 
-def of_written(
-    name: str, text: TracedText, source: Source, environment: dict[str, TracedText] | None = None
-) -> list[Launch]:
+def of_written(name: str, text: TracedText, source: Source, environment: dict[str, TracedText] | None = None) -> list[Launch]:
     """The launches of a file that a script writes, which is a unit, a manifest or a Python program.
 
     Args:

@@ -217,7 +217,7 @@ class _Reader:
             frame.clear()
 
     def several(self, frame: _Frame, end: int) -> Any:
-        """What is known of a value of several parts: a list that others follow (`++ lib.optionals`), one of two tags of an image."""
+        """What is known of a value of several parts: a list before `++ lib.optionals`, an image with one of two tags."""
         first = frame.values[0][0]
         span = Span(self.source, frame.begun, end)
         if isinstance(first, list) and _MORE.match(self.source.text, frame.values[0][1].end) is not None:

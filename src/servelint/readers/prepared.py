@@ -310,8 +310,8 @@ def _image(words: list[Word], ran: Invocation, known: Claims) -> Claims:
     verb = next((word.text.flat for word in words[1:3] if word.text.flat in _MAKING), None)
     plain = [word.text.flat for word in words[2:] if not word.text.flat.startswith("-")]
     if [word.text.flat for word in words[1:3]] in (["instance", "start"], ["instance", "run"]) and len(plain) > 2:
-        image = next((word.text for word in reversed(words) if word.text.flat == plain[-2]), words[-1].text)
-        return _named(of_image(image, known, images.identify(image), ran.open), plain[-1])
+        path = next((word.text for word in reversed(words) if word.text.flat == plain[-2]), words[-1].text)
+        return _named(of_image(path, known, images.identify(path), ran.open), plain[-1])
     if verb is None or not plain:
         return {}
     source = next((word.text for word in words if "docker://" in word.text.flat), None)

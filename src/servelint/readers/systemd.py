@@ -110,8 +110,8 @@ class Service:
     def script(self, path: TracedText) -> OpenedFile | None:
         """A script that the unit names by where it is installed, if one file of the repository ends like that path.
 
-        The folders of the unit and above are looked in: `/opt/llm/scripts/start.sh` is `scripts/start.sh` of one of them. The last
-        ones that are looked in are those in which repositories keep scripts: `/usr/local/bin/start.sh` is installed from there.
+        The folders of the unit and above are looked in: `/opt/llm/scripts/start.sh` is `scripts/start.sh` of one of them. Last
+        come those in which repositories keep scripts: `/usr/local/bin/start.sh` is installed from there.
         """
         parts = path.flat.split("/")
         if HOLE in path.flat or "/" not in path.flat or not parts[-1].endswith((".sh", ".bash", ".py")):

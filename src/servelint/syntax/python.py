@@ -791,6 +791,11 @@ class _Walk:
         kept = self.keyed.get(name, []) if name is not None and isinstance(held, TracedText) else []
         return _one_of(kept) if 0 < len(kept) <= _ITEMS else other
 
+    def variable(self, name: Value) -> Value:
+        """What is known of a variable of the environment: the script sets it, or what starts the script does."""
+        key = (name.value if isinstance(name, TracedText) else None) or ""
+        return self.env.values.get(key, self.given.get(key))
+
     def item(self, held: Listed, node: ast.Subscript, scope: Scope) -> Value:
         """An item or a part of a list: `command[0]`, `command[1:]`, `command[:-2]`."""
         if not isinstance(node.slice, ast.Slice):
@@ -1014,11 +1019,9 @@ class _Walk:
             return self.held(held, args[0], _default(args[1:]) or self.unknown(node))
         if name in ("os.environ.get", "os.getenv") and args:
             default = args[1] if len(args) > 1 else keywords.get("default")
-            known = self.env.values.get(args[0].value or "") if isinstance(args[0], TracedText) else None
+            known = self.variable(args[0])
             if isinstance(known, TracedText):
                 return known
-            if isinstance(args[0], TracedText) and args[0].value in self.given and known is None:
-                return self.given[args[0].value]
             return default.softened() if isinstance(default, TracedText) and default.known else self.unknown(node)
         if last == "add_argument" and args and isinstance(args[0], TracedText):
             default = keywords.get("default")
