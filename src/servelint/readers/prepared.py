@@ -117,9 +117,9 @@ def _elsewhere(name: str, open: Here) -> Claims:
         opened = open(TracedText.of(f"{script}.sh"))
         text = opened.text.flat if opened is not None and name in opened.text.flat else ""
         for line in re.finditer(_PULLS, text):
-            named = re.search(rf"(?:^|[\s/\"'=}}]){re.escape(name)}(?=[\s\"']|$)", line.group())
+            named = name in re.split(r"[\s\"'=}/]+", line.group())
             source = re.search(_FROM, line.group())
-            if named is None:
+            if not named:
                 continue
             image = images.identify(TracedText.of(source.group("image"))) if source is not None else None
             if image is None or image.engine is None:
