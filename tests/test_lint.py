@@ -360,3 +360,54 @@ def test_in_steps_the_report_is_the_same(workspace: Workspace) -> None:
     whole = check(["."])
     assert findings(report) == findings(whole)
     assert [repr(one) for one in report.errors] == [repr(one) for one in whole.errors]
+
+
+IMAGE = "image: vllm/vllm-openai:v0.11.0"
+COMPOSE = f"services: {{v: {{{IMAGE}, command: '${{VLLM_OPTS}}'}}}}\n"
+CHART = {
+    "c/Chart.yaml": "apiVersion: v2\nname: x\nversion: 0.1.0\n",
+    "c/values.yaml": f"{IMAGE}\nvllm:\n  args: [--model, m, --seed, '1']\n",
+    "c/templates/a.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  containers:\n    - name: vllm\n"
+    "      image: {{ .Values.image }}\n      args:\n        {{- toYaml .Values.vllm.args | nindent 8 }}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({".env": "A_ARGS=--seed 1\n", "s.sh": "vllm serve m $VLLM_ARGS\n", "v.env": "VLLM_ARGS=--seed 1\n"}, ["s.sh"]),
+        (
+            {"d/.env.example": "A_OPTS=\nVLLM_OPTS=--seed 1\n", "d/compose.yml": COMPOSE},
+            ["d/compose.yml"],
+        ),
+        ({"d/.env": "VLLM_ARGS=--seed 1\n", "d/bin/s.sh": 'vllm serve m "${VLLM_ARGS}"\n'}, ["d/bin/s.sh"]),
+        ({"d/.env": "VLLM_ARGS=--seed 1\n", "e/s.sh": 'vllm serve m "${VLLM_ARGS}"\n'}, ["d/.env", "e/s.sh"]),
+        ({"v.env": "VLLM_ARGS=--seed 1\n", "s.sh": "vllm serve m $VLLM_ARGS_2\n"}, ["s.sh", "v.env"]),
+        ({"v.env": "VLLM_ARGS=--seed 1\n", "s.sh": "python -m sglang.launch_server $VLLM_ARGS\n"}, ["s.sh", "v.env"]),
+        ({"s.sh": "docker run ollama/ollama:0.9.0\ndocker exec ollama ollama pull gemma3\n"}, ["s.sh"]),
+        (CHART, ["c/templates/a.yaml"]),
+        ({**CHART, "c/values.yaml": f"{IMAGE}\nvllm:\n  args: [--seed, '1']\nb:\n  {IMAGE}\n  args: [--model, n]\n"},
+         ["c/templates/a.yaml", "c/values.yaml"]),
+    ],
+)  # fmt: skip
+def test_a_part_of_a_launch_in_another_file_is_none_of_its_own(
+    files: dict[str, str], expected: list[str], workspace: Workspace
+) -> None:
+    for path, text in files.items():
+        workspace.file(path, text)
+    found = check(["."]).launches
+    assert sorted(os.path.normpath(one.source.path) for one in found) == expected
+
+
+def test_a_program_that_a_container_runs_counts_there(workspace: Workspace) -> None:
+    program = 'import os, subprocess\nsubprocess.run(["vllm", "serve", os.environ["MODEL"]])\n'
+    workspace.file("serve.py", program)
+    workspace.file("other.py", program)
+    workspace.file(
+        "Dockerfile", 'FROM python:3.12\nRUN pip install vllm==0.11.0\nCOPY serve.py /serve.py\nCMD ["python", "/serve.py"]\n'
+    )
+    found = check(["."]).launches
+    assert [(os.path.normpath(one.site.source.path), one.release.release) for one in found] == [
+        ("serve.py", "0.11.0"),
+        ("other.py", None),
+    ]

@@ -320,13 +320,17 @@ def _once(problems: list[Problem]) -> list[Problem]:
 
 
 def settle(report: Report) -> None:
-    """Keep one of each finding and launch that several files show, such as a compose file and its override.
+    """Keep one of each finding and launch that several files show, such as a compose file and its override or its `.env`.
 
     It is kept for the file in which it stands, if that file was linted as well.
     """
     if any(launch.owner is not None for launch in report.launches):
         own = {(os.path.normpath(one.source.path), one.name) for one in report.launches if one.owner is None}
         report.launches = [one for one in report.launches if one.owner is None or (one.owner.path, one.name) not in own]
+    if len(report.launches) > 1:
+        from servelint.readers import deployed
+
+        report.launches = deployed.whole(report.launches)
     if any(_elsewhere(finding) for finding in report.findings):
         here = {_place(finding) for finding in report.findings if not _elsewhere(finding)}
         kept: dict[tuple[object, ...], Finding] = {}

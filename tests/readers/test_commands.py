@@ -748,3 +748,32 @@ def test_an_override_that_runs_another_image() -> None:
 )
 def test_an_image_that_is_asked_for_its_help(text: str) -> None:
     assert launches_in(text + "\n", "run.sh") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "noted"),
+    [
+        ("lmdeploy serve proxy --server-port 8000\n", ["lmdeploy serve proxy is a router of LMDeploy"]),
+        (
+            "python -m sglang_router.launch_router --worker-urls http://a:1\n",
+            ["sglang_router.launch_router is a router of SGLang"],
+        ),
+        ("srun -n 1 python3 -u -m vllm_router.app --port 1 &\n", ["vllm_router.app is a router of vLLM"]),
+        ("# vllm\nnohup vllm-router --policy cache_aware > log &\n", ["vllm-router is a router of vLLM"]),
+        ("# sglang\nsmg launch --worker-urls http://a:1\n", ["smg launch is a router of SGLang"]),
+        ("uv pip install vllm-router\nsudo pip install vllm-router --upgrade\n", []),
+        ("vllm-router --help\n", []),
+        ("echo vllm-router\nsglang-router-exporter --x\n", []),
+        ("lmdeploy serve api_client http://a:1\n", []),
+    ],
+)
+def test_a_router_is_no_launch_and_is_said(text: str, noted: list[str]) -> None:
+    found = read(Source("run.sh", text))
+    assert found.launches == []
+    assert [one.message.partition(":")[0] for one in found.problems] == noted
+    assert {one.note for one in found.problems} <= {"always"}
+
+
+def test_a_router_that_starts_its_workers_is_a_launch() -> None:
+    found = read(Source("run.sh", "python -m sglang_router.launch_server --model-path m --dp-size 4\n"))
+    assert ([one.engine for one in found.launches], found.problems) == (["sglang"], [])

@@ -308,3 +308,53 @@ def test_a_container_of_sagemaker() -> None:
     )
     assert [word.shown for word in launch.argv if not word.many] == ["--model", "a/b", "--max-model-len", "8192"]
     assert release(launch) == ("0.11.0", "image")
+
+
+JOB = """job "llm" {
+  group "g" {
+    task "t" {
+      driver = "docker"
+      config {
+        image = "vllm/vllm-openai:%s"
+        args  = ["--model", "m", "--seed", "1"]
+      }
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("jobspec = <<EOT\n" + JOB % "v0.11.0" + "EOT\n", "0.11.0"),
+        ("jobspec = <<-EOT\n" + JOB % "${var.tag}" + "EOT\n", "0.10.2"),
+        ('jobspec = templatefile("${path.module}/llm.nomad.tpl", { tag = "v0.9.2" }) # vllm\n', "0.9.2"),
+        ('jobspec = file("${path.module}/llm.nomad") # vllm\n', None),  # which is judged itself
+        ("jobspec = <<EOT\nnot { HCL vllm\nEOT\n", None),
+    ],
+)
+def test_a_job_of_nomad_in_terraform(text: str, expected: str | None, tmp_path: Path) -> None:
+    (tmp_path / "llm.nomad.tpl").write_text(JOB % "${tag}")
+    (tmp_path / "llm.nomad").write_text(JOB % "v0.8.5")
+    text = f'variable "tag" {{\n  default = "v0.10.2"\n}}\nresource "nomad_job" "llm" {{\n{text}}}\n'
+    found = launches_in(text, "main.tf", tmp_path)
+    assert [(one.release.release, argv(one)) for one in found] == [(expected, ["--model", "m", "--seed", "1"])] * bool(expected)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ('repository = "https://otwld.github.io/ollama-helm/"\n', [None]),
+        ('repository = "https://helm.otwld.com/"\nset {\n  name = "image.tag"\n  value = "0.11.4"\n}\n', ["0.11.4"]),
+        ('set = [{ name = "image.tag", value = "0.9.0" }]\nrepository = "oci://ghcr.io/otwld/helm"\n', ["0.9.0"]),
+        ('repository = "https://example.org/charts"\n', []),
+        ("", []),
+    ],
+)
+def test_a_known_chart_by_its_name_alone(fields: str, expected: list[str | None]) -> None:
+    text = f'resource "helm_release" "llm" {{\n  chart = "ollama"\n{fields}}}\n'
+    found = launches_in(text, "main.tf")
+    assert [(one.engine, one.release.release, one.release.rolling, one.line) for one in found] == [
+        ("ollama", release, False, 2) for release in expected
+    ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.launching import argv, environment, launch_in, launches_in, marked_launch, release
 from tests.together import together
 
@@ -200,3 +202,22 @@ def test_a_service_that_may_be_on(text: str) -> None:
 @together("text", ['{ a = "services.llama-cpp"; b = "enable" == x; }', '{ services."llama-cpp-x" = { enable = true; }; }'])
 def test_a_text_that_is_no_attribute(text: str) -> None:
     assert launches_in(text, "a.nix") == []
+
+
+@pytest.mark.parametrize(
+    ("image", "cmd", "words", "release"),
+    [
+        ('"vllm/vllm-openai:v0.10.2"', '[ "--model" "m" ] ++ lib.optionals gpu [ "--seed" "1" ]', "--model m ...", "0.10.2"),
+        ('"vllm/vllm-openai:v0.10.2"', '[ "--model" "m" ] ++ lib.optional gpu "--enforce-eager"', "--model m ...", "0.10.2"),
+        ('if old then "vllm/vllm-openai:v0.10.2" else "vllm/vllm-openai:v0.11.0"', '[ "--model" "m" ]', "--model m", None),
+        ('if old then "rocm/vllm:a" else "vllm/vllm-openai:v0.11.0"', '[ "--model" "m" ]', "", None),
+        ('f "vllm/vllm-openai:v0.10.2" "vllm/vllm-openai:v0.11.0"', '[ "--model" "m" ]', "", None),
+    ],
+)
+def test_values_that_a_condition_chooses(image: str, cmd: str, words: str, release: str | None) -> None:
+    fields = f"    image = {image};\n    cmd = {cmd};\n"
+    text = f"{{ config, lib, ... }}:\n{{\n  virtualisation.oci-containers.containers.a = {{\n{fields}  }};\n}}\n"
+    found = launches_in(text, "x.nix")
+    shown = [" ".join(["..." if one.many else one.shown for one in launch.argv]) for launch in found]
+    assert shown == [words] * bool(words)
+    assert [(one.release.release, one.release.rolling) for one in found] == [(release, False)] * bool(words)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from servelint.core.launch import Launch
-from tests.launching import launch_in
+from tests.launching import launch_in, launches_in
 from tests.together import together
 
 VLLM = "https://github.com/vllm-project/vllm"
@@ -272,3 +272,62 @@ def test_requirements_of_a_workflow_s_repository(tmp_path: Path) -> None:
 def test_a_changed_engine(steps: str, expected: tuple[str | None, str]) -> None:
     claim = script(f"{steps}\nvllm serve m").release
     assert (claim.release, claim.build) == expected
+
+
+PULL = "apptainer pull --force {} docker://vllm/vllm-openai:v0.9.2\n"
+
+
+@pytest.mark.parametrize(
+    ("other", "run", "expected"),
+    [
+        (PULL.format("/data/v.sif"), "apptainer exec --nv /data/v.sif vllm serve m\n", "0.9.2"),
+        (
+            "singularity build v.sif \\\n  docker://vllm/vllm-openai:v0.9.2\n",
+            "singularity run --nv v.sif vllm serve m\n",
+            "0.9.2",
+        ),
+        (
+            "enroot import -o $D/v.sqsh docker://vllm/vllm-openai:v0.9.2\n",
+            "srun --container-image=/x/v.sqsh vllm serve m\n",
+            "0.9.2",
+        ),
+        (
+            "enroot import --output v.sqsh 'docker://nvcr.io#vllm/vllm-openai:v0.9.2'\n",
+            "enroot create -n v v.sqsh\nenroot start v vllm serve m\n",
+            None,  # of another registry
+        ),
+        (PULL.format("other.sif"), "apptainer exec v.sif vllm serve m\n", None),
+        (PULL.format("my-v.sif"), "apptainer exec v.sif vllm serve m\n", None),
+        ("# " + PULL.format("v.sif"), "apptainer exec v.sif vllm serve m\n", None),
+        (PULL.format("v.sif") + PULL.format("v.sif").replace("0.9.2", "0.9.1"), "apptainer exec v.sif vllm serve m\n", None),
+        ("apptainer pull v.sif docker://$IMAGE\n", "apptainer exec v.sif vllm serve m\n", None),
+        (PULL.format("v.sif"), "apptainer exec vllm-0.8.5.sif vllm serve m\n", "0.8.5"),
+        (
+            PULL.format("v.sif"),
+            "apptainer instance start --nv v.sif one\napptainer exec instance://one vllm serve m\n",
+            "0.9.2",
+        ),
+        ("", "enroot create --name v own.sqsh\nenroot start v vllm serve m\n", None),
+    ],
+)
+def test_an_image_that_another_script_of_the_folder_pulls(other: str, run: str, expected: str | None, tmp_path: Path) -> None:
+    (tmp_path / "setup.sh").write_text(other)
+    (launch,) = launches_in(run, "serve.sh", tmp_path)
+    assert (launch.release.release, launch.release.rolling) == (expected, False)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "expected"),
+    [
+        ("Bootstrap: docker\nFrom: vllm/vllm-openai:v0.9.2\n%post\n  apt-get install -y git\n", "0.9.2"),
+        ("Bootstrap: docker\nFrom: nvidia/cuda:12.4.1-devel-ubuntu22.04\n%post\n  pip install vllm==0.9.1\n", "0.9.1"),
+        ("Bootstrap: docker\nFrom: vllm/vllm-openai:v0.9.2\n%post\n  pip install -U vllm==0.10.0\n", "0.10.0"),
+        ("Bootstrap: localimage\nFrom: vllm/vllm-openai:v0.9.2\n", None),
+        ("", None),
+    ],
+)
+def test_an_image_of_a_definition_file(recipe: str, expected: str | None, tmp_path: Path) -> None:
+    (tmp_path / "llm.def").write_text(recipe)
+    text = "apptainer build --fakeroot own.sif llm.def\napptainer exec --nv own.sif vllm serve m\n"
+    (launch,) = launches_in(text, "serve.sh", tmp_path)
+    assert launch.release.release == expected

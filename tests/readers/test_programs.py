@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from servelint.core.launch import Launch
-from tests.launching import launches_in
+from tests.launching import argv, launch_in, launches_in
 
 SERVE = "vllm serve m --port 1"
 MODULE = "-m vllm.entrypoints.openai.api_server --model m"
@@ -163,3 +167,55 @@ def test_commands_of_clouds() -> None:
         assert found.engine == "vllm", command
         assert [word.shown for word in found.argv] == ["m", "--port", "1"], command
         assert found.container is not None, command
+
+
+READS = (
+    'import os, subprocess\nm = os.environ["MODEL"]\nsubprocess.run(["vllm", "serve", m, "--seed", os.getenv("SEED", "0")])\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("service", "expected"),
+    [
+        ("environment: {MODEL: a/b, SEED: 7}", "a/b --seed 7"),
+        ("env_file: llm.env", "c/d --seed 0"),
+        ("env_file: llm.env\n    environment: [SEED=7]", "c/d --seed 7"),
+        ("environment: [MODEL=a/b]", "a/b --seed 0"),
+    ],
+)
+def test_a_program_reads_the_variables_of_its_service(service: str, expected: str, tmp_path: Path) -> None:
+    (tmp_path / "serve.py").write_text(READS)
+    (tmp_path / "llm.env").write_text("MODEL=c/d\n")
+    text = f"""
+    services:
+      llm:
+        image: vllm/vllm-openai:v0.11.0
+        entrypoint: [python3, /app/serve.py]
+        volumes: ["./serve.py:/app/serve.py"]
+        {service}
+    """
+    text = text.replace("\n    environment", "\n        environment")
+    launch = launch_in(text, "compose.yml", tmp_path)
+    assert (" ".join(argv(launch)), launch.release.release) == (expected, "0.11.0")
+
+
+def test_a_program_reads_the_variables_of_its_image(tmp_path: Path) -> None:
+    (tmp_path / "serve.py").write_text(READS)
+    text = (
+        "FROM python:3.12\nRUN pip install vllm==0.11.0\nENV MODEL=a/b\nWORKDIR /app\nCOPY serve.py .\n"
+        'CMD ["python", "serve.py"]\n'
+    )
+    launch = launch_in(text, "Dockerfile", tmp_path)
+    assert (argv(launch), launch.release.release) == (["a/b", "--seed", "0"], "0.11.0")
+
+
+def test_a_program_beside_a_script_is_read_with_what_the_script_sets_in_front_of_it(tmp_path: Path) -> None:
+    (tmp_path / "serve.py").write_text(READS)
+    found = launches_in("# vllm\nMODEL=a/b SEED=1 python serve.py\npython serve.py\nA=1 python serve.py\n", "run.sh", tmp_path)
+    assert [argv(one) for one in found] == [["a/b", "--seed", "1"]]
+
+
+def test_what_the_program_sets_itself_counts(tmp_path: Path) -> None:
+    (tmp_path / "serve.py").write_text(READS.replace("m = os", 'os.environ["SEED"] = "3"\nm = os'))
+    (launch,) = launches_in("# vllm\nMODEL=a/b SEED=1 python serve.py\n", "run.sh", tmp_path)
+    assert argv(launch) == ["a/b", "--seed", "3"]

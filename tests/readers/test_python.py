@@ -969,3 +969,27 @@ def test_a_default_of_a_lookup() -> None:
     assert release(launch) == ("0.11.0", "image")
     assert argv(launch)[0] == "--model"
     assert launch.argv[-1].many
+
+
+TILT = (
+    'k8s_yaml(blob("""\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n    - name: vllm\n'
+    '      image: vllm/vllm-openai:v0.11.0\n      args: [--model, m]\n"""))\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            TILT,
+            [("vllm", "0.11.0", "--model m")],
+        ),
+        ("local_resource('a', serve_cmd='vllm serve m --port 1')\n", [("vllm", None, "m --port 1")]),
+        ("local_resource('a', ['sglang', 'serve', '--model-path', 'm'])\n", [("sglang", None, "--model-path m")]),
+        ("local_resource('a', cmd='make', serve_cmd=['vllm', 'serve', 'm'])\n", [("vllm", None, "m")]),
+        ("local_resource('vllm', 'make image')\ndocker_build('vllm', '.')\n", []),
+    ],
+)
+def test_a_tiltfile(text: str, expected: list[tuple[str, str | None, str]]) -> None:
+    found = launches_in("load('ext://namespace', 'namespace_create')\n" + text, "Tiltfile")
+    assert [(one.engine, one.release.release, " ".join(argv(one))) for one in found] == expected

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from servelint.core.launch import Launch
 from servelint.core.source import Source, Span
 from servelint.readers import read
-from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites, spans
+from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, reading, release, sites, spans
 from tests.together import together
 
 
@@ -547,8 +547,10 @@ START = '#!/bin/bash\nexec vllm serve "$MODEL" "$@"\n'
         ("%h/llm/scripts/start.sh", [["m/m"]]),
         ("/bin/bash /opt/llm/scripts/start.sh --port 1", [["m/m", "--port", "1"]]),
         ("/usr/bin/env A=b /opt/llm/scripts/start.sh", [["m/m"]]),
-        ("-/srv/start.sh --port 1", []),
-        ("/opt/llm/other/start.sh", []),
+        ("-/srv/start.sh --port 1", [["m/m", "--port", "1"]]),
+        ("/usr/local/bin/start.sh", [["m/m"]]),
+        ("/opt/llm/other/start.sh", [["m/m"]]),
+        ("/srv/llm/serve.py", []),
         ("/opt/llm/scripts/stop.sh", []),
         ("start.sh", []),
     ],
@@ -570,7 +572,22 @@ def test_scripts_of_one_name(tmp_path: Path) -> None:
     assert [argv(one) for one in launches_in(text, "llm.service", folder=tmp_path / "a" / "units")] == [["m/m"]]
     assert launches_in(text, "llm.service", folder=tmp_path / "b" / "units") == []
     (tmp_path / "start.sh").write_text(START.replace("serve", "serve --port 1"))
-    assert launches_in(text, "llm.service", folder=tmp_path / "a" / "units") == []
+    found, _ = reading(text, "llm.service", tmp_path / "a" / "units")
+    assert found.launches == []
+    (problem,) = found.problems
+    assert (problem.line, problem.note) == (3, "always")
+    assert problem.message.startswith("/opt/start.sh may be ")
+
+
+def test_a_program_of_the_repository_is_given_the_units_variables(tmp_path: Path) -> None:
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "serve.py").write_text(
+        'import os\nos.execvp("vllm", ["vllm", "serve", os.environ["MODEL"], "--port", os.getenv("PORT", "8000")])\n'
+    )
+    unit = "[Service]\nEnvironment=MODEL=m/m PORT=9\nExecStart={}/usr/bin/python3 -u /opt/llm/serve.py\n"
+    launch = launch_in(unit.format(""), "llm.service", tmp_path)
+    assert (argv(launch), environment(launch)) == (["m/m", "--port", "9"], {"MODEL": "m/m", "PORT": "9"})
+    assert launches_in("[Service]\nExecStart=/usr/bin/python3 /opt/llm/serve.py\n", "llm.service", tmp_path) == []
 
 
 def test_a_script_that_reads_nothing_of_the_unit_is_judged_where_it_stands(tmp_path: Path) -> None:

@@ -112,8 +112,43 @@ def find(words: list[Word], at: int = 0) -> Entry | None:
     if name is None and len(words[at].text.pieces) == 1:
         starts = _of_candidates(words[at].text.pieces[0]) or _of_variable(words, at) or _of_options(words, at)
     if starts is not None:
-        return _started(starts, words, at + 1)
-    return _python(words, at, name) if name is None or name.startswith("python") else None
+        found = _started(starts, words, at + 1)
+    else:
+        found = _python(words, at, name) if name is None or name.startswith("python") else None
+    if found is None and name is not None:
+        _note_router(words, at, name)
+    return found
+
+
+@derived
+def _routers() -> dict[str, list[tuple[Engine, list[str]]]]:
+    """The first word of routers, `-m` for modules of Python -> the engine, and the words that follow."""
+    found: dict[str, list[tuple[Engine, list[str]]]] = {}
+    for engine in ENGINES.values():
+        for command in engine.routers:
+            first, *rest = command.split()
+            found.setdefault(first, []).append((engine, rest))
+    return found
+
+
+_ABOUT_PACKAGES = frozenset(("add", "build", "install", "pull", "remove", "show", "uninstall", "upgrade"))
+
+
+def _note_router(words: list[Word], at: int, name: str) -> None:
+    """Note a command that starts a router, which passes requests on and is not judged."""
+    if re.fullmatch(_PYTHON, name) is not None:
+        name = "-m"
+        at = next((i for i in range(at + 1, min(at + 4, len(words))) if words[i].value == "-m"), len(words))
+    run, site = current(), words[at].site if at < len(words) else None
+    if run is None or site is None or not _ABOUT_PACKAGES.isdisjoint(word.value for word in words[:at]):
+        return
+    for engine, rest in _routers().get(name, ()):
+        given = words[at + 1 : at + 1 + len(rest)]
+        if [word.value for word in given] == rest and not only_asks(words[at + 1 + len(rest) :]):
+            shown = " ".join([name, *rest]).removeprefix("-m ")
+            message = f"{shown} is a router of {engine.name}: it starts no server, and is not judged"
+            run.report(Problem(site.source.path, message, *site.source.position(site.start), note="always"))
+            return
 
 
 def _of_candidates(piece: Piece) -> list[tuple[Engine, Start]] | None:

@@ -402,6 +402,8 @@ class Engine:
     """The usual command, as words."""
     starts: tuple[Start, ...]
     """All ways to start it."""
+    routers: tuple[str, ...] = ()
+    """Commands that pass requests on to servers that others start: a program with its verbs, or `-m MODULE`."""
     client_commands: tuple[str, ...] = ()
     """Commands of the same program that send requests to a server, and start none."""
     model_commands: tuple[str, ...] = ()

@@ -234,9 +234,9 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
         open_env = open_env or flat.startswith("--env-file")
         if wrapper == "srun" and (image := _image_of_step(words, at)) is not None:
             container = Container(image, open=True)
-            claims.update(of_image(image, claims, containers.identified(image)))
+            claims.update(of_image(image, claims, containers.identified(image), context.open))
         if wrapper == "enroot" and words[at - 1].value == "start":
-            claims.update(of_image(words[at].text, claims, containers.identified(None)))
+            claims.update(of_image(words[at].text, claims, containers.identified(None), context.open))
         inner = context.with_(site=context.site, env=env, claims=claims, open_env=open_env)
         inner.container = container
         found = entry.find(words, at) or (entry.of_python(words, at) if runs_python else None)
@@ -321,8 +321,9 @@ def _python(words: list[Word], context: CommandContext) -> list[Launch]:
     named = words[at].value if at < len(words) else "-"
     text = words[at + 1].text if named == "-c" and at + 1 < len(words) else context.stdin if named == "-" else None
     if text is None and named is not None and named.endswith(".py") and context.open is not None:
-        opened = context.open(words[at].text)  # a file that a ConfigMap or this script holds
-        text = opened.text if opened is not None and opened.own else None
+        opened = context.open(words[at].text)  # a file that a ConfigMap or this script holds, or one beside it
+        asks = opened is not None and (opened.own or _asks(opened.text, context.given))
+        text = opened.text if opened is not None and asks else None
         if text is not None:
             context.ran.append(text)
     return of_file("-.py", text, context) if text is not None and entry.mentions(text.flat) else []
@@ -359,7 +360,8 @@ def of_file(name: str, text: TracedText, context: CommandContext) -> list[Launch
     """The launches of a file that a command runs, with the variables, the container and the releases of that command."""
     from servelint.readers import embedded
 
-    found = embedded.of_written(name, text, context.source)
+    environment = {key: one.value for key, one in context.env.items() if one.value is not None}
+    found = embedded.of_written(name, text, context.source, environment)
     for launch in found:
         launch.env = {**context.env, **launch.env}
         launch.open_env = launch.open_env or context.open_env
@@ -368,6 +370,11 @@ def of_file(name: str, text: TracedText, context: CommandContext) -> list[Launch
         launch.container = launch.container or context.container
         launch.name = ".".join([one for one in (context.name, launch.name) if one])
     return found
+
+
+def _asks(program: TracedText, names: frozenset[str]) -> bool:
+    """Whether a Python program reads one of some variables. What it starts without them is found where it is read."""
+    return any(re.search(rf"(?:getenv|environ)\b[^\n]{{0,9}}['\"]{name}['\"]", program.flat) is not None for name in names)
 
 
 def _submitted(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:

@@ -380,7 +380,7 @@ def container(words: list[Word], context: CommandContext, depth: int) -> list[La
     if image.engine is None and (run.image.text.flat == HOLE or own_build):
         image = images.of_names([run.image.text.pieces[0].expression or "", name.flat if name is not None else ""])
     site = context.site or span_of(words)
-    claims = prepared.of_image(run.image.text, context.claims, image) if context.claims else image.claims
+    claims = prepared.of_image(run.image.text, context.claims, image, context.open)
     inner = CommandContext(context.source, context.name, site, env, container, claims, context.env_file, open_env)
     inner.runtime = partial(_runtime, run, verb, context, docker=words[0].text.flat.rpartition("/")[2] == "docker")
     inner.ran = context.ran

@@ -1,4 +1,6 @@
-"""Which release reads a file that names none: that of the compose file or the Dockerfile that mounts or copies it."""
+"""What files say of one another: the release of the compose file or the Dockerfile that mounts or copies a file without one,
+and the launches that take in what another file holds.
+"""
 
 from __future__ import annotations
 
@@ -53,3 +55,71 @@ def beside_server(found: list[Launch]) -> list[Launch]:
             launch.release = claims[0]
         kept.append(launch)
     return kept
+
+
+def whole(found: list[Launch]) -> list[Launch]:
+    """The launches of several files without the parts that stand in one of them: each counts once.
+
+    Such a part is a variable of a `.env` file that a launch beside it reads, a file of options that it names, the model that a
+    client asks a server for, or a list in a chart's values whose words a launch of the chart's templates has. A program that a
+    container of another file runs counts there.
+    """
+    parts = [one for one in found if one.fragment or _values_of(one) is not None]
+    run = {_place(one) for one in found if one.container is not None and one.source.path != one.site.source.path}
+    if run:  # a container runs the program: it is not started without it as well
+        found = [
+            one
+            for one in found
+            if one.container is not None or one.source.path != one.site.source.path or _place(one) not in run
+        ]
+    if not parts:
+        return found
+    folders: dict[tuple[str, str], list[Launch]] = {}
+    for one in found:
+        if not one.fragment:
+            folders.setdefault((one.engine, _folder(one)), []).append(one)
+    gone = {id(part) for part in parts if _is_part(part, folders)}
+    return [one for one in found if id(one) not in gone]
+
+
+def _place(launch: Launch) -> tuple[str, str, int]:
+    return launch.engine, os.path.normpath(launch.site.source.path), launch.site.start
+
+
+def _folder(launch: Launch) -> str:
+    return os.path.dirname(os.path.normpath(launch.source.path).replace("\\", "/"))
+
+
+def _values_of(launch: Launch) -> str | None:
+    """The folder of the chart in whose own values a launch stands."""
+    path = launch.source.path.replace("\\", "/")
+    own = launch.owner is None and not launch.fragment and path.endswith(("/values.yaml", "/values.yml"))
+    return _folder(launch) if own else None
+
+
+def _is_part(part: Launch, folders: dict[tuple[str, str], list[Launch]]) -> bool:
+    if part.fragment and part.name in ENGINES[part.engine].model_commands:
+        return True
+    chart = _values_of(part)
+    folder = f"{_folder(part)}/"
+    words = {word.shown for word in part.argv if not word.many}
+    for (engine, place), launches in folders.items():
+        if engine != part.engine:
+            continue
+        rendered = chart is not None and f"{place}/".startswith(f"{chart}/templates/")
+        beside = chart is None and (f"{place}/".startswith(folder) or folder.startswith(f"{place}/"))
+        if rendered and words and any(words <= {word.shown for word in one.argv} for one in launches):
+            return True
+        if beside and any(_reads(one, part) for one in launches):
+            return True
+    return False
+
+
+def _reads(launch: Launch, part: Launch) -> bool:
+    """Whether a launch takes in the variable or the file that a fragment stands in."""
+    if re.fullmatch(r"[A-Za-z_]\w*", part.name) is None:
+        return False
+    if re.search(rf"(?m)^[ \t]*(?:export[ \t]+)?{part.name}=", part.source.text) is not None:
+        return re.search(rf"\$\{{?{part.name}\b", launch.source.text) is not None
+    file = os.path.basename(part.source.path)
+    return part.name == "config" and any(re.search(rf"(?:^|[/=]){re.escape(file)}$", one.shown) for one in launch.argv)

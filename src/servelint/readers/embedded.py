@@ -139,13 +139,14 @@ def may_hold(name: str, text: str) -> bool:
     return recognise(Source(name, text)) in _WRITTEN
 
 
-def of_written(name: str, text: TracedText, source: Source) -> list[Launch]:
+def of_written(name: str, text: TracedText, source: Source, environment: dict[str, TracedText] | None = None) -> list[Launch]:
     """The launches of a file that a script writes, which is a unit, a manifest or a Python program.
 
     Args:
         name: The file's name.
         text: What it writes, with the characters of the script.
         source: The script.
+        environment: The variables that a Python program is given.
     """
     from servelint import readers
 
@@ -156,6 +157,11 @@ def of_written(name: str, text: TracedText, source: Source) -> list[Launch]:
         return []
     if program and not _is_python(inner.text):
         return []
+    if program and environment:
+        from servelint.files.siblings import Neighbours
+        from servelint.readers import python
+
+        return moved(python.read(inner, Neighbours(None), environment), inner, text, source)
     return moved([launch for launch in readers.read(inner).launches if not launch.fragment], inner, text, source)
 
 

@@ -322,8 +322,11 @@ def _words(fields: Fields, *names: str) -> list[Word] | None:
 def _inside(source: Source, fields: Fields, path: str, module: Module) -> list[Launch]:
     """The launches of a mapping and of those in it. module: the files beside the file, and what its variables hold"""
     found = container(source, fields, path)
-    if fields.get("", (([], None), None))[0][0][1:2] == ["helm_release"]:
+    kind = fields.get("", (([], None), None))[0][0][1:2]
+    if kind == ["helm_release"]:
         return _helm_release(source, fields, path, module)
+    if kind == ["nomad_job"]:
+        return _nomad_job(source, fields, path, module)
     for name, (value, _) in fields.items():
         if isinstance(value, TracedText):
             if ("\n" in value.flat or name in ("command", "inline", "script")) and entry.mentions(value.flat):
@@ -400,6 +403,27 @@ def _environment(fields: Fields) -> dict[str, Variable]:
     return found
 
 
+def _nomad_job(source: Source, fields: Fields, path: str, module: Module) -> list[Launch]:
+    """The launches of the job that a `nomad_job` holds, or whose template it fills in. A job file alone is judged itself."""
+    from servelint.readers import embedded
+
+    given = _text(fields, "jobspec")
+    if given is None or re.match(r"file\(", given.shown) is not None:
+        return []
+    text = _opened(given, source, module)
+    inner = Source(source.path, text.flat)
+    try:
+        job = _Parser(inner, {}).body("")
+    except (_Wrong, RecursionError):
+        return []
+    found = embedded.moved(_inside(inner, job, "", (module[0], {})), inner, text, source)
+    for launch in found:
+        launch.name = ".".join(filter(None, (path, launch.name)))
+        if launch.site.source is not source:
+            launch.owner = launch.site.source  # the template, which may be read as well
+    return found
+
+
 _OPENED = re.compile(r"(?:template)?file\(\s*\"([^\"\n]+)\"\s*,?\s*")
 _HERE = re.compile(r"\$\{path\.\w+\}/")
 
@@ -429,6 +453,10 @@ def _helm_release(source: Source, fields: Fields, path: str, module: Module) -> 
     if chart is not None and folder.startswith(".") and module[0].read(folder + "Chart.yaml") is not None:
         site = chart.span() or fields["chart"][1]
         return helm.of_local_chart(source, module[0], folder, [_loaded(given)], site, path)
+    site = chart.span() if chart is not None else None
+    if chart is not None and site is not None:
+        address = _text(fields, "repository")
+        given = _merged(_of_chart(chart, address.shown if address is not None else ""), given)
     text = TracedText.join(_written(given))
     inner = Source(source.path, text.flat)
     found = [launch for node in yaml.documents(inner)[0] for launch in helm.values(inner, node)] if given else []
@@ -437,7 +465,24 @@ def _helm_release(source: Source, fields: Fields, path: str, module: Module) -> 
             launch.owner = launch.site.source  # a file of values, which may be read as well
         else:
             launch.name = ".".join(filter(None, (path, launch.name)))
+            launch.site = site if site is not None and launch.site.end == 0 else launch.site
     return found
+
+
+def _of_chart(chart: TracedText, address: str) -> Any:
+    """The own values of a known chart, as far as they say what it starts, by its name and where it is from."""
+    from servelint.readers import helm
+
+    def placed(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: placed(one) for name, one in value.items()}
+        return TracedText.of(value, chart.span())
+
+    for one in helm.charts():
+        named = one.get("named")
+        if named and chart.shown.rpartition("/")[2] == named["chart"] and named["repository"] in f"{address}{chart.shown}":
+            return placed(one["defaults"])
+    return {}
 
 
 def _opened(text: TracedText, source: Source, module: Module) -> TracedText:

@@ -81,6 +81,7 @@ _SERVICE = re.compile(
 _PLAIN = re.compile(r"(true|false|\d+(?:\.\d+)?)\s*\)*\s*\Z")
 _OFF = re.compile(r"\(*(?:[A-Za-z_][\w.'-]* +\d* *\(*){0,6}false[\s)]*\Z")
 """`false`, or a function of it: `lib.mkOverride 50 false`."""
+_CHOICE = re.compile(r"\s*if\b")
 _FILES = frozenset(("toFile", "writeText"))
 """Functions that write a text to a file of a name."""
 _OTHER_FILE = re.compile(r"[^/]+\.(?:ya?ml|json|service|conf)$")
@@ -212,10 +213,25 @@ class _Reader:
                 frame.fields[frame.key] = frame.values[0]
                 if frame.kind == "let" and frame.key in self.once and isinstance(frame.values[0][0], TracedText):
                     self.known[frame.key] = frame.values[0][0]
+            elif frame.key and len(frame.values) > 1 and (some := self.several(frame, match.start())) is not None:
+                frame.fields[frame.key] = some, Span(self.source, frame.begun, match.start())
             if frame.kind == "let" and frame.key in self.once and frame.values and isinstance(frame.values[0][0], list):
                 self.lists[frame.key] = _line(frame.values[0][0], more=len(frame.values) > 1)
             self.option(match.start())
             frame.clear()
+
+    def several(self, frame: _Frame, end: int) -> Any:
+        """What is known of a value of several parts: a list before `++ lib.optionals`, an image with one of two tags."""
+        first = frame.values[0][0]
+        span = Span(self.source, frame.begun, end)
+        if isinstance(first, list) and _MORE.match(self.source.text, frame.values[0][1].end) is not None:
+            return [*first, (Word(TracedText((unknown("...", None, ""),)), many=True), span)]
+        texts = [text for text, _ in frame.values if isinstance(text, TracedText) and text.known]
+        names = {text.flat.rpartition(":")[0] for text in texts}
+        if _CHOICE.match(self.source.text, frame.begun) is None or len(texts) < 2 or len(names) != 1 or names == {""}:
+            return None
+        name = texts[0].cut(0, texts[0].flat.rindex(":") + 1)
+        return TracedText.join((name, TracedText((unknown("...", span),))))
 
     def option(self, end: int) -> None:
         """Note what a module's option of a service is set to."""

@@ -19,7 +19,9 @@ from servelint.syntax.shell.state import file_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from servelint.core.launch import OpenedFile
     from servelint.syntax.shell.evaluate import Invocation
+    from servelint.syntax.shell.state import Here
 
 Claims = dict[str, ReleaseClaim]
 
@@ -78,11 +80,53 @@ def checked_out(address: str, ref: Word | None, folder: str) -> Claims:
     return {}
 
 
-def of_image(path: TracedText, ready: Claims, held: images.Image) -> Claims:
-    """What a container's image holds, where an earlier command has made or pulled it."""
+def of_image(path: TracedText, ready: Claims, held: images.Image, open: Here | None = None) -> Claims:
+    """What a container's image holds, where an earlier command has made or pulled it, or another script of the folder does.
+
+    Args:
+        path: The image, or the file that holds it.
+        ready: What is ready.
+        held: What its name says.
+        open: Opens a file beside the script.
+    """
+    if held.claim.release is not None:
+        return held.claims
     name = path.flat.rpartition("/")[2].removesuffix(":latest")
     made = {key.split(" ")[1]: claim for key, claim in ready.items() if key.startswith("image ") and key.endswith(" " + name)}
-    return {**held.claims, **made} if held.claim.release is None else held.claims
+    if not made and open is not None and re.fullmatch(_IMAGE_FILE, name) is not None:
+        made = _elsewhere(name, open)
+    return {**held.claims, **made}
+
+
+_IMAGE_FILE = r"[\w.+-]+\.(?:sif|simg|sqsh|squashfs|img)"
+"""The name of a file that holds an image."""
+_PULLERS = (
+    "setup", "pull", "pull_image", "pull_images", "pull-image", "pull-images", "pull_container", "pull_containers", "build",
+    "build_image", "build-image", "build_container", "build_sif", "build_containers", "download", "download_images", "import",
+    "import_image", "enroot_import", "install", "prepare", "setup_env", "setup_container", "create_container",
+)  # fmt: skip
+"""How scripts are called that pull or build the images for the others of their folder."""
+_PULLS = r"(?m)^[^#\n]*\b(?:pull|build|import)\b(?:[^\n\\]|\\\n?)*"
+_FROM = rf"docker://(?P<image>[^\s\"'$#{HOLE}]*(?:#[^\s\"'${HOLE}]+)?)"
+
+
+def _elsewhere(name: str, open: Here) -> Claims:
+    """What a file of an image holds by the commands of other scripts that make it: one image, if they do not differ."""
+    found: list[images.Image] = []
+    for script in _PULLERS:
+        opened = open(TracedText.of(f"{script}.sh"))
+        text = opened.text.flat if opened is not None and name in opened.text.flat else ""
+        for line in re.finditer(_PULLS, text):
+            named = name in re.split(r"[\s\"'=}/]+", line.group())
+            source = re.search(_FROM, line.group())
+            if not named:
+                continue
+            image = images.identify(TracedText.of(source.group("image"))) if source is not None else None
+            if image is None or image.engine is None:
+                return {}  # of another image, or of one that a variable names
+            found.append(image)
+    same = len({(one.engine, one.claim.release, one.claim.build) for one in found}) == 1
+    return found[0].claims if same else {}
 
 
 def for_later(found: list[Claims]) -> Claims:
@@ -263,9 +307,11 @@ def _module(words: list[Word], ran: Invocation, known: Claims) -> Claims:
 
 def _image(words: list[Word], ran: Invocation, known: Claims) -> Claims:
     """A file or a name that is made of a known image: `apptainer pull a.sif docker://IMAGE`, `docker build -t NAME`."""
-    del ran
     verb = next((word.text.flat for word in words[1:3] if word.text.flat in _MAKING), None)
     plain = [word.text.flat for word in words[2:] if not word.text.flat.startswith("-")]
+    if [word.text.flat for word in words[1:3]] in (["instance", "start"], ["instance", "run"]) and len(plain) > 2:
+        path = next((word.text for word in reversed(words) if word.text.flat == plain[-2]), words[-1].text)
+        return _named(of_image(path, known, images.identify(path), ran.open), plain[-1])
     if verb is None or not plain:
         return {}
     source = next((word.text for word in words if "docker://" in word.text.flat), None)
@@ -274,6 +320,9 @@ def _image(words: list[Word], ran: Invocation, known: Claims) -> Claims:
         image = images.identify(source.cut(source.flat.index("docker://") + len("docker://")))
         name = made or plain[0]
         return _named(image.claims, name) if "docker://" not in name else {}
+    recipe = next((word.text for word in words[2:] if word.text.flat.endswith(".def")), None)
+    if verb == "build" and recipe is not None:
+        return _named(_of_recipe(ran.open(recipe)), plain[0])
     if verb in ("create", "tag"):
         held = plain[-2] if verb == "tag" and len(plain) > 1 else plain[-1]
         ready = {key.split(" ")[1]: claim for key, claim in known.items() if key.endswith(" " + held.rpartition("/")[2])}
@@ -285,6 +334,16 @@ def _image(words: list[Word], ran: Invocation, known: Claims) -> Claims:
             span = word.text.span(*given.span("release"))
             found[packages()[given.group("name").lower()]] = ReleaseClaim(given.group("release"), "pip", span)
     return _named(found, made) if made else {}
+
+
+def _of_recipe(opened: OpenedFile | None) -> Claims:
+    """What an image holds that a definition file of Apptainer makes: what it installs, else what is in the image below."""
+    text = opened.text if opened is not None else TracedText.of("")
+    below = re.search(r"(?mi)^[ \t]*From:[ \t]*(?P<image>\S+)", text.flat)
+    if below is None or re.search(r"(?mi)^[ \t]*Bootstrap:[ \t]*docker\b", text.flat) is None:
+        return {}
+    held = images.identify(text.cut(*below.span("image"))).claims
+    return {**held, **{key: one for key, one in installs.installed(text).items() if key in ENGINES}}
 
 
 def _option(words: list[Word], names: tuple[str, ...]) -> str:

@@ -33,11 +33,11 @@ FORMAT = Format(
     about="commands given to `subprocess`, `os.system`, `os.exec*`, `asyncio` and what else runs one: lists that grow, "
     "f-strings, functions with what they are given, values and functions of the modules beside the script, defaults of the "
     "environment and of `argparse`; `LLMConfig` of Ray Serve, `V1Container` and operators of Airflow, command lists of any "
-    "specification; releases of Modal images, lines of exported notebooks",
-    files=("*.py",),
+    "specification; releases of Modal images, lines of exported notebooks; manifests and commands of a Tiltfile",
+    files=("*.py", "*.tiltfile", "Tiltfile"),
     needs=r"subprocess|Popen|os\.(?:system|popen|exec|spawn|posix_spawn)|create_subprocess|pexpect|exec_command|launch_server_cmd"
     r"|\bdef \w*(?:cmd|command|argv)\w*\(|execute_\w*command|execute_shell|SessionExecute|\.containers\.(?:run|create)"
-    r"|write_text|\.write(?:lines)?\(|#!/(?:usr/)?bin/"
+    r"|write_text|\bblob\(|\blocal_resource\(|\.write(?:lines)?\(|#!/(?:usr/)?bin/"
     r"|\bcommand=\s*[\[\w]|\bV1Container\b|PodOperator\b|DockerOperator\b|\bsky\.Task\b|\bimage_uri\s*=|serving_container_image_uri|\bPrimaryContainer\b"
     r"|\b(?:run_server|run_server_worker|launch_server|LLM|LLMConfig|(?:Async)?EngineArgs|(?:Async)?LLMEngine(?:\.\w+)?|Engine)\(",
     unnamed=r"(?m)\A(?:#!.*python|(?:#[^\n]*\n|\s)*(?:\"\"\"|(?:from|import) \w))",
@@ -74,10 +74,16 @@ _IMAGES = ("base", "from_registry", "from_image", "DockerImage", "from_aws_ecr",
 _PIP = ("pip_install", "uv_pip_install", "uv_add", "python_packages", "add_python_packages")
 
 
-def read(source: Source, neighbours: Neighbours) -> list[Launch]:
-    """Read the launches of the commands that a script starts, and those of the lines of a notebook in it."""
+def read(source: Source, neighbours: Neighbours, environment: dict[str, TracedText] | None = None) -> list[Launch]:
+    """Read the launches of the commands that a script starts, and those of the lines of a notebook in it.
+
+    Args:
+        source: The script.
+        neighbours: The files beside it.
+        environment: The variables that what starts the script gives it.
+    """
     reader = _Reader(source, neighbours)
-    magic, fault = calls(source, reader.call, neighbours.read)
+    magic, fault = calls(source, reader.call, neighbours.read, environment)
     reader.handed_over()
     if magic:
         found, claims = notebook.of_script(source)
@@ -139,7 +145,7 @@ class _Reader:
         if last == "return" and any(isinstance(one, Listed) for one in choices_of(call.args[0])):
             self.returned.append(call)
             return
-        if last in ("return", "write_text", "write", "writelines"):
+        if last in ("return", "write_text", "write", "writelines") or call.name == "blob":
             self.written(call)
             return
         if self.of_platform(call):
@@ -436,6 +442,9 @@ def _commands(call: Call) -> tuple[list[Value], bool]:
         # `os.execvp(cmd[0], cmd)`, where `cmd` is one of several
         own = not isinstance(program, TracedText) or not program.known
         return ([one if own else Listed([_word(program), *one.words[1:]], 0) for one in lists], True)
+    if call.name == "local_resource":  # of Tilt
+        given = [call.keywords.get(name) for name in ("cmd", "serve_cmd")] + call.args[1:2]
+        return ([one for one in given if isinstance(one, (Listed, TracedText))], True)
     if call.name.endswith("run_cell_magic") and len(call.args) == 3:
         shell = isinstance(call.args[0], TracedText) and call.args[0].flat in ("bash", "script", "sh")
         return ([call.args[2]] if shell else [], True)

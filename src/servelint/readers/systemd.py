@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 
 from servelint.core.launch import Launch, OpenedFile, ReleaseClaim, Variable, Word
+from servelint.core.problem import Problem
+from servelint.core.run import current
 from servelint.core.source import Source
 from servelint.core.text import HOLE, TracedText, unknown
+from servelint.engines.entry import mentions
 from servelint.engines.registry import ENGINES, Engine
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs
@@ -28,6 +31,8 @@ FORMAT = Format(
 )
 
 _FOLDERS_AT_MOST = 4
+_SCRIPTS = ("scripts/", "bin/", "script/", "files/", "deploy/", "src/")
+"""Folders in which repositories keep the scripts that they install."""
 _PREFIX = re.compile(r"[-@:+!|]*")
 _PLAIN_NAME = re.compile(r"\.(?:service|container|conf)$", re.IGNORECASE)
 _DROP_IN = re.compile(r"\.conf" + TEMPLATE_SUFFIX, re.IGNORECASE)
@@ -103,26 +108,40 @@ class Service:
         return env_file(self.neighbours)(name) if name and "*" not in name else None
 
     def script(self, path: TracedText) -> OpenedFile | None:
-        """A shell script that the unit names by where it is installed, if one file of the repository ends like that path.
+        """A script that the unit names by where it is installed, if one file of the repository ends like that path.
 
-        The folders of the unit and above are looked in: `/opt/llm/scripts/start.sh` is `scripts/start.sh` of one of them.
+        The folders of the unit and above are looked in: `/opt/llm/scripts/start.sh` is `scripts/start.sh` of one of them. Last
+        come those in which repositories keep scripts: `/usr/local/bin/start.sh` is installed from there.
         """
         parts = path.flat.split("/")
-        if HOLE in path.flat or "/" not in path.flat or not parts[-1].endswith((".sh", ".bash")):
+        if HOLE in path.flat or "/" not in path.flat or not parts[-1].endswith((".sh", ".bash", ".py")):
             return None
         for length in range(min(len(parts), _FOLDERS_AT_MOST), 0, -1):
             tail = "/".join(parts[-length:]).lstrip("/")
+            kept = ("", *_SCRIPTS) if length == 1 else ("",)
             found = {
                 one.path: (name, one)
+                for folder in kept
                 for up in range(_FOLDERS_AT_MOST)
-                if (one := self.neighbours.read(name := "../" * up + tail))
+                if (one := self.neighbours.read(name := "../" * up + folder + tail))
             }
             if len(found) == 1:
                 ((name, one),) = found.values()
                 return OpenedFile(TracedText.at(one, 0, len(one.text)), name, False, self.neighbours.read)
             if found:
+                self.note_several(path, [one for _, one in found.values()])
                 return None
         return None
+
+    def note_several(self, path: TracedText, found: list[Source]) -> None:
+        """Say that several files may be the script that the unit starts, where one of them names an engine."""
+        run, span = current(), path.span()
+        if run is None or span is None or not any(mentions(one.text) for one in found):
+            return
+        files = " or ".join(one.path for one in found)
+        line, column = self.source.position(span.start)
+        message = f"{path.shown} may be {files}: none is judged with the variables of this unit"
+        run.report(Problem(self.source.path, message, line, column, note="always"))
 
     def context(self, claims: dict[str, ReleaseClaim]) -> CommandContext:
         """The context of the commands of the unit."""

@@ -205,7 +205,10 @@ class Fault:
 
 
 def calls(
-    source: Source, on_call: Callable[[Call], None], read: Callable[[str], Source | None] | None = None
+    source: Source,
+    on_call: Callable[[Call], None],
+    read: Callable[[str], Source | None] | None = None,
+    environment: dict[str, TracedText] | None = None,
 ) -> tuple[bool, Fault | None]:
     """Walk a script and hand each of its calls over.
 
@@ -214,6 +217,7 @@ def calls(
         on_call: Takes the calls.
         read: Reads the modules beside the script, by their paths. Values and functions of these are known where they are
             imported; of their calls, those of the functions that the script calls are handed over.
+        environment: The variables that what starts the script gives it.
 
     Returns:
         Whether it has lines of a notebook (`!command`, `%magic`), which are left out; and why it was not read.
@@ -224,7 +228,7 @@ def calls(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 tree = ast.parse(text)
-            _Walk(source, on_call, read).module(tree)
+            _Walk(source, on_call, read, given=environment).module(tree)
         except SyntaxError as error:
             # the message about a text without its magic lines is about the text itself
             fault = Fault(error, text)
@@ -282,9 +286,15 @@ _MAKES = re.compile(
 
 class _Walk:
     def __init__(
-        self, source: Source, on_call: Callable[[Call], None], read: Callable[[str], Source | None] | None = None, deep: int = 0
+        self,
+        source: Source,
+        on_call: Callable[[Call], None],
+        read: Callable[[str], Source | None] | None = None,
+        deep: int = 0,
+        given: dict[str, TracedText] | None = None,
     ) -> None:
         self.source = source
+        self.given = given or {}
         self.on_call = on_call
         self.read = read
         self.deep = deep
@@ -772,12 +782,19 @@ class _Walk:
         """
         name = key.value if isinstance(key, TracedText) else None
         if isinstance(held, Mapping):
+            if held is self.env and name in self.given and name not in self.env.values:
+                return self.given[name]
             if name is not None or held.environment:
                 return held.values.get(name, other) if name is not None and not held.environment else other
             commands = [one for one in held.values.values() if isinstance(one, (Listed, TracedText)) and _is_command(one)]
             return _one_of(commands) if len(commands) == len(held.values) <= _ITEMS and commands else other
         kept = self.keyed.get(name, []) if name is not None and isinstance(held, TracedText) else []
         return _one_of(kept) if 0 < len(kept) <= _ITEMS else other
+
+    def variable(self, name: Value) -> Value:
+        """What is known of a variable of the environment: the script sets it, or what starts the script does."""
+        key = (name.value if isinstance(name, TracedText) else None) or ""
+        return self.env.values.get(key, self.given.get(key))
 
     def item(self, held: Listed, node: ast.Subscript, scope: Scope) -> Value:
         """An item or a part of a list: `command[0]`, `command[1:]`, `command[:-2]`."""
@@ -1002,7 +1019,7 @@ class _Walk:
             return self.held(held, args[0], _default(args[1:]) or self.unknown(node))
         if name in ("os.environ.get", "os.getenv") and args:
             default = args[1] if len(args) > 1 else keywords.get("default")
-            known = self.env.values.get(args[0].value or "") if isinstance(args[0], TracedText) else None
+            known = self.variable(args[0])
             if isinstance(known, TracedText):
                 return known
             return default.softened() if isinstance(default, TracedText) and default.known else self.unknown(node)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import dedent, indent
 
 import pytest
@@ -168,3 +169,37 @@ def test_a_page_may_leave_the_macros_out(name: str, macros: str, missing: int) -
     shown = {"page.md": f"```yaml\n{text}```\n", "page.rst": ".. code-block:: yaml\n\n" + indent(text, "   ")}.get(name, text)
     found = [one for launch in launches_in(shown, name) for one in launch.mishaps if one.kind == "swap-macro"]
     assert len(found) == missing
+
+
+SCRIPT = 'exec llama-server -m "$MODEL" --port "$1" -c 8192\n'
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("bash ./serve.sh 5800", "-m a.gguf --port 5800 -c 8192"),
+        ("./serve.sh 5800", "-m a.gguf --port 5800 -c 8192"),
+        ("sh /opt/llm/serve.sh 5800", "-m a.gguf --port 5800 -c 8192"),
+        ("/opt/llm/other.sh 5800", ""),
+    ],
+)
+def test_a_model_that_a_script_starts(command: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "serve.sh").write_text(SCRIPT)
+    text = f"""
+    models:
+      one:
+        cmd: {command}
+        env: [MODEL=a.gguf]
+      two:
+        cmd: llama-server -m b.gguf --port 5801
+    """
+    found, _ = reading(text, "config.yaml", tmp_path)
+    assert [" ".join(argv(one)) for one in found.launches if one.name == "models.one"] == [words] * bool(words)
+    notes = [] if words else ["models.one is not judged: /opt/llm/other.sh, which starts it, is not read"]
+    assert [(one.message, one.note) for one in found.problems] == [(one, "always") for one in notes]
+
+
+def test_a_script_that_reads_nothing_of_its_model_is_judged_where_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "serve.sh").write_text("exec llama-server -m a.gguf\n")
+    found, _ = reading("models:\n  one:\n    cmd: bash serve.sh\n", "config.yaml", tmp_path)
+    assert (found.launches, found.problems) == ([], [])

@@ -20,6 +20,7 @@ class LMDeploy(Engine):
 
     command = ("lmdeploy", "serve", "api_server")
     starts = (Start("serve", "api_server", programs=("lmdeploy",), modules=("lmdeploy",)),)
+    routers = ("lmdeploy serve proxy", "-m lmdeploy.serve.proxy.proxy")
 
     images = (ImageFamily("openmmlab/lmdeploy", "https://github.com/InternLM/lmdeploy/blob/v0.16.0/docker/Dockerfile"),)
     image_names = r"lmdeploy"

@@ -92,6 +92,12 @@ class SGLang(Engine):
             launcher="dynamo",
         ),
     )  # fmt: skip
+    # https://github.com/sgl-project/sglang/tree/main/sgl-model-gateway
+    routers = (
+        *("sglang-router", "sgl-router", "smg launch", "amg launch", "smg start", "-m sglang_router.launch_router"),
+        *("-m sglang_router", "-m sglang.launch_router", "-m sglang.srt.disaggregation.mini_lb"),
+        *("-m sglang.srt.disaggregation.launch_lb",),
+    )
     launchers = {
         "multimodal_gen": Launcher(
             "https://github.com/sgl-project/sglang/blob/v0.5.6/python/sglang/multimodal_gen/runtime/server_args.py",

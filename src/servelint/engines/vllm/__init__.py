@@ -138,6 +138,8 @@ class VLLM(Engine):
         Start(modules=("huggingfaceserver",), takes_model=False, launcher="huggingfaceserver"),
         Start(modules=("dynamo.vllm",), takes_model=False, launcher="dynamo"),
     )
+    # https://github.com/vllm-project/router and https://github.com/vllm-project/production-stack
+    routers = ("vllm-router", "-m vllm_router.app", "-m vllm_router.launch_router")
 
     images = (
         ImageFamily(

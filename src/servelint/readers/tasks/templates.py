@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
-from servelint.core.launch import Container, Launch, Mishap, Variable, Word
+from servelint.core.launch import Container, Launch, Mishap, OpenedFile, Variable, Word
+from servelint.core.problem import Problem
+from servelint.core.run import current
 from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, TracedText
 from servelint.engines import images
 from servelint.engines.registry import ENGINES
+from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
@@ -68,7 +72,12 @@ def is_llama_swap(source: Source, document: Node) -> bool:
     return bool(models) and all("cmd" in model for model in models if model) and any(models)
 
 
-def _models(source: Source, document: Node) -> list[Launch]:
+def read_llama_swap(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of the models of llama-swap."""
+    return each(lambda source, document: _models(source, document, neighbours))(source, documents, neighbours)
+
+
+def _models(source: Source, document: Node, neighbours: Neighbours) -> list[Launch]:
     fields = yaml.entries(document)
     found: list[Launch] = []
     outer = _macros(source, fields)
@@ -87,17 +96,47 @@ def _models(source: Source, document: Node) -> list[Launch]:
             if variable.value is not None
         }
         context = CommandContext(source, f"models.{name}", site, env)
+        context.open, context.given = partial(_script, neighbours), frozenset(env)
         line = _one_line(command)
         words = _windows_words(line) if _WINDOWS.match(line.flat) else split(line)
         started = launches_of(words, context)
         if missing and not started:
             started = [context.launch(_ENGINE, words, site)]
+        if not started:
+            _note_script(source, name, words, neighbours)
         for launch in started:
             launch.mishaps = [*launch.mishaps, *missing] if "$${" not in source.text else launch.mishaps
         found += started
     if found:
         found[0].mishaps = [*found[0].mishaps, *_ignored(source, fields), *_refused(source, fields)]
     return found
+
+
+def _script(neighbours: Neighbours, path: TracedText) -> OpenedFile | None:
+    """A script that a model's command runs, if it lies beside the file: by its path from there, or by its name."""
+    flat = path.flat
+    name = flat.rpartition("/")[2]
+    if not path.known or not name.endswith(_SCRIPTS):
+        return None
+    for one in (flat, name, f"scripts/{name}") if not flat.startswith(("/", "~")) else (name, f"scripts/{name}"):
+        found = neighbours.read(one)
+        if found is not None:
+            return OpenedFile(TracedText.at(found, 0, len(found.text)), one, False, neighbours.read)
+    return None
+
+
+_SCRIPTS = (".sh", ".bash")
+
+
+def _note_script(source: Source, model: str, words: list[Word], neighbours: Neighbours) -> None:
+    """Note a model whose command runs a script that is not there."""
+    script = next((word for word in words[:3] if word.text.flat.endswith(_SCRIPTS)), None)
+    around = current()
+    if script is None or script.site is None or around is None or _script(neighbours, script.text) is not None:
+        return
+    line, column = source.position(script.site.start)
+    message = f"models.{model} is not judged: {script.shown}, which starts it, is not read"
+    around.report(Problem(source.path, message, line, column, note="always"))
 
 
 def _unknown(source: Source, models: Entries) -> Iterator[Mishap]:
@@ -299,5 +338,4 @@ def _formatted(template: TracedText, given: dict[str, TracedText]) -> TracedText
     return template.sub(_BRACES, value)
 
 
-read_llama_swap = each(_models)
 read_recipe = each(_recipe)

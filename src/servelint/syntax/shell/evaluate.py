@@ -19,7 +19,9 @@ from servelint.core.text import Piece, TracedText, spend, unknown
 from servelint.syntax.shell import arithmetic, branches, builtins, commands, expand, flow
 from servelint.syntax.shell.state import (
     AS_ROOT,
+    BREAK,
     CHANGING,
+    CONTINUE,
     EXIT,
     FAIL,
     HERE,
@@ -45,8 +47,11 @@ from servelint.syntax.shell.syntax import Node, Script
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Hashable
+    from typing import TypeVar
 
     from servelint.syntax.shell.state import Key
+
+    T = TypeVar("T")
 
 _CHARACTERS_A_STEP = 300
 """A script of so many characters takes as long to parse as a step does."""
@@ -141,6 +146,25 @@ class Invocation:
     def open(self, path: TracedText) -> OpenedFile | None:
         """The file at a path that it names; None if its content is not known."""
         return self.files.opened(file_key(path, self.folder))
+
+
+class Left:
+    """Where a plain run leaves a function, a sourced file or a loop, of which the walk goes on for other values.
+
+    Attributes:
+        state: What is set then; its control says what is left.
+        reads: The conditions that decide it.
+        path: Those of the branches around it, each with its outcome.
+        decided: Whether a default decides it.
+    """
+
+    __slots__ = ("decided", "path", "reads", "state")
+
+    def __init__(self, state: State, reads: frozenset[Key], path: tuple[tuple[Key, bool], ...], decided: bool) -> None:
+        self.state = state
+        self.reads = reads
+        self.path = path
+        self.decided = decided
 
 
 Found = Callable[[Invocation], "dict[str, ReleaseClaim] | None"]
@@ -310,7 +334,8 @@ class Evaluator:
         self.in_background = 0
         self.loops = 0
         self.last = SUCCESS
-        self.left_early = False
+        self.left_early = self.by_default = False
+        self.left: list[Left] = []
         self.sites: list[int] = []
         self.decisions: dict[Key, branches.Decision] = {}
         self.world = world
@@ -450,6 +475,7 @@ class Evaluator:
                 self.state = start
             return
         ends: list[State] = []
+        left: Left | None = None
         defaults: list[dict[str, Value]] = []
         on_path = self.on_path
         key = self._key(node)
@@ -459,18 +485,20 @@ class Evaluator:
         decision = branches.Decision(status.likely, status.value is not None, tuple(self.path))
         self.decisions[key] = decision
         lines = [len(self.printed)] if isinstance(self.printed, branches.Lines) else []
+        goes_on = on_path
         for way, outcome in ((yes, True), (no, False)):
             self.state = start.copy()
             self.on_path = on_path and outcome == status.likely
             self.path.append((key, outcome))
             denied = self._deny(tested) if decision.assumed and outcome != status.likely and tested is not None else {}
             way()
+            goes_on = goes_on and (self.on_path or outcome != status.likely)
             variables = self.state.variables
             defaults.append({name: default for name, (default, new) in denied.items() if variables.get(name) is new})
             self.path.pop()
             ends.append(self.state)
             lines += [len(self.printed)] if isinstance(self.printed, branches.Lines) and lines else []
-        self.on_path = on_path
+        self.on_path = goes_on
         condition = written.flat
         if isinstance(self.printed, branches.Lines) and len(lines) == 3:
             self.printed.divide(lines, written.strip())
@@ -485,11 +513,19 @@ class Evaluator:
             end.variables.update(restored)
         if taken.control is not None and other.control is None:
             taken, other = other, taken
-            decision.main = not decision.main
-        self.left_early = self.left_early or (other.control == RETURN and status.value is None)
+            inside = other.control == RETURN and (self.calls or self.files)
+            if inside or (other.control in (BREAK, CONTINUE) and other.levels <= 1):
+                left = Left(other, reads, tuple(self.path), status.value is not None)
+                self.left.append(left)
+                self.on_path = False
+            else:
+                decision.main = not decision.main
+        if other.control == RETURN:
+            self.left_early = self.left_early or status.value is None
+            self.by_default = True
         # what a branch sets before it leaves a loop or a function is seen after it
-        gone = other.control in (EXIT, FAIL) or (other.control == RETURN and not self.calls)
-        decided = status.value is not None or gone
+        gone = other.control in (EXIT, FAIL) or (other.control == RETURN and not self.calls and left is None)
+        decided = status.value is not None or gone or left is not None
         if not gone:
             if taken.control != other.control:
                 self.held |= reads
@@ -500,6 +536,38 @@ class Evaluator:
         if decided and not gone:
             self._soften(taken, other)
         self.reads = reads
+
+    def leaving(self, run: Callable[[], T], controls: tuple[str, ...]) -> T:
+        """Run a function, a file, a loop or one round of it, which a plain run may leave early.
+
+        What it leaves it with is joined to what the rest makes of other values: that is what the script goes on with.
+
+        Args:
+            run: Runs it.
+            controls: What leaves it.
+        """
+        outer, self.left = self.left, []
+        around, on_path = len(self.path), self.on_path
+        done = run()
+        ends = [one for one in self.left if one.state.control in controls]
+        outer += [one for one in self.left if one.state.control not in controls]
+        if len(ends) == len(self.left):
+            self.on_path = on_path
+        self.left = outer
+        for one in reversed(ends):
+            one.state.control = RETURN if RETURN in controls else None
+            inner = one.path[around:]
+            plain = all(self.decisions[key].main == way for key, way in inner)
+            decided = one.decided and all(self.decisions[key].assumed for key, _ in inner)
+            taken, other = (one.state, self.state) if plain else (self.state, one.state)
+            if self.state.control in (EXIT, FAIL):
+                self.state = one.state  # the script goes on only from there
+                continue
+            note(taken, other, one.reads)
+            if decided:
+                self._soften(taken, other)
+            self.state = taken if decided else join(taken, other)
+        return done
 
     @staticmethod
     def _soften(taken: State, other: State) -> None:
@@ -562,7 +630,7 @@ class Evaluator:
             return UNSURE
         if self.calls.count(name) > 1:
             return UNSURE
-        outer = self.script, self.state.args, self.local_names, self.loops, self.left_early, self.held
+        outer = self.script, self.state.args, self.local_names, self.loops, self.left_early, self.by_default, self.held
         depends = self.state.depends.copy()
         self.read_of(name + "()")
         if self.reads:
@@ -573,9 +641,9 @@ class Evaluator:
         self.script, body = self.state.functions[name]
         self.state.args = args
         names: set[str] = set()
-        self.local_names, self.loops, self.left_early = names, 0, False
+        self.local_names, self.loops, self.left_early, self.by_default = names, 0, False, False
         self.calls.append(name)
-        status = self.visit(body)
+        status = self.leaving(lambda: self.visit(body), (RETURN,))
         self.calls.pop()
         state = self.state
         if state.control == RETURN:
@@ -585,7 +653,10 @@ class Evaluator:
             status = Status(None, status.likely)
             if state.control in (EXIT, FAIL):
                 state.control = None  # `if ready; then return; fi; exit 1`: the script goes on where the function returned
-        self.script, state.args, self.local_names, self.loops, self.left_early, self.held = outer
+        elif self.by_default:
+            status = Status(status.value, status.likely, assumed=True)
+        self.reads |= self.held  # the status depends on what has left the function early
+        self.script, state.args, self.local_names, self.loops, self.left_early, self.by_default, self.held = outer
         for restored in ("@", *names):
             if restored in depends:
                 state.depends[restored] = depends[restored]
@@ -624,7 +695,7 @@ class Evaluator:
         if self.steps + bounds.STEPS_SOURCED.most < self.steps_at_most:
             self.steps_at_most, self.bound = self.steps + bounds.STEPS_SOURCED.most, bounds.STEPS_SOURCED
         self.files.append(key)
-        status = self.visit(self.script.root)
+        status = self.leaving(lambda: self.visit(self.script.root), (RETURN,))
         self.files.pop()
         state, most = self.state, self.steps_at_most
         self.script, state.args, self.steps_at_most, source = outer

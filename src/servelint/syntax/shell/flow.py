@@ -43,8 +43,10 @@ def subshell(shell: Evaluator, node: Node) -> Status:
 def apart(shell: Evaluator, run: Callable[[], Status]) -> Status:
     """Run something in a subshell: what it sets is dropped afterwards, what it installs stays."""
     outer = shell.state
+    around, on_path, shell.left = shell.left, shell.on_path, []
     shell.state = outer.copy()
     status = run()
+    shell.left, shell.on_path = around, on_path
     if shell.state.control in (EXIT, FAIL):
         status = shell.state.status
     outer.installed = shell.state.installed
@@ -169,6 +171,10 @@ def _case_items(
 
 def for_statement(shell: Evaluator, node: Node) -> Status:
     """`for name in words` and `select`."""
+    return shell.leaving(lambda: _for(shell, node), (BREAK,))
+
+
+def _for(shell: Evaluator, node: Node) -> Status:
     variable, body = node.field("variable"), node.field("body")
     name = variable.text if variable is not None else ""
     values = node.fields("value")
@@ -233,7 +239,7 @@ def _unordered(shell: Evaluator, written: str) -> list[TracedText] | None:
 def _iteration(shell: Evaluator, body: Node) -> bool:
     """Run a loop's body once; whether the loop goes on after it."""
     shell.loops += 1
-    shell.visit(body)
+    shell.leaving(lambda: shell.visit(body), (CONTINUE,))
     shell.loops -= 1
     state = shell.state
     if state.control not in (BREAK, CONTINUE):
@@ -285,7 +291,7 @@ def counting_loop(shell: Evaluator, node: Node) -> Status:
 def _repeat(shell: Evaluator, condition: Callable[[], Status], body: Node, step: Callable[[], object], node: Node) -> None:
     """Follow a loop for as long as its condition is known to hold; what it changes after that is unknown."""
     held = shell.held
-    _rounds(shell, condition, body, step, node)
+    shell.leaving(lambda: _rounds(shell, condition, body, step, node), (BREAK,))
     shell.held = held
 
 
