@@ -40,8 +40,8 @@ LAYER, RANKS = 10e-6, 60e-6
 first is what the forward pass of Llama-3.1-8B on an H100 takes beside memory; the second follows from Llama-3-70B on 4 H100,
 where the host takes 6.3 % of a step. Llama-3.3-70B on 8 H100 and 8 H200 and Qwen3-30B-A3B on 2 H100 give 55 to 68 us."""
 RANKS_ROCM = 140e-6
-"""The same on several AMD GPUs. Without drafts, steps of Kimi-K2.5 (61 layers) and MiniMax-M2.5 (62) on four MI355X take 12.1 and
-11.1 ms with four requests, where memory and compute take 3.2 and 2.5 (the tables of
+"""The same on several AMD GPUs. Without drafts, steps of Kimi-K2.5 (61 layers) and MiniMax-M2.5 (62) on four MI355X take 12.1
+and 11.1 ms with four requests, where memory and compute take 3.2 and 2.5 (the tables of
 https://github.com/ROCm/rocm-blogs/blob/HEAD/blogs/artificial-intelligence/eagle3-speculative-decoding/README.md, vLLM 0.19)."""
 TRITON_FP4 = 55e-6
 """Seconds that Triton's kernels take for a layer of experts in MXFP4 beside memory and compute. On Hopper vLLM and SGLang run
@@ -57,8 +57,8 @@ EAGER = 0.64e-3
 """What a pass takes instead of PASS where the draft runs outside of CUDA graphs: the difference between 4 and 2 tokens of
 EAGLE, Llama-3-8B on an H100, beside memory (vllm-project/vllm#16035)."""
 EAGER_AHEAD, CUT_LAYER = 4.9e-3, 0.2e-3
-"""What the host takes to launch a pass outside of CUDA graphs in releases that prepare a step ahead, and to launch each layer of
-the model where drafts are verified outside of full graphs. The GPU waits for the host only where its own work is shorter: steps
+"""What the host takes to launch a pass outside of CUDA graphs in releases that prepare a step ahead, and to launch each layer
+of the model where drafts are verified outside of full graphs. The GPU waits for the host only where its own work is shorter: steps
 of Qwen3.8-27B in NVFP4 on a GB10, with piecewise graphs, take 11 to 15 ms longer for each draft, which memory alone explains
 (appendix/qwen38-27b-nvfp4-vllm027.md in jschmied/dgx-spark-setup-guide, vLLM 0.27.1). With one draft a step of GLM-OCR on an
 A100 takes 4.0 and 4.3 ms longer than without (zai-org/GLM-OCR issue 218, vLLM 0.17.1). One of Hy3 on four RTX PRO 6000 takes
@@ -328,7 +328,9 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int, drafting
     plain = 0.0 if case.method == LOOKUP and _overlaps(case) else plain
     passes = 0 if case.method == LOOKUP else 1 if case.method == BLOCK else drafted
     verified = step(1 + drafting * drafted)
-    one_pass = facts.drafting(requests) / delivered + fixed * facts.draft_layers + multiplied(facts.draft_active * (1 + drafted))
+    one_pass = (
+        facts.drafting(requests) / delivered + fixed * facts.draft_layers + multiplied(facts.draft_active * (1 + drafted))
+    )
     launched = 1 if case.method in _ONE_PASS else drafted
     waits = max(CUT_LAYER * model.layers - verified, 0.0) if _cut(case) else 0.0
     if _launched_ahead(case):
@@ -515,7 +517,9 @@ def prior(case: Case) -> Prior | None:
     deviations += [_PROMPTS * prompts, matrices_, _OUTSIDE_GRAPHS if outside else 0.0]
     counted = case.architecture is not None and gpu is not None
     less = 0.0 if counted else _UNCOUNTED * math.log2(case.concurrency)
-    return Prior(math.log(mean) - less, math.sqrt(sum(one * one for one in deviations)), counted, prompts, step, outside, matrices_ > 0)
+    return Prior(
+        math.log(mean) - less, math.sqrt(sum(one * one for one in deviations)), counted, prompts, step, outside, matrices_ > 0
+    )
 
 
 def _of_matrices(case: Case, gpu: Gpu | None) -> float:
