@@ -58,8 +58,8 @@ EAGER = 0.64e-3
 EAGLE, Llama-3-8B on an H100, beside memory (vllm-project/vllm#16035)."""
 EAGER_AHEAD, CUT_LAYER = 4.9e-3, 0.2e-3
 """What the host takes to launch a pass outside of CUDA graphs in releases that prepare a step ahead, and to launch each layer
-of the model where drafts are verified outside of full graphs. The GPU waits for the host only where its own work is shorter: steps
-of Qwen3.8-27B in NVFP4 on a GB10, with piecewise graphs, take 11 to 15 ms longer for each draft, which memory alone explains
+of the model where drafts are verified outside of full graphs. The GPU waits for the host only where its own work is shorter:
+steps of Qwen3.8-27B in NVFP4 on a GB10, with piecewise graphs, take 11 to 15 ms longer for each draft, as memory alone explains
 (appendix/qwen38-27b-nvfp4-vllm027.md in jschmied/dgx-spark-setup-guide, vLLM 0.27.1). With one draft a step of GLM-OCR on an
 A100 takes 4.0 and 4.3 ms longer than without (zai-org/GLM-OCR issue 218, vLLM 0.17.1). One of Hy3 on four RTX PRO 6000 takes
 16.6 ms, and 13.0 ms with a draft in graphs (vllm-project/vllm issue 48766 and pull request 48767): 0.14 ms for each of 80
