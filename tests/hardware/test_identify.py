@@ -125,6 +125,7 @@ def test_facts(name: str, facts: dict[str, Fact | None]) -> None:
     [
         ("h100-80gb", {"cuda-gib": 79.18, "bandwidth-gbs": 3350, "bf16-tflops": 989, "fp8-tflops": 1979}),
         ("NVIDIA-H100-80GB-HBM3", {"name": "h100-80gb", "fp4-tflops": None}),
+        ("H100-64GB", {"name": "h100-64gb", "memory-gib": 63.72, "bandwidth-gbs": None}),
         ("NVIDIA H100 PCIe", {"memory-gib": 79.65, "bandwidth-gbs": 2000, "bf16-tflops": 756}),
         ("h100-nvl", {"memory-gib": 93.58, "cuda-gib": None, "bandwidth-gbs": 3938}),
         ("a100-40gb", {"cuda-gib": 39.49, "bandwidth-gbs": 1555}),

@@ -25,7 +25,7 @@ def key(row: Measurement) -> tuple[object, ...]:
 
 def test_none_of_them_is_shipped() -> None:
     shipped = {key(row) for row in published()}
-    assert len(ROWS) >= 103
+    assert len(ROWS) >= 157
     assert not [row for row in ROWS if key(row) in shipped]
     assert all(row.source.startswith("https://") for row in ROWS)
 
@@ -33,17 +33,19 @@ def test_none_of_them_is_shipped() -> None:
 def test_the_error_is_small_and_to_both_sides() -> None:
     errors = [found.mid / row.gain - 1 for row, found in FOUND]
     known = [abs(found.mid / row.gain - 1) for row, found in FOUND if row.case.accepted is not None]
-    assert len(FOUND) == len(ROWS) - 3  # a block drafter with llama.cpp
-    assert statistics.median(map(abs, errors)) < 0.09
-    assert statistics.median(known) < 0.11
-    assert abs(statistics.median(errors)) < 0.041
+    # a block drafter with llama.cpp, lookups, a long prompt, and more tokens than Vulkan's kernels for few take
+    assert len(FOUND) == len(ROWS) - 12
+    assert statistics.median(map(abs, errors)) < 0.103
+    assert statistics.median(known) < 0.105
+    assert abs(statistics.median(errors)) < 0.045
 
 
 def test_help_is_told_from_harm() -> None:
     """Those that are missed lose by more than memory and compute explain: a small model with MTP in vLLM (issue 39680),
-    DeepSeek V4 Pro on AMD with 32 requests, SGLang on two GPUs, and llama.cpp for Vulkan.
+    DeepSeek V4 Pro on AMD with 32 requests, SGLang on two GPUs and with a draft in bfloat16 on an RTX 5090 that it fills, and
+    llama.cpp for Vulkan.
 
-    Of gpt-oss, the plain step takes longer.
+    Of gpt-oss, the plain step takes longer. Of Qwen3.5-122B-A10B in NVFP4, the accepted tokens are not published.
     """
     wrong = [row for row, found in FOUND if abs(row.gain - 1) > 0.08 and (row.gain > 1) != (found.mid > 1)]
     missed = {(row.case.engine, row.case.model) for row in wrong}
@@ -53,13 +55,15 @@ def test_help_is_told_from_harm() -> None:
         ("vllm", "deepseek-ai/DeepSeek-V4-Pro"),
         ("llama.cpp", "Qwen3.6-27B Q8_0"),
         ("vllm", "openai/gpt-oss-120b"),
+        ("vllm", "nvidia/Qwen3.5-122B-A10B-NVFP4"),
+        ("sglang", "RadixArk/Qwen3.8-27B-NVFP4"),
     }
-    assert len(wrong) <= 12  # of 89, 5 of them with the FP8 cache; one more without what Triton's kernels for MXFP4 take
+    assert len(wrong) <= 9  # of 139
 
 
 def test_intervals_are_no_wider_for_it() -> None:
-    assert statistics.median(found.high / found.low for _, found in FOUND) < 1.72
-    assert sum(found.low <= row.gain <= found.high for row, found in FOUND) >= 72  # of 92
+    assert statistics.median(found.high / found.low for _, found in FOUND) < 1.64
+    assert sum(found.low <= row.gain <= found.high for row, found in FOUND) >= 120  # of 145
 
 
 def test_steps_are_as_long_as_measured() -> None:
@@ -94,6 +98,29 @@ def test_an_assistant_of_gemma_4_reads_little() -> None:
         found = prior(Case("vllm", "mtp", "google/gemma-4-31B-it", "H100", 8, requests))
         assert found is not None
         assert math.exp(found.mean) == pytest.approx(gain, rel=0.06)
+
+
+def test_an_assistant_is_read_in_8_bits_beside_a_quantized_model() -> None:
+    """Gemma 4 26B-A4B in Q4 with 3 drafts, 2.83 tokens a step: 30.1 ms on a GB10 (jschmied/dgx-spark-setup-guide)."""
+    case = Case("llama.cpp", "mtp", "gemma-4-26B-A4B-it UD-Q4_K_XL", "GB10", 3, accepted=2.83)
+    model = case.architecture
+    assert model is not None
+    assert traffic_of(case, model).draft == round(945e6 * 8.5 / 16)
+    assert 1000 * steps(case, model, *case.gpus).after == pytest.approx(30.1, rel=0.06)
+    full = Case("llama.cpp", "mtp", "gemma-4-31B-it BF16.gguf", "GB10", 3)
+    assert full.architecture is not None
+    assert traffic_of(full, full.architecture).draft == 945e6
+
+
+def test_the_host_is_hidden_behind_a_long_step() -> None:
+    """With piecewise graphs on a GB10, Qwen3.8-27B in NVFP4 takes 129.0 and 132.9 ms with 3 and 4 drafts."""
+    rows = [row for row in ROWS if "appendix/qwen38-27b" in row.source and row.case.tokens in (3, 4) and row.off == 11.4]
+    assert len(rows) == 2
+    for row in rows:
+        assert row.case.architecture is not None
+        counted = steps(row.case, row.case.architecture, *row.case.gpus)
+        assert counted.waits == 0
+        assert 1000 * counted.after == pytest.approx(1000 * row.case.length / row.on, rel=0.06)
 
 
 def test_a_model_with_layers_of_its_own_has_no_assistant() -> None:

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from servelint.core.data import load_data
 from servelint.engines.registry import ENGINES
 from servelint.speculation.cases import ADVISED, BLOCK, TOKENS, Case, accepted_of, method_of
-from servelint.speculation.roofline import Prior, outside_graphs, prior
+from servelint.speculation.roofline import Prior, prior
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _NOISE, _WORKLOAD, _BLOCK, _BUILDS = 0.05, 0.06, 0.15, 0.1
 """Standard deviations of the logarithm of a measured gain. Two runs of one benchmark differ by some percent. Two workloads
 whose acceptance was not measured differ by more, those of a block drafter most, and two builds for different hardware too."""
+_ONE_BACKEND = 0.5
+"""The share of a correction that holds for another case where the kernels depend on a backend that a case does not name."""
 _OTHER_GRAPHS = 0.3
 """The share of a correction that still holds between a step in CUDA graphs and one outside of them."""
 _OTHER_MODEL, _OTHER_GPU = 0.3, 0.3
@@ -249,7 +251,8 @@ def covariance(one: Case, mine: Prior, other: Case, its: Prior) -> float:
     alike *= _same_model(one, other)
     alike *= 1.0 if _same_gpu(one, other) else _OTHER_GPU
     alike *= 1.0 if (one.accepted is None) == (other.accepted is None) else 0.7
-    alike *= 1.0 if outside_graphs(one) == outside_graphs(other) else _OTHER_GRAPHS
+    alike *= 1.0 if mine.outside == its.outside else _OTHER_GRAPHS
+    alike *= _ONE_BACKEND if mine.backends or its.backends else 1.0
     alike *= _near(one.concurrency, other.concurrency, 2.0)
     alike *= _near(1 + one.drafted, 1 + other.drafted, 1.0)
     alike *= _near(one.context, other.context, 3.0)

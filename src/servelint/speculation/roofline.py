@@ -39,6 +39,10 @@ LAYER, RANKS = 10e-6, 60e-6
 """Seconds that a layer takes beside memory and compute: its kernels, and on several GPUs their waiting for each other. The
 first is what the forward pass of Llama-3.1-8B on an H100 takes beside memory; the second follows from Llama-3-70B on 4 H100,
 where the host takes 6.3 % of a step. Llama-3.3-70B on 8 H100 and 8 H200 and Qwen3-30B-A3B on 2 H100 give 55 to 68 us."""
+RANKS_ROCM = 140e-6
+"""The same on several AMD GPUs. Without drafts, steps of Kimi-K2.5 (61 layers) and MiniMax-M2.5 (62) on four MI355X take 12.1
+and 11.1 ms with four requests, where memory and compute take 3.2 and 2.5 (the tables of
+https://github.com/ROCm/rocm-blogs/blob/HEAD/blogs/artificial-intelligence/eagle3-speculative-decoding/README.md, vLLM 0.19)."""
 TRITON_FP4 = 55e-6
 """Seconds that Triton's kernels take for a layer of experts in MXFP4 beside memory and compute. On Hopper vLLM and SGLang run
 them so: ranking the experts, sorting the tokens by them, and the sum at the end are kernels of their own. With SGLang on an
@@ -52,13 +56,16 @@ in every step is `host_seconds` of an engine."""
 EAGER = 0.64e-3
 """What a pass takes instead of PASS where the draft runs outside of CUDA graphs: the difference between 4 and 2 tokens of
 EAGLE, Llama-3-8B on an H100, beside memory (vllm-project/vllm#16035)."""
-EAGER_AHEAD, CUT_LAYER = 4.7e-3, 0.11e-3
-"""What a pass outside of CUDA graphs takes instead of PASS in releases that prepare a step ahead, and what each layer of the
-model takes beside memory where drafts are verified outside of full graphs. With one draft a step of GLM-OCR on an A100 takes
-4.0 and 4.3 ms longer than without (zai-org/GLM-OCR issue 218, vLLM 0.17.1); one of Hy3 on four RTX PRO 6000 takes 8.2 and 9.1
-ms longer, and 4.6 ms with a draft in graphs (vllm-project/vllm issue 48766 and pull request 48767); one of Qwen3.6-35B-A3B with
-an FP8 cache on an RTX PRO 5000 takes 3 to 8 ms longer for each draft than memory and compute explain, and a lookup 4.4 ms for
-40 layers (https://github.com/Gavin-Qiao/vserve/blob/HEAD/docs/research/2026-07-11-a3b-spec-decode-sweep.md, vLLM 0.24.0)."""
+EAGER_AHEAD, CUT_LAYER = 4.9e-3, 0.2e-3
+"""What the host takes to launch a pass outside of CUDA graphs in releases that prepare a step ahead, and to launch each layer
+of the model where drafts are verified outside of full graphs. The GPU waits for the host only where its own work is shorter:
+steps of Qwen3.8-27B in NVFP4 on a GB10, with piecewise graphs, take 11 to 15 ms longer for each draft, as memory alone explains
+(appendix/qwen38-27b-nvfp4-vllm027.md in jschmied/dgx-spark-setup-guide, vLLM 0.27.1). With one draft a step of GLM-OCR on an
+A100 takes 4.0 and 4.3 ms longer than without (zai-org/GLM-OCR issue 218, vLLM 0.17.1). One of Hy3 on four RTX PRO 6000 takes
+16.6 ms, and 13.0 ms with a draft in graphs (vllm-project/vllm issue 48766 and pull request 48767): 0.14 ms for each of 80
+layers. One of Qwen3.6-35B-A3B with an FP8 cache on an RTX PRO 5000 takes 10.8 ms with a lookup and 13.4, 22.4 and 26.7 ms with
+1, 2 and 3 drafts: 0.19 to 0.24 ms for each of 40 layers
+(https://github.com/Gavin-Qiao/vserve/blob/HEAD/docs/research/2026-07-11-a3b-spec-decode-sweep.md, vLLM 0.24.0)."""
 IN_A_ROW = 0.7
 """Tokens in a row read as many experts as this power of their number of tokens of different requests, because each is sent to
 some of those of the tokens before it. Four read 2.5 times the experts of one instead of 3.6 times
@@ -116,13 +123,17 @@ _ASSISTANT_LAYERS = 4
 of its own, 1024 wide (its F16 file for 31B: 945 MB, https://huggingface.co/Radamanthys11/Gemma-4-31B-it-assistant-GGUF), for
 E2B and E4B 256 wide with centroids, of which it reads few (159 MB, google/gemma-4-E4B-it-assistant). Gemma4MTP in vllm-0.29.0
 vllm/model_executor/models/gemma4_mtp.py."""
+_FULL, _Q8_OF_16 = ("BF16", "F16", "F32"), 8.5 / 16
+"""GGUF types that are not quantized, and what of an assistant's 16 bits its Q8_0 file has, which people load beside a quantized
+model: 440 MB for 26B-A4B (https://github.com/jschmied/dgx-spark-setup-guide/blob/HEAD/08-performance-tuning.md)."""
 _BLOCK_LAYERS, _BLOCK_PARAMETERS = 5, 65
 """The layers of most of them, and their parameters as a multiple of the square of their width."""
 _DEVIATIONS = {MTP: 0.12, EAGLE: 0.12, MEDUSA: 0.3, DRAFT_MODEL: 0.45, LOOKUP: 0.5, BLOCK: 0.25}
 """The standard deviation of the logarithm of a gain from the arithmetic. For a separate draft model and a lookup the software
 takes longer than the memory, and its speed is not known."""
-_OUTSIDE_GRAPHS = 0.2
-"""What it adds to that deviation if drafts run outside of CUDA graphs: hosts differ."""
+_OUTSIDE_GRAPHS, _WAITS = 0.2, 0.05
+"""What it adds to that deviation if drafts run outside of CUDA graphs: hosts differ. The second is the share of a step that the
+GPU has to wait for the host, so that it counts."""
 _GROUPS, _OTHER_KERNELS = 0.4, 0.55
 """What a block drafter adds to it: where each layer gets a group of its own, as with the later of a drafter's revisions, and
 where an engine has kernels of its own, of which it is not known what a block of tokens takes."""
@@ -258,6 +269,7 @@ class Steps:
         prompts: the prompts of all requests.
         output: tokens of an answer.
         length: the acceptance length in tokens.
+        waits: what of a step with drafts the GPU waits for launches of the host.
     """
 
     before: float
@@ -265,6 +277,7 @@ class Steps:
     prompts: float
     output: int
     length: float
+    waits: float = 0.0
 
     @property
     def gain(self) -> float:
@@ -293,7 +306,7 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int, drafting
         flops = _ANY_INTENSITY * bandwidth / 1000
     delivered, computed = 1e9 * bandwidth * MEMORY * count, 1e12 * flops * COMPUTE * count
     requests, drafted = case.concurrency, case.drafted
-    fixed = 0.0 if gpu is None else LAYER if count == 1 else RANKS
+    fixed = 0.0 if gpu is None else LAYER if count == 1 else RANKS_ROCM if gpu.vendor == "amd" else RANKS
 
     layers = fixed * model.layers
     if _triton_fp4(model, gpu):
@@ -314,13 +327,20 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int, drafting
     plain, host = ENGINES[case.engine].host_seconds if case.engine in ENGINES else (0.0, 0.0)
     plain = 0.0 if case.method == LOOKUP and _overlaps(case) else plain
     passes = 0 if case.method == LOOKUP else 1 if case.method == BLOCK else drafted
-    after = step(1 + drafting * drafted) + passes * (facts.drafting(requests) / delivered + fixed * facts.draft_layers)
-    after += multiplied(facts.draft_active * (1 + drafted))
+    verified = step(1 + drafting * drafted)
+    one_pass = (
+        facts.drafting(requests) / delivered + fixed * facts.draft_layers + multiplied(facts.draft_active * (1 + drafted))
+    )
+    launched = 1 if case.method in _ONE_PASS else drafted
+    waits = max(CUT_LAYER * model.layers - verified, 0.0) if _cut(case) else 0.0
+    if _launched_ahead(case):
+        waits += max(launched * EAGER_AHEAD - passes * one_pass, 0.0)
+    else:
+        waits += launched * _pass(case)
+    after = verified + passes * one_pass + waits + host + SAMPLING
     after += facts.groups * (ENGINES[case.engine].group_seconds if case.engine in ENGINES else 0.0)
-    after += host + SAMPLING + (1 if case.method in _ONE_PASS else drafted) * _pass(case)
-    after += CUT_LAYER * model.layers if _cut(case) else 0.0
     prompts = multiplied(facts.active * case.input) if case.input else 0.0
-    return Steps(step(1) + plain, after, prompts, case.output or 256, 1 + drafting * (case.length - 1))
+    return Steps(step(1) + plain, after, prompts, case.output or 256, 1 + drafting * (case.length - 1), waits)
 
 
 def _triton_fp4(model: Architecture, gpu: Gpu | None) -> bool:
@@ -344,10 +364,15 @@ def _pass(case: Case) -> float:
     if engine is None:
         return PASS
     if outside_graphs(case) and case.method != LOOKUP:
-        return EAGER_AHEAD if _overlaps(case) else EAGER
+        return EAGER
     if engine.padded_drafts_since and _since(case, engine.padded_drafts_since):
         return PADDED_PASS
     return PASS if not engine.graphed_drafts_since or _since(case, engine.graphed_drafts_since) else EAGER
+
+
+def _launched_ahead(case: Case) -> bool:
+    """Whether the host launches a pass of the draft outside of CUDA graphs, in a release that prepares a step ahead."""
+    return outside_graphs(case) and case.method != LOOKUP and _overlaps(case)
 
 
 def outside_graphs(case: Case) -> bool:
@@ -387,16 +412,17 @@ def _since(case: Case, since: str) -> bool:
 
 def traffic_of(case: Case, model: Architecture) -> Traffic:
     """What the steps of a case read and compute, the draft of its method included."""
-    return _traffic(model, case.method)
+    quantized = model.quantization.scheme == "gguf" and not (model.quantization.gguf or "").endswith(_FULL)
+    return _traffic(model, case.method, _Q8_OF_16 if quantized else 1.0)
 
 
 @lru_cache(maxsize=256)
-def _traffic(model: Architecture, method: str) -> Traffic:
+def _traffic(model: Architecture, method: str, assistant: float) -> Traffic:
     if method == BLOCK:
         return _block(model)
     if method == MTP and model.architecture.startswith("Gemma4") and not model.mtp_layers:
         found = traffic(model)
-        found.draft = next(size for part, size in _ASSISTANTS.items() if part in model.name)
+        found.draft = round(next(size for part, size in _ASSISTANTS.items() if part in model.name) * assistant)
         found.draft_layers = _ASSISTANT_LAYERS
         return found
     if method != EAGLE:
@@ -443,6 +469,8 @@ class Prior:
         counted: model and GPU are known, so that the arithmetic counts.
         prompts: the share of the time that is spent on prompts.
         step: seconds of a step without drafts, 0 where model or GPU are not known.
+        outside: drafts run outside of CUDA graphs, and the GPU waits for the host for it.
+        backends: the engine's backends have kernels of very different speed for it.
     """
 
     mean: float
@@ -450,6 +478,8 @@ class Prior:
     counted: bool
     prompts: float
     step: float
+    outside: bool = False
+    backends: bool = False
 
 
 def prior(case: Case) -> Prior | None:
@@ -461,8 +491,10 @@ def prior(case: Case) -> Prior | None:
         deviations += _of_block(case)
     gpu, count = case.gpus
     prompts = step = 0.0
+    outside = outside_graphs(case)
     if case.architecture is not None:
         found = steps(case, case.architecture, gpu, count)
+        outside = outside and found.waits > _WAITS * found.after
         mean, prompts = found.gain, found.on_prompts
         step = found.before if gpu is not None else 0.0
         if case.method == LOOKUP and case.accepted is not None:
@@ -481,10 +513,13 @@ def prior(case: Case) -> Prior | None:
     if case.accepted is None:
         deviations.append(_UNKNOWN_LENGTH * math.sqrt(case.drafted))
     deviations.append(_MANY_TOKENS * max(math.log2(case.concurrency * (1 + case.drafted) / 8), 0.0))
-    deviations += [_PROMPTS * prompts, _of_matrices(case, gpu), _OUTSIDE_GRAPHS if outside_graphs(case) else 0.0]
+    matrices_ = _of_matrices(case, gpu)
+    deviations += [_PROMPTS * prompts, matrices_, _OUTSIDE_GRAPHS if outside else 0.0]
     counted = case.architecture is not None and gpu is not None
     less = 0.0 if counted else _UNCOUNTED * math.log2(case.concurrency)
-    return Prior(math.log(mean) - less, math.sqrt(sum(one * one for one in deviations)), counted, prompts, step)
+    return Prior(
+        math.log(mean) - less, math.sqrt(sum(one * one for one in deviations)), counted, prompts, step, outside, matrices_ > 0
+    )
 
 
 def _of_matrices(case: Case, gpu: Gpu | None) -> float:
