@@ -411,3 +411,18 @@ def test_a_program_that_a_container_runs_counts_there(workspace: Workspace) -> N
         ("serve.py", "0.11.0"),
         ("other.py", None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.service", "[Unit]\nDescription=vLLM\n[Service]\nEnvironment=MODEL=m\nExecStart=/usr/bin/python3 /opt/a/serve.py\n"),
+        ("run.sh", "MODEL=m python serve.py # vllm\n"),
+    ],
+)
+def test_a_program_that_another_file_starts_counts_there(name: str, text: str, workspace: Workspace) -> None:
+    workspace.file("serve.py", 'import os, subprocess\nsubprocess.run(["vllm", "serve", os.environ["MODEL"]])\n')
+    workspace.file(name, text)
+    (launch,) = check(["."]).launches
+    assert os.path.normpath(launch.source.path) == name
+    assert [word.value for word in launch.argv] == ["m"]

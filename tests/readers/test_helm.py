@@ -441,7 +441,7 @@ class TestCharts:
     def test_chart(self, chart: dict[str, Any]) -> None:
         assert chart.keys() <= {
             *("chart", "source", "releases", "about", "marks", "entries", "has", "on", "off", "image", "anchor", "cases"),
-            *("parts", "env", "closed", "resources", "settings", "templates"),
+            *("parts", "env", "closed", "resources", "settings", "templates", "defaults", "named"),
         }
         assert chart["source"].startswith("https://")
         assert chart["releases"]

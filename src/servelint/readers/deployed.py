@@ -61,12 +61,16 @@ def whole(found: list[Launch]) -> list[Launch]:
     """The launches of several files without the parts that stand in one of them: each counts once.
 
     Such a part is a variable of a `.env` file that a launch beside it reads, a file of options that it names, the model that a
-    client asks a server for, or a list in a chart's values whose words a launch of the chart's templates has. A program that a
-    container of another file runs counts there.
+    client asks a server for, or a list in a chart's values whose words a launch of the chart's templates has. What a container
+    of another file runs counts there, and so does a Python program that another file starts.
     """
     parts = [one for one in found if one.fragment or _values_of(one) is not None]
-    run = {_place(one) for one in found if one.container is not None and one.source.path != one.site.source.path}
-    if run:  # a container runs the program: it is not started without it as well
+    run = {
+        _place(one)
+        for one in found
+        if one.source.path != one.site.source.path and (one.container is not None or one.site.source.path.endswith(".py"))
+    }
+    if run:  # another file runs the program: it is not started without it as well
         found = [
             one
             for one in found

@@ -540,7 +540,7 @@ class Evaluator:
     def leaving(self, run: Callable[[], T], controls: tuple[str, ...]) -> T:
         """Run a function, a file, a loop or one round of it, which a plain run may leave early.
 
-        What it leaves it with is joined to what the rest makes of other values: that is what the script goes on with.
+        What it leaves it with is joined to what the rest makes of other values: the script continues with that.
 
         Args:
             run: Runs it.
