@@ -7,7 +7,7 @@ import os
 from servelint.core import bounds
 from servelint.core.data import DataError
 from servelint.core.finding import SEVERITIES, Finding, Related
-from servelint.core.launch import Launch
+from servelint.core.launch import Launch, ReleaseClaim
 from servelint.core.problem import Problem
 from servelint.core.result import Report, Silenced
 from servelint.core.run import Run, TooLong, TooMuchWork, time_limit
@@ -273,6 +273,9 @@ def add_source(
     try:
         with Run(source.path, bounds.PIECES.most) as run:
             reading = read(source, neighbours)
+            for launch in [other for one in reading.launches for other in one.every]:
+                if launch.release.assumed and launch.engine in settings.engine_versions:
+                    launch.release = ReleaseClaim()
             found = check_launches(source, reading.launches, settings, judging, report.silenced, undecided=undecided)
     except TooMuchWork:
         report.errors.append(Problem(source.path, bounds.PIECES.message, limit=True))

@@ -90,3 +90,64 @@ def test_words_that_no_engine_takes_stay_errors(tmp_path: Path) -> None:
     text = "python3 -m sglang.launch_server --model-path m --tp-size 1.5\n"
     report = check(tmp_path, {"python/pyproject.toml": PROJECT.format("sglang"), "run.sh": text}, "run.sh")
     assert [(one.rule, one.severity) for one in report.findings] == [("sglang/invalid-value", "error")]
+
+
+REQUIRED = "torch\nvllm==0.11.0\n"
+LOCK = '[[package]]\nname = "vllm"\nversion = "0.11.0"\n'
+
+
+@together(
+    "path, files, release",
+    [
+        ("run.sh", {"requirements.txt": REQUIRED}, "0.11.0"),
+        ("a/b/run.sh", {"requirements.txt": REQUIRED}, "0.11.0"),
+        ("a/run.sh", {"a/requirements.txt": "vllm==0.10.0\n", "requirements.txt": REQUIRED}, "0.10.0"),
+        ("a/run.sh", {"pyproject.toml": '[project]\ndependencies = ["vllm==0.11.0"]\n'}, "0.11.0"),
+        ("a/run.sh", {"uv.lock": LOCK, "pyproject.toml": '[project]\ndependencies = ["vllm>=0.9"]\n'}, "0.11.0"),
+        ("run.sh", {"environment.yml": "dependencies:\n  - pip:\n      - vllm==0.11.0\n"}, "0.11.0"),
+        ("run.sh", {"requirements.txt": "vllm>=0.11.0\n"}, None),
+        ("run.sh", {"requirements.txt": REQUIRED, "uv.lock": LOCK.replace("0.11.0", "0.12.0")}, None),
+        ("a/run.sh", {"a/requirements.txt": "requests\n", "requirements.txt": REQUIRED}, None),
+        ("a/b/c/d/run.sh", {"requirements.txt": REQUIRED}, None),
+        ("README.md", {"requirements.txt": REQUIRED}, None),
+        ("run.sh", {"requirements.txt": REQUIRED, "pyproject.toml": PROJECT.format("vllm")}, None),
+    ],
+)
+def test_the_release_that_the_project_requires(path: str, files: dict[str, str], release: str | None, tmp_path: Path) -> None:
+    folder = tmp_path / str(abs(hash((path, *files.items()))))
+    text = "```bash\nvllm serve m\n```\n" if path == "README.md" else "vllm serve m\n"
+    (found,) = check(folder, {path: text, **files}, path).launches
+    assert found.release.release == release
+
+
+@together(
+    "text, release",
+    [
+        ("pip install vllm==0.12.0\nvllm serve m\n", "0.12.0"),
+        ("pip install vllm\nvllm serve m\n", None),
+        ("docker run vllm/vllm-openai:v0.20.0 --model m\n", "0.20.0"),
+        ("docker run own/image vllm serve m\n", None),
+        ("sglang serve --model-path m\n", None),
+        ("ssh gpu1 vllm serve m\n", None),
+        ("docker exec llm vllm serve m\n", None),
+        ("conda activate serving\nvllm serve m\n", None),
+        ("source ~/serving/bin/activate\nvllm serve m\n", None),
+        ("source $ENVS/vllm/bin/activate\nvllm serve m\n", None),
+        ("/opt/serving/bin/vllm serve m\n", None),
+        ("module load cuda vllm\nvllm serve m\n", None),
+        ("source .venv/bin/activate\nvllm serve m\n", "0.11.0"),
+        (". venv/bin/activate && exec vllm serve m\n", "0.11.0"),
+    ],
+)
+def test_what_a_launch_itself_says_counts_before_requirements(text: str, release: str | None, tmp_path: Path) -> None:
+    folder = tmp_path / str(abs(hash(text)))
+    (found,) = check(folder, {"run.sh": text, "requirements.txt": REQUIRED}, "run.sh").launches
+    assert found.release.release == release
+
+
+def test_settings_count_before_requirements(tmp_path: Path) -> None:
+    report = check(tmp_path, {"run.sh": "vllm serve m\n", "requirements.txt": REQUIRED}, "run.sh", vllm="0.20.0")
+    (found,) = report.launches
+    assert found.release.release is None
+    assert found.judged is not None
+    assert (found.judged.release, found.judged.how) == ("0.20.0", "settings")

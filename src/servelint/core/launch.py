@@ -79,9 +79,10 @@ class ReleaseClaim:
         span: Where the claim stands.
         rolling: Whether it is the newest release at the time of the pull (`latest`, `nightly`).
         build: What the tag or the version has behind the release, where no published build of it has that: a fork's name.
+        assumed: Whether only the project's requirements say it, so that settings which name a release count before it.
     """
 
-    __slots__ = ("build", "how", "release", "rolling", "span")
+    __slots__ = ("assumed", "build", "how", "release", "rolling", "span")
 
     def __init__(
         self,
@@ -90,7 +91,9 @@ class ReleaseClaim:
         span: Span | None = None,
         rolling: bool = False,
         build: str = "",
+        assumed: bool = False,
     ) -> None:
+        self.assumed = assumed
         self.release = release
         self.how = how
         self.span = span

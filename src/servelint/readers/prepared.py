@@ -19,6 +19,8 @@ from servelint.syntax.shell.state import file_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from servelint.core.launch import OpenedFile
     from servelint.syntax.shell.evaluate import Invocation
     from servelint.syntax.shell.state import Here
@@ -221,7 +223,7 @@ def _install(words: list[Word], ran: Invocation, known: Claims) -> Claims:
         elif not flat.startswith("-"):
             found.update(_built([word], ran, known))
             if re.match(r"\.(?:/|\[|$)", flat) and not found:
-                found.update(_of_text(ran, "pyproject.toml", _PROJECT))
+                found.update(_of_text(_text(ran, "pyproject.toml"), _PROJECT))
     return found
 
 
@@ -249,21 +251,46 @@ _ABOVE = ("", "../", "../../", "../../../")
 def _project(tool: str, ran: Invocation) -> Claims:
     """What a project's lock file names, else what its own file pins; the tools look for them in the folders above as well."""
     for above in _ABOVE:
-        found = _of_text(ran, above + _LOCKS[tool], _LOCKED_WHEEL if tool == "pixi" else _LOCKED)
-        found = found or _of_text(ran, above + "pyproject.toml", _PROJECT)
-        if found:
+        lock = _text(ran, above + _LOCKS[tool])
+        found = _of_lock(tool, lock) or _of_text(_text(ran, above + "pyproject.toml"), _PROJECT)
+        if found or lock is not None:
             return found
-        if ran.open(TracedText.of(above + _LOCKS[tool])) is not None:
-            break
     return {}
 
 
-def _of_text(ran: Invocation, name: str, pattern: str) -> Claims:
+def of_project(open: Callable[[str], TracedText | None]) -> Claims:
+    """What the nearest folder with a lock file, a project file or requirements pins: what is installed for its scripts.
+
+    open: the text of a file below a folder; None if it is not there.
+    """
+    for above in _ABOVE:
+        texts = {name: open(above + name) for name in (*_LOCKS.values(), "pyproject.toml", *_REQUIRED)}
+        found = [_of_lock(tool, texts[name]) for tool, name in _LOCKS.items()]
+        found.append(_of_text(texts["pyproject.toml"], _PROJECT))
+        found += [of_requirements(text) for name in _REQUIRED if (text := texts[name]) is not None]
+        if any(text is not None for text in texts.values()):
+            pinned = [{key: one for key, one in claims.items() if one.release is not None} for claims in found]
+            return for_later([claims for claims in pinned if claims])
+    return {}
+
+
+_REQUIRED = ("requirements.txt", "environment.yml", "environment.yaml")
+
+
+def _text(ran: Invocation, name: str) -> TracedText | None:
     opened = ran.open(TracedText.of(name))
+    return opened.text if opened is not None else None
+
+
+def _of_lock(tool: str, text: TracedText | None) -> Claims:
+    return _of_text(text, _LOCKED_WHEEL if tool == "pixi" else _LOCKED)
+
+
+def _of_text(text: TracedText | None, pattern: str) -> Claims:
     found: list[Claims] = []
-    for match in installs.with_package(pattern).finditer(opened.text.flat) if opened is not None else ():
-        if opened is not None:
-            span = opened.text.span(*match.span("release"))
+    if text is not None:
+        for match in installs.with_package(pattern).finditer(text.flat):
+            span = text.span(*match.span("release"))
             found.append({packages()[match.group("name").lower()]: ReleaseClaim(match.group("release"), "pip", span)})
     return for_later(found)
 
