@@ -106,7 +106,7 @@ LOCK = '[[package]]\nname = "vllm"\nversion = "0.11.0"\n'
         ("a/run.sh", {"uv.lock": LOCK, "pyproject.toml": '[project]\ndependencies = ["vllm>=0.9"]\n'}, "0.11.0"),
         ("run.sh", {"environment.yml": "dependencies:\n  - pip:\n      - vllm==0.11.0\n"}, "0.11.0"),
         ("run.sh", {"requirements.txt": "vllm>=0.11.0\n"}, None),
-        ("run.sh", {"requirements.txt": REQUIRED, "uv.lock": LOCK.replace("0.11.0", "0.12.0")}, None),
+        ("run.sh", {"requirements.txt": REQUIRED, "uv.lock": LOCK.replace("0.11.0", "0.12.0"), "pyproject.toml": ""}, None),
         ("a/run.sh", {"a/requirements.txt": "requests\n", "requirements.txt": REQUIRED}, None),
         ("a/b/c/d/run.sh", {"requirements.txt": REQUIRED}, None),
         ("README.md", {"requirements.txt": REQUIRED}, None),

@@ -259,22 +259,26 @@ def _project(tool: str, ran: Invocation) -> Claims:
 
 
 def of_project(open: Callable[[str], TracedText | None]) -> Claims:
-    """What the nearest folder with a lock file, a project file or requirements pins: what is installed for its scripts.
+    """What the nearest folder with a project file or requirements pins, its lock file included.
 
     open: the text of a file below a folder; None if it is not there.
     """
     for above in _ABOVE:
-        texts = {name: open(above + name) for name in (*_LOCKS.values(), "pyproject.toml", *_REQUIRED)}
-        found = [_of_lock(tool, texts[name]) for tool, name in _LOCKS.items()]
-        found.append(_of_text(texts["pyproject.toml"], _PROJECT))
-        found += [of_requirements(text) for name in _REQUIRED if (text := texts[name]) is not None]
-        if any(text is not None for text in texts.values()):
+        own = open(above + "pyproject.toml")
+        locks = {tool: open(above + name) for tool, name in _LOCKS.items()} if own is not None else {}
+        required = [text for name in _REQUIRED if (text := open(above + name)) is not None]
+        if own is not None or required:
+            found = [
+                _of_text(own, _PROJECT),
+                *[_of_lock(tool, text) for tool, text in locks.items()],
+                *map(of_requirements, required),
+            ]
             pinned = [{key: one for key, one in claims.items() if one.release is not None} for claims in found]
             return for_later([claims for claims in pinned if claims])
     return {}
 
 
-_REQUIRED = ("requirements.txt", "environment.yml", "environment.yaml")
+_REQUIRED = ("requirements.txt", "environment.yml")
 
 
 def _text(ran: Invocation, name: str) -> TracedText | None:
