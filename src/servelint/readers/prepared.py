@@ -278,7 +278,7 @@ def of_project(open: Callable[[str], TracedText | None]) -> Claims:
     return {}
 
 
-_REQUIRED = ("requirements.txt", "environment.yml")
+_REQUIRED = ("requirements.txt", "requirements.lock", "environment.yml")
 
 
 def _text(ran: Invocation, name: str) -> TracedText | None:

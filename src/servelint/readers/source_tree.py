@@ -32,8 +32,8 @@ _PAGES = (".md", ".mdx", ".markdown", ".rst", ".ipynb")
 """Files whose commands a reader types, in an environment of their own."""
 _ELSEWHERE = (
     r"\b(?:ssh|scp|docker|podman|apptainer|singularity|enroot|kubectl|conda|mamba|micromamba|pipx|uvx|sky|modal)\b"
-    r"|\bpip3?[ \t]+install\b|\buv[ \t]+(?:pip|add|tool|venv)\b|\bmodule[ \t]+load\b|--container-image\b"
-    r"|(?<![\w./}$~])[/~$][^\s\"';|&]{0,200}/bin/(?:activate|python3?|vllm)\b"
+    r"|\bpip3?[ \t]+install\b|\buv[ \t]+(?:pip|add|tool)\b|\bmodule[ \t]+load\b|--container-image\b"
+    r"|(?<![\w./}$~])[/~$][^\s\"';|&]{0,200}/bin/(?:activate|python3?|sglang|vllm)\b"
 )
 """What shows that a script's commands run on another machine, in a container, or in an environment of their own."""
 _OWN = ("version.py", "envs.py", "launch_server.py")
