@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.api import find_launches
+from servelint.core.launch import ReleaseClaim
 from servelint.core.source import Source
 from servelint.lsp import cursor
 from servelint.lsp.cursor import Cursor
@@ -218,3 +220,11 @@ def test_a_comment_to_servelint_is_that_of_the_line() -> None:
     assert found is not None
     assert found.group("text").strip() == "gpu=h1"
     assert cursor.directive(source, source.text.index("serve m")) is None
+
+
+def test_a_release_of_the_settings_counts_before_what_a_project_requires() -> None:
+    (launch,) = find_launches("vllm serve m\n", "run.sh")
+    launch.release = ReleaseClaim("0.11.0", "pip", assumed=True)
+    assert [cursor.config_of(launch, given).release for given in (None, "0.20.0")] == ["0.11.0", "0.20.0"]
+    launch.release = ReleaseClaim("0.11.0", "pip")
+    assert cursor.config_of(launch, "0.20.0").release == "0.11.0"

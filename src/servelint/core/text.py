@@ -120,7 +120,7 @@ class TracedText:
     __slots__ = ("_starts", "flat", "pieces")
 
     def __init__(self, pieces: Iterable[Piece], flat: str | None = None) -> None:
-        """Args: flat: the text of the pieces, of which none is empty, where it is known already."""
+        """Join pieces. flat: their text where it is known already; none of them is empty then."""
         self._starts: list[int] | None = None
         if flat is not None:
             self.pieces, self.flat = tuple(pieces), flat

@@ -109,8 +109,8 @@ def index_in(text: TracedText, source: Source, offset: int) -> int | None:
 
 
 def config_of(launch: Launch, release: str | None) -> Config:
-    """The launch under the release that it names, else under another one."""
-    named = launch.release.release or release
+    """The launch under the release that it names, else under `release`, which counts before what its project requires."""
+    named = release if launch.release.assumed and release else launch.release.release or release
     return configs(launch, [named] if named is not None else [])[0]
 
 

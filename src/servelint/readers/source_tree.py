@@ -64,7 +64,7 @@ def claim(launches: list[Launch], beside: Neighbours) -> None:
             if required is None:
                 required = prepared.of_project(text_of)
             pinned = required.get(engine)
-            if pinned is not None:
+            if pinned is not None and pinned.release is not None:
                 launch.release = ReleaseClaim(pinned.release, pinned.how, pinned.span, build=pinned.build, assumed=True)
 
 
