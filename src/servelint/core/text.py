@@ -331,4 +331,14 @@ class TracedText:
         return TracedText([piece.softened() for piece in self.pieces])
 
 
+class Number(TracedText):
+    """The digits of a number in a program, which adds it where it joins other texts."""
+
+    __slots__ = ()
+
+    def softened(self) -> Number:
+        """The same number, marked as a default that the environment may override."""
+        return Number(super().softened().pieces)
+
+
 EMPTY = TracedText(())

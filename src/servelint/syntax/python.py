@@ -15,7 +15,7 @@ import warnings
 
 from servelint.core.launch import Word
 from servelint.core.source import Source, Span
-from servelint.core.text import EMPTY, HOLE, TracedText, unknown
+from servelint.core.text import EMPTY, HOLE, Number, TracedText, unknown
 from servelint.syntax.shell.recipe import joined
 from servelint.syntax.shell.words import split
 
@@ -37,15 +37,6 @@ _TRIES = 128
 
 
 MORE = "$more_arguments "
-
-
-class Number(TracedText):
-    """The digits of a number: `+` adds it, where it puts texts together."""
-
-    __slots__ = ()
-
-    def softened(self) -> Number:
-        return Number(super().softened().pieces)
 
 
 class Listed:

@@ -227,7 +227,7 @@ class _Blocks:
             return None
         if self.where == "coproc":
             self.where = _COMMAND
-            if word not in (*_CLOSED_BY, "[["):
+            if word not in _CLOSED_BY and word != "[[":
                 return None  # its name, or a plain command
         if self.where in (_COMMAND, _COMPOUND):
             return self.reserved(word, at, top)

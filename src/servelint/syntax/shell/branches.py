@@ -44,15 +44,21 @@ _HALF = re.compile(
 """What may be a part of a statement, a heredoc or a quote that other lines end."""
 
 
-class Lines(list[TracedText]):
-    """What commands print into a file. Where the branches of an undecided condition print lines after which a script ends, the
-    joined lines are not a script: `marks` divide them as a statement of the file would.
+class Printed:
+    """What commands print, text by text.
+
+    Where the branches of an undecided condition print lines of a file after which a script ends, the joined lines are not a
+    script: marks divide them as a statement of the file would.
+
+    Args:
+        into_file: Whether the commands print into a file, which may be a script.
     """
 
-    __slots__ = ("_marks",)
+    __slots__ = ("_marks", "into_file", "texts")
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, into_file: bool = False) -> None:
+        self.into_file = into_file
+        self.texts: list[TracedText] = []
         self._marks: set[int] = set()
 
     def divide(self, ends: list[int], test: TracedText) -> None:
@@ -64,7 +70,7 @@ class Lines(list[TracedText]):
         """
         start, middle, end = ends
         before, *arms = [
-            "".join([one.flat for one in self[low:high] if id(one) not in self._marks])
+            "".join([one.flat for one in self.texts[low:high] if id(one) not in self._marks])
             for low, high in ((0, start), (start, middle), (middle, end))
         ]
         whole = all(text == "" or text.endswith("\n") for text in (before, *arms)) and not before.endswith("\\\n")
@@ -73,14 +79,14 @@ class Lines(list[TracedText]):
         condition = TracedText((unknown(test.flat, test.span()),))
         begin = TracedText.join((TracedText.of('if [ -n "'), condition, TracedText.of('" ]; then\n:\n')))
         otherwise, finish = TracedText.of("else\n:\n"), TracedText.of("fi\n")
-        self.insert(end, finish)
-        self.insert(middle, otherwise)
-        self.insert(start, begin)
+        self.texts.insert(end, finish)
+        self.texts.insert(middle, otherwise)
+        self.texts.insert(start, begin)
         self._marks |= {id(begin), id(otherwise), id(finish)}
 
-    def text(self, script: bool) -> TracedText:
+    def text(self, script: bool = False) -> TracedText:
         """All of it. script: whether it is a shell script, which may have statements."""
-        return TracedText.join([one for one in self if script or id(one) not in self._marks])
+        return TracedText.join([one for one in self.texts if script or id(one) not in self._marks])
 
 
 class Decision:

@@ -47,7 +47,7 @@ def run(
     if name in SILENT:
         if shell.printed is not None and name in ("echo", "pwd"):
             text = commands.printed(shell, words, here)
-            shell.printed.append(text if text is not None else TracedText((unknown("$(" + name + ")", site),)))
+            shell.printed.texts.append(text if text is not None else TracedText((unknown("$(" + name + ")", site),)))
         return SUCCESS
     handler = _HANDLERS.get(name)
     if handler is not None:
@@ -113,7 +113,7 @@ def _printf(shell: Evaluator, words: list[Word]) -> Status:
             end = _END.search(words[1].text.flat) if len(words) > 1 else None
             after = end.group().replace("\\n", "\n") if end is not None else ""
             text = TracedText.join((TracedText((unknown("$(printf)", words[0].site),)), TracedText.of(after)))
-        shell.printed.append(text)
+        shell.printed.texts.append(text)
     return SUCCESS
 
 

@@ -237,11 +237,11 @@ def redirected(shell: Evaluator, node: Node, here: TracedText | None = None) -> 
     outer = shell.printed
     group = _is_group(body)
     if (outer is not None or (written and group)) and not simple and any(_takes_output(one) for one in node.fields("redirect")):
-        shell.printed = branches.Lines()
-    lines = shell.printed if written and group and isinstance(shell.printed, branches.Lines) else None
+        shell.printed = branches.Printed(into_file=True)
+    lines = shell.printed if written and group and shell.printed is not None and shell.printed.into_file else None
     status = command(shell, node, here) if body is None or body.type == "command" else shell.visit(body)
     for path, adds in written:
-        plain = lines.text(script=False) if lines is not None else None
+        plain = lines.text() if lines is not None else None
         script = plain is not None and is_shell(path.flat, plain.flat)
         shell.write(path, lines.text(script=True) if lines is not None and script else plain, adds)
     shell.printed = outer
@@ -260,7 +260,7 @@ def pipe(shell: Evaluator, here: TracedText | None, nodes: list[Node]) -> Status
     for node in [part for one in nodes for part in _piped(one)]:
         outer = shell.state
         group = _is_group(node)
-        shell.printed = [] if group or outer_printed is not None else None
+        shell.printed = branches.Printed() if group or outer_printed is not None else None
         shell.steps += 2
         shell.state = outer.copy()
         printed = _printed_by(shell, node, here)
@@ -269,14 +269,14 @@ def pipe(shell: Evaluator, here: TracedText | None, nodes: list[Node]) -> Status
         else:
             status = redirected(shell, node, here) if node.type == "redirected_statement" else shell.visit(node)
         if group and shell.printed is not None:
-            printed = TracedText.join(shell.printed)
+            printed = shell.printed.text()
         outer.files, outer.installed = shell.state.files, shell.state.installed
         shell.state = outer
         here = printed
         reads |= shell.reads
     shell.reads, shell.printed = reads, outer_printed
     if shell.printed is not None:
-        shell.printed.append(here if here is not None else TracedText((unknown("$(|)", None),)))
+        shell.printed.texts.append(here if here is not None else TracedText((unknown("$(|)", None),)))
     return Status(None, likely=status.likely)
 
 
@@ -375,7 +375,7 @@ def _simple(shell: Evaluator, start: int, here: TracedText | None) -> tuple[Stat
         shell.lost = found.lost
         outer = shell.printed
         if outer is not None and any(operator in _OUTPUTS for operator, _ in found.files):
-            shell.printed = []
+            shell.printed = branches.Printed()
         status = shell.invoke(words, inline, found.site, here)
         shell.printed = outer
         return status, None
@@ -463,7 +463,7 @@ def _starts_known(command: TracedText, shell: Evaluator) -> bool:
 def _captured(shell: Evaluator, command: TracedText) -> TracedText | None:
     """What the statements of a substitution print; None if that depends on a condition that is not decided."""
     outer, reads, before = (shell.script, shell.state, shell.on_path), shell.reads, set(shell.decisions)
-    around, shell.printed = shell.printed, []
+    around, shell.printed = shell.printed, branches.Printed()
     shell.script, shell.state = Script(command), shell.state.copy()
     shell.state.errexit = False  # bash does not hand it on
     shell.visit(shell.script.root)
@@ -471,7 +471,7 @@ def _captured(shell: Evaluator, command: TracedText) -> TracedText | None:
     shell.script, shell.state, shell.on_path = outer
     undecided = frozenset(shell.decisions) - before
     shell.reads |= reads | undecided
-    found = TracedText.join(printed)
+    found = printed.text()
     return None if undecided else found.cut(0, len(found.flat.rstrip("\n")))
 
 

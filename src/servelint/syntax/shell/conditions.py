@@ -14,7 +14,7 @@ from servelint.syntax.shell.state import Status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.syntax.shell.parameters import Scope
+    from servelint.syntax.shell.evaluate import Evaluator
 
 _NUMERIC = {"-eq": eq, "-ne": ne, "-gt": gt, "-ge": ge, "-lt": lt, "-le": le}
 _BINARY = frozenset(("=", "==", "!=", "=~", "<", ">", "-nt", "-ot", "-ef", *_NUMERIC))
@@ -40,9 +40,9 @@ class _NotRead(Exception):
     """The tests cannot be parsed: whether they hold is unknown."""
 
 
-def double(raw: TracedText, scope: Scope) -> Status:
+def double(raw: TracedText, shell: Evaluator) -> Status:
     """`[[ raw ]]`: words are not split, and an unquoted right side is a pattern."""
-    parser = _Parser(raw, scope)
+    parser = _Parser(raw, shell)
     try:
         status = parser.either()
     except _NotRead:
@@ -50,17 +50,17 @@ def double(raw: TracedText, scope: Scope) -> Status:
     return status if parser.at_end() else _UNSURE
 
 
-def _number(text: TracedText, scope: Scope) -> TracedText:
+def _number(text: TracedText, shell: Evaluator) -> TracedText:
     """An operand of -eq and the like: inside double brackets it is arithmetic."""
-    return text if arithmetic.decimal(text.flat.replace(HOLE, "")) is not None else scope.arithmetic(text, text)
+    return text if arithmetic.decimal(text.flat.replace(HOLE, "")) is not None else shell.arithmetic(text, text)
 
 
 class _Parser:
     """Parses and evaluates tests; like a shell, it expands the operands of all of them."""
 
-    def __init__(self, raw: TracedText, scope: Scope) -> None:
+    def __init__(self, raw: TracedText, shell: Evaluator) -> None:
         self.raw = raw
-        self.scope = scope
+        self.shell = shell
         self.flat = raw.flat
         self.at = 0
 
@@ -125,21 +125,21 @@ class _Parser:
 
     def leaf(self, operator: str, word: TracedText, right: TracedText | None = None) -> Status:
         """One test: its operator, its only or left operand, and its right one."""
-        scope, left = self.scope, expand.value(word, self.scope)
+        shell, left = self.shell, expand.value(word, self.shell)
         value: str | None = None
         if right is None:
-            status = _unary(operator, left, scope)
+            status = _unary(operator, left, shell)
         elif operator in _NUMERIC:
-            number = _number(expand.value(right, scope), scope)
+            number = _number(expand.value(right, shell), shell)
             value = None if number.assumed else number.value
-            status = _numeric(operator, _number(left, scope), number)
+            status = _numeric(operator, _number(left, shell), number)
         else:
-            parts = scope.pattern(right)
+            parts = shell.pattern(right)
             pattern = parameters.read_pattern([(text.flat, quoted) for text, quoted in parts])
             if pattern is not None and all(text.known and not text.assumed for text, _ in parts):
                 value = parameters.literal(pattern)
             status = _compare(operator, left, parts)
-        return scope.tested(status, operator, [word] if right is None else [word, right], value)
+        return shell.tested(status, operator, [word] if right is None else [word, right], value)
 
 
 _BARE = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\})", re.ASCII)
@@ -157,37 +157,37 @@ def _regex_end(flat: str, at: int) -> int:
     return min(at, len(flat))
 
 
-def single(words: list[Word], scope: Scope) -> Status:
+def single(words: list[Word], shell: Evaluator) -> Status:
     """`[ words ]` and `test words`, by the number of words as POSIX defines it."""
     texts = [word.text for word in words]
     values = [text.value for text in texts]
     raws = [TracedText.of(word.site.text if word.site is not None else word.shown) for word in words]
     if len(texts) < 2:
-        return scope.tested(_unary("-n", texts[0], scope), "-n", raws, None) if texts else Status(False)
+        return shell.tested(_unary("-n", texts[0], shell), "-n", raws, None) if texts else Status(False)
     if len(texts) == 2 and values[0] == "-n" and _BARE.fullmatch(raws[1].flat):
         return Status(True)  # an empty value leaves `[ -n ]`, a test of the text "-n"
     if len(texts) == 3 and values[1] in _BINARY:
         operator = values[1] or ""
         value = None if texts[2].assumed else values[2]
         if operator in _NUMERIC:
-            return scope.tested(_numeric(operator, texts[0], texts[2]), operator, raws[::2], value)
+            return shell.tested(_numeric(operator, texts[0], texts[2]), operator, raws[::2], value)
         return (
-            scope.tested(_compare(operator, texts[0], [(texts[2], True)]), operator, raws[::2], value)
+            shell.tested(_compare(operator, texts[0], [(texts[2], True)]), operator, raws[::2], value)
             if operator != "=~"
             else _UNSURE
         )
     for operator, join in (("-o", either), ("-a", _both)):
         if operator in values[1:-1] and len(texts) > 2:
             at = values.index(operator, 1)
-            return join(single(words[:at], scope), single(words[at + 1 :], scope))
+            return join(single(words[:at], shell), single(words[at + 1 :], shell))
     if values[0] == "!":
-        return single(words[1:], scope).negated()
+        return single(words[1:], shell).negated()
     if values[0] == "(" and values[-1] == ")" and len(texts) > 2:
-        return single(words[1:-1], scope)
+        return single(words[1:-1], shell)
     operator = values[0] or ""
     if len(texts) != 2 or not _UNARY.fullmatch(operator):
         return _UNSURE
-    return scope.tested(_unary(operator, texts[1], scope), operator, raws[1:], None)
+    return shell.tested(_unary(operator, texts[1], shell), operator, raws[1:], None)
 
 
 def _both(left: Status, right: Status) -> Status:
@@ -206,7 +206,7 @@ def either(left: Status, right: Status) -> Status:
     return _both(left.negated(), right.negated()).negated()
 
 
-def _unary(operator: str, text: TracedText, scope: Scope) -> Status:
+def _unary(operator: str, text: TracedText, shell: Evaluator) -> Status:
     """A test of one operand. Tests of files (`-f`) are unknown."""
     if operator in ("-z", "-n"):
         rest = text.flat.replace(HOLE, "")
@@ -217,7 +217,7 @@ def _unary(operator: str, text: TracedText, scope: Scope) -> Status:
         return status if operator == "-z" else status.negated()
     if operator == "-v":
         name = text.value
-        given = scope.is_set(name) if name is not None and name.isidentifier() else None
+        given = shell.is_set(name) if name is not None and name.isidentifier() else None
         return _UNSURE if given is None else Status(given)
     return _UNSURE
 

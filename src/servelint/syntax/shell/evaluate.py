@@ -267,7 +267,7 @@ _ABSENT = re.compile(r"(?<!\$)!(?!=)|(?<=\s)-z\b")
 
 
 class Evaluator:
-    """One walk over a script; the scope (parameters.Scope) of the expansions on its way.
+    """One walk over a script: its state, and what the expansions on its way may ask.
 
     Attributes:
         state: What is set now.
@@ -342,7 +342,7 @@ class Evaluator:
         self.path: list[tuple[Key, bool]] = []
         self.reads: frozenset[Key] = frozenset()
         self.held = self.floor = self.reads
-        self.printed: list[TracedText] | None = None
+        self.printed: branches.Printed | None = None
         self.evaluated: Span | None = None
         self.traps: dict[str, Word] = {}
         self.input: TracedText | None = None
@@ -395,8 +395,12 @@ class Evaluator:
             return self.sequence(node)
         status = handler(self, node)
         if status.value is False and self.state.errexit and status.certain and not self.trials and self._alone(node):
-            self.state.control, self.state.status = self.state.control or FAIL, status
+            self._fail(status)
         return status
+
+    def _fail(self, status: Status) -> None:
+        """End the script at a statement that fails, as `set -e` does."""
+        self.state.control, self.state.status = self.state.control or FAIL, status
 
     @staticmethod
     def _alone(node: Node) -> bool:
@@ -484,7 +488,8 @@ class Evaluator:
         tested = subject if subject is not None else written if test is not None else None
         decision = branches.Decision(status.likely, status.value is not None, tuple(self.path))
         self.decisions[key] = decision
-        lines = [len(self.printed)] if isinstance(self.printed, branches.Lines) else []
+        printed = self.printed if self.printed is not None and self.printed.into_file else None
+        lines = [len(printed.texts)] if printed is not None else []
         goes_on = on_path
         for way, outcome in ((yes, True), (no, False)):
             self.state = start.copy()
@@ -497,11 +502,11 @@ class Evaluator:
             defaults.append({name: default for name, (default, new) in denied.items() if variables.get(name) is new})
             self.path.pop()
             ends.append(self.state)
-            lines += [len(self.printed)] if isinstance(self.printed, branches.Lines) and lines else []
+            lines += [len(printed.texts)] if printed is not None else []
         self.on_path = goes_on
         condition = written.flat
-        if isinstance(self.printed, branches.Lines) and len(lines) == 3:
-            self.printed.divide(lines, written.strip())
+        if printed is not None:
+            printed.divide(lines, written.strip())
         if _IS_THERE.search(condition) is not None:
             # what installs a program where it is missing says which release is there
             fails = len(_ABSENT.findall(condition)) + any(child.type == "||" for child in node.children)
@@ -781,7 +786,7 @@ class Evaluator:
             printed = commands.printed(self, words, here)
             # what a program prints, if anything, ends with a line end
             other = TracedText((unknown("$(" + words[0].shown + ")", site, ""), Piece("\n", None)))
-            self.printed.append(printed if printed is not None else other)
+            self.printed.texts.append(printed if printed is not None else other)
         self.report(words, inline, site, here)
         return UNSURE
 

@@ -17,7 +17,7 @@ from servelint.syntax.shell.recipe import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.syntax.shell.parameters import Scope
+    from servelint.syntax.shell.evaluate import Evaluator
 
 _SPECIAL = re.compile(r"[$`'\"\\]|^~")
 _SEQUENCE = re.compile(r"(?:(-?\d{1,9})\.\.(-?\d{1,9})|([A-Za-z])\.\.([A-Za-z]))(?:\.\.(-?\d{1,9}))?")
@@ -48,7 +48,7 @@ class Raw:
         self._value: TracedText | None = None
         self._words: list[Word] | None = None
 
-    def words(self, scope: Scope) -> list[Word]:
+    def words(self, shell: Evaluator) -> list[Word]:
         """The words that it expands to; the list must not be changed."""
         if self._words is not None:
             return self._words
@@ -57,10 +57,10 @@ class Raw:
             self._braced = [Raw(part) for part in _braced(self.text) if part is not self.text]
         if self._braced:
             site = self.site
-            return [Word(word.text, site, word.many) for part in self._braced for word in part.unbraced(scope)]
-        return self.unbraced(scope)
+            return [Word(word.text, site, word.many) for part in self._braced for word in part.unbraced(shell)]
+        return self.unbraced(shell)
 
-    def unbraced(self, scope: Scope) -> list[Word]:
+    def unbraced(self, shell: Evaluator) -> list[Word]:
         """The words that it expands to, without brace expansion."""
         if self._words is not None:
             return self._words
@@ -70,50 +70,50 @@ class Raw:
             self._words = [Word(self.text, self.site, many=flat == HOLE)] if flat else []
             return self._words
         made = recipe.read(flat)
-        fields = made.filled(self.text, scope, Fields(True, scope.separators()))
+        fields = made.filled(self.text, shell, Fields(True, shell.separators()))
         fields.end()
         words = [Word(text, self.site, many) for text, many in fields.done]
         if made.fixed:
             self._words = words
         return words
 
-    def value(self, scope: Scope) -> TracedText:
+    def value(self, shell: Evaluator) -> TracedText:
         """The value that an assignment of it stores."""
         if self._value is not None:
             return self._value
         if self.plain:
             return self.text
         made = recipe.read(self.text.flat)
-        found = TracedText.join(made.filled(self.text, scope, Fields(split=False)).parts)
+        found = TracedText.join(made.filled(self.text, shell, Fields(split=False)).parts)
         if made.fixed:
             self._value = found
         return found
 
 
-def words(raw: TracedText, scope: Scope) -> list[Word]:
+def words(raw: TracedText, shell: Evaluator) -> list[Word]:
     """The words that a raw word expands to."""
-    return Raw(raw).words(scope)
+    return Raw(raw).words(shell)
 
 
-def value(raw: TracedText, scope: Scope) -> TracedText:
+def value(raw: TracedText, shell: Evaluator) -> TracedText:
     """The value that an assignment of a raw word stores."""
-    return Raw(raw).value(scope)
+    return Raw(raw).value(shell)
 
 
-def pattern(raw: TracedText, scope: Scope) -> list[tuple[TracedText, bool]]:
+def pattern(raw: TracedText, shell: Evaluator) -> list[tuple[TracedText, bool]]:
     """The parts of a raw word that is used as a pattern, each with whether it is quoted."""
-    fields = recipe.read(raw.flat).filled(raw, scope, Fields(split=False))
+    fields = recipe.read(raw.flat).filled(raw, shell, Fields(split=False))
     return list(zip(fields.parts, fields.marks, strict=True))
 
 
-def heredoc(raw: TracedText, scope: Scope) -> TracedText:
+def heredoc(raw: TracedText, shell: Evaluator) -> TracedText:
     """The body of an unquoted heredoc: parameters are expanded, quotes are ordinary characters."""
-    return TracedText.join(recipe.read(raw.flat, recipe.HEREDOC).filled(raw, scope, Fields(split=False)).parts)
+    return TracedText.join(recipe.read(raw.flat, recipe.HEREDOC).filled(raw, shell, Fields(split=False)).parts)
 
 
-def inside_quotes(raw: TracedText, scope: Scope) -> TracedText:
+def inside_quotes(raw: TracedText, shell: Evaluator) -> TracedText:
     """A default inside double quotes, as in "${V:-word}": single quotes are ordinary, double quotes are removed."""
-    return TracedText.join(recipe.read(raw.flat, recipe.IN_QUOTES).filled(raw, scope, Fields(split=False)).parts)
+    return TracedText.join(recipe.read(raw.flat, recipe.IN_QUOTES).filled(raw, shell, Fields(split=False)).parts)
 
 
 # -- braces: `{a,b}`, `{1..3}`, `{a..c}`, before anything else in a word is expanded

@@ -12,55 +12,7 @@ from servelint.syntax.shell.state import UNSET, is_own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol
-
-    from servelint.syntax.shell.state import Status
-
-    class Scope(Protocol):
-        """What an expansion may ask of the evaluator."""
-
-        def variable(self, name: str) -> TracedText | None:
-            """The value of a variable, UNSET if it surely has none; None if only the environment may set it."""
-
-        def array(self, name: str) -> list[Word] | None:
-            """The items of an array, or the positional parameters for `@`; None if not set by the script."""
-
-        def item(self, name: str, index: TracedText) -> TracedText | None:
-            """One item of an array or of an associative array; UNSET and None as with variable."""
-
-        def keys(self, name: str) -> list[Word] | None:
-            """The indices of an array; None if they are not known."""
-
-        def is_set(self, name: str) -> bool | None:
-            """Whether a variable is set; None if the environment decides."""
-
-        def separators(self) -> str | None:
-            """What splits words (IFS); None if it is not known."""
-
-        def required(self, name: str, value: TracedText) -> TracedText:
-            """The unknown value of a plain parameter that nothing sets."""
-
-        def assign(self, name: str, value: TracedText, index: str | None = None) -> None:
-            """Set a variable, or an item of an array."""
-
-        def expand(self, raw: TracedText, quoted: bool) -> TracedText:
-            """A nested word (a default), expanded without splitting."""
-
-        def pattern(self, raw: TracedText) -> list[tuple[TracedText, bool]]:
-            """A nested word that is a pattern: its parts, each with whether it is quoted."""
-
-        def substitute(self, command: TracedText, whole: TracedText) -> TracedText:
-            """The output of a command substitution; unknown unless it is plain."""
-
-        def arithmetic(self, expression: TracedText, whole: TracedText) -> TracedText:
-            """The value of an arithmetic expression."""
-
-        def given(self, name: str, whole: TracedText) -> bool | None:
-            """Whether a variable that only the environment may set has a value; None if that is not known."""
-
-        def tested(self, status: Status, operator: str, raws: list[TracedText], right: str | None) -> Status:
-            """The status of a test, with what it says of its operands as they are written."""
-
+    from servelint.syntax.shell.evaluate import Evaluator
 
 Token = str | re.Pattern[str] | None
 """One literal character, a class of characters, or None for `*`."""
@@ -276,17 +228,17 @@ class Written:
 
 
 def evaluate(
-    inner: TracedText, whole: TracedText, scope: Scope, quoted: bool, written: Written
+    inner: TracedText, whole: TracedText, shell: Evaluator, quoted: bool, written: Written
 ) -> TracedText | list[Word] | Operand:
     """The value of `${inner}`; several words for `@` and arrays. `whole` is the expansion as written."""
     name, index = written.name, written.index
     if not name:
         return _unknown(whole)
     if written.prefix == "!":
-        return _indirect(name, index, inner.cut(written.rest), whole, scope, quoted)
+        return _indirect(name, index, inner.cut(written.rest), whole, shell, quoted)
     if name in ("@", "*") or index in ("@", "*"):
-        return _list(name, written.prefix, inner.cut(written.rest), whole, scope)
-    known = scope.item(name, inner.cut(written.at, written.at + len(index))) if index else scope.variable(name)
+        return _list(name, written.prefix, inner.cut(written.rest), whole, shell)
+    known = shell.item(name, inner.cut(written.at, written.at + len(index))) if index else shell.variable(name)
     if written.prefix == "#":
         if known is None or known.value is None:
             return _unknown(whole)
@@ -295,7 +247,7 @@ def evaluate(
         return _unknown(whole, name) if known is None else known
     if not written.operator:
         return _unknown(whole)
-    return _operate(written.operator, inner.cut(written.operand), known, (name, index), whole, scope, quoted)
+    return _operate(written.operator, inner.cut(written.operand), known, (name, index), whole, shell, quoted)
 
 
 def _operate(
@@ -304,7 +256,7 @@ def _operate(
     known: TracedText | None,
     target: tuple[str, str | None],
     whole: TracedText,
-    scope: Scope,
+    shell: Evaluator,
     quoted: bool,
 ) -> TracedText | Operand:
     there = known is not None and known is not UNSET and not (operator[0] == ":" and known.value == "")
@@ -313,24 +265,24 @@ def _operate(
     if operator in (":=", "="):
         if known is not None and there:
             return known
-        default = scope.expand(operand, quoted).softened()
+        default = shell.expand(operand, quoted).softened()
         if not default.pieces:
             default = TracedText((Piece("", whole.span(), assumed=True),))
-        scope.assign(target[0], default, target[1])
+        shell.assign(target[0], default, target[1])
         return default
     if operator in (":+", "+"):
-        given = scope.given(target[0], whole) if known is None and target[1] is None else None
+        given = shell.given(target[0], whole) if known is None and target[1] is None else None
         if given is not None:
             return Operand(operand, False) if given else EMPTY
         if known is None or (operator == ":+" and _may_be_empty(known)):
-            return TracedText((unknown(whole.shown, whole.span(), shown="", perhaps=scope.expand(operand, quoted)),))
+            return TracedText((unknown(whole.shown, whole.span(), shown="", perhaps=shell.expand(operand, quoted)),))
         return Operand(operand, False) if there else EMPTY
     if known is None:
         found = _unknown(whole, target[0] if operator in (":?", "?") else None)
         if operator == ":?" and target[1] is None:
-            scope.assign(target[0], found)  # the script goes on only with a value
+            shell.assign(target[0], found)  # the script goes on only with a value
         return found
-    return known if operator in (":?", "?") else _changed(operator, operand, known, whole, scope)
+    return known if operator in (":?", "?") else _changed(operator, operand, known, whole, shell)
 
 
 def _may_be_empty(text: TracedText) -> bool:
@@ -338,10 +290,10 @@ def _may_be_empty(text: TracedText) -> bool:
     return bool(text.pieces) and all(piece.expression is not None and piece.shown == "" for piece in text.pieces)
 
 
-def _changed(operator: str, operand: TracedText, known: TracedText, whole: TracedText, scope: Scope) -> TracedText:
+def _changed(operator: str, operand: TracedText, known: TracedText, whole: TracedText, shell: Evaluator) -> TracedText:
     """A known value changed by an operator."""
     if operator in ("#", "##", "%", "%%"):
-        return _trim(operator, operand, known, whole, scope)
+        return _trim(operator, operand, known, whole, shell)
     if operator == "@" and operand.flat == "Q":
         return _quoted(known, whole)
     if known.value is None:
@@ -349,9 +301,9 @@ def _changed(operator: str, operand: TracedText, known: TracedText, whole: Trace
     if operator == "@" and operand.flat in _CASES:
         operator, operand = _CASES[operand.flat], EMPTY
     if operator in ("/", "//"):
-        return _replace(operator, operand, known, whole, scope)
+        return _replace(operator, operand, known, whole, shell)
     if operator == ":":
-        return _substring(operand, known, whole, scope)
+        return _substring(operand, known, whole, shell)
     if operator[0] in "^," and not operand.flat:
         change = str.upper if operator[0] == "^" else str.lower
         flat = known.flat
@@ -377,9 +329,9 @@ def _of(text: str, known: TracedText) -> TracedText:
     return TracedText((Piece(text, known.span(), assumed=known.assumed),))
 
 
-def _list(name: str, prefix: str, rest: TracedText, whole: TracedText, scope: Scope) -> TracedText | list[Word] | Operand:
+def _list(name: str, prefix: str, rest: TracedText, whole: TracedText, shell: Evaluator) -> TracedText | list[Word] | Operand:
     nothing = [Word(TracedText((unknown(whole.shown, whole.span(), shown=""),)), whole.span(), many=True)]
-    found = scope.array("@" if name in ("@", "*") else name)
+    found = shell.array("@" if name in ("@", "*") else name)
     unsure = found is None or any(word.many for word in found)
     if prefix == "#":
         return _unknown(whole) if found is None or unsure else TracedText.of(str(len(found)), whole.span())
@@ -393,19 +345,19 @@ def _list(name: str, prefix: str, rest: TracedText, whole: TracedText, scope: Sc
         return nothing
     operand = rest.cut(operator.end())
     if operator.group() == ":":
-        if name not in ("@", "*") and scope.keys(name) is None:
+        if name not in ("@", "*") and shell.keys(name) is None:
             return nothing  # of a variable that is not an array, characters are taken
-        return nothing if unsure else _slice(found, operand, name in ("@", "*"), whole, scope)
+        return nothing if unsure else _slice(found, operand, name in ("@", "*"), whole, shell)
     kind = operator.group()[-1]
     given = _given(found, flat[0] == ":")
     if kind == "+":
         if given is None:
-            return _perhaps(found, operand, whole, scope)
+            return _perhaps(found, operand, whole, shell)
         return Operand(operand, False) if given else EMPTY if found else []
     if kind == "-":
         return Operand(operand, True) if given is False else found if given or all(word.many for word in found) else nothing
     if kind in _EACH and not unsure:
-        return [Word(_changed(operator.group(), operand, word.text, whole, scope)) for word in found]
+        return [Word(_changed(operator.group(), operand, word.text, whole, shell)) for word in found]
     if kind == "@" and operand.flat == "Q":
         return [word if word.many else Word(_quoted(word.text, whole)) for word in found]
     return nothing
@@ -419,16 +371,16 @@ def _given(found: list[Word], colon: bool) -> bool | None:
     return True if sure else None
 
 
-def _perhaps(found: list[Word], operand: TracedText, whole: TracedText, scope: Scope) -> list[Word]:
+def _perhaps(found: list[Word], operand: TracedText, whole: TracedText, shell: Evaluator) -> list[Word]:
     """`${A[@]+...}` where A may be empty: A itself in the spelling of "${A[@]}" that is safe under set -u, else an unknown."""
     if re.search(r"\[[@*]\]", operand.flat):
         return found
-    text = TracedText((unknown(whole.shown, whole.span(), shown="", perhaps=scope.expand(operand, True)),))
+    text = TracedText((unknown(whole.shown, whole.span(), shown="", perhaps=shell.expand(operand, True)),))
     return [Word(text, whole.span(), many=True)]
 
 
-def _slice(found: list[Word], operand: TracedText, positional: bool, whole: TracedText, scope: Scope) -> list[Word]:
-    bounds = _bounds(operand, whole, scope)
+def _slice(found: list[Word], operand: TracedText, positional: bool, whole: TracedText, shell: Evaluator) -> list[Word]:
+    bounds = _bounds(operand, whole, shell)
     if bounds is None:
         return [Word(TracedText((unknown(whole.shown, whole.span(), shown=""),)), whole.span(), many=True)]
     start, length = bounds
@@ -443,13 +395,13 @@ def _slice(found: list[Word], operand: TracedText, positional: bool, whole: Trac
     return found[start : None if length is None else start + length]
 
 
-def _bounds(operand: TracedText, whole: TracedText, scope: Scope) -> tuple[int, int | None] | None:
+def _bounds(operand: TracedText, whole: TracedText, shell: Evaluator) -> tuple[int, int | None] | None:
     """The offset and the length of `:offset:length`; None if they are not known."""
-    text = scope.expand(operand, True)
+    text = shell.expand(operand, True)
     first, colon, second = text.flat.partition(":")
     if "?" in text.flat:
         return None
-    numbers = [scope.arithmetic(TracedText.of(part or "0"), whole).value for part in ([first, second] if colon else [first])]
+    numbers = [shell.arithmetic(TracedText.of(part or "0"), whole).value for part in ([first, second] if colon else [first])]
     if any(number is None for number in numbers):
         return None
     start, *length = [int(number or "0") for number in numbers]
@@ -457,18 +409,18 @@ def _bounds(operand: TracedText, whole: TracedText, scope: Scope) -> tuple[int, 
 
 
 def _indirect(
-    name: str, index: str | None, rest: TracedText, whole: TracedText, scope: Scope, quoted: bool
+    name: str, index: str | None, rest: TracedText, whole: TracedText, shell: Evaluator, quoted: bool
 ) -> TracedText | list[Word] | Operand:
     if index in ("@", "*") and not rest.flat:
-        keys = scope.keys(name)
+        keys = shell.keys(name)
         return (
             keys if keys is not None else [Word(TracedText((unknown(whole.shown, whole.span(), shown=""),)), None, many=True)]
         )
-    target = scope.variable(name)
+    target = shell.variable(name)
     if index is not None or target is None or _REFERENCE.fullmatch(target.flat) is None or rest.flat in ("@", "*"):
         return _unknown(whole)
     inner = TracedText.join((TracedText.of(target.flat), rest))
-    return evaluate(inner, whole, scope, quoted, Written(inner.flat))
+    return evaluate(inner, whole, shell, quoted, Written(inner.flat))
 
 
 def _unknown(whole: TracedText, name: str | None = None) -> TracedText:
@@ -476,9 +428,9 @@ def _unknown(whole: TracedText, name: str | None = None) -> TracedText:
     return TracedText((unknown(expression, whole.span()),))
 
 
-def _read(raw: TracedText, flat: str, scope: Scope) -> Pattern | None:
+def _read(raw: TracedText, flat: str, shell: Evaluator) -> Pattern | None:
     """A pattern for a known value; None if it is not known, or would take too long."""
-    parts = scope.pattern(raw)
+    parts = shell.pattern(raw)
     if not all(text.known for text, _ in parts) or len(flat) > _PATTERN_AT_MOST:
         return None
     pattern = read_pattern([(text.flat, quoted) for text, quoted in parts])
@@ -487,9 +439,9 @@ def _read(raw: TracedText, flat: str, scope: Scope) -> Pattern | None:
     return pattern
 
 
-def _trim(operator: str, operand: TracedText, known: TracedText, whole: TracedText, scope: Scope) -> TracedText:
+def _trim(operator: str, operand: TracedText, known: TracedText, whole: TracedText, shell: Evaluator) -> TracedText:
     flat = known.flat
-    pattern = _read(operand, flat, scope)
+    pattern = _read(operand, flat, shell)
     if pattern is None:
         return _unknown(whole)
     lengths = _matching_prefixes(pattern, flat) if operator[0] == "#" else _matching_suffixes(pattern, flat)
@@ -503,13 +455,13 @@ def _trim(operator: str, operand: TracedText, known: TracedText, whole: TracedTe
     return rest
 
 
-def _replace(operator: str, operand: TracedText, known: TracedText, whole: TracedText, scope: Scope) -> TracedText:
+def _replace(operator: str, operand: TracedText, known: TracedText, whole: TracedText, shell: Evaluator) -> TracedText:
     anchor = operand.flat[:1] if operator == "/" and operand.flat[:1] in ("#", "%") else ""
     body = operand.cut(len(anchor))
     slash = _slash(body.flat)
     flat = known.flat
-    pattern = _read(body.cut(0, slash), flat, scope)
-    parts = scope.pattern(body.cut(slash + 1)) if slash < len(body.flat) else []
+    pattern = _read(body.cut(0, slash), flat, shell)
+    parts = shell.pattern(body.cut(slash + 1)) if slash < len(body.flat) else []
     # an unquoted `&` is what was matched from bash 5.2 on, and itself before
     if pattern is None or any(not text.known or ("&" in text.flat and not quoted) for text, quoted in parts):
         return _unknown(whole)
@@ -537,8 +489,8 @@ def _slash(flat: str) -> int:
     return len(flat)
 
 
-def _substring(operand: TracedText, known: TracedText, whole: TracedText, scope: Scope) -> TracedText:
-    bounds = _bounds(operand, whole, scope)
+def _substring(operand: TracedText, known: TracedText, whole: TracedText, shell: Evaluator) -> TracedText:
+    bounds = _bounds(operand, whole, shell)
     if bounds is None:
         return _unknown(whole)
     size = len(known.flat)

@@ -15,7 +15,7 @@ from servelint.syntax.shell.lexer import ansi_end, backquote, matching
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.syntax.shell.parameters import Scope
+    from servelint.syntax.shell.evaluate import Evaluator
 
 WHITE = " \t\n"
 _ESCAPED = re.compile(r"\\([`$\\])")
@@ -127,14 +127,14 @@ class _Part:
         self.quoted = quoted
         self.fixed = fixed
 
-    def add(self, raw: TracedText, scope: Scope, fields: Fields) -> None:
+    def add(self, raw: TracedText, shell: Evaluator, fields: Fields) -> None:
         """Add what they stand for to the fields of the word."""
         if self.quoted:
-            fields.add(self.text(raw, scope))
+            fields.add(self.text(raw, shell))
         else:
-            fields.add_value(self.text(raw, scope))
+            fields.add_value(self.text(raw, shell))
 
-    def text(self, raw: TracedText, scope: Scope) -> TracedText:
+    def text(self, raw: TracedText, shell: Evaluator) -> TracedText:
         """The text that they stand for."""
         raise NotImplementedError
 
@@ -147,7 +147,7 @@ class _Fixed(_Part):
     def __init__(self, start: int, end: int, quoted: bool = True) -> None:
         super().__init__(start, end, quoted, fixed=True)
 
-    def text(self, raw: TracedText, _scope: Scope) -> TracedText:
+    def text(self, raw: TracedText, _shell: Evaluator) -> TracedText:
         return raw.cut(self.start, self.end)
 
 
@@ -159,7 +159,7 @@ class _Quotes(_Fixed):
     def __init__(self, at: int) -> None:
         super().__init__(at, at)
 
-    def add(self, _raw: TracedText, _scope: Scope, fields: Fields) -> None:
+    def add(self, _raw: TracedText, _shell: Evaluator, fields: Fields) -> None:
         fields.quoted = True
 
 
@@ -172,7 +172,7 @@ class _Literal(_Fixed):
         super().__init__(start, end, quoted)
         self.nested = nested
 
-    def add(self, raw: TracedText, _scope: Scope, fields: Fields) -> None:
+    def add(self, raw: TracedText, _shell: Evaluator, fields: Fields) -> None:
         text = raw.cut(self.start, self.end)
         if self.nested:
             fields.add_plain(text)
@@ -189,7 +189,7 @@ class _Escaped(_Fixed):
         super().__init__(start, start + 2)
         self.char = char
 
-    def text(self, raw: TracedText, _scope: Scope) -> TracedText:
+    def text(self, raw: TracedText, _shell: Evaluator) -> TracedText:
         return TracedText.of(self.char, raw.span(self.start, self.end))
 
 
@@ -202,7 +202,7 @@ class _Home(_Fixed):
         super().__init__(0, len(name))
         self.name = name
 
-    def text(self, raw: TracedText, _scope: Scope) -> TracedText:
+    def text(self, raw: TracedText, _shell: Evaluator) -> TracedText:
         return TracedText((unknown(self.name, raw.span(0, self.end)),))
 
 
@@ -211,7 +211,7 @@ class _Ansi(_Fixed):
 
     __slots__ = ()
 
-    def text(self, raw: TracedText, _scope: Scope) -> TracedText:
+    def text(self, raw: TracedText, _shell: Evaluator) -> TracedText:
         whole, done, close = raw.cut(self.start, self.end), self.start + 2, self.end - 1
         parts: list[TracedText] = []
         for match in _ANSI.finditer(raw.flat, done, close):
@@ -240,15 +240,15 @@ class _Substitution(_Part):
         self.low = low
         self.high = high
 
-    def text(self, raw: TracedText, scope: Scope) -> TracedText:
-        return scope.substitute(raw.cut(self.low, self.high), raw.cut(self.start, self.end))
+    def text(self, raw: TracedText, shell: Evaluator) -> TracedText:
+        return shell.substitute(raw.cut(self.low, self.high), raw.cut(self.start, self.end))
 
 
 class _Backquoted(_Substitution):
     __slots__ = ()
 
-    def text(self, raw: TracedText, scope: Scope) -> TracedText:
-        return scope.substitute(_unescaped(raw.cut(self.low, self.high)), raw.cut(self.start, self.end))
+    def text(self, raw: TracedText, shell: Evaluator) -> TracedText:
+        return shell.substitute(_unescaped(raw.cut(self.low, self.high)), raw.cut(self.start, self.end))
 
 
 class _Arithmetic(_Substitution):
@@ -258,8 +258,8 @@ class _Arithmetic(_Substitution):
         super().__init__(start, low, high, quoted)
         self.end = high + 2
 
-    def text(self, raw: TracedText, scope: Scope) -> TracedText:
-        return scope.arithmetic(raw.cut(self.low, self.high), raw.cut(self.start, self.end))
+    def text(self, raw: TracedText, shell: Evaluator) -> TracedText:
+        return shell.arithmetic(raw.cut(self.low, self.high), raw.cut(self.start, self.end))
 
 
 def _unescaped(raw: TracedText) -> TracedText:
@@ -276,10 +276,10 @@ class Recipe:
         self.parts = parts
         self.fixed = all(part.fixed for part in parts)
 
-    def filled(self, raw: TracedText, scope: Scope, fields: Fields) -> Fields:
+    def filled(self, raw: TracedText, shell: Evaluator, fields: Fields) -> Fields:
         """Add what a word of these characters expands to, and return the fields."""
         for part in self.parts:
-            part.add(raw, scope, fields)
+            part.add(raw, shell, fields)
         return fields
 
 
@@ -294,13 +294,13 @@ class _Parameter(_Part):
         self.low = low
         self.high = high
 
-    def add(self, raw: TracedText, scope: Scope, fields: Fields) -> None:
+    def add(self, raw: TracedText, shell: Evaluator, fields: Fields) -> None:
         inner = self.inner
         found: TracedText | list[Word] | parameters.Operand
         if inner.plain:
-            known = scope.variable(inner.name)
+            known = shell.variable(inner.name)
             if known is None:
-                found = self._required(raw, scope)
+                found = self._required(raw, shell)
             elif (
                 len(known.pieces) == 1
                 and known.pieces[0].span is None
@@ -311,26 +311,26 @@ class _Parameter(_Part):
                 found = known
         else:
             whole = raw.cut(self.start, self.end)
-            found = parameters.evaluate(raw.cut(self.low, self.high), whole, scope, self.quoted, inner)
+            found = parameters.evaluate(raw.cut(self.low, self.high), whole, shell, self.quoted, inner)
         if isinstance(found, TracedText):
             if self.quoted:
                 fields.add(found)
             else:
                 fields.add_value(found)
         elif isinstance(found, parameters.Operand):
-            self._operand(found, raw, scope, fields)
+            self._operand(found, raw, shell, fields)
         else:
-            self._list(found, raw.flat[self.low : self.high], scope, fields)
+            self._list(found, raw.flat[self.low : self.high], shell, fields)
 
-    def _required(self, raw: TracedText, scope: Scope) -> TracedText:
+    def _required(self, raw: TracedText, shell: Evaluator) -> TracedText:
         name = self.inner.name
-        return scope.required(name, TracedText((unknown("${" + name + "}", raw.span(self.start, self.end)),)))
+        return shell.required(name, TracedText((unknown("${" + name + "}", raw.span(self.start, self.end)),)))
 
-    def _list(self, found: list[Word], inner: str, scope: Scope, fields: Fields) -> None:
+    def _list(self, found: list[Word], inner: str, shell: Evaluator, fields: Fields) -> None:
         quoted = self.quoted
         starred = _STARRED.match(inner) is not None
         if (quoted and starred) or not fields.split:
-            text = joined([word.text for word in found], scope.separators() if starred else WHITE)
+            text = joined([word.text for word in found], shell.separators() if starred else WHITE)
             if quoted:
                 fields.add(text)
             else:
@@ -351,12 +351,12 @@ class _Parameter(_Part):
         if quoted and not found and not was_quoted and not any(part.flat for part in fields.parts):
             fields.quoted = False
 
-    def _operand(self, operand: parameters.Operand, raw: TracedText, scope: Scope, fields: Fields) -> None:
+    def _operand(self, operand: parameters.Operand, raw: TracedText, shell: Evaluator, fields: Fields) -> None:
         """Expand a default or an alternative instead of its expansion."""
         before = len(fields.done), len(fields.parts)
         nested, soft = fields.nested, fields.soft
         fields.nested, fields.soft = not self.quoted, soft or operand.assumed
-        read(operand.raw.flat, IN_QUOTES if self.quoted else WORD).filled(operand.raw, scope, fields)
+        read(operand.raw.flat, IN_QUOTES if self.quoted else WORD).filled(operand.raw, shell, fields)
         fields.nested, fields.soft = nested, soft
         if operand.assumed and before == (len(fields.done), len(fields.parts)):
             fields.add(TracedText((Piece("", raw.span(self.start, self.end), assumed=True),)), self.quoted)
