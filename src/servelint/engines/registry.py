@@ -11,6 +11,7 @@ To add an engine, write its record in a module of this package and name the modu
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from importlib import import_module
 
@@ -51,26 +52,39 @@ class Launcher:
         declared: its own options as they are given here.
         required: those of them without which it does not start.
         foreign: whether it is another server, most of whose options are not known.
+        calls: pattern of the call of Python that it is, by its whole name: a class whose keyword arguments are the engine's
+            options, with underscores for dashes; "" for a program.
+        positional: the options that its positional arguments set.
+        about: what such an object is, in a few words.
+        known_since: the first release of which it is known that such a class refuses what is no option and none of `own`.
+        refuses_since: option of the engine's server -> the first known release in which such a class refuses it.
+        takes_until: option -> the first known release in which such a class refuses it, if the server has removed it before.
     """
 
     __slots__ = (
+        "about",
+        "calls",
         "chooses",
         "declared",
         "foreign",
         "fork",
         "ignores",
+        "known_since",
         "lacks",
         "lists",
         "marks",
         "others",
         "own",
         "plain",
+        "positional",
+        "refuses_since",
         "required",
         "same",
         "sets",
         "source",
         "strict",
         "switches",
+        "takes_until",
         "verb",
     )
 
@@ -94,7 +108,19 @@ class Launcher:
         sets: tuple[str, ...] = (),
         required: tuple[str, ...] = (),
         foreign: bool = False,
+        calls: str = "",
+        positional: tuple[str, ...] = (),
+        about: str = "",
+        known_since: str = "",
+        refuses_since: Mapping[str, str] | None = None,
+        takes_until: Mapping[str, str] | None = None,
     ) -> None:
+        self.refuses_since = refuses_since or {}
+        self.takes_until = takes_until or {}
+        self.calls = calls
+        self.positional = positional
+        self.about = about
+        self.known_since = known_since
         self.foreign = foreign
         self.strict = strict
         self.plain = plain
@@ -347,6 +373,10 @@ class Dialect:
         self.next_word = next_word
 
 
+KEYWORDS = Dialect(underscores=True, abbreviations=False, equals=False)
+"""The keyword arguments of a class, written as `--name value`; `--no-name` is one that is False."""
+
+
 class Engine:
     """The record of an engine. Each engine is an instance of a subclass, whose attributes say what differs from these defaults.
 
@@ -413,7 +443,11 @@ class Engine:
     unit: str = ""
     """The systemd unit that its installer writes, to which drop-ins add variables; "" for none."""
     launchers: Mapping[str, Launcher] = {}
-    """Name -> program of others that starts it with options of its own beside the engine's."""
+    """Name -> program of others that starts it with options of its own beside the engine's, or class of Python that makes it."""
+
+    server_rules: frozenset[str] = frozenset()
+    """Names of rules about its command, its HTTP server or what only that has for a default: they say nothing of an engine that
+    Python code makes."""
 
     # -- images
 
@@ -745,6 +779,20 @@ def called(platform: str, name: str) -> Engine | None:
     'vllm'
     """
     return next((engine for engine in ENGINES.values() if engine.platforms.get(platform) == name.lower()), None)
+
+
+@derived
+def made_by(call: str) -> tuple[str, str] | None:
+    """The engine that a call of Python makes, and the name of the launcher that the call is; None for any other call.
+
+    >>> made_by("vllm.LLM")
+    ('vllm', 'LLM')
+    """
+    for engine in ENGINES.values():
+        for name, launcher in engine.launchers.items():
+            if launcher.calls and re.fullmatch(launcher.calls, call) is not None:
+                return engine.id, name
+    return None
 
 
 def started_by(platform: str) -> Engine:
