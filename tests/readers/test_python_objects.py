@@ -1,5 +1,6 @@
 """Engines that Python code makes: classes whose keyword arguments are the options."""
 
+# ruff: noqa: E501  # scripts in one line
 from __future__ import annotations
 
 import pytest
@@ -179,7 +180,8 @@ def test_other_files_that_hold_python(text: str, name: str) -> None:
     launch = launch_in(text, name)
     assert (launch.launcher, argv(launch)) == ("LLM", ["--model", "m", "--seed", "1"])
     site = launch.argv[3].text.span()
-    assert site is not None and site.source is launch.source and site.text == "1"
+    assert site is not None
+    assert (site.source, site.text) == (launch.source, "1")
 
 
 def test_release_that_a_notebook_installs() -> None:

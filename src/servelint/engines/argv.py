@@ -366,7 +366,9 @@ class _Parser:
         option = self._declared(spelling)
         if option is None and until is not None and not self._at_least(until):
             return end
-        if name in launcher.lacks or (option is not None and (spelling not in option.names or (since and self._at_least(since)))):
+        if name in launcher.lacks or (
+            option is not None and (spelling not in option.names or (since and self._at_least(since)))
+        ):
             if self._at_least(launcher.known_since):
                 self.result.faults.append(Fault("lacked-option", word, spelling))
             return end

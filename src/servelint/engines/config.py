@@ -269,7 +269,9 @@ class Readings:
         if found is None:
             table = self._catalog.table(index) if self._catalog and index is not None else None
             shape = (
-                (self._signatures.shape(index), first, dialect, passed) if self._signatures is not None and index is not None else None
+                (self._signatures.shape(index), first, dialect, passed)
+                if self._signatures is not None and index is not None
+                else None
             )
             like = self._alike.get(shape)
             found = like.rebound(table) if like is not None and table is not None else None

@@ -443,7 +443,7 @@ class Engine:
     unit: str = ""
     """The systemd unit that its installer writes, to which drop-ins add variables; "" for none."""
     launchers: Mapping[str, Launcher] = {}
-    """Name -> program of others that starts it with options of its own beside the engine's, or class of Python that makes it."""
+    """Name -> program that starts it with options of its own beside the engine's, or class of Python that makes it."""
 
     server_rules: frozenset[str] = frozenset()
     """Names of rules about its command, its HTTP server or what only that has for a default: they say nothing of an engine that

@@ -33,7 +33,7 @@ FORMAT = Format(
     "notebook",
     110,
     title="Jupyter notebooks",
-    about="`!` lines, `%%bash` and `%%writefile` cells, `%env`, values that Python sets",
+    about="`!` lines, `%%bash` and `%%writefile` cells, `%env`, values that Python sets, engines that it makes",
     files=("*.ipynb",),
     unnamed=r'\A\s*\{[\s\S]*"nbformat"',
 )

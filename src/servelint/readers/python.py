@@ -1,4 +1,4 @@
-"""Python scripts: the engines that they start with `subprocess`, `os.system` and what else takes a command."""
+"""Python scripts: the engines that they start with `subprocess`, `os.system` and what else takes a command, or make."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ FORMAT = Format(
     title="Python",
     about="commands given to `subprocess`, `os.system`, `os.exec*`, `asyncio` and what else runs one: lists that grow, "
     "f-strings, functions with what they are given, values and functions of the modules beside the script, defaults of the "
-    "environment and of `argparse`; `LLMConfig` of Ray Serve, `V1Container` and operators of Airflow, command lists of any "
+    "environment and of `argparse`; engines that it makes: `LLM`, `EngineArgs` and `AsyncEngineArgs` of vLLM, `Engine` and "
+    "`ServerArgs` of SGLang; `LLMConfig` of Ray Serve, `V1Container` and operators of Airflow, command lists of any "
     "specification; releases of Modal images, lines of exported notebooks; manifests and commands of a Tiltfile",
     files=("*.py", "*.tiltfile", "Tiltfile"),
     needs=r"subprocess|Popen|os\.(?:system|popen|exec|spawn|posix_spawn)|create_subprocess|pexpect|exec_command|launch_server_cmd"

@@ -184,11 +184,11 @@ class Call:
         site: Span,
         chain: tuple[int, ...],
         image: Value = None,
-        place: Callable[[str], tuple[Span | None, Span | None, bool]] = lambda name: (None, None, False),
+        place: Callable[[str], tuple[Span | None, Span | None, bool]] | None = None,
         perhaps: frozenset[str] = frozenset(),
         caught: bool = False,
     ) -> None:
-        self.place = place
+        self.place = place or _nowhere
         self.perhaps = perhaps
         self.caught = caught
         self.name = name
@@ -1378,6 +1378,12 @@ class _Walk:
                 if depth == 0:
                     return index + 1
         return end
+
+
+def _nowhere(name: str) -> tuple[Span | None, Span | None, bool]:
+    """The place of an argument that the file does not write."""
+    del name
+    return None, None, False
 
 
 def _ignored(call: Call) -> None:

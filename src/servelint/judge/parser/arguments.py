@@ -283,7 +283,9 @@ def _no_argument(view: ReleaseView, fault: Fault, launcher: Launcher) -> Violati
     fields = [name for name in names if name.startswith("--") and name != fault.spelling and name[2:] not in launcher.lacks]
     other = next((name for name in fields if name[2:] not in launcher.refuses_since), None)
     made, written = view.config.launch.launcher, fault.spelling[2:].replace("-", "_")
-    message = f"{made} of {view.release} has no argument {written}, which is only an option of its command: it raises a TypeError"
+    message = (
+        f"{made} of {view.release} has no argument {written}, which is only an option of its command: it raises a TypeError"
+    )
     advice = f"write {other}" if other is not None else "delete it"
     change = written_at(written_in(fault), other) if other is not None else None
     return Violation("unknown-option", fault.span, message, advice, "not an argument", change=change, safe=True)
