@@ -11,7 +11,6 @@ To add an engine, write its record in a module of this package and name the modu
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from importlib import import_module
 
@@ -56,7 +55,7 @@ class Launcher:
             options, with underscores for dashes; "" for a program.
         positional: the options that its positional arguments set.
         about: what such an object is, in a few words.
-        known_since: the first release of which it is known that such a class refuses what is no option and none of `own`.
+        known_since: the first release of which it is known that such a class refuses all but the options and those of `own`.
         refuses_since: option of the engine's server -> the first known release in which such a class refuses it.
         takes_until: option -> the first known release in which such a class refuses it, if the server has removed it before.
     """
@@ -779,20 +778,6 @@ def called(platform: str, name: str) -> Engine | None:
     'vllm'
     """
     return next((engine for engine in ENGINES.values() if engine.platforms.get(platform) == name.lower()), None)
-
-
-@derived
-def made_by(call: str) -> tuple[str, str] | None:
-    """The engine that a call of Python makes, and the name of the launcher that the call is; None for any other call.
-
-    >>> made_by("vllm.LLM")
-    ('vllm', 'LLM')
-    """
-    for engine in ENGINES.values():
-        for name, launcher in engine.launchers.items():
-            if launcher.calls and re.fullmatch(launcher.calls, call) is not None:
-                return engine.id, name
-    return None
 
 
 def started_by(platform: str) -> Engine:

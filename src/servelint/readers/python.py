@@ -12,8 +12,8 @@ from servelint.core.run import current
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText, unknown
 from servelint.engines import entry, images
-from servelint.engines.entry import mentions
-from servelint.engines.registry import ENGINES, called, made_by, started_by
+from servelint.engines.entry import made_by, mentions
+from servelint.engines.registry import ENGINES, called, started_by
 from servelint.files.siblings import Neighbours
 from servelint.readers import containers, embedded, installs, notebook
 from servelint.readers.commands import SHELLS, TEXTS, WRAPPERS, launches, not_started, script_launches, starts_nothing

@@ -1,7 +1,8 @@
 """Commands in Markdown: fenced code, indented code and consoles, each block a script of its own.
 
-Prose and inline code are not read, and of Python only the engines that it makes. A compose file, a Kubernetes object, a Dockerfile
-or a unit in a block is read as the file that it shows. What the page means to be filled in (`<model>`, `...`) is unknown.
+Prose and inline code are not read, and of Python only the engines that it makes. A compose file, a Kubernetes object, a
+Dockerfile or a unit in a block is read as the file that it shows. What the page means to be filled in (`<model>`, `...`) is
+unknown.
 """
 
 from __future__ import annotations
