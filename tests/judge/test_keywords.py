@@ -10,6 +10,7 @@ from servelint.core.settings import Settings
 from servelint.engines.config import configs
 from servelint.judge.judging import judge
 from servelint.judge.keywords import reworded
+from servelint.memory.vllm import computed_defaults
 from tests.launching import launch_in
 from tests.running import Workspace
 
@@ -141,3 +142,15 @@ def test_the_list_of_launches_tells_what_it_is(workspace: Workspace) -> None:
         "  args  model=m\n        enforce_eager=True\n        swap_space=4\n"
     )
     assert json.loads(workspace.run("launches", "a.py", "--format", "json").out)["launches"][0]["object"] == "LLM"
+
+
+@pytest.mark.parametrize(
+    ("name", "release", "tokens", "requests"),
+    [("LLM", "0.33.0", 16384, 1024), ("LLM", "0.8.5", 16384, 1024), ("EngineArgs", "0.33.0", 2048, 128)],
+)
+def test_default_batches(name: str, release: str, tokens: int, requests: int) -> None:
+    """EngineArgs.get_batch_defaults and _set_default_max_num_seqs_and_batched_tokens_args by UsageContext."""
+    launch = launch_in(f"from vllm import {name}\n{name}('Qwen/Qwen3-8B')\n", "a.py")
+    launch.gpu = "h100-80gb"
+    found = computed_defaults(configs(launch, [release])[0])
+    assert found == {"max-num-batched-tokens": tokens, "max-num-seqs": requests}
