@@ -7,10 +7,13 @@ import json
 import pytest
 
 from servelint.core.settings import Settings
+from servelint.engines.catalog import load
 from servelint.engines.config import configs
+from servelint.engines.registry import ENGINES
 from servelint.judge.judging import judge
 from servelint.judge.keywords import reworded
 from servelint.memory.vllm import computed_defaults
+from servelint.rules.load import rules_of
 from tests.launching import launch_in
 from tests.running import Workspace
 
@@ -154,3 +157,15 @@ def test_default_batches(name: str, release: str, tokens: int, requests: int) ->
     launch.gpu = "h100-80gb"
     found = computed_defaults(configs(launch, [release])[0])
     assert found == {"max-num-batched-tokens": tokens, "max-num-seqs": requests}
+
+
+@pytest.mark.parametrize("engine", ["vllm", "sglang"])
+def test_names_in_the_records_are_known(engine: str) -> None:
+    record, catalog = ENGINES[engine], load(engine)
+    assert catalog is not None
+    rules = {rule.id.rpartition("/")[2] for rule in rules_of(engine)}
+    assert sorted(record.server_rules - rules) == []
+    for launcher in [one for one in record.launchers.values() if one.calls]:
+        named = {*launcher.lacks, *launcher.refuses_since, *launcher.takes_until}
+        assert [name for name in sorted(named) if not catalog.spelled("--" + name)] == []
+        assert sorted(named & launcher.own) == []
