@@ -67,6 +67,8 @@ def test_arguments_that_a_class_refuses(call: str, release: str, rule: str, span
         ("sgl.Engine(model_path='m', cuda_graph_max_bs=4)", "0.5.13"),
         ("sgl.Engine(model_path='m', fp8_gemm_runner_backend='x')", "0.5.23"),
         ("LLM('m', served_model_name='other')", "0.33.0"),
+        ("LLM('m', distributed_executor_backend='external_launcher')", "0.33.0"),  # of a program that torchrun starts
+        ("sgl.Engine(model_path='m', enable_http_worker_reuseport=True)", "0.5.23"),
     ],
 )
 def test_arguments_that_a_class_takes(call: str, release: str) -> None:
@@ -165,6 +167,7 @@ def test_names_in_the_records_are_known(engine: str) -> None:
     assert catalog is not None
     rules = {rule.id.rpartition("/")[2] for rule in rules_of(engine)}
     assert sorted(record.server_rules - rules) == []
+    assert [name for name in sorted(record.server_options) if not catalog.spelled("--" + name)] == []
     for launcher in [one for one in record.launchers.values() if one.calls]:
         named = {*launcher.lacks, *launcher.refuses_since, *launcher.takes_until}
         assert [name for name in sorted(named) if not catalog.spelled("--" + name)] == []

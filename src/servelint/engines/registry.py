@@ -448,6 +448,9 @@ class Engine:
     """Names of rules about its command, its HTTP server or what only that has for a default: they say nothing of an engine that
     Python code makes."""
 
+    server_options: frozenset[str] = frozenset()
+    """Options of its HTTP server that such an engine takes as well, and does not use."""
+
     # -- images
 
     images: tuple[ImageFamily, ...] = ()

@@ -312,8 +312,8 @@ def _of_a_server(rule: Rule, config: Config) -> bool:
     made = config.made
     if made is None:
         return False
-    name = rule.id.rpartition("/")[2]
-    return name in ENGINES[config.launch.engine].server_rules or not made.lacks.isdisjoint(operands(rule.when))
+    record, name = ENGINES[config.launch.engine], rule.id.rpartition("/")[2]
+    return name in record.server_rules or not (made.lacks | record.server_options).isdisjoint(operands(rule.when))
 
 
 def _of_plan(index: RuleIndex, launch: Launch, planned: Config, releases: Releases, there: set[str]) -> list[Finding]:

@@ -179,10 +179,11 @@ class SGLang(Engine):
         "gateway": _router(plain=False),
     }  # fmt: skip
 
-    server_rules = frozenset((
-        "admin-key-alone", "custom-logit-processor-runs-code", "cve-2026-111391", "cve-2026-86793", "lora-from-tensors-open",
-        "media-from-any-domain", "metrics-without-key", "open-without-api-key", "port-out-of-range", "wrong-served-name",
-        "deepseek-parser-breaks-empty-arguments", "glm-parser-doubles-empty-arguments", "tokenizer-workers-with-api-key",
+    server_rules = frozenset(("cve-2026-111391", "custom-logit-processor-runs-code"))
+    server_options = frozenset((
+        "host", "port", "api-key", "admin-api-key", "served-model-name", "tool-call-parser", "tokenizer-worker-num",
+        "enable-http2", "enable-ssl-refresh", "grpc-port", "sidecar", "enable-http-worker-reuseport", "enable-response-store",
+        "load-publish-endpoint",
     ))  # fmt: skip
 
     images = (

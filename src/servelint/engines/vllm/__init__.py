@@ -471,8 +471,8 @@ class VLLM(Engine):
     server_rules = frozenset((
         "api-server-module-deprecated", "false-in-config-file", "mapping-in-config-file", "serve-model-option",
         "compilation-config-number", "data-parallel-balancing-modes", "hybrid-and-external-balancing", "multi-port-lb-misfit",
-        "multi-port-lb-needs-data-parallel", "reasoning-needs-parser", "reasoning-parser-unknown", "wrong-served-name",
-        "structured-reasoning-parser-unknown",
+        "multi-port-lb-needs-data-parallel", "reasoning-needs-parser", "reasoning-parser-unknown",
+        "structured-reasoning-parser-unknown", "external-launcher-of-server", "external-balancing-local-size",
         # of the batch that a server computes by default
         "requests-above-default-batch", "gemma4-item-above-default-batch", "state-block-above-default-batch",
         "throughput-mode-batch-sizes", "dflash-takes-every-slot", "v0-batch-below-length",
@@ -482,6 +482,7 @@ class VLLM(Engine):
         "runtime-lora-updating", "server-dev-mode", "prefix-hash-builtin", "prefix-hash-collisions",
         "api-key-guards-some-paths",
     ))  # fmt: skip
+    server_options = frozenset(("served-model-name",))
     # Gaudi's: https://github.com/HabanaAI/vllm-fork/pull/394
     options_of_forks = frozenset(("--use-padding-aware-scheduling", "--max-num-prefill-seqs"))
     image_names = r"vllm"
