@@ -118,7 +118,7 @@ def test_other_formats_have_the_closing_line(kind: str, workspace: Workspace) ->
     ("text", "rest"),
     [
         (
-            "from vllm import LLM\n\nllm = LLM(model='m')\n",
+            "from vllm import LLM\n\nllm = LLM(**settings)\n",
             "makes an engine of vLLM in Python (LLM, line 3), which is not judged",
         ),
         (
@@ -130,7 +130,7 @@ def test_other_formats_have_the_closing_line(kind: str, workspace: Workspace) ->
             "makes an engine of vLLM in Python (AsyncEngineArgs, line 3), which is not judged",
         ),
         (
-            "import sglang as sgl\nsgl.Engine(model_path='m')\n",
+            "import sglang as sgl\nsgl.Engine(**settings)\n",
             "makes an engine of SGLang in Python (sgl.Engine, line 2), which is not judged",
         ),
         (

@@ -79,6 +79,16 @@ OPTIONS = [
 ]
 
 
+def test_keyword_arguments_of_an_engine_that_python_makes() -> None:
+    text = "import sglang as sgl\nsgl.Engine(model_path='m', mem_frac‸=0.8)\n"
+    line = "sgl.Engine(model_path='m', {}=0.8)"
+    assert written("a.py", text, "--kv-cache-dtype") == line.format("kv_cache_dtype")
+    assert written("a.py", text, "--tp-size") == line.format("tp_size")
+    vllm = "from vllm import LLM\nLLM('m', tensor_par‸=2)\n"
+    assert written("a.py", vllm, "--tensor-parallel-size") == "LLM('m', tensor_parallel_size=2)"
+    assert not {"--api-key", "--port"} & offered("a.py", vllm).keys()
+
+
 class TestOptions:
     @together("name, text, line", list(OPTIONS))
     def test_are_offered_wherever_a_word_may_stand(self, name: str, text: str, line: str) -> None:

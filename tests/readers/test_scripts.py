@@ -960,7 +960,7 @@ class TestProgramsInsideOfCommands:
         "text",
         [
             'python3 -c "import vllm; print(vllm.__version__)"',
-            "python3 -c 'from vllm import LLM; LLM(\"m\")'",
+            "python3 -c 'from vllm import LLM; LLM(**c)'",
             "python - <<'EOF'\nif vllm serve m:\nEOF",
             "trap 'docker rm -f vllm; pkill -f \"vllm serve\"' EXIT",
             "trap 'vllm serve m' EXIT; trap - EXIT",

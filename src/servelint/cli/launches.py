@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from servelint.engines.registry import Launcher
+
 
 class OutputOptions(Options, title="output"):
     """How the launches are printed."""
@@ -123,6 +125,7 @@ def launch_data(launch: Launch, versions: dict[str, str]) -> dict[str, Any]:
         "image": launch.image.shown if launch.image is not None else None,
         "name": launch.name,
         "fragment": launch.fragment,
+        **({"object": launch.launcher} if _made(launch) is not None else {}),
         "argv": _plain(launch.argv),
         "env": {name: variable.value.shown for name, variable in launch.env.items() if variable.value is not None},
         "config": config_data(launch),
@@ -130,6 +133,12 @@ def launch_data(launch: Launch, versions: dict[str, str]) -> dict[str, Any]:
         **({"possible": _possible(launch)} if launch.alternatives else {}),
         **({"judged": extent.data(launch.judged)} if launch.judged is not None else {}),
     }
+
+
+def _made(launch: Launch) -> Launcher | None:
+    """Return the class of Python whose keyword arguments a launch is; None for a command."""
+    launcher = ENGINES[launch.engine].launchers.get(launch.launcher)
+    return launcher if launcher is not None and launcher.calls else None
 
 
 def _plain(argv: list[Word]) -> list[str]:
@@ -195,25 +204,53 @@ def quoted(word: str) -> str:
     return shlex.quote(word) if MASK not in word else shlex.quote(word.replace(MASK, "@")).replace("@", MASK)
 
 
+def arguments(argv: list[str]) -> list[str]:
+    """Return the words of an engine that Python code makes as keyword arguments.
+
+    >>> arguments(["--seed", "1", "--no-enable_lora", "--enforce_eager"])
+    ['seed=1', 'enable_lora=False', 'enforce_eager=True']
+    """
+    found: list[list[str]] = []
+    for word in argv:
+        if word.startswith("--") or not found or not found[-1][0].startswith("--"):
+            found.append([word])
+        else:
+            found[-1].append(word)
+    lines: list[str] = []
+    for head, *values in found:
+        if not head.startswith("--"):
+            lines.append(head)  # arguments that are not known
+            continue
+        name = head.removeprefix("--no-").removeprefix("--").replace("-", "_")
+        value = ", ".join(values) if values else str(not head.startswith("--no-"))
+        lines.append(f"{name}={value}" if len(values) < 2 else f"{name}=[{value}]")
+    return lines
+
+
 def launch_text(launch: Launch, data: dict[str, Any]) -> str:
     """Return a launch as text. data: that of `launch_data`, with or without its secrets."""
     release = data["version"] or ("newest" if launch.release.rolling else "release not known")
     head = f"{escapes(launch.site.source.path)}:{launch.line}: {ENGINE_NAMES[launch.engine]} {release}"
     if launch.name:
         head += f" ({escapes(launch.name)})"
+    made = _made(launch)
+    if made is not None:
+        head += f" ({launch.launcher}: {made.about})"
     lines = [head]
     if data["image"]:
         lines.append(f"  image {escapes(data['image'])}")
     for name, value in data["env"].items():
         lines.append(f"  env   {escapes(name)}={escapes(value)}")
+    if made is not None:
+        lines += [f"  {'args' if at == 0 else '    '}  {escapes(one)}" for at, one in enumerate(arguments(data["argv"]))]
     line = "  argv "
-    for word in data["argv"]:
+    for word in data["argv"] if made is None else ():
         shown = escapes(quoted(word))
         if word.startswith("-") and len(line) > 7:
             lines.append(line)
             line = "       "
         line += shown if line.endswith(" ") and not line.strip() else " " + shown if line.strip() != "argv" else shown
-    lines.append(line)
+    lines += [line] if made is None else []
     if "others" in data:
         runs = counted(len(data["others"]), "more run", "more runs")
         lines.append(f"  {runs} with other words (see --format json)")

@@ -11,8 +11,9 @@ import re
 from servelint.core.launch import Word
 from servelint.core.source import Span
 from servelint.core.text import HOLE, TracedText
-from servelint.engines.catalog import APPEND, LIST, OPTIONAL, Option, Table
+from servelint.engines.catalog import APPEND, FLAG, LIST, OPTIONAL, Option, Table
 from servelint.engines.registry import Dialect, Launcher
+from servelint.engines.releases import sort_key
 from servelint.syntax.shell.words import split
 
 _NUMBER = re.compile(r"-\d+$|-\d*\.\d+$")
@@ -229,6 +230,8 @@ class _Parser:
             elif flat == "--" and not self.only_arguments:
                 self.only_arguments = True
                 at += 1
+            elif self.launcher is not None and self.launcher.calls:
+                at = self._keyword(at)
             elif self.dialect.json_paths and self._is_stray_path(flat):
                 self.result.faults.append(Fault("stray-path", word, flat))
                 self.unsure = True
@@ -343,6 +346,52 @@ class _Parser:
             elif spelling.startswith("-"):
                 found = self._declared(spelling) or self._declared(spelling.partition(".")[0])
                 self.result.possible |= {found.name if found is not None else spelling.lstrip("-")}
+
+    def _keyword(self, at: int) -> int:
+        """A keyword argument of a class: its name, and the words of its value; none where it is True or False."""
+        launcher, word = self.launcher, self.argv[at]
+        end = at + 1
+        while end < len(self.argv) and not self.argv[end].many and not self.argv[end].text.flat.startswith("--"):
+            end += 1
+        spelling, values = self.spelled(word.text.flat), self.argv[at + 1 : end]
+        if launcher is None or HOLE in spelling or not spelling.startswith("--"):
+            self.result.complete = False
+            return end
+        off = spelling.startswith("--no-")
+        name = spelling[5 if off else 2 :]
+        spelling = "--" + name
+        since, until = launcher.refuses_since.get(name), launcher.takes_until.get(name)
+        if name in launcher.own:
+            return end
+        option = self._declared(spelling)
+        if option is None and until is not None and not self._at_least(until):
+            return end
+        if name in launcher.lacks or (
+            option is not None and (spelling not in option.names or (since and self._at_least(since)))
+        ):
+            if self._at_least(launcher.known_since):
+                self.result.faults.append(Fault("lacked-option", word, spelling))
+            return end
+        if option is None:
+            self.result.faults.append(Fault("unknown-option", word, spelling))
+        known = option if option is not None else self._of_another_release(spelling)
+        setting = Setting(known.name if known is not None else name, option, word, spelling, None, spelling)
+        if known is not None and not known.takes_value:
+            if values:  # True or False, which is not known
+                self.result.possible.add(known.name)
+                return end
+            on = known.polarity(spelling)
+            if off and known.kind == FLAG:
+                return end  # as if it were not given
+            setting.on = on is not off
+        elif values:
+            setting.values = values
+            setting.give(values[0].text, values[0])
+        else:
+            setting.give(TracedText.of("False" if off else "True", word.site), word)
+        self.result.settings[setting.name] = setting
+        self.result.every.append(setting)
+        return end
 
     def _of_launcher(self, at: int, name: str, switch: bool, several: bool) -> int:
         """An option of the program that starts the engine."""
@@ -466,8 +515,14 @@ class _Parser:
 
     def refuses(self, fault: Fault) -> bool:
         """Whether a program that starts the engine refuses an option for the engine: one of other releases alone."""
-        strict = self.launcher is not None and self.launcher.strict
-        return strict and fault.kind == "unknown-option" and self._of_another_release(fault.spelling) is not None
+        if self.launcher is None or not self.launcher.strict or fault.kind != "unknown-option":
+            return False
+        if self.launcher.calls:
+            return self._at_least(self.launcher.known_since)
+        return self._of_another_release(fault.spelling) is not None
+
+    def _at_least(self, release: str) -> bool:
+        return self.table is not None and sort_key(self.table.catalog.releases[self.table.index]) >= sort_key(release)
 
     def _of_another_release(self, spelling: str) -> Option | None:
         """The option as the newest release that has it declares it; it says how many words the option takes."""

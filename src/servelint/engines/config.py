@@ -30,7 +30,7 @@ from servelint.engines import entry, images
 from servelint.engines.argv import Arguments, Fault, Setting, read
 from servelint.engines.catalog import Catalog, Signatures, Table
 from servelint.engines.conversions import Refused, convert
-from servelint.engines.registry import ENGINES
+from servelint.engines.registry import ENGINES, KEYWORDS
 from servelint.engines.releases import release_key, sort_key
 from servelint.syntax import json
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from servelint import models
     from servelint.core.source import Span
-    from servelint.engines.registry import Dialect
+    from servelint.engines.registry import Dialect, Launcher
 
 
 # -- arguments
@@ -225,7 +225,8 @@ class Readings:
     """A launch as the releases of a catalog read it; releases whose parsers read it alike share a Reading."""
 
     __slots__ = (
-        "_alike", "_argv", "_catalog", "_changes", "_dialect", "_fault", "_known", "_launch", "_model_first", "_signatures",
+        "_alike", "_argv", "_bounds", "_catalog", "_changes", "_dialect", "_fault", "_known", "_launch", "_model_first",
+        "_signatures",
     )  # fmt: skip
 
     def __init__(self, launch: Launch, catalog: Catalog | None) -> None:
@@ -237,18 +238,27 @@ class Readings:
         if launcher is not None:  # the engine's options that its own ones set
             plain = [word.partition("=")[0].lstrip("-").replace("_", "-") for word in words if word.startswith("-")]
             words += ["--" + launcher.same[one] for one in plain if one in launcher.same]
+            words += ["--" + one[3:] for one in plain if launcher.calls and one.startswith("no-")]
         self._signatures = Signatures(catalog, words) if catalog is not None else None
         self._known: dict[object, Reading] = {}
         self._alike: dict[object, Reading] = {}
         known_first = bool(self._argv) and self._argv[0].text.known and not self._argv[0].text.flat.startswith("-")
         self._model_first = entry.model_first(launch.engine, launch.verb) if known_first else ""
-        dialect = self._dialect = ENGINES[launch.engine].dialect
+        of_object = launcher is not None and bool(launcher.calls)
+        dialect = self._dialect = KEYWORDS if of_object else ENGINES[launch.engine].dialect
+        # the releases from which a class refuses other words
+        known = {launcher.known_since, *launcher.refuses_since.values(), *launcher.takes_until.values()} if launcher else set()
+        self._bounds = sorted({sort_key(one) for one in known if one})
         self._changes = bool(dialect.since) and any(re.match(dialect.where, word.text.flat) for word in self._argv)
 
     def of(self, index: int | None) -> Reading:
         """How the release at a position of the catalog reads the launch; None for no release."""
         alike: object = self._signatures.of(index) if self._signatures is not None and index is not None else None
         first, dialect = bool(self._model_first), self._dialect
+        passed = 0
+        if self._bounds and self._catalog is not None and index is not None:
+            passed = sum(sort_key(self._catalog.releases[index]) >= one for one in self._bounds)
+            alike = alike, passed
         if (first or self._changes) and self._catalog is not None and index is not None:
             release = sort_key(self._catalog.releases[index])
             first = first and release >= sort_key(self._model_first)
@@ -259,7 +269,9 @@ class Readings:
         if found is None:
             table = self._catalog.table(index) if self._catalog and index is not None else None
             shape = (
-                (self._signatures.shape(index), first, dialect) if self._signatures is not None and index is not None else None
+                (self._signatures.shape(index), first, dialect, passed)
+                if self._signatures is not None and index is not None
+                else None
             )
             like = self._alike.get(shape)
             found = like.rebound(table) if like is not None and table is not None else None
@@ -498,6 +510,12 @@ class Config:
         """The operand of an option that is not written: ABSENT only if no unknown word of the launch may be the option."""
         arguments = self.reading.arguments
         return ABSENT if arguments.complete and option not in arguments.possible else UNWRITTEN
+
+    @property
+    def made(self) -> Launcher | None:
+        """The class of Python whose keyword arguments the launch is; None for a command."""
+        launcher = ENGINES[self.launch.engine].launchers.get(self.launch.launcher)
+        return launcher if launcher is not None and launcher.calls else None
 
     def operand(self, name: str) -> Operand:
         """The answer to a question about the launch under this release.

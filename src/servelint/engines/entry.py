@@ -43,6 +43,20 @@ class Entry:
 
 
 @derived
+def made_by(call: str) -> tuple[str, str] | None:
+    """The engine that a call of Python makes, and the name of the launcher that the call is; None for any other call.
+
+    >>> made_by("vllm.LLM")
+    ('vllm', 'LLM')
+    """
+    for engine in ENGINES.values():
+        for name, launcher in engine.launchers.items():
+            if launcher.calls and re.fullmatch(launcher.calls, call) is not None:
+                return engine.id, name
+    return None
+
+
+@derived
 def _starts(kind: str) -> dict[str, list[tuple[Engine, Start]]]:
     """Program, module or script -> what it may start. kind: an attribute of Start: "programs", "modules", "scripts"."""
     found: dict[str, list[tuple[Engine, Start]]] = {}

@@ -51,26 +51,39 @@ class Launcher:
         declared: its own options as they are given here.
         required: those of them without which it does not start.
         foreign: whether it is another server, most of whose options are not known.
+        calls: pattern of the call of Python that it is, by its whole name: a class whose keyword arguments are the engine's
+            options, with underscores for dashes; "" for a program.
+        positional: the options that its positional arguments set.
+        about: what such an object is, in a few words.
+        known_since: the first release of which it is known that such a class refuses all but the options and those of `own`.
+        refuses_since: option of the engine's server -> the first known release in which such a class refuses it.
+        takes_until: option -> the first known release in which such a class refuses it, if the server has removed it before.
     """
 
     __slots__ = (
+        "about",
+        "calls",
         "chooses",
         "declared",
         "foreign",
         "fork",
         "ignores",
+        "known_since",
         "lacks",
         "lists",
         "marks",
         "others",
         "own",
         "plain",
+        "positional",
+        "refuses_since",
         "required",
         "same",
         "sets",
         "source",
         "strict",
         "switches",
+        "takes_until",
         "verb",
     )
 
@@ -94,7 +107,19 @@ class Launcher:
         sets: tuple[str, ...] = (),
         required: tuple[str, ...] = (),
         foreign: bool = False,
+        calls: str = "",
+        positional: tuple[str, ...] = (),
+        about: str = "",
+        known_since: str = "",
+        refuses_since: Mapping[str, str] | None = None,
+        takes_until: Mapping[str, str] | None = None,
     ) -> None:
+        self.refuses_since = refuses_since or {}
+        self.takes_until = takes_until or {}
+        self.calls = calls
+        self.positional = positional
+        self.about = about
+        self.known_since = known_since
         self.foreign = foreign
         self.strict = strict
         self.plain = plain
@@ -347,6 +372,10 @@ class Dialect:
         self.next_word = next_word
 
 
+KEYWORDS = Dialect(underscores=True, abbreviations=False, equals=False)
+"""The keyword arguments of a class, written as `--name value`; `--no-name` is one that is False."""
+
+
 class Engine:
     """The record of an engine. Each engine is an instance of a subclass, whose attributes say what differs from these defaults.
 
@@ -413,7 +442,14 @@ class Engine:
     unit: str = ""
     """The systemd unit that its installer writes, to which drop-ins add variables; "" for none."""
     launchers: Mapping[str, Launcher] = {}
-    """Name -> program of others that starts it with options of its own beside the engine's."""
+    """Name -> program that starts it with options of its own beside the engine's, or class of Python that makes it."""
+
+    server_rules: frozenset[str] = frozenset()
+    """Names of rules about its command, its HTTP server or what only that has for a default: they say nothing of an engine that
+    Python code makes."""
+
+    server_options: frozenset[str] = frozenset()
+    """Options of its HTTP server that such an engine takes as well, and does not use."""
 
     # -- images
 

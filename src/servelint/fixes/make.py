@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from servelint.core.finding import Edit, Effect, Fix
 from servelint.core.launch import Word
@@ -85,12 +86,16 @@ class _Maker:
     def fix(self, safe: bool, note: str, title: str = "") -> Fix | None:
         if not self.edits or any(edit.span.source is not self.launch.source for edit in self.edits):
             return None
+        if self.config.made is not None and not _is_python(self.launch.source.text, self.edits):
+            return None
         return Fix(title or ", ".join(self.titles), safe, self.edits, note=note, effect=self.effect)
 
     # -- what stands in the file
 
     def write(self, span: Span, text: str) -> None:
         """Replace characters that stand in the file as they are."""
+        if self.config.made is not None:
+            text = _argument(span, text)
         self.edits.append(Edit(span, text))
         self.effect.replace(span, text)
 
@@ -300,14 +305,15 @@ class _Maker:
     # -- JSON
 
     def _drop_member(self, option: str, path: str) -> None:
-        edit = entries.removal(self.config.reading, option, path)
+        edit = entries.removal(self.config.reading, option, path) if self.config.made is None else None
         if edit is None:
             raise _Refused
         self._object(option, path, lambda inner, name: inner.pop(name))
         self.edits.append(edit)
 
     def _add_member(self, option: str, key: str, value: str | bool) -> None:
-        edit = entries.addition(self.config.reading, option, key, _shown_of(value)) if self._is_known(option, key) else None
+        known = self._is_known(option, key) and self.config.made is None
+        edit = entries.addition(self.config.reading, option, key, _shown_of(value)) if known else None
         if edit is None:
             raise _Refused
         made = entries.literal(_shown_of(value))
@@ -347,6 +353,42 @@ class _Maker:
         text = self.config.operand(name).text
         every = self.config.reading.arguments.every if text is not None else []
         return next((setting for setting in every if text is setting.value or text is setting.word.text), None)
+
+
+_LITERAL = r"-?\d[\d_]*(?:\.\d+)?(?:e-?\d+)?"
+_TRUTH = ("true", "false")
+
+
+def _argument(span: Span, text: str) -> str:
+    """What is written in place of a keyword argument's name or value; the same kind of literal stands there already."""
+    old, around = span.text, span.source.text
+    if text.startswith("--"):
+        name = text[2:].replace("-", "_")
+        if text.startswith("--no-") or not (old.isidentifier() and name.isidentifier()):
+            raise _Refused
+        return name
+    if old.lower() in _TRUTH and text.lower() in _TRUTH:
+        return text.capitalize()
+    before, after = around[span.start - 1 : span.start], around[span.end : span.end + 1]
+    quoted = before == after and before in ("'", '"') and not set(text) & set("'\"\\{}\n")
+    if not quoted and (re.fullmatch(_LITERAL, old) is None or re.fullmatch(_LITERAL, text) is None):
+        raise _Refused
+    return text
+
+
+def _is_python(text: str, edits: list[Edit]) -> bool:
+    """Whether a script is valid Python after some edits. Of another file that holds Python, it is not known."""
+    import ast
+
+    if not all(edit.span.source.path.endswith(".py") for edit in edits):
+        return False
+    for edit in sorted(edits, key=lambda edit: edit.span.start, reverse=True):
+        text = text[: edit.span.start] + edit.text + text[edit.span.end :]
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _shown_of(value: str | bool) -> str:

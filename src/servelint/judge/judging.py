@@ -98,6 +98,10 @@ def judge_as_named(launch: Launch, settings: Settings, book: list[Rule] | None =
     reported = set(map(id, findings))
     for found, config in advised:
         _note_refusals(found, reported, index, config)
+    if launch.launcher and findings and ENGINES[launch.engine].launchers[launch.launcher].calls:
+        from servelint.judge.keywords import reword
+
+        reword(findings, configs_judged(launch, settings)[-1])
     return findings
 
 
@@ -135,7 +139,7 @@ def _judged(
 
         as_one = planned_as_one(launch)
     for rule in index.that_may_hold(keys, there, configs[0]):
-        if as_one is not None and rule.check in OF_THE_PLAN:
+        if (as_one is not None and rule.check in OF_THE_PLAN) or _of_a_server(rule, configs[0]):
             continue
         fields = _holds(rule, configs)
         if fields is not None:
@@ -301,6 +305,15 @@ def _there(launch: Launch, configs: list[Config], index: RuleIndex) -> set[str]:
     if of_container or launch.gpu or launch.gpu_count or "CUDA_VISIBLE_DEVICES" in launch.env:
         found.add("gpu.")
     return found
+
+
+def _of_a_server(rule: Rule, config: Config) -> bool:
+    """Whether a rule is about a server, and the launch is an engine that Python code makes."""
+    made = config.made
+    if made is None:
+        return False
+    record, name = ENGINES[config.launch.engine], rule.id.rpartition("/")[2]
+    return name in record.server_rules or not (made.lacks | record.server_options).isdisjoint(operands(rule.when))
 
 
 def _of_plan(index: RuleIndex, launch: Launch, planned: Config, releases: Releases, there: set[str]) -> list[Finding]:
@@ -542,7 +555,7 @@ def _back_at_last(launch: Launch, last: list[Violation]) -> list[Violation]:
 
 def _of_container(index: RuleIndex, launch: Launch, config: Config, releases: Releases) -> list[Finding]:
     """Violations around a launch, as findings of the rules in rules/container/."""
-    if not index.container or launch.fragment:
+    if not index.container or launch.fragment or config.made is not None:
         return []
     found = container.violations(config, {name: rule.options for name, rule in index.container.items()})
     return [_violated(index.container[one.rule], one, config, releases) for one in found if one.rule in index.container]

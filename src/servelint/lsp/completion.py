@@ -122,11 +122,16 @@ def _options(typed: Typed, view: LaunchView) -> list[Item]:
         elif first is not None and not first.verbatim:
             return []  # a key of a chart, which has names of its own
     given = {setting.name.partition(".")[0] for setting in view.config.reading.arguments.every}
+    made = view.config.made  # a class of Python, with keyword arguments
     items: list[Item] = []
     for entry, option in options_of(view.launch.engine, view.index):
         if option.name in given and option.kind != APPEND:
             continue
-        if not mapped:
+        if made is not None:
+            fields = [one[2:] for one in option.names if one.startswith("--") and one[2:] not in made.lacks]
+            if entry.label == option.long_name and fields:
+                items.append(Item(entry, "option", typed.span, fields[0].replace("-", "_") + _sign(typed, "=")))
+        elif not mapped:
             items.append(Item(entry, "option", typed.span, typed.before + entry.label + typed.after))
         elif entry.label == option.long_name:
             items.append(Item(entry, "option", typed.span, entry.label.lstrip("-") + _sign(typed, ": ")))

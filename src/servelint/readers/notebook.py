@@ -1,8 +1,8 @@
 """Jupyter notebooks: shell lines (`!vllm serve ...`), shell cells (`%%bash`), cells that write a file (`%%writefile`), and the
 fenced code of Markdown cells.
 
-Only those are read: what a cell's Python starts is not worked out, beyond the plain values that its lines take over (`{model}`)
-and the environment that it sets.
+What a cell's Python starts is not worked out, beyond the plain values that its lines take over (`{model}`), the environment
+that it sets, and the engines that it makes (`LLM(...)`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FORMAT = Format(
     "notebook",
     110,
     title="Jupyter notebooks",
-    about="`!` lines, `%%bash` and `%%writefile` cells, `%env`, values that Python sets",
+    about="`!` lines, `%%bash` and `%%writefile` cells, `%env`, values that Python sets, engines that it makes",
     files=("*.ipynb",),
     unnamed=r'\A\s*\{[\s\S]*"nbformat"',
 )
@@ -74,14 +74,18 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch] | Problem:
         text: number for text, number in _cells(data, "markdown").items() if "```" in text and mentions_engine(text.encode())
     }
     notebook = _Notebook(source, shell)
-    if not cells and not pages:
+    python = {} if shell else _cells_of_objects(data)
+    if not cells and not pages and not python:
         return []
-    for text in _texts(source, {**pages, **cells}):
+    run: list[TracedText] = []
+    for text in _texts(source, {**pages, **cells, **python}):
         if text.flat in cells:
             notebook.cell(text, f"cells[{cells[text.flat]}]")
-        else:
+        elif text.flat in pages:
             notebook.page(text, f"cells[{pages[text.flat]}]")
-    return notebook.found
+        if text.flat in python:
+            run.append(text)
+    return notebook.found + notebook.objects(run)
 
 
 _CELL = re.compile(r"^#[ \t]*(?:%%|In\[[ \d]*\]:|COMMAND -{5,}|<codecell>)[^\n]*\n", re.MULTILINE)
@@ -108,6 +112,16 @@ def _cells(data: Any, kind: str) -> dict[str, int]:
             if isinstance(lines, list) and all(isinstance(line, str) for line in lines):
                 found.setdefault("".join(lines), number)
     return found
+
+
+_MAKES = re.compile(r"\b(?:LLM|(?:Async)?EngineArgs|Engine|ServerArgs)\(")
+
+
+def _cells_of_objects(data: Any) -> dict[str, int]:
+    """The cells of Python, with their numbers, if one of them may make an engine."""
+    found = _cells(data, "code")
+    makes = any(_MAKES.search(text) is not None and not text.startswith("%%") for text in found)
+    return {text: number for text, number in found.items() if not _OTHER_CELL.match(text)} if makes else {}
 
 
 def _is_shell(data: Any) -> bool:
@@ -173,6 +187,16 @@ class _Notebook:
         for launch in markdown.launches(text, self.source):
             launch.name = f"{name}.{launch.name}" if launch.name else name
             self.found.append(launch)
+
+    def objects(self, cells: list[TracedText]) -> list[Launch]:
+        """The engines that the cells make, run in order."""
+        if not cells:
+            return []
+        from servelint.readers import python
+
+        whole = TracedText.join([part for text in cells for part in (text, TracedText.of("\n"))])
+        inner = Source(self.source.path, whole.flat)
+        return embedded.moved(python.objects(inner, self.claims), inner, whole, self.source)
 
     def assign(self, text: TracedText, match: re.Match[str]) -> None:
         if match.group("name"):

@@ -1,7 +1,8 @@
-"""Python scripts: the engines that they start with `subprocess`, `os.system` and what else takes a command."""
+"""Python scripts: the engines that they start with `subprocess`, `os.system` and what else takes a command, or make."""
 
 from __future__ import annotations
 
+import json
 import platform
 import re
 
@@ -11,7 +12,7 @@ from servelint.core.run import current
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText, unknown
 from servelint.engines import entry, images
-from servelint.engines.entry import mentions
+from servelint.engines.entry import made_by, mentions
 from servelint.engines.registry import ENGINES, called, started_by
 from servelint.files.siblings import Neighbours
 from servelint.readers import containers, embedded, installs, notebook
@@ -19,7 +20,7 @@ from servelint.readers.commands import SHELLS, TEXTS, WRAPPERS, launches, not_st
 from servelint.readers.context import CommandContext, env_file
 from servelint.readers.registry import Format
 from servelint.syntax.placeholders import in_command
-from servelint.syntax.python import MORE, Call, Listed, Mapping, OneOf, calls, choices_of
+from servelint.syntax.python import MORE, Call, Listed, Mapping, Number, OneOf, calls, choices_of
 from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
@@ -32,14 +33,15 @@ FORMAT = Format(
     title="Python",
     about="commands given to `subprocess`, `os.system`, `os.exec*`, `asyncio` and what else runs one: lists that grow, "
     "f-strings, functions with what they are given, values and functions of the modules beside the script, defaults of the "
-    "environment and of `argparse`; `LLMConfig` of Ray Serve, `V1Container` and operators of Airflow, command lists of any "
+    "environment and of `argparse`; engines that it makes: `LLM`, `EngineArgs` and `AsyncEngineArgs` of vLLM, `Engine` and "
+    "`ServerArgs` of SGLang; `LLMConfig` of Ray Serve, `V1Container` and operators of Airflow, command lists of any "
     "specification; releases of Modal images, lines of exported notebooks; manifests and commands of a Tiltfile",
     files=("*.py", "*.tiltfile", "Tiltfile"),
     needs=r"subprocess|Popen|os\.(?:system|popen|exec|spawn|posix_spawn)|create_subprocess|pexpect|exec_command|launch_server_cmd"
     r"|\bdef \w*(?:cmd|command|argv)\w*\(|execute_\w*command|execute_shell|SessionExecute|\.containers\.(?:run|create)"
     r"|write_text|\bblob\(|\blocal_resource\(|\.write(?:lines)?\(|#!/(?:usr/)?bin/"
     r"|\bcommand=\s*[\[\w]|\bV1Container\b|PodOperator\b|DockerOperator\b|\bsky\.Task\b|\bimage_uri\s*=|serving_container_image_uri|\bPrimaryContainer\b"
-    r"|\b(?:run_server|run_server_worker|launch_server|LLM|LLMConfig|(?:Async)?EngineArgs|(?:Async)?LLMEngine(?:\.\w+)?|Engine)\(",
+    r"|\b(?:run_server|run_server_worker|launch_server|LLM|LLMConfig|(?:Async)?EngineArgs|(?:Async)?LLMEngine(?:\.\w+)?|Engine|ServerArgs)\(",
     unnamed=r"(?m)\A(?:#!.*python|(?:#[^\n]*\n|\s)*(?:\"\"\"|(?:from|import) \w))",
 )
 
@@ -102,6 +104,21 @@ def read(source: Source, neighbours: Neighbours, environment: dict[str, TracedTe
     return reader.found
 
 
+def objects(source: Source, claims: dict[str, ReleaseClaim] | None = None) -> list[Launch]:
+    """Read the engines alone that a script makes: the cells of a notebook, or a block of a page.
+
+    Args:
+        source: The script.
+        claims: The releases that are installed before it.
+    """
+    if _MADE.search(source.text) is None:
+        return []
+    reader = _Reader(source, Neighbours(None))
+    reader.claims.update(claims or {})
+    calls(source, reader.only_made)
+    return reader.found
+
+
 class _Reader:
     def __init__(self, source: Source, neighbours: Neighbours) -> None:
         self.source = source
@@ -133,6 +150,10 @@ class _Reader:
             return
         if call.site.source is not self.source:
             return  # a launch of the module that makes it
+        made = made_by(call.name) if last in _CLASSES else None
+        if made is not None:
+            self.made(call, *made)
+            return
         if re.search(r"containers\.(?:run|create)$", call.name):
             self.container(call)
             return
@@ -161,6 +182,12 @@ class _Reader:
                 if key not in self.seen and (len(commands) > 1 or place not in self.seen):
                     self.seen |= {key, place}
                     self.found.append(launch)
+
+    def only_made(self, call: Call) -> None:
+        """Note the engine that a call makes, if it makes one."""
+        made = made_by(call.name)
+        if made is not None:
+            self.made(call, *made)
 
     def specified(self, call: Call) -> list[Value]:
         """The command lists that a call of any name is given: `Service(command=[PROGRAM, VERB, MODEL])`."""
@@ -343,6 +370,32 @@ class _Reader:
         context = CommandContext(self.source, "", None, env, None, dict(self.claims), open_env=True)
         self.note([context.launch(engine.id, words, call.site)])
 
+    def made(self, call: Call, engine: str, name: str) -> None:
+        """Note the engine that a class makes: its keyword arguments are the options."""
+        launcher = ENGINES[engine].launchers[name]
+        if _OF_TESTS.search(self.source.path) is not None or "server_args" in call.keywords:
+            return  # an example, or another object holds the options
+        words: list[Word] = []
+        starred = [isinstance(one, Listed) and any(word.many for word in one.words) for one in call.args]
+        for option, value in zip(launcher.positional, call.args if not any(starred) else (), strict=False):
+            words += _argument(option.replace("-", "_"), value, call)
+        for option, value in call.keywords.items():
+            if option != MORE and option.isidentifier():
+                words += _argument(option, value, call)
+        if not words:
+            return
+        if len(call.args) > len(launcher.positional) or any(starred) or MORE in call.perhaps:
+            words.append(_unknown(Word(TracedText((unknown("...", call.site),)), call.site)))
+        words.sort(key=lambda word: not word.many)  # an argument that may not be there is no value of another one
+        built = call.image.span() if isinstance(call.image, TracedText) else None
+        known = self.images.get((built.source.path, built.start)) if built is not None else None
+        claims = dict(self.claims if known is None else known)
+        context = CommandContext(self.source, "", None, self.environment(call), None, claims)
+        launch = context.launch(engine, words, call.site)
+        launch.launcher = name
+        launch.likely = not call.caught  # another call may follow where this one is refused
+        self.note([launch])
+
     def cloud_container(self, call: Call) -> None:
         """Note the launch of a container that a cloud's client is given: its image, its variables, its command."""
         from servelint.core.launch import Container
@@ -394,6 +447,88 @@ def _setting(name: str, value: Value, call: Call) -> list[Word]:
         return []
     held = value if isinstance(value, TracedText) else TracedText((unknown("...", call.site),))
     return [Word(TracedText.of("--" + option), held.span() or call.site), Word(held, held.span() or call.site)]
+
+
+_CLASSES = frozenset(("LLM", "EngineArgs", "AsyncEngineArgs", "Engine", "ServerArgs"))
+"""The last parts of the names of classes that make an engine, so that other calls are not looked up."""
+_MADE = re.compile(rf"\b(?:{'|'.join(sorted(_CLASSES))})\(")
+_TORCH = re.compile(r"\{torch\.(\w+)\}")
+
+
+def _argument(name: str, value: Value, call: Call) -> list[Word]:
+    """The words of a keyword argument: `--name` and its value, `--name` for True, `--no-name` for False.
+
+    None is written as if it were not there. A value of None that is not written as such is one that is not known.
+    """
+    key, place, is_none = call.place(name)
+    if is_none:
+        return []
+    held = value.span() if isinstance(value, TracedText) else None
+    site = place or held or call.site
+    written = TracedText.at(key.source, key.start, key.end) if key is not None else TracedText.of(name)
+    if key is not None and written.flat.strip("\"'") == name and written.flat != name:
+        written = written.cut(1, len(written.flat) - 1)  # a key of a dictionary
+    if written.flat != name:
+        written = TracedText.of(name)
+    option = TracedText.join((TracedText.of("--"), written))
+    if name in call.perhaps:
+        expression = f"{{{name}}}"
+        return [Word(TracedText((unknown(expression, key or call.site, perhaps=option),)), key or call.site, many=True)]
+    if isinstance(value, bool):
+        whole = key.to(place) if key is not None and place is not None and place.source is key.source else site
+        return [Word(option if value else TracedText.join((TracedText.of("--no-"), written)), whole)]
+    head = Word(option, key or held or call.site)
+    values = _values(name, value, site)
+    return [head, *(values or [Word(TracedText((unknown(f"{{{name}}}", site),)), site)])]
+
+
+def _values(name: str, value: Value, site: Span) -> list[Word]:
+    """The words of a value; [] if it is not known."""
+    if isinstance(value, TracedText):
+        torch = _TORCH.fullmatch(value.pieces[0].expression or "") if name == "dtype" and len(value.pieces) == 1 else None
+        if torch is not None:
+            return [Word(TracedText.of(torch[1], value.span()), site)]
+        return [Word(value, site)] if value.flat.strip() and not value.flat.startswith("--") else []
+    if isinstance(value, Mapping):
+        text = _as_json(value)
+        return [Word(text, site)] if text is not None else []
+    if isinstance(value, Listed) and value.words:
+        known = all(not word.many and word.text.flat and not word.text.flat.startswith("--") for word in value.words)
+        return [Word(word.text, word.site) for word in value.words] if known else []
+    return []
+
+
+def _as_json(value: Value) -> TracedText | None:
+    """A value as JSON, each character with its place; None where it is not known which keys it has."""
+    if isinstance(value, bool):
+        return TracedText.of("true" if value else "false")
+    if isinstance(value, Mapping):
+        if value.perhaps or MORE in value.values:
+            return None
+        parts: list[TracedText] = []
+        for name, inner in value.values.items():
+            key = value.keys.get(name)
+            quoted = key is not None and key.text[1:-1] == name
+            written = TracedText.at(key.source, key.start + 1, key.end - 1) if key is not None and quoted else None
+            if key is not None and key.text == name:
+                written = TracedText.at(key.source, key.start, key.end)
+            made = _as_json(inner)
+            held = made if made is not None else TracedText((unknown("...", key),))
+            parts += [TracedText.of(', "' if parts else '"'), written or TracedText.of(name, key), TracedText.of('": '), held]
+        return TracedText.join([TracedText.of("{"), *parts, TracedText.of("}")])
+    if isinstance(value, Listed):
+        if any(word.many for word in value.words):
+            return None
+        items = [_as_json(word.text) for word in value.words]
+        found = [part for one in items if one is not None for part in (TracedText.of(", "), one)]
+        return TracedText.join([TracedText.of("["), *found[1:], TracedText.of("]")])
+    if not isinstance(value, TracedText):
+        return None
+    if isinstance(value, Number) or not value.known:
+        return TracedText(value.pieces) if isinstance(value, Number) else TracedText((unknown("...", value.span()),))
+    plain = json.dumps(value.flat, ensure_ascii=False)
+    inside = value if plain[1:-1] == value.flat else TracedText.of(plain[1:-1], value.span())
+    return TracedText.join([TracedText.of('"'), inside, TracedText.of('"')])
 
 
 def _words_of(value: Value) -> list[Word]:

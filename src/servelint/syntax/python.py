@@ -82,13 +82,27 @@ class Mapping:
     Attributes:
         values: What it holds.
         environment: Whether it is the environment of the process, or began as a copy of it.
+        keys: Where its names are written, as far as they are.
+        depth: How many undecided conditions it was made inside of.
+        perhaps: Names that it may have or not, as an undecided condition sets or takes them; MORE among them if others may be.
     """
 
-    __slots__ = ("environment", "values")
+    __slots__ = ("depth", "environment", "keys", "perhaps", "values")
 
-    def __init__(self, values: dict[str, Value], *, environment: bool = False) -> None:
+    def __init__(
+        self,
+        values: dict[str, Value],
+        *,
+        environment: bool = False,
+        keys: dict[str, Span] | None = None,
+        depth: int = 0,
+        perhaps: set[str] | None = None,
+    ) -> None:
         self.values = values
         self.environment = environment
+        self.keys = keys or {}
+        self.depth = depth
+        self.perhaps = perhaps or set()
 
 
 class OneOf:
@@ -144,9 +158,13 @@ class Call:
         site: The characters of the call.
         chain: Where the functions around it are called, from the outermost.
         image: What the decorators of the outermost of these, or of its class, name as its `image`.
+        place: Gives the characters of a named argument's name and value, and whether the value is written as `None`; None for
+            what the file does not write.
+        perhaps: Named arguments that it may have or not; MORE among them if others may be.
+        caught: Whether a TypeError of the call is caught.
     """
 
-    __slots__ = ("args", "chain", "env", "image", "keywords", "name", "site")
+    __slots__ = ("args", "caught", "chain", "env", "image", "keywords", "name", "perhaps", "place", "site")
 
     def __init__(
         self,
@@ -157,7 +175,13 @@ class Call:
         site: Span,
         chain: tuple[int, ...],
         image: Value = None,
+        place: Callable[[str], tuple[Span | None, Span | None, bool]] | None = None,
+        perhaps: frozenset[str] = frozenset(),
+        caught: bool = False,
     ) -> None:
+        self.place = place or _nowhere
+        self.perhaps = perhaps
+        self.caught = caught
         self.name = name
         self.args = args
         self.keywords = keywords
@@ -269,6 +293,8 @@ def _together(between: TracedText, words: list[Word]) -> TracedText:
     return TracedText.join(parts[1:]) if parts else EMPTY
 
 
+_CONFIGURED = re.compile(r"vllm\.config\.(?:\w+\.)*\w+Config$")
+"""Classes of vLLM whose instances stand for their fields, as a dictionary does."""
 _MAKES = re.compile(
     r"_*(?:(?:build|make|get|create|construct|generate|prepare|compose|assemble|to|as)_(?:\w+_)?)?(?:cmd|command|argv|args|cli)"
 )
@@ -304,6 +330,7 @@ class _Walk:
         self.walked: set[int] = set()  # the functions that are being walked
         self.chain: tuple[int, ...] = ()
         self.maybe = self.entered = 0
+        self.caught = 0
         self.returned: list[Value] = []
         self.left = _STEPS
         self.owner = ""
@@ -336,6 +363,11 @@ class _Walk:
     def span(self, node: ast.expr) -> Span:
         start = self.offset(node.lineno, node.col_offset)
         return Span(self.source, start, max(start, self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)))
+
+    def named_at(self, node: ast.keyword) -> Span:
+        """The characters of an argument's name."""
+        start = self.offset(node.lineno, node.col_offset)
+        return Span(self.source, start, start + len(node.arg or ""))
 
     def unknown(self, node: ast.expr) -> TracedText:
         span = self.span(node)
@@ -384,7 +416,10 @@ class _Walk:
                     self.assign(item.optional_vars, given, scope)
             return self.block(node.body, scope)
         elif isinstance(node, ast.Try):
+            caught = any(_catches(handler.type, "TypeError") for handler in node.handlers)
+            self.caught += caught
             ended = self.block([*node.body, *node.orelse], scope)
+            self.caught -= caught
             for handler in node.handlers:
                 self.perhaps([handler.body], scope)
             self.block(node.finalbody, scope)
@@ -548,6 +583,8 @@ class _Walk:
             if isinstance(held, Mapping) and isinstance(key, TracedText) and key.value is not None:
                 known = self.maybe == 0 or not held.environment
                 held.values[key.value] = value if known else self.unknown(target)
+                held.keys[key.value] = self.span(target.slice)
+                self.sometimes(held, key.value)
                 if self.maybe > self.entered and not held.environment:
                     held.values[MORE] = None
         elif isinstance(target, (ast.Tuple, ast.List)):
@@ -560,6 +597,9 @@ class _Walk:
         if isinstance(node, ast.Delete):
             for one in node.targets:
                 if isinstance(one, ast.Subscript):
+                    held, key = self.value(one.value, scope), self.value(one.slice, scope)
+                    if isinstance(held, Mapping) and not held.environment:
+                        held.perhaps.add((key.value if isinstance(key, TracedText) else None) or MORE)
                     self.replaced(one, None, scope)
             return
         value = self.value(node.value, scope)
@@ -573,6 +613,13 @@ class _Walk:
             self.assign(node.target, self.added(target, value, node.target, node.value), scope)
         else:
             self.assign(node.target, self.unknown(node.value), scope)
+
+    def sometimes(self, held: Mapping, name: str) -> None:
+        """Note that a name is set in a dictionary, which it may lack if an undecided condition sets it."""
+        if self.maybe > held.depth:
+            held.perhaps.add(name)
+        else:
+            held.perhaps.discard(name)
 
     def extend(self, target: Value, value: Value, node: ast.expr, *, at: int | None = None, one: bool = False) -> None:
         """Add a value to a list: its items, or itself as one."""
@@ -707,6 +754,9 @@ class _Walk:
             return Function(node, self.owner, scope, self, [])
         if isinstance(node, ast.Subscript):
             return self.subscript(node, scope)
+        if isinstance(node, ast.UnaryOp) and (number := _number(node)) is not None:
+            span = self.span(node)
+            return Number.at(self.source, span.start, span.end) if span.text == str(number) else Number.of(str(number), span)
         if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
             return self.each(node, scope)
         return self.unknown(node)
@@ -836,17 +886,25 @@ class _Walk:
         return self.unknown(node)
 
     def mapping(self, node: ast.Dict, scope: Scope) -> Mapping:
-        found = Mapping({})
+        found = Mapping({}, depth=self.maybe)
         for key, value in zip(node.keys, node.values, strict=True):
             given = self.value(value, scope)
             if key is None:
                 if isinstance(given, Mapping):
                     found.values.update(given.values)
+                    found.keys.update(given.keys)
+                    found.perhaps |= given.perhaps
                     found.environment = found.environment or given.environment
+                else:
+                    found.perhaps.add(MORE)
                 continue
             name = self.value(key, scope)
-            if isinstance(name, TracedText) and name.value is not None:
+            if not isinstance(name, TracedText) or name.value is None:
+                found.perhaps.add(MORE)
+            else:
                 found.values[name.value] = given
+                found.keys[name.value] = self.span(key)
+                found.perhaps.discard(name.value)
                 if isinstance(given, TracedText) and _is_command(given):
                     self.keyed.setdefault(name.value, []).append(given)
         return found
@@ -935,18 +993,39 @@ class _Walk:
             else:
                 args.append(self.value(one, scope))
         keywords = {one.arg: self.value(one.value, scope) for one in node.keywords if one.arg}
+        keys: dict[str, Span] = {}
+        perhaps: set[str] = set()
         for spread in [self.value(more.value, scope) for more in node.keywords if more.arg is None]:
             keywords = {**keywords, **(spread.values if isinstance(spread, Mapping) else {MORE: None})}
+            if isinstance(spread, Mapping):
+                keys.update(spread.keys)
+                perhaps |= spread.perhaps
+            else:
+                perhaps.add(MORE)
+
+        def place(name: str) -> tuple[Span | None, Span | None, bool]:
+            for one in node.keywords:
+                if one.arg == name:
+                    return self.named_at(one), self.span(one.value), _is(one.value, None)
+            return keys.get(name), None, False
+
         for given in (*args, *keywords.values()):
             if isinstance(given, Function) and id(given.node) not in self.reached:
                 self.invoke(given, [], {}, None)
         own = self.own(node, name, scope)
         if own is not None:
-            return self.invoke(own, args, keywords, node)
+            unsure = {one: self.unknown(node) for one in perhaps if one in keywords and one != MORE}
+            return self.invoke(own, args, {**keywords, **unsure, **({MORE: None} if perhaps else {})}, node)
         changed = self.method(node, held, args, scope)
         if changed:
             return None
-        self.on_call(Call(name, args, keywords, self.env, self.span(node), self.chain, self.image))
+        made = Call(name, args, keywords, self.env, self.span(node), self.chain, self.image, place, frozenset(perhaps))
+        made.caught = self.caught > 0
+        self.on_call(made)
+        if _CONFIGURED.match(name) is not None and not args:
+            written = [one.arg for one in node.keywords if one.arg]
+            where = {**keys, **{one: key for one in written if (key := place(one)[0]) is not None}}
+            return Mapping(keywords, keys=where, depth=self.maybe, perhaps=perhaps)
         return self.built(node, name, held, args, keywords, scope)
 
     def own(self, node: ast.Call, name: str, scope: Scope) -> Function | None:
@@ -985,13 +1064,27 @@ class _Walk:
             return True
         if isinstance(held, Mapping) and attribute in ("pop", "popitem", "clear") and not held.environment:
             held.values[MORE] = None
+            gone = args[0].value if args and isinstance(args[0], TracedText) and attribute == "pop" else None
+            held.perhaps |= {gone} if gone is not None else set(held.values)
         if isinstance(held, Mapping) and attribute in ("update", "setdefault"):
             new = args[0].values if args and isinstance(args[0], Mapping) else {}
             if attribute == "setdefault" and len(args) > 1 and isinstance(args[0], TracedText) and args[0].value:
                 given = args[1]
                 new = {args[0].value: given.softened() if isinstance(given, TracedText) else given}
-            for name, value in new.items():
+            named = {one.arg: self.value(one.value, scope) for one in node.keywords if one.arg and attribute == "update"}
+            if (args and not new) or any(one.arg is None for one in node.keywords):
+                held.perhaps.add(MORE)
+            spread = args[0] if args and isinstance(args[0], Mapping) else None
+            for name, value in {**new, **named}.items():
+                if attribute == "setdefault" and name in held.values:
+                    if name in held.perhaps:
+                        held.values[name] = self.unknown(node)
+                    continue
                 held.values[name] = value if self.maybe == 0 else self.unknown(node)
+                if spread is not None and name in spread.keys:
+                    held.keys[name] = spread.keys[name]
+                self.sometimes(held, name)
+                held.perhaps |= {name} & spread.perhaps if spread is not None else set()
             return True
         return False
 
@@ -1079,7 +1172,15 @@ class _Walk:
             return Listed(list(of.words), self.maybe)
         if isinstance(of, Mapping) or last == "dict":
             inner = of if isinstance(of, Mapping) else Mapping({})
-            return Mapping({**inner.values, **keywords}, environment=inner.environment)
+            keys = {one.arg: self.named_at(one) for one in node.keywords if one.arg}
+            perhaps = inner.perhaps | ({MORE} if of is not None and inner is not of else set()) | ({MORE} & keywords.keys())
+            return Mapping(
+                {**inner.values, **keywords},
+                environment=inner.environment,
+                keys={**inner.keys, **keys},
+                depth=self.maybe,
+                perhaps=perhaps - keys.keys(),
+            )
         return of if last == "which" and isinstance(of, TracedText) else self.unknown(node)
 
     def formatted(self, text: TracedText, args: list[Value], keywords: dict[str, Value]) -> TracedText:
@@ -1270,6 +1371,12 @@ class _Walk:
         return end
 
 
+def _nowhere(name: str) -> tuple[Span | None, Span | None, bool]:
+    """The place of an argument that the file does not write."""
+    del name
+    return None, None, False
+
+
 def _ignored(call: Call) -> None:
     """Take a call that a module makes when it is imported."""
 
@@ -1285,6 +1392,12 @@ _NEXT = _Ended()
 """A round of a loop ends: `continue`."""
 _LEAVES = _Ended()
 """A loop ends: `break`."""
+
+
+def _catches(node: ast.expr | None, name: str) -> bool:
+    """Whether a handler names an exception."""
+    names = node.elts if isinstance(node, ast.Tuple) else [node]
+    return any(isinstance(one, ast.Name) and one.id == name for one in names)
 
 
 def _unescaped(text: str) -> str:
@@ -1402,7 +1515,7 @@ def _joined(values: list[Value], depth: int, other: TracedText | None = None) ->
     mappings = [one for one in values if isinstance(one, Mapping) and not one.environment]
     if len(mappings) == len(values):
         same = {name: one for name, one in mappings[0].values.items() if all(one is more.values.get(name) for more in mappings)}
-        return Mapping({**same, MORE: None})
+        return Mapping({**same, MORE: None}, keys={**mappings[0].keys}, depth=depth, perhaps={MORE})
     if any(isinstance(one, (Function, Mapping)) for one in values):
         return next(one for one in values if isinstance(one, (Function, Mapping)))
     span = next((one.span() for one in texts), None)

@@ -66,6 +66,46 @@ _SAGEMAKER = Wrapper(
 )
 
 
+def _object(calls: str, about: str) -> Launcher:
+    """A class of SGLang whose keyword arguments are fields of ServerArgs (sglang/srt/server_args.py, 0.4.9 to 0.5.23).
+
+    An option whose first name is another one has a field of its own name: `--tensor-parallel-size` is tp_size.
+    """
+    return Launcher(
+        "https://github.com/sgl-project/sglang/blob/v0.5.19/python/sglang/srt/server_args.py",
+        calls=calls,
+        about=about,
+        positional=("model-path",),
+        own=(
+            "-radix-eviction-policy-explicitly-set", "-speculative-draft-quantization-explicitly-set",
+            "-swa-full-tokens-ratio-explicitly-set", "aux-hidden-state-capture", "custom-sigquit-handler",
+            "enable-cp-tp-group-sharing", "ep-join-mode", "ep-join-rank-offset", "fp4-gemm-runner-backend",
+            "fp8-gemm-runner-backend", "grpc-worker-threads", "speculative-boundary-reduction", "stat-loggers",
+            "uses-mamba-radix-cache", "watermark-context-window", "watermark-default-enabled", "watermark-enforce-all",
+            "watermark-key", "watermark-key-b", "watermark-max-probability", "watermark-mixing-probability",
+        ),
+        lacks=(
+            "attention-context-parallel-size", "attention-data-parallel-size", "config", "context-bucket",
+            "data-parallel-size", "decode-context-parallel-size", "elastic-ep-join-mode", "elastic-ep-join-rank-offset",
+            "enable-flashinfer-cutedsl-moe", "enable-hicache", "ep", "expert-parallel-size", "fp4-gemm-backend",
+            "fp8-gemm-backend", "help", "model", "moe-data-parallel-size", "monokernel-backend", "nccl-init-addr",
+            "pipeline-parallel-size", "speculative-draft-model", "tensor-parallel-size",
+        ),
+        plain=True,
+        strict=True,
+        known_since="0.4.9",
+        # fields in the release before the one that is named here, or in one between the two that was not read
+        refuses_since={
+            "cuda-graph-bs": "0.5.14", "cuda-graph-max-bs": "0.5.14", "disable-piecewise-cuda-graph": "0.5.14",
+            "piecewise-cuda-graph-max-tokens": "0.5.14", "mamba-scheduler-strategy": "0.5.14", "enable-deepep-moe": "0.5.3",
+            "enable-ep-moe": "0.5.3", "enable-flashinfer-cutlass-moe": "0.5.3", "enable-flashinfer-mxfp4-moe": "0.5.3",
+            "enable-flashinfer-trtllm-moe": "0.5.3", "enable-triton-kernel-moe": "0.5.3", "stream-output": "0.5.10",
+            "enable-piecewise-cuda-graph": "0.5.10", "nsa-decode-backend": "0.5.13", "nsa-prefill-backend": "0.5.13",
+            "hybrid-kvcache-ratio": "0.5.8",
+        },
+    )  # fmt: skip
+
+
 class SGLang(Engine):
     """SGLang."""
 
@@ -99,6 +139,8 @@ class SGLang(Engine):
         *("-m sglang.srt.disaggregation.launch_lb",),
     )
     launchers = {
+        "Engine": _object(r"sglang(?:\.srt(?:\.\w+)*|\.api)?\.Engine", "an engine in Python, no server"),
+        "ServerArgs": _object(r"sglang(?:\.\w+)*\.ServerArgs", "the settings of a server or an engine in Python"),
         "multimodal_gen": Launcher(
             "https://github.com/sgl-project/sglang/blob/v0.5.6/python/sglang/multimodal_gen/runtime/server_args.py",
             marks=(
@@ -136,6 +178,13 @@ class SGLang(Engine):
         "router": _router(plain=True),
         "gateway": _router(plain=False),
     }  # fmt: skip
+
+    server_rules = frozenset(("cve-2026-111391", "custom-logit-processor-runs-code"))
+    server_options = frozenset((
+        "host", "port", "api-key", "admin-api-key", "served-model-name", "tool-call-parser", "tokenizer-worker-num",
+        "enable-http2", "enable-ssl-refresh", "grpc-port", "sidecar", "enable-http-worker-reuseport", "enable-response-store",
+        "load-publish-endpoint",
+    ))  # fmt: skip
 
     images = (
         ImageFamily(

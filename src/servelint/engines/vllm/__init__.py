@@ -109,6 +109,55 @@ for _since, _paths, _level in (("0.9.0", "--", False), ("0.9.2", "-", True), ("0
     )  # fmt: skip
 
 
+_OF_THE_SERVER = (
+    "allow-credentials", "allowed-headers", "allowed-methods", "allowed-origins", "anthropic-disabled-thinking-effort",
+    "api-key", "api-server-count", "chat-template-content-format", "cohere-format", "cohere-is-reasoning-model", "config",
+    "data-parallel-supervisor-port", "default-chat-template-kwargs", "device-memory-utilization",
+    "disable-access-log-for-endpoints", "disable-fastapi-docs", "disable-frontend-multiprocessing",
+    "disable-uvicorn-access-log", "dp-supervisor-probe-failure-threshold", "dp-supervisor-probe-interval-s",
+    "dp-supervisor-probe-timeout-s", "enable-auto-tool-choice", "enable-flash-late-interaction",
+    "enable-force-include-usage", "enable-log-deltas", "enable-log-outputs", "enable-offline-docs",
+    "enable-per-request-metrics", "enable-prompt-tokens-details", "enable-request-id-headers", "enable-scale-out",
+    "enable-server-load-tracking", "enable-ssl-refresh", "enable-tokenizer-info-endpoint",
+    "exclude-tools-when-tool-choice-none", "fingerprint-mode", "fingerprint-value", "grpc", "grpc-port",
+    "h11-max-header-count", "h11-max-incomplete-event-size", "headless", "help", "host", "log-error-stack", "lora-modules",
+    "max-log-len", "middleware", "port", "prompt-adapters", "reasoning-effort-map", "response-role",
+    "return-tokens-as-token-ids", "root-path", "sse-keep-alive-interval", "ssl-ca-certs", "ssl-cert-reqs", "ssl-certfile",
+    "ssl-ciphers", "ssl-keyfile", "tool-call-parser", "tool-parser-plugin", "tool-server", "tool-strict-level",
+    "trust-request-chat-template", "trust-request-mm-kwargs", "uds", "use-gpu-for-pooling-score", "uvicorn-log-level",
+)  # fmt: skip
+"""Options that AsyncEngineArgs has in no release (vllm/engine/arg_utils.py, 0.8.5 to 0.33.0)."""
+
+
+def _object(
+    calls: str,
+    about: str,
+    *,
+    source: str = "https://github.com/vllm-project/vllm/blob/v0.33.0/vllm/engine/arg_utils.py",
+    own: tuple[str, ...] = (),
+    lacks: tuple[str, ...] = (),
+    refuses_since: dict[str, str] | None = None,
+    takes_until: dict[str, str] | None = None,
+) -> Launcher:
+    """A class of vLLM whose keyword arguments are fields of EngineArgs: each is an option, but for those of `own`."""
+    return Launcher(
+        source,
+        calls=rf"vllm(?:\.\w+)*\.{calls}",
+        about=about,
+        positional=("model",),
+        own=(
+            *("-api-process-count", "-api-process-rank", "enable-mm-processor-stats", "mamba-config", "model-weights"),
+            *("quantization-config", "data-parallel-start-rank", "log-config-file", *own),
+        ),
+        lacks=(*_OF_THE_SERVER, *lacks),
+        plain=True,
+        strict=True,
+        known_since="0.8.5",
+        refuses_since=refuses_since,
+        takes_until=takes_until,
+    )
+
+
 class VLLM(Engine):
     """vLLM."""
 
@@ -352,6 +401,27 @@ class VLLM(Engine):
             marks=("omni",),
             foreign=True,
         ),
+        "LLM": _object(
+            "LLM",
+            "an offline engine in Python, no server",
+            source="https://github.com/vllm-project/vllm/blob/v0.33.0/vllm/entrypoints/llm.py",
+            own=("chat-template",),
+            lacks=("disable-log-requests", "enable-log-requests"),
+            # kwargs.pop("swap_space") in 0.18.0 to 0.25.1, not in 0.26.0
+            takes_until={"swap-space": "0.26.0"},
+        ),
+        "EngineArgs": _object(
+            "EngineArgs",
+            "the settings of an engine in Python, no server",
+            lacks=("chat-template", "disable-log-requests", "enable-log-requests"),
+        ),
+        "AsyncEngineArgs": _object(
+            "AsyncEngineArgs",
+            "the settings of an asynchronous engine in Python, no server of vLLM's",
+            lacks=("chat-template",),
+            # a property, no field, in 0.10.2; a field in 0.10.0
+            refuses_since={"disable-log-requests": "0.10.2"},
+        ),
         # answers no HTTP; the engine's options are those of AsyncEngineArgs
         "grpc": Launcher(
             "https://github.com/vllm-project/vllm/blob/v0.14.1/vllm/entrypoints/grpc_server.py",
@@ -398,6 +468,21 @@ class VLLM(Engine):
             ),
         ),
     }  # fmt: skip
+    server_rules = frozenset((
+        "api-server-module-deprecated", "false-in-config-file", "mapping-in-config-file", "serve-model-option",
+        "compilation-config-number", "data-parallel-balancing-modes", "hybrid-and-external-balancing", "multi-port-lb-misfit",
+        "multi-port-lb-needs-data-parallel", "reasoning-needs-parser", "reasoning-parser-unknown",
+        "structured-reasoning-parser-unknown", "external-launcher-of-server", "external-balancing-local-size",
+        # of the batch that a server computes by default
+        "requests-above-default-batch", "gemma4-item-above-default-batch", "state-block-above-default-batch",
+        "throughput-mode-batch-sizes", "dflash-takes-every-slot", "v0-batch-below-length",
+        # of what requests may carry
+        "cve-2025-59425", "cve-2025-62164", "cve-2025-6242", "cve-2026-22778", "cve-2026-24779", "cve-2026-25960",
+        "cve-2026-34756", "cve-2026-55574", "cve-2026-56340", "local-media-from-everywhere", "media-from-anywhere",
+        "runtime-lora-updating", "server-dev-mode", "prefix-hash-builtin", "prefix-hash-collisions",
+        "api-key-guards-some-paths",
+    ))  # fmt: skip
+    server_options = frozenset(("served-model-name",))
     # Gaudi's: https://github.com/HabanaAI/vllm-fork/pull/394
     options_of_forks = frozenset(("--use-padding-aware-scheduling", "--max-num-prefill-seqs"))
     image_names = r"vllm"

@@ -101,11 +101,24 @@ def note_misspelt(config: Config) -> None:
                 config.reading.arguments.possible.add(option.name)
 
 
+_OF_OBJECTS = frozenset(
+    ("unknown-option", "removed-option", "option-not-yet", "option-of-other-engine", "unknown-json-key", "invalid-json-value")
+)
+"""What a class refuses that makes an engine of its keyword arguments: names. No parser converts their values."""
+
+
 def _found(config: Config, shared: Shared | None = None) -> _Found:
     if config.around is not None:
         before, after = config.around
         later = {(one.rule, one.span) for one in violations(after)}
         return _Found([one for one in violations(before) if (one.rule, one.span) in later], 0, 0)
+    if config.made:
+        if config.catalog is None or config.index is None:
+            return _Found([], 0, 0)
+        view = ReleaseView(config, config.catalog, config.index, shared)
+        named = [*arguments.violations(view), *values.violations(view)]
+        kept = [one for one in named if one.rule in _OF_OBJECTS and config.launch.likely]
+        return _Found(kept + environment.violations(view), view.first, view.last)
     found = arguments.word_violations(config)
     first, last = 0, 0
     if config.catalog is not None and config.index is not None:

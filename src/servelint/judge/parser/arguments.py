@@ -36,6 +36,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from servelint.engines.registry import Launcher
+
 
 def violations(view: ReleaseView) -> list[Violation]:
     """The violations in the words of an argv, under a release that the catalog has."""
@@ -264,12 +266,29 @@ def _ignored_model(view: ReleaseView, fault: Fault) -> Violation:
 
 
 def _lacked_option(view: ReleaseView, fault: Fault) -> Violation:
+    if view.config.made is not None:
+        return _no_argument(view, fault, view.config.made)
     start = next(one for one in view.record.starts if one.launcher == view.config.launch.launcher)
     program = (start.programs or start.modules)[0]
     message = f"{fault.spelling} is an option of {view.record.command[0]}: {program} of {view.release} refuses it"
     # a module is another project's, in images of its own: what they change in the engine gives the module no option
     rule = "unknown-option" if start.programs else "unexpected-argument"
     return Violation(rule, fault.span, message, "delete it", "not an option")
+
+
+def _no_argument(view: ReleaseView, fault: Fault, launcher: Launcher) -> Violation:
+    """An option of the engine's command that a class does not have as a keyword argument."""
+    option = view.find(fault.spelling)
+    names = option.names if option is not None and fault.spelling in option.names else []
+    fields = [name for name in names if name.startswith("--") and name != fault.spelling and name[2:] not in launcher.lacks]
+    other = next((name for name in fields if name[2:] not in launcher.refuses_since), None)
+    made, written = view.config.launch.launcher, fault.spelling[2:].replace("-", "_")
+    message = (
+        f"{made} of {view.release} has no argument {written}, which is only an option of its command: it raises a TypeError"
+    )
+    advice = f"write {other}" if other is not None else "delete it"
+    change = written_at(written_in(fault), other) if other is not None else None
+    return Violation("unknown-option", fault.span, message, advice, "not an argument", change=change, safe=True)
 
 
 def _ignored_option(view: ReleaseView, fault: Fault) -> Violation:

@@ -43,6 +43,9 @@ def violations(view: ReleaseView) -> list[Violation]:
         for key, one in parts
         if one.option is not None and (one.option.json or (files and view.catalog.runs_of_object(one.option.name)))
     ]
+    if view.config.made:
+        # the constructor of the object's class takes it; of other dictionaries, some classes pass over keys
+        return view.each([(key, one) for key, one in objects if one.name in view.record.late_objects], _of_object)
     return view.each(parts, _of_value) + view.each(objects, _of_object)
 
 

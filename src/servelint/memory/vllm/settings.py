@@ -276,7 +276,8 @@ class VllmSettings:
 
         GPUs of 70 GiB and more, except the A100, get larger batches. From 0.28.0 those of 160 GiB get still larger ones. A GB10
         counts as small: NVML does not know its memory, and from 0.33.0 it is named. Before 0.9.0 an A100 counts as large,
-        before 0.8.5 only H100 and H200 do, and before 0.8.4 every GPU gets 1,024 sequences.
+        before 0.8.5 only H100 and H200 do, and before 0.8.4 every GPU gets 1,024 sequences. The class LLM gets larger batches
+        (UsageContext.LLM_CLASS); what from_engine_args makes of EngineArgs gets those of no usage, by default.
         """
         rules, gpu = self.rules, self.gpu
         large = gpu.large
@@ -295,6 +296,15 @@ class VllmSettings:
         many = large or most or not rules.since("0.8.4")
         requested = sequences if sequences is not None else (1024 if many else 256) * twice
         default = (16384 if most else 8192 if large else 2048) * twice
+        made = self.config.launch.launcher
+        if made == "LLM":
+            default = (16384 if most or large else 8192) * twice
+        elif made in ("EngineArgs", "AsyncEngineArgs"):
+            default = 2048 * twice
+            if not rules.since("0.9.1"):
+                self.missing += [f"--{name}" for name, one in (("max-num-batched-tokens", batched),) if one is None]
+            elif sequences is None:
+                requested = 128 * twice
         if batched is None and self.config.operand("enable-chunked-prefill").value is False:
             default = max(default, self.length or 0)
         if batched is None and self.length is not None and rules.since("0.11.1"):

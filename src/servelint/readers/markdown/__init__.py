@@ -1,7 +1,8 @@
 """Commands in Markdown: fenced code, indented code and consoles, each block a script of its own.
 
-Prose, inline code and Python are not read. A compose file, a Kubernetes object, a Dockerfile or a unit in a block is read as
-the file that it shows. What the page means to be filled in (`<model>`, `...`) is unknown.
+Prose and inline code are not read, and of Python only the engines that it makes. A compose file, a Kubernetes object, a
+Dockerfile or a unit in a block is read as the file that it shows. What the page means to be filled in (`<model>`, `...`) is
+unknown.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from servelint.readers.markdown.blocks import (
     MARKDOWN,
     PLAIN,
     POWERSHELL,
+    PYTHON,
     SHELL,
     UNIT,
     Block,
@@ -42,7 +44,7 @@ FORMAT = Format(
     "markdown",
     130,
     title="Markdown",
-    about="fenced and indented code, consoles, PowerShell, files that a block shows",
+    about="fenced and indented code, consoles, PowerShell, files that a block shows, engines that Python makes",
     files=("*.markdown", "*.md", "*.mdx"),
     unnamed=r"(?m)^[ \t]*(?:```|~~~)",
     languages=("markdown",),
@@ -229,6 +231,10 @@ def _place_limits(shown: Source, text: TracedText, source: Source) -> None:
 
 def _file_launches(kind: str, shown: Source) -> list[Launch]:
     nowhere = Neighbours(None)
+    if kind == PYTHON:
+        from servelint.readers import python
+
+        return python.objects(shown)
     if kind == YAML:
         return _documents(shown, nowhere)
     if kind == JSON:

@@ -330,6 +330,7 @@ def _shown(markup: str) -> str | None:
 
 
 SHELL, CONSOLE, PLAIN, POWERSHELL, MARKDOWN = "shell", "console", "plain", "powershell", "markdown"
+PYTHON = "python"
 DOCKERFILE, UNIT, MAKEFILE, BATCH = "dockerfile", "unit", "makefile", "batch"
 
 _LANGUAGES = {
@@ -338,6 +339,7 @@ _LANGUAGES = {
     PLAIN: "log none output plain plaintext stdout text txt",
     POWERSHELL: "posh powershell ps1 pwsh",
     MARKDOWN: "markdown md mdx myst",
+    PYTHON: "python python3 py",
     YAML: "compose docker-compose helm k8s kubernetes yaml yml",
     JSON: "json json5 jsonc",
     DOCKERFILE: "containerfile docker dockerfile",
