@@ -310,3 +310,28 @@ class TestLargeFiles:
     def test_the_largest_that_is_read(self) -> None:
         write("run.sh", content=SCRIPT + b"#" * (bounds.FILE.most - len(SCRIPT)))
         assert len(text_of("run.sh").text) == bounds.FILE.most
+
+
+class TestAScriptThatCallsAnother:
+    @pytest.mark.parametrize(
+        ("path", "text"),
+        [
+            ("run.sh", "export MODEL=a\n./serve.sh\n"),
+            ("run.sh", 'D="$(dirname "$0")"\nexport MODEL=a\nexec "$D/serve.sh"\n'),
+            ("bin/run.sh", "export MODEL=a\n../serve.sh\n"),
+            ("run.sh", "export MODEL=a\n./more.sh\n"),
+        ],
+    )
+    def test_is_read(self, path: str, text: str) -> None:
+        write("serve.sh", content=b'vllm serve "$MODEL"\n')
+        write("more.sh", content=b"export SEED=1\n./serve.sh\n")
+        write(path, content=text.encode())
+        assert len(check([path]).launches) == 1
+
+    def test_that_starts_no_engine(self) -> None:
+        write("other.sh", content=b"echo a\n")
+        write("run.sh", content=b"./other.sh\n./missing.sh\n")
+        assert (check(["run.sh"]).launches, check(["run.sh"]).errors) == ([], [])
+        write("alone.sh", "named.py", content=b"# other.sh\necho a\n")
+        assert read_file("alone.sh") is None
+        assert read_file("named.py") is None

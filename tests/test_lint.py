@@ -312,6 +312,13 @@ class TestFilesThatBelongTogether:
         assert findings(report) == [(RANGE, "start.sh", 1)]
         assert report.findings[0].launch in [launch for launch in report.launches if launch.source.path == "start.sh"]
 
+    def test_a_variable_that_two_releases_lose_counts_once(self, workspace: Workspace) -> None:
+        service = "image: 'vllm/vllm-openai:v{}', environment: *env, command: --model Qwen/Qwen3-8B"
+        rows = [f"  v{number}: {{{service.format(one)}}}" for number, one in enumerate(("0.12.0", "0.11.0"))]
+        workspace.file("compose.yml", "x-env: &env {VLLM_USE_V1: '1'}\nservices:\n" + "\n".join(rows) + "\n")
+        lost = Settings(select=("vllm/removed-env", "vllm/removed-later"))
+        assert findings(check(["compose.yml"], lost)) == [("vllm/removed-env", "compose.yml", 1)]
+
     def test_two_services_that_run_the_same_script_count_once(self, workspace: Workspace) -> None:
         workspace.file("start.sh", WRONG)
         for name in ("a.yml", "b.yml"):

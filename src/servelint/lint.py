@@ -398,6 +398,9 @@ def check_launches(
                 seen.add(key)
                 found.append(_with_values(finding, launch))
         launch.judged = _judged(launch, settings, undecided)
+    # a word that one launch's release has lost already is not announced for another launch's
+    gone = {finding.span for finding in found if finding.rule.rpartition("/")[2] in ("removed-env", "removed-option")}
+    found = [finding for finding in found if finding.span not in gone or not finding.rule.endswith("/removed-later")]
     if SIGN in source.text:
         found += gpu_comment_findings(source, launches, settings)
     found = suppress(source, found, settings, silenced)

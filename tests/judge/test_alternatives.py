@@ -17,8 +17,8 @@ def findings(script: str, name: str = "run.sh") -> list[Finding]:
 
 
 def said(script: str) -> dict[str, list[tuple[int, bool]]]:
-    """The rules of the errors, each with the branches that it needs."""
-    errors = [one for one in findings(script) if one.severity == "error"]
+    """The rules of the errors, and of what is one in a branch, each with the branches that it needs."""
+    errors = [one for one in findings(script) if one.severity == "error" or one.branches]
     return {one.rule.partition("/")[2]: [(branch.span.line, branch.taken) for branch in one.branches] for one in errors}
 
 
@@ -159,3 +159,17 @@ def test_an_image_of_another_release_in_a_branch() -> None:
     same = text.replace("v0.9.1", "v0.19.1")
     (certain,) = [one for one in findings(same) if one.rule == "vllm/removed-option"]
     assert certain.branches == ()
+
+
+@pytest.mark.parametrize(
+    ("choice", "severities"),
+    [
+        ('"${1:-fast}"', ["warning"]),  # the default takes the other branch
+        ('"${1:-slow}"', ["error"]),
+        ('"$1"', ["error"]),  # nothing says which branch a plain run takes
+    ],
+)
+def test_a_branch_that_the_defaults_leave_out_is_no_error(choice: str, severities: list[str]) -> None:
+    cases = "fast) R=--enforce-eager ;;\nslow) R=--no-such-option ;;\n*) exit 1 ;;"
+    found = findings(f"case {choice} in\n{cases}\nesac\nvllm serve m $R\n")
+    assert [one.severity for one in found if one.rule == "vllm/unknown-option"] == severities

@@ -668,6 +668,9 @@ def test_a_sentence_with_the_name_of_a_server() -> None:
         "xterm -title llama-server",
         "gnome-terminal --title llama-server -- top",
         "pm2 restart llama-server",
+        "pm2 start proxy.js --name llama-server",
+        "pm2 start --name vllm ecosystem.config.js",
+        "pm2 start ./proxy.sh --interpreter bash --name vllm",
         "sudo pm2 delete llama-server",
     ],
 )
@@ -689,6 +692,9 @@ def test_a_session_that_has_the_name_of_a_server(text: str) -> None:
         "screen -S llama-server -X stuff 'llama-server -m a'",
         "xterm -T llama-server -e llama-server -m a",
         "pm2 start llama-server --name llama-server -- -m a",
+        "pm2 start /opt/llama-server --name chat -- -m a",
+        "pm2 start --name chat -i 1 llama-server -- -m a",
+        "sudo pm2 start llama-server --name chat -- -m a",
         "pm2 start 'llama-server -m a' --name llama-server",
     ],
 )

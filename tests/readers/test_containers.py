@@ -484,6 +484,6 @@ def test_another_program_of_a_house_image_in_an_array_that_a_condition_lengthens
 
 @pytest.mark.parametrize("image", ["vllm/vllm-openai:v0.11.0", "ghcr.io/ggml-org/llama.cpp:server-cuda"])
 def test_a_look_into_an_image(image: str) -> None:
-    for command in ("nvidia-smi", "bash", "ls -l /models"):
+    for command in ("nvidia-smi", "bash", "ls -l /models", "python3 -c 'import torch'", "python check.py"):
         assert launches_in(f"docker run --rm --gpus all {image} {command}\n", "run.sh") == []
     assert len(launches_in(f"docker run --rm --gpus all {image} --port 80\n", "run.sh")) == 1

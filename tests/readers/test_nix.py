@@ -221,3 +221,31 @@ def test_values_that_a_condition_chooses(image: str, cmd: str, words: str, relea
     shown = [" ".join(["..." if one.many else one.shown for one in launch.argv]) for launch in found]
     assert shown == [words] * bool(words)
     assert [(one.release.release, one.release.rolling) for one in found] == [(release, False)] * bool(words)
+
+
+def test_a_set_that_has_a_name() -> None:
+    container = 'virtualisation.oci-containers.containers.a = { image = cfg.image; cmd = [ "--model" cfg.llm.model ]; };'
+    text = f'let cfg = {{ image = "vllm/vllm-openai:v0.10.2"; llm = {{ model = "a/b"; }}; }}; in {{ {container} }}'
+    assert argv(launch_in(text, "a.nix")) == ["--model", "a/b"]
+    assert release(launch_in(text, "a.nix")) == ("0.10.2", "image")
+    assert launches_in(text.replace("}; in", "} // given; in"), "a.nix") == []
+    assert argv(launch_in('let x = { model = "a"; }; in { y.script = "vllm serve ${x.model}"; }', "a.nix")) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("inherit (cfg) autoStart; inherit (cfg) image;", True),
+        ("inherit (cfg) image autoStart;", True),
+        ("image = cfg.image;", True),
+        ("image = config.services.llm.image;", True),
+        ("inherit (other) image;", False),
+        ("inherit image;", False),
+    ],
+)
+def test_the_default_of_an_option_that_a_module_declares(given: str, found: bool) -> None:
+    image = 'lib.mkOption { type = lib.types.str; default = "vllm/vllm-openai:v0.10.2"; }'
+    options = f"options.services.llm = {{ image = {image}; autoStart = lib.mkOption {{ default = true; }}; }};"
+    container = f'virtualisation.oci-containers.containers.a = {{ {given} cmd = [ "--model" cfg.model ]; }};'
+    text = f"{{ config, lib, ... }}: let cfg = config.services.llm; in {{ {options} config = {{ {container} }}; }}"
+    assert [release(one) for one in launches_in(text, "module.nix")] == [("0.10.2", "image")] * found

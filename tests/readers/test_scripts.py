@@ -1210,3 +1210,48 @@ def test_an_unknown_text_that_cannot_be_another(given: str, words: list[str]) ->
     body = """while [ "${1:-}" != '--' ]; do shift; done; shift; vllm serve "$@\""""
     text = f"run() {{\n{body}\n}}\nrun {given} -- m --port 1\n"
     assert argv(script(text)) == words
+
+
+SERVE = '#!/bin/bash\nvllm serve "$MODEL" --port 1 $EXTRA\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("export MODEL=a EXTRA='--seed 2'\n./serve.sh\n", ["a", "--port", "1", "--seed", "2"]),
+        ("export MODEL=a\nunset EXTRA\nbash ./serve.sh\n", ["a", "--port", "1"]),
+        ("MODEL=a\n./serve.sh\n", None),  # not exported
+        ("export PORT=2\n./serve.sh\n", None),  # not read there
+    ],
+)
+def test_a_script_that_reads_what_its_caller_exports(text: str, words: list[str] | None, tmp_path: Path) -> None:
+    (tmp_path / "serve.sh").write_text(SERVE)
+    found = launches_in(text, "run.sh", tmp_path)
+    assert [[word.value for word in one.argv if not word.many] for one in found] == ([words] if words else [])
+
+
+_QUOTES = """q() {
+  local all=() one
+  for one in "$@"; do all+=("$(printf '%q' "$one")"); done
+  ssh host "docker ${all[*]}"
+}
+"""
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_a_loop_that_quotes_the_words_of_a_command(count: int) -> None:
+    given = " ".join(["-e A=1"] * count)
+    found = script(f'{_QUOTES}q run {given} vllm/vllm-openai:v0.20.0 --model m --json \'{{"a": "b c"}}\'\n')
+    assert argv(found) == ["--model", "m", "--json", '{"a": "b c"}']
+    assert release(found) == ("0.20.0", "image")
+
+
+def test_a_loop_that_collects_words_of_which_one_may_be_several() -> None:
+    found = script('for one in vllm serve m $OPTIONS --port 3; do run+=("$one"); done\n"${run[@]}"\n')
+    assert [(word.shown, word.many) for word in found.argv] == [
+        ("m", False), ("${OPTIONS}", True), ("--port", False), ("3", False)
+    ]  # fmt: skip
+
+
+def test_a_loop_that_collects_words_and_does_more() -> None:
+    assert launches_in('for one in vllm serve $OPTIONS; do run+=("$one"); echo; done\n"${run[@]}"\n', "run.sh") == []

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def merged(launch: Launch, judge: Callable[[Launch], list[Finding]]) -> list[Finding]:
     """The findings of a launch and of its alternatives, each once.
 
-    A finding that only some of them have needs a branch. It is reported if it points at what that branch adds: that something
+    A finding that only some of them have needs a branch, and is no error where the script's defaults do not take that branch.
+    It is reported if it points at what that branch adds: that something
     is missing in one branch is not a claim about a script that adds it in another.
     """
     launches = [launch, *launch.alternatives]
@@ -56,6 +57,8 @@ def merged(launch: Launch, judge: Callable[[Launch], list[Finding]]) -> list[Fin
                     continue  # another branch of the script may add what is missing
                 if not touches or _spoils(finding, launches[number], lacking):
                     finding.fix = None  # the release, or the words, of the other branch may need what it changes
+                if number and finding.severity == "error" and any(one.assumed for one in branches):
+                    finding.severity = "warning"  # a default decides against the branch: a plain run starts
                 findings[key] = _under(finding, branches)
             elif number == 0:
                 if certain is None:

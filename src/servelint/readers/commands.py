@@ -12,6 +12,7 @@ from servelint.core.text import HOLE, TracedText, unknown
 from servelint.engines import ENGINES, entry
 from servelint.readers import containers, together
 from servelint.readers.context import CommandContext, site_of, span_of
+from servelint.readers.registry import SCRIPT_CALLED
 from servelint.syntax.placeholders import in_command
 from servelint.syntax.shell.words import split
 
@@ -49,7 +50,7 @@ _OPENERS = frozenset((
     "kubectl", "lxc", "nix", "oc", "nix-shell", "nvidia_entrypoint.sh", "op", "pixi", "sops", "toolbox",
 ))  # fmt: skip
 """Wrappers that bring variables from a vault, a profile or a running container: more may be set than the file shows."""
-_APART = frozenset(("pm2", "start-stop-daemon"))
+_APART = frozenset(("start-stop-daemon",))
 """Wrappers whose own options may stand between a program and its arguments, which follow `--`."""
 _OTHERS = frozenset((
     "apt", "apt-get", "cat", "chmod", "chown", "cp", "curl", "dnf", "echo", "grep", "journalctl", "killall", "ln", "ls",
@@ -117,8 +118,8 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
         ran = containers.cloud_container(words, context, depth)
         if ran is not None:
             return ran
-    if head == "pm2" and (len(words) < 2 or words[1].value != "start"):
-        return []
+    if head == "pm2":
+        return _of_pm2(words, context, depth) if len(words) > 1 and words[1].value == "start" else []
     if head is not None and head in TEXTS:
         ran = text_launches(words, context, depth)
         if ran or head in _SESSIONS:
@@ -258,7 +259,7 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
         runs_python = runs_python or name in _RUNNERS or _runs_module(words, at)
         if name in SHELLS and (shell := shell_launches(words[at:], inner, depth)):
             return shell
-        if name in _SESSIONS or name == "pm2":
+        if name in _SESSIONS or name == "pm2":  # behind sudo
             return launches(words[at:], inner, depth + 1)
         if name in TEXTS and (given := text_launches(words[at:], inner, depth)):
             return given
@@ -271,6 +272,32 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
         if name is not None and name.endswith(".sh") and (ran := script_file(words[at], words[at + 1 :], inner, depth)):
             return ran
     return []
+
+
+_VALUE_OF_PM2 = (
+    r"-n|--name|--namespace|--cwd|-i|--instances|--interpreter|--interpreter-args|--node-args|-l|--log|-o|--output|-e|--error"
+    r"|-p|--pid|-u|--user|--uid|--gid|-k|--kill-timeout|-c|--cron|--cron-restart|--max-memory-restart|--restart-delay|--max-restarts"
+    r"|--exp-backoff-restart-delay|--env|--only|--filter_env|--log-date-format|--log-type|--min-uptime|--listen-timeout"
+)
+"""Options of `pm2 start` before a value."""
+
+
+def _of_pm2(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
+    """The launches of `pm2 start PROGRAM [options] -- ARGUMENTS`, whose program may be a whole command in one word."""
+    at = 2
+    while at < len(words) and words[at].text.flat.startswith("-"):
+        at += 2 if re.fullmatch(_VALUE_OF_PM2, words[at].text.flat) is not None else 1
+    rest = words[at + 1 :]
+    if at >= len(words) or words[at].value == "--":
+        return []
+    if re.search(r"\s", words[at].text.flat):
+        inner = context.with_(site=None, env=context.env, open_env=True)
+        return script_launches(words[at].text, inner, None, depth + 1)
+    end = next((index for index, word in enumerate(rest) if word.value == "--"), None)
+    if end is None:
+        own = next((index for index, word in enumerate(rest) if re.fullmatch(_VALUE_OF_PM2, word.text.flat)), len(rest))
+        return launches([words[at], *rest[:own]], context, depth + 1)
+    return launches([words[at], *rest[end + 1 :]], context, depth + 1)
 
 
 _WINDOWS_SHELLS = frozenset(("cmd", "powershell", "pwsh"))
@@ -625,7 +652,9 @@ def _within_command(site: Span | None, command: Span | None) -> Span | None:
 
 
 def _reads(script: TracedText, names: frozenset[str]) -> bool:
-    """Whether a script reads one of some variables."""
+    """Whether a script reads one of some variables, or calls another script that may."""
+    if names and re.search(SCRIPT_CALLED, script.flat) is not None:
+        return True
     return any(re.search(rf"\$\{{?{name}\b", script.flat) is not None for name in names)
 
 
@@ -673,7 +702,8 @@ def _context_of(ran: Invocation, around: CommandContext, site: Span | None) -> C
     here.anchor = ran.site if ran.site.source is around.source else around.anchor
     here.stdin = ran.stdin
     in_front = re.match(_IN_FRONT, ran.site.text)
-    here.given = frozenset(re.findall(_ASSIGNMENT, in_front.group())) if in_front is not None else frozenset()
+    set_here = {name for name, value in ran.env.items() if around.env.get(name) is not env[name] and name != "PATH"}
+    here.given = around.given.union(set_here, re.findall(_ASSIGNMENT, in_front.group()) if in_front is not None else ())
     return here
 
 
@@ -937,7 +967,6 @@ _TMUX_NAMES = r"-[A-Za-z]*[cefFLnsStxy]|--[\w-]*name"
 _NAMES = {
     "byobu": _TMUX_NAMES,
     "gnome-terminal": r"-t|--title|--role|--profile|--working-directory",
-    "pm2": r"-n|--name|--namespace|--cwd",
     "screen": r"-[A-Za-z]*[cdDprRsStTx]",
     "tmux": _TMUX_NAMES,
     "xterm": r"-T|-title|-n|-name|-class",

@@ -712,10 +712,16 @@ def _is_shell(command: list[Word]) -> bool:
     )
 
 
+_LOOK = r"(?:/\S*/)?python[\d.]* (?:-c|-V|--version|\S+\.py)(?: |\Z)"
+"""A program of a user's own in an image of an engine."""
+
+
 def _implied(image: images.Image, command: list[Word]) -> bool:
     """Whether an image that is given just these words starts its engine with them."""
     if image.entrypoint:
-        return _starts_engine(image) and not (command and entry.program(command[0]) in commands.SHELLS | commands.UNHEARD)
+        program = entry.program(command[0]) if command else None
+        looks = re.match(_LOOK, " ".join([word.text.flat for word in command[:2]])) is not None
+        return _starts_engine(image) and not looks and program not in commands.SHELLS | commands.UNHEARD
     if image.entrypoint is not None or not command:
         return False
     first = command[0].text.flat

@@ -35,7 +35,7 @@ class CommandContext:
         files: Opens a file by its path below the folder of the script; None outside of script files.
         open: Opens the file that a word of the command names, if it is known.
         stdin: What the command reads.
-        given: Names of the variables that the command sets for itself, in front of its program.
+        given: Names of the variables that the command sets for itself, in front of its program, or that its script exports.
         ran: The scripts of this file that were run.
         others: The programs that scripts run beside the engines.
         budget: The steps that are left for scripts that a script runs.

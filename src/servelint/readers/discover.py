@@ -17,7 +17,7 @@ from servelint.engines.registry import ENGINES, derived
 from servelint.files.project import Project, folders
 from servelint.files.siblings import decode_text
 from servelint.readers import mentions_engine
-from servelint.readers.registry import CANDIDATE, is_worth_reading
+from servelint.readers.registry import CANDIDATE, calls_script, is_worth_reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,10 +147,10 @@ def read_file(path: str) -> Source | Problem | None:
 
 
 def decode(path: str, data: bytes) -> Source | Problem | None:
-    """The text of a file's bytes (UTF-8, or UTF-16 with a byte order mark); None if it mentions no engine."""
+    """The text of a file's bytes (UTF-8, or UTF-16 with a byte order mark); None if it names no engine and no script."""
     wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     plain = (data.decode("utf-16", errors="replace").encode("utf-8", "replace") if wide else data).replace(b"\0", b"")
-    if not mentions_engine(plain) or not is_worth_reading(path, plain):
+    if not (mentions_engine(plain) or calls_script(path, plain)) or not is_worth_reading(path, plain):
         return None
     return decode_text(path, data) or Problem(path, ZERO_BYTES, note="found")
 

@@ -51,7 +51,7 @@ _INSIDE = {
 }
 """What is not itself in a text, in two quotes (`''`) and in double quotes."""
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
-_NAMED = re.compile(r"\$\{\s*(?:(?:builtins\.)?toString\s+)?(?P<name>[A-Za-z_][\w-]*)\s*\}")
+_NAMED = re.compile(r"\$\{\s*(?:(?:builtins\.)?toString\s+)?(?P<name>[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)\s*\}")
 _JOINED = re.compile(
     r"\$\{\s*(?:(?:lib|utils)\.)?(?:(?:strings\.)?(?:escapeShellArgs|concatStringsSep\s+\" \")|escapeSystemdExecArgs)"
     r"\s+(?P<name>[A-Za-z_][\w'-]*)\s*\}"
@@ -87,6 +87,8 @@ _FILES = frozenset(("toFile", "writeText"))
 _OTHER_FILE = re.compile(r"[^/]+\.(?:ya?ml|json|service|conf)$")
 _QUOTED = re.compile(r"\"([\w-]+)\"")
 """A name in quotes, which is the same attribute as without them."""
+_INHERITED = re.compile(r"inherit\s*\(\s*(?P<of>[A-Za-z_][\w.-]*)\s*\)(?P<names>[\w\s'-]+)")
+_LONGEST_INHERIT = 400
 _DEPTH = 200
 _OPENING, _CLOSING = "{[(", "}])"
 
@@ -139,6 +141,8 @@ class _Reader:
         self.found: list[Launch] = []
         self.frames = [_Frame("{", 0)]
         self.services: dict[str, dict[str, tuple[Any, Span]]] = {}
+        self.modules: dict[str, str] = {}
+        self.defaults: dict[str, TracedText] = {}
 
     @property
     def path(self) -> str:
@@ -188,13 +192,30 @@ class _Reader:
             frame.writes = frame.writes or written.rpartition("pkgs.")[2] in _WRITERS
             frame.joins = frame.joins or last in _JOINS
             local, _ = frame.local.get(written) or (None, None)
-            held = local if isinstance(local, TracedText) else self.known.get(written)
+            held = local if isinstance(local, TracedText) else self.value(written)
+            if frame.kind == "let" and written.startswith("config."):
+                self.modules[frame.key] = written
             if held is not None and frame.key.rpartition(".")[2] in _SCRIPTS and frame.kind != "[":
                 self.launch(held)
             frame.name = written
             if (frame.key or frame.kind == "[") and last not in _JOINS:
                 value = held if held is not None else TracedText((unknown(written, Span(self.source, *match.span())),))
                 frame.values.append((value, Span(self.source, *match.span())))
+
+    def value(self, written: str) -> TracedText | None:
+        """What a name stands for: a text of the file, or the default of an option that this module declares."""
+        head, _, rest = written.partition(".")
+        option = f"{self.modules[head]}.{rest}" if head in self.modules else written
+        return self.known.get(written) or self.defaults.get(option.removeprefix("config."))
+
+    def inherited(self, end: int) -> None:
+        """Note the attributes that a set takes from another one: `inherit (cfg) image;`."""
+        start = self.source.text.rfind("inherit", max(0, end - _LONGEST_INHERIT), end)
+        found = _INHERITED.fullmatch(self.source.text, start, end) if start >= 0 else None
+        for name in found["names"].split() if found is not None else ():
+            value = self.value(f"{found['of']}.{name}") if found is not None else None
+            if value is not None:
+                self.frames[-1].fields[name] = value, Span(self.source, start, end)
 
     def sign(self, match: re.Match[str]) -> None:
         """A bracket, an equals sign, or the end of a binding."""
@@ -209,16 +230,26 @@ class _Reader:
         elif sign == ";" and frame.scoped:
             frame.scoped = False
         elif sign == ";":
+            if not frame.key and frame.kind == "{":
+                self.inherited(match.start())
             if frame.key and len(frame.values) == 1 and frame.values[0][0] is not None:
                 frame.fields[frame.key] = frame.values[0]
-                if frame.kind == "let" and frame.key in self.once and isinstance(frame.values[0][0], TracedText):
-                    self.known[frame.key] = frame.values[0][0]
+                if frame.kind == "let" and frame.key in self.once:
+                    self.bind(frame.key, frame.values[0][0])
             elif frame.key and len(frame.values) > 1 and (some := self.several(frame, match.start())) is not None:
                 frame.fields[frame.key] = some, Span(self.source, frame.begun, match.start())
             if frame.kind == "let" and frame.key in self.once and frame.values and isinstance(frame.values[0][0], list):
                 self.lists[frame.key] = _line(frame.values[0][0], more=len(frame.values) > 1)
             self.option(match.start())
             frame.clear()
+
+    def bind(self, name: str, value: Any) -> None:
+        """Note what a name of the file stands for: a text, or a set whose attributes are named behind it."""
+        if isinstance(value, TracedText):
+            self.known[name] = value
+        elif isinstance(value, dict):
+            for key, (inner, _) in value.items():
+                self.bind(f"{name}.{key}", inner)
 
     def several(self, frame: _Frame, end: int) -> Any:
         """What is known of a value of several parts: a list before `++ lib.optionals`, an image with one of two tags."""
@@ -296,6 +327,10 @@ class _Reader:
         if inner.kind == "{":
             alone = self.path.rpartition(".")[0].endswith("oci-containers.containers") and "image" in inner.fields
             self.found += hcl.container(self.source, inner.fields, self.path, alone=alone)
+            default, _ = inner.fields.get("default") or (None, None)
+            module, declared, option = self.path.rpartition("options.")
+            if declared and module[-1:] in ("", ".") and frame.name.endswith("mkOption") and isinstance(default, TracedText):
+                self.defaults[option] = default
         elif inner.kind == "[" and any(one.joins for one in self.frames) and self.path.rpartition(".")[2] in _ARGUMENTS:
             words = [value for value, _ in inner.values if isinstance(value, TracedText)]
             if _MORE.match(self.source.text, match.end()) is not None:

@@ -130,6 +130,9 @@ GLOBS: list[str] = _index["globs"]
 """The names of the files of all TEXT formats, without those of templates."""
 
 
+_SHELL_ENDINGS = (".bash", ".sh")
+
+
 def named(name: str) -> Format:
     """The format of a name."""
     return next(one for one in FORMATS if one.name == name)
@@ -143,6 +146,15 @@ def is_worth_reading(path: str, data: bytes) -> bool:
         for one in FORMATS
         if one.needs and re.search(one.names, name) is not None
     )
+
+
+SCRIPT_CALLED = r"(?m)^(?![ \t]*#)[^\n]*?(?<![\w.-])(?:\$\w+/)?((?:[\w.-]+/)*[\w.-]+\.sh)\b"
+"""A script that a line of another one names, below the folder that a variable may hold."""
+
+
+def calls_script(path: str, data: bytes) -> bool:
+    """Whether a shell script names another one, which may start an engine that the first one does not mention."""
+    return path.endswith(_SHELL_ENDINGS) and b".sh" in data and re.search(SCRIPT_CALLED.encode(), data) is not None
 
 
 def of_syntax(syntax: str) -> list[Format]:

@@ -14,7 +14,7 @@ from servelint.files.siblings import Neighbours
 from servelint.readers import installs
 from servelint.readers.commands import launches, scheduled, script_launches
 from servelint.readers.context import CommandContext, env_file, identity
-from servelint.readers.registry import Format
+from servelint.readers.registry import SCRIPT_CALLED, Format, calls_script
 from servelint.syntax.placeholders import in_command
 
 TYPE_CHECKING = False
@@ -56,6 +56,8 @@ _BLOCK = re.compile(r"^[ \t]*\{%-?\s*(?:if|for|set)\b[^\n]*%\}", re.MULTILINE)
 
 def read_shell(source: Source, neighbours: Neighbours) -> list[Launch]:
     """Read the launches of a script. One that is a template is read with its holes as unknowns."""
+    if not _may_start(source, neighbours):
+        return []
     # bash drops a backslash that ends a file; dash makes it a part of the last word
     lost = _LAST_BACKSLASH.search(source.text) if _BASH.match(source.text) else None
     text = TracedText.at(source, 0, lost.start(1) if lost else len(source.text))
@@ -70,6 +72,35 @@ def read_shell(source: Source, neighbours: Neighbours) -> list[Launch]:
     else:
         _report_syntax(source, text.flat)
     return script_launches(text, CommandContext(source, env_file=env_file(neighbours), files=neighbours.read), None)
+
+
+_CALLED_AT_MOST = 16
+_ENTERED = re.compile(r"(?m)\bcd[ \t]+[^\n;&|]*?(?<![\w.-])((?:[\w.-]+/)*[\w.-]+)/?[\"']?[ \t]*(?:$|[;&|])")
+"""A folder that a script enters."""
+
+
+def _may_start(source: Source, neighbours: Neighbours) -> bool:
+    """Whether a script mentions an engine, or calls a script that does: directly, or through others."""
+    from servelint.readers import mentions_engine
+
+    data = source.text.encode("utf-8", "replace")
+    if mentions_engine(data) or not calls_script(source.path, data):
+        return True
+    asked: dict[str, None] = {}
+    todo = [("", source.text)]
+    while todo:
+        folder, text = todo.pop(0)
+        folders = ["", *dict.fromkeys(one + "/" for one in _ENTERED.findall(text)), "../"]
+        for path in [folder + one + name for name in re.findall(SCRIPT_CALLED, text) for one in folders]:
+            if path in asked or len(asked) >= _CALLED_AT_MOST:
+                continue
+            asked[path] = None
+            opened = neighbours.read(path, named=False)
+            if opened is not None and mentions_engine(opened.text.encode("utf-8", "replace")):
+                return True
+            if opened is not None:
+                todo.append((path.rpartition("/")[0] + "/" if "/" in path else "", opened.text))
+    return False
 
 
 def read_crontab(source: Source, neighbours: Neighbours) -> list[Launch]:

@@ -69,9 +69,11 @@ def _needs_variable(image: TracedText) -> list[Violation]:
     for index, piece in enumerate(pieces):
         if not re.fullmatch(_VARIABLE, piece.shown or ""):
             continue  # a command may print anything
-        if index and piece.assumed and piece.expression is not None and piece.span is not None and pieces[index - 1].text:
-            before = "".join([one.text for one in pieces[:index] if one.expression is None])
-            message = f"the default image needs {piece.shown}, which has no default: {before} alone is not an image"
+        before = pieces[index - 1] if index else piece
+        # `reg/${SPACE:-${USER}}/engine` names two variables of which one must be given, and is no default
+        if before.assumed and before.text and piece.assumed and piece.expression is not None and piece.span is not None:
+            start = "".join([one.text for one in pieces[:index] if one.expression is None])
+            message = f"the default image needs {piece.shown}, which has no default: {start} alone is not an image"
             advice = f"give {piece.shown} a default as well, or write a complete tag"
             return [Violation("image-needs-variable", image.span(), message, advice, "not a complete image name")]
     return []

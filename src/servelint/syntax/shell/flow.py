@@ -30,6 +30,13 @@ if TYPE_CHECKING:
     from servelint.syntax.shell.evaluate import Evaluator
 
 _ITERATIONS_AT_MOST = 16
+_ITEMS_COLLECTED_AT_MOST = 256
+_COLLECTS = re.compile(
+    r"do\s+(?P<array>[A-Za-z_]\w*)\+=\(\s*(?:\"\$\{?(\w+)(?:@Q)?\}?\""
+    r"|\"?\$\(\s*printf\s+(?:--\s+)?[\"']?%q[\"']?\s+\"\$\{?(\w+)\}?\"\s*\)\"?)\s*\)\s*;?\s*done",
+    re.ASCII,
+)
+"""The body of a loop that only appends its item to an array, as it is or quoted for another shell."""
 _OF_ARGUMENTS = re.compile(r"\bgetopts\b|\$[#@*1]|\$\{[#@*1]\b|\$\{[@*]")
 """In the head of a loop over the arguments of the script."""
 _ALL_ITEMS = re.compile(r"\"?\$\{(!?)([A-Za-z_]\w*)\[[@*]\]\}\"?", re.ASCII)
@@ -206,6 +213,12 @@ def _for(shell: Evaluator, node: Node) -> Status:
             shell.state = join(start, shell.state)
         shell.held = held
         return UNSURE
+    written = shell.script.text.cut(body.start_byte, body.end_byte).flat
+    collected = _COLLECTS.fullmatch(written) if items is not None and len(items) <= _ITEMS_COLLECTED_AT_MOST else None
+    if collected is not None and items is not None and name in collected.groups():
+        _collect(shell, name, body, collected["array"], items)
+        shell.held = held
+        return UNSURE
     if node.children[0].type == "select" or (items is not None and len(items) > _ITERATIONS_AT_MOST):
         items = None
     if items is None or any(word.many for word in items):
@@ -225,6 +238,17 @@ def _for(shell: Evaluator, node: Node) -> Status:
             break
     shell.held = held
     return UNSURE
+
+
+def _collect(shell: Evaluator, name: str, body: Node, array: str, items: list[Word]) -> None:
+    """Follow a loop that only appends each item to an array; an item that stands for several words still does there."""
+    for word in items:
+        shell.set(name, word.text)
+        if not _iteration(shell, body):
+            break
+        filled = shell.state.variables.get(shell.resolved(array))
+        if word.many and isinstance(filled, list) and filled:
+            shell.set(array, [*filled[:-1], Word(filled[-1].text, filled[-1].site, many=True)])
 
 
 def _unordered(shell: Evaluator, written: str) -> list[TracedText] | None:
