@@ -680,6 +680,8 @@ class Engine:
     """Whether servelint.advise writes commands for it."""
     host_seconds: tuple[float, float] = (0.0, 0.0)
     """What the host adds to a decoding step that a user waits for, without and with draft tokens."""
+    draft_has_embeddings: bool = False
+    """Whether the draft that a model carries loads an embedding and a head of its own."""
     group_seconds: float = 0.0
     """What the host adds to a decoding step for each group of layers that has blocks of the KV cache of its own."""
     graphed_drafts_since: str = ""
