@@ -159,8 +159,8 @@ _TABLES = 0.3
 request 27836)."""
 _NETWORK = 0.25
 """The same for several GB10, which only a network connects: DeepSeek-V4-Flash takes 0.4 ms longer for each layer than on one
-and MiMo-V2.6-Flash 0.2, with drafts 0.8 and 1.3 (jasl/vllm-ds4-sm120-harness; vllm-project/vllm issue 47277), Qwen3-Coder-30B-A3B
-0.04 (flash7777/vllm-marlin-sm12x)."""
+and MiMo-V2.6-Flash 0.2, with drafts 0.8 and 1.3 (jasl/vllm-ds4-sm120-harness; vllm-project/vllm issue 47277), and
+Qwen3-Coder-30B-A3B 0.04 (flash7777/vllm-marlin-sm12x)."""
 _WEIGHTS_ONLY, _OTHER_GEMM = ("int4", "int8"), 0.4
 """The same for weights in integers on AMD's cards, which vLLM multiplies by Triton's or ExLlama's kernels instead of Marlin's:
 a plain step takes 1.1 times as long as counted on a Strix Halo (Qwen3.6-27B), 1.9 times on two MI210 (Qwen3-Next-80B-A3B) and 4
