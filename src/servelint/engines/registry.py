@@ -695,6 +695,8 @@ class Engine:
     cut_drafts: tuple[tuple[int, str, str], ...] = ()
     """(major compute capability, first release, release after the last) with which drafts on an FP8 or FP4 KV cache run outside
     of full CUDA graphs."""
+    unsplit_drafts: tuple[int, ...] = ()
+    """Major compute capabilities whose attention to several tokens of a request is not split along the context."""
     overlaps_since: str = ""
     """The first release that prepares a step while the one before is computed, but not with drafts of a lookup, "" if none."""
     samples: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()

@@ -103,6 +103,17 @@ STATE_WRITES = 2.5
 """How much longer a recurrent state takes to write after a draft than its bytes: kernels go through the tokens one by one. With
 SGLang 0.5.21 on a GH200 each request of Qwen3.5-4B adds 0.28, 0.46 and 0.89 ms to a step of 4, 8 and 16 tokens, where its bytes
 take 0.08, 0.14 and 0.27 ms (https://github.com/SamMausberg/verified-progress/blob/HEAD/evidence/bench/README.md)."""
+UNSPLIT, _WIDEST = 12e9, 256
+"""Bytes of one head's keys and values that a thread block reads in a second where attention to several tokens of a request is
+not split along the context, and the longest head of those kernels. FlashAttention 2 splits for one token alone
+(set_params_splitkv under seqlenq_ngroups_swapped in csrc/flash_attn/flash_api.cpp; vllm-project/flash-attention pull requests
+176 and 190). On an RTX 3090 Ti 31,000 tokens take 1.4 ms a layer, with any number of heads (pull request 190, vLLM 0.13.0: 11
+GB/s if 128 wide), on an Ampere card 32,768 tokens of heads 256 wide take 2.84 ms (patches/fa2_kvcache_verify in
+avesed/vllm-ampere-optimized, vLLM 0.23.0: 12 GB/s), and Qwen3.6-27B on four RTX 3090 takes 1.36 to 1.48 ms longer for each
+thousand of 8,192 to 131,072 tokens (dflash-depth in LottoLottoLotto/4x3090-llm-benchmarks, vLLM 0.23.0: 13 GB/s over its layers
+and the drafter's)."""
+_OTHER_CLOCKS = 0.5
+"""What it adds to the deviation at most, by its share of a step: newer GPUs are faster by an unknown factor."""
 _GRAPHICS = (7.5, 8.6, 8.9, 12.0, 12.1)
 """Compute capabilities of GPUs that no NVSwitch connects; a pair of RTX 3090 or A40 may have a bridge."""
 _SMALL_CACHES = ("fp8", "fp8_e4m3", "nvfp4")
@@ -304,6 +315,7 @@ class Steps:
         output: tokens of an answer.
         length: the acceptance length in tokens.
         waits: what of a step with drafts the GPU waits for launches of the host.
+        unsplit: what of a step with drafts goes to attention that is not split along the context.
     """
 
     before: float
@@ -312,6 +324,7 @@ class Steps:
     output: int
     length: float
     waits: float = 0.0
+    unsplit: float = 0.0
 
     @property
     def gain(self) -> float:
@@ -382,14 +395,27 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int, drafting
         waits += launched * _pass(case)
     after = verified + passes * one_pass + waits + host + SAMPLING
     after += UNLINKED * count * model.layers if unlinked else 0.0
+    unsplit = _unsplit(case, model, gpu)
+    after += unsplit
     after += facts.groups * (ENGINES[case.engine].group_seconds if case.engine in ENGINES else 0.0)
-    prompts = multiplied(facts.active * case.input) if case.input else 0.0
-    return Steps(step(1) + plain, after, prompts, case.output or 256, 1 + drafting * (case.length - 1), waits)
+    prompts = multiplied(facts.active * case.input) if case.input and not case.decoding else 0.0
+    return Steps(step(1) + plain, after, prompts, case.output or 256, 1 + drafting * (case.length - 1), waits, unsplit)
 
 
 def _unlinked(gpu: Gpu) -> bool:
     """Whether several such GPUs have no NVLink between all of them: NVIDIA's dies for graphics, and Intel's cards."""
     return gpu.vendor == "intel" or (gpu.vendor == "nvidia" and (gpu.capability or 0) in _GRAPHICS)
+
+
+def _unsplit(case: Case, model: Architecture, gpu: Gpu | None) -> float:
+    """Seconds for which thread blocks read the context of a request one token after the other, to verify drafts."""
+    engine, cache = ENGINES.get(case.engine), case.cache or model.quantization.kv_cache
+    majors = engine.unsplit_drafts if engine is not None else ()
+    if gpu is None or gpu.vendor != "nvidia" or int(gpu.capability or 0) not in majors or cache in _SMALL_CACHES:
+        return 0.0
+    layers = [one for one in model.attention if one.mla is None and one.compress == 1 and one.head_dim <= _WIDEST]
+    read = [one.layers * min(case.context, one.window or case.context) * (one.head_dim + one.value_dim) for one in layers]
+    return _ELEMENT * float(sum(read)) / UNSPLIT
 
 
 def _triton_fp4(model: Architecture, gpu: Gpu | None) -> bool:
@@ -541,8 +567,10 @@ def prior(case: Case) -> Prior | None:
     gpu, count = case.gpus
     prompts = step = after = 0.0
     outside = outside_graphs(case)
+    unsplit = 0.0
     if case.architecture is not None:
         found = steps(case, case.architecture, gpu, count)
+        unsplit = found.unsplit / found.after
         outside = outside and found.waits > _WAITS * found.after
         mean, prompts, after = found.gain, found.on_prompts, found.after
         step = found.before if gpu is not None else 0.0
@@ -553,7 +581,7 @@ def prior(case: Case) -> Prior | None:
     else:
         mean = case.length / (1 + _COST[case.method] * case.drafted)
         deviations.append(_UNKNOWN_MODEL)
-    if not prompts and case.input:
+    if not prompts and case.input and not case.decoding:
         deviations.append(_UNKNOWN_PROMPTS * math.log2(1 + case.input / (8 * (case.output or 256))))
     if case.architecture is not None and case.architecture.ngrams is not None:
         deviations.append(_TABLES)
@@ -563,6 +591,7 @@ def prior(case: Case) -> Prior | None:
         deviations.append(_UNKNOWN_LENGTH * math.sqrt(case.drafted))
     deviations.append(_MANY_TOKENS * max(math.log2(case.concurrency * (1 + case.drafted) / 8), 0.0))
     matrices_ = _of_matrices(case, gpu)
+    deviations.append(_OTHER_CLOCKS * unsplit)
     deviations += [_PROMPTS * prompts, matrices_, _OUTSIDE_GRAPHS if outside else 0.0, *_of_software(case, gpu, count)]
     counted = case.architecture is not None and gpu is not None
     less = 0.0 if counted else _UNCOUNTED * math.log2(case.concurrency)
