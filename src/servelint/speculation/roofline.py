@@ -103,15 +103,15 @@ STATE_WRITES = 2.5
 """How much longer a recurrent state takes to write after a draft than its bytes: kernels go through the tokens one by one. With
 SGLang 0.5.21 on a GH200 each request of Qwen3.5-4B adds 0.28, 0.46 and 0.89 ms to a step of 4, 8 and 16 tokens, where its bytes
 take 0.08, 0.14 and 0.27 ms (https://github.com/SamMausberg/verified-progress/blob/HEAD/evidence/bench/README.md)."""
-UNSPLIT, _WIDEST = 12e9, 256
+UNSPLIT, _WIDEST, _SHORT = 12e9, 256, 1024
 """Bytes of one head's keys and values that a thread block reads in a second where attention to several tokens of a request is
-not split along the context, and the longest head of those kernels. FlashAttention 2 splits for one token alone
-(set_params_splitkv under seqlenq_ngroups_swapped in csrc/flash_attn/flash_api.cpp; vllm-project/flash-attention pull requests
-176 and 190). On an RTX 3090 Ti 31,000 tokens take 1.4 ms a layer, with any number of heads (pull request 190, vLLM 0.13.0: 11
-GB/s if 128 wide), on an Ampere card 32,768 tokens of heads 256 wide take 2.84 ms (patches/fa2_kvcache_verify in
-avesed/vllm-ampere-optimized, vLLM 0.23.0: 12 GB/s), and Qwen3.6-27B on four RTX 3090 takes 1.36 to 1.48 ms longer for each
-thousand of 8,192 to 131,072 tokens (dflash-depth in LottoLottoLotto/4x3090-llm-benchmarks, vLLM 0.23.0: 13 GB/s over its layers
-and the drafter's)."""
+not split along the context, the longest head of those kernels, and the tokens whose time is in LAYER and RANKS, which short
+prompts gave. FlashAttention 2 splits for one token alone (set_params_splitkv under seqlenq_ngroups_swapped in
+csrc/flash_attn/flash_api.cpp; vllm-project/flash-attention pull requests 176 and 190). On an RTX 3090 Ti 31,000 tokens take 1.4
+ms a layer, with any number of heads (pull request 190, vLLM 0.13.0: 11 GB/s if 128 wide), on an Ampere card 32,768 tokens of
+heads 256 wide take 2.84 ms (patches/fa2_kvcache_verify in avesed/vllm-ampere-optimized, vLLM 0.23.0: 12 GB/s), and Qwen3.6-27B
+on four RTX 3090 takes 1.36 to 1.48 ms longer for each thousand of 8,192 to 131,072 tokens (dflash-depth in
+LottoLottoLotto/4x3090-llm-benchmarks, vLLM 0.23.0: 13 GB/s over its layers and the drafter's)."""
 _OTHER_CLOCKS = 0.5
 """What it adds to the deviation at most, by its share of a step: newer GPUs are faster by an unknown factor."""
 _GRAPHICS = (7.5, 8.6, 8.9, 12.0, 12.1)
@@ -138,8 +138,10 @@ _BLOCKS = {
     "Qwen3.5-27B": "z-lab/Qwen3.6-27B-DFlash",
     "Qwen3.6-27B": "z-lab/Qwen3.6-27B-DFlash",
     "Qwen3.8-27B": "z-lab/Qwen3.8-27B-DFlash2",
+    "Laguna-S-2.1": "poolside/Laguna-S-2.1-DFlash",
+    "Laguna-XS-2.1": "poolside/Laguna-XS-2.1-DFlash",
 }
-"""Parts of the names of models -> the block drafters of https://github.com/z-lab/dflash, which are as wide as their models."""
+"""Parts of the names of models -> their block drafters, of https://github.com/z-lab/dflash and Poolside, as wide as they."""
 _ASSISTANTS = {"E2B": 159_000_000, "E4B": 159_000_000, "": 945_000_000}
 _ASSISTANT_LAYERS = 4
 """Parts of the names of Gemma 4's models -> bytes that a pass of the assistant reads, and the assistant's layers. It has a head
@@ -413,9 +415,14 @@ def _unsplit(case: Case, model: Architecture, gpu: Gpu | None) -> float:
     majors = engine.unsplit_drafts if engine is not None else ()
     if gpu is None or gpu.vendor != "nvidia" or int(gpu.capability or 0) not in majors or cache in _SMALL_CACHES:
         return 0.0
-    layers = [one for one in model.attention if one.mla is None and one.compress == 1 and one.head_dim <= _WIDEST]
-    read = [one.layers * min(case.context, one.window or case.context) * (one.head_dim + one.value_dim) for one in layers]
-    return _ELEMENT * float(sum(read)) / UNSPLIT
+    if any(one.head_dim > _WIDEST for one in model.attention):  # all of Gemma 4's layers have Triton's kernels
+        return 0.0
+    layers = [one for one in model.attention if one.mla is None and one.compress == 1]
+    read = 0.0
+    for one in layers:
+        tokens = min(case.context, one.window or case.context) - _SHORT
+        read += one.layers * max(tokens, 0) * (one.head_dim + one.value_dim)
+    return _ELEMENT * read / UNSPLIT
 
 
 def _triton_fp4(model: Architecture, gpu: Gpu | None) -> bool:
