@@ -112,8 +112,9 @@ ms a layer, with any number of heads (pull request 190, vLLM 0.13.0: 11 GB/s if 
 heads 256 wide take 2.84 ms (patches/fa2_kvcache_verify in avesed/vllm-ampere-optimized, vLLM 0.23.0: 12 GB/s), and Qwen3.6-27B
 on four RTX 3090 takes 1.36 to 1.48 ms longer for each thousand of 8,192 to 131,072 tokens (dflash-depth in
 LottoLottoLotto/4x3090-llm-benchmarks, vLLM 0.23.0: 13 GB/s over its layers and the drafter's)."""
-_OTHER_CLOCKS = 0.5
-"""What it adds to the deviation at most, by its share of a step: newer GPUs are faster by an unknown factor."""
+_FASTER, _OTHER_CLOCKS = {8.9: 1.4, 12.0: 1.4, 12.1: 1.4}, 0.5
+"""How much faster a thread block of GPUs with such a capability is, by their clocks of 2.4 to 2.5 GHz instead of 1.7, and what
+the attention adds to the deviation at most, by its share of a step: the clock need not be all."""
 _GRAPHICS = (7.5, 8.6, 8.9, 12.0, 12.1)
 """Compute capabilities of GPUs that no NVSwitch connects; a pair of RTX 3090 or A40 may have a bridge."""
 _SMALL_CACHES = ("fp8", "fp8_e4m3", "nvfp4")
@@ -422,7 +423,7 @@ def _unsplit(case: Case, model: Architecture, gpu: Gpu | None) -> float:
     for one in layers:
         tokens = min(case.context, one.window or case.context) - _SHORT
         read += one.layers * max(tokens, 0) * (one.head_dim + one.value_dim)
-    return _ELEMENT * read / UNSPLIT
+    return _ELEMENT * read / UNSPLIT / _FASTER.get(gpu.capability or 0, 1)
 
 
 def _triton_fp4(model: Architecture, gpu: Gpu | None) -> bool:
