@@ -25,7 +25,7 @@ def key(row: Measurement) -> tuple[object, ...]:
 
 def test_none_of_them_is_shipped() -> None:
     shipped = {key(row) for row in published()}
-    assert len(ROWS) >= 157
+    assert len(ROWS) >= 236
     assert not [row for row in ROWS if key(row) in shipped]
     assert all(row.source.startswith("https://") for row in ROWS)
 
@@ -33,37 +33,41 @@ def test_none_of_them_is_shipped() -> None:
 def test_the_error_is_small_and_to_both_sides() -> None:
     errors = [found.mid / row.gain - 1 for row, found in FOUND]
     known = [abs(found.mid / row.gain - 1) for row, found in FOUND if row.case.accepted is not None]
-    # a block drafter with llama.cpp, lookups, a long prompt, and more tokens than Vulkan's kernels for few take
-    assert len(FOUND) == len(ROWS) - 12
-    assert statistics.median(map(abs, errors)) < 0.103
-    assert statistics.median(known) < 0.105
+    # 12 as before: a block drafter with llama.cpp, lookups, a long prompt, and more tokens than Vulkan's kernels for few take;
+    # 24 more where software is known to take longer, but not how much longer: integer weights on AMD's cards, DeepSeek V4 on
+    # AMD and in SGLang, a draft that fills an RTX 5090, a P100, several GB10, a small model on a GPU that is not named
+    # 24 of the last 40 rows: a block drafter whose layers get groups of their own, and lookups
+    assert len(FOUND) == len(ROWS) - 60
+    # 0.085 before the last 40 rows, 37 of which are of one rig: an RTX 3090 with Gemma 4 E2B, whose architecture is not known
+    # and whose step is so short that the host is most of it, and four with Laguna-S-2.1 at 16 and 32 requests
+    assert statistics.median(map(abs, errors)) < 0.095
+    assert statistics.median(known) < 0.1
     assert abs(statistics.median(errors)) < 0.045
 
 
 def test_help_is_told_from_harm() -> None:
-    """Those that are missed lose by more than memory and compute explain: a small model with MTP in vLLM (issue 39680),
-    DeepSeek V4 Pro on AMD with 32 requests, SGLang on two GPUs and with a draft in bfloat16 on an RTX 5090 that it fills, and
-    llama.cpp for Vulkan.
+    """Those that are missed lose by more than memory and compute explain: SGLang on two GPUs, and llama.cpp for Vulkan.
 
-    Of gpt-oss, the plain step takes longer. Of Qwen3.5-122B-A10B in NVFP4, the accepted tokens are not published.
+    Of gpt-oss, the plain step takes longer. Of Qwen3.5-122B-A10B in NVFP4, the accepted tokens are not published. Gemma 4 E2B
+    is not in the catalog, and Laguna-S-2.1 verifies 256 tokens on four GPUs without NVLink: both intervals have 1 in them.
     """
     wrong = [row for row, found in FOUND if abs(row.gain - 1) > 0.08 and (row.gain > 1) != (found.mid > 1)]
     missed = {(row.case.engine, row.case.model) for row in wrong}
     assert missed == {
         ("sglang", "Qwen/Qwen3-30B-A3B"),
-        ("vllm", "Qwen/Qwen3.5-0.8B"),
-        ("vllm", "deepseek-ai/DeepSeek-V4-Pro"),
         ("llama.cpp", "Qwen3.6-27B Q8_0"),
         ("vllm", "openai/gpt-oss-120b"),
         ("vllm", "nvidia/Qwen3.5-122B-A10B-NVFP4"),
-        ("sglang", "RadixArk/Qwen3.8-27B-NVFP4"),
+        ("vllm", "google/gemma-4-E2B-it-qat-mobile-ct"),
+        ("vllm", "poolside/Laguna-S-2.1-INT4"),
     }
-    assert len(wrong) <= 9  # of 139
+    assert len(wrong) <= 11  # of 164; 5 of 150 before the last 40 rows
 
 
 def test_intervals_are_no_wider_for_it() -> None:
-    assert statistics.median(found.high / found.low for _, found in FOUND) < 1.64
-    assert sum(found.low <= row.gain <= found.high for row, found in FOUND) >= 120  # of 145
+    # of the first 157 rows it is 1.633; the others more often come without an acceptance length
+    assert statistics.median(found.high / found.low for _, found in FOUND) < 1.68
+    assert sum(found.low <= row.gain <= found.high for row, found in FOUND) >= 159  # of 176; 148 of 160 before the last 40 rows
 
 
 def test_steps_are_as_long_as_measured() -> None:
@@ -75,6 +79,92 @@ def test_steps_are_as_long_as_measured() -> None:
         counted = steps(row.case, row.case.architecture, *row.case.gpus)
         assert 1000 * counted.before == pytest.approx(1000 / row.off, rel=0.05)
         assert 1000 * counted.after == pytest.approx(1000 * row.case.length / row.on, rel=0.06)
+
+
+def test_gpus_without_nvlink_take_longer_with_drafts() -> None:
+    """GLM-4.7 in AWQ with one draft: 14.7 and 30.9 ms on four RTX PRO 6000 (AlexGS74/glm47-nvfp4-sm120), not fitted on."""
+    rows = [row for row in ROWS if "glm47" in row.source and row.case.concurrency == 1]
+    assert len(rows) == 1
+    case = rows[0].case
+    assert case.architecture is not None
+    counted = steps(case, case.architecture, *case.gpus)
+    assert 1000 * counted.before == pytest.approx(14.7, rel=0.1)
+    assert 1000 * counted.after == pytest.approx(30.9, rel=0.12)
+    linked = steps(case, case.architecture, Case("vllm", "mtp", gpu="H100").gpus[0], 4)
+    assert linked.after - linked.before < counted.after - counted.before - 0.010
+
+
+def test_attention_to_drafts_is_not_split_along_the_context() -> None:
+    """Qwen3.6-27B in AWQ on four RTX 3090 (LottoLottoLotto/4x3090-llm-benchmarks): 85 ms from 8,192 tokens to 65,536."""
+    rows = {row.case.input: row for row in ROWS if "dflash-depth" in row.source}
+    assert len(rows) == 5
+    after = {}
+    for tokens in (8192, 65536):
+        case = rows[tokens].case
+        assert case.architecture is not None
+        after[tokens] = steps(case, case.architecture, *case.gpus).after
+        assert 1000 * after[tokens] == pytest.approx(rows[tokens].on * case.length, rel=0.2)
+    assert 1000 * (after[65536] - after[8192]) == pytest.approx(85, rel=0.08)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("vllm", "mtp", "Qwen/Qwen3.6-27B", "H100", 3, input=65536),  # FlashAttention 3
+        Case("vllm", "mtp", "Qwen/Qwen3.6-27B", "RTX 3090", 3, input=65536, cache="fp8"),  # FlashInfer
+        Case("vllm", "mtp", "google/gemma-4-31B-it", "RTX 3090", 3, input=65536),  # Triton
+        Case("sglang", "mtp", "Qwen/Qwen3.6-27B", "RTX 3090", 3, input=65536),  # FlashInfer
+    ],
+)
+def test_other_attention_is_split(case: Case) -> None:
+    assert case.architecture is not None
+    assert steps(case, case.architecture, *case.gpus).unsplit == 0
+
+
+def test_a_time_between_tokens_leaves_the_prompt_out() -> None:
+    row = {"model": "Qwen/Qwen3.6-27B-FP8", "gpu": "H100", "method": "mtp", "tokens": 3, "input": 32768, "off": 10, "on": 5}
+    alone, several, rate = (Measurement(row | more).case for more in ({"unit": "ms"}, {"unit": "ms", "concurrency": 8}, {}))
+    assert [alone.decoding, several.decoding, rate.decoding] == [True, False, False]
+    found = [prior(case) for case in (alone, rate)]
+    assert found[0] is not None
+    assert found[1] is not None
+    assert found[0].prompts == 0 < found[1].prompts
+
+
+def test_layers_of_llama_cpp_are_on_one_gpu_after_the_other() -> None:
+    """The plain step of Qwen3.6-27B in Q6 takes as long on two V100 as on one (bradrlaw/ai-server)."""
+    found = []
+    for gpu in ("V100", "2x V100"):
+        case = Case("llama.cpp", "mtp", "Qwen3.6-27B Q6_K", gpu, 2)
+        assert case.architecture is not None
+        found.append(steps(case, case.architecture, *case.gpus).before)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("vllm", "mtp", "cyankiwi/Qwen3.6-27B-AWQ-INT4", "R9700", 4),
+        Case("sglang", "mtp", "deepseek-ai/DeepSeek-V4-Flash", "4x B200", 2, release="0.5.13.post1"),
+        Case("sglang", "mtp", "RadixArk/Qwen3.8-27B-NVFP4", "RTX 5090", 3, accepted=2.98),
+        Case("llama.cpp", "mtp", "gemma-4-12B-it-qat UD-Q4_K_XL", "Tesla P100", 4),
+    ],
+)
+def test_no_gain_is_told_where_software_is_known_to_take_longer(case: Case) -> None:
+    assert gain_of(case) is None
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("vllm", "mtp", "cyankiwi/Qwen3.6-27B-AWQ-INT4", "RTX 5090", 4),
+        Case("vllm", "mtp", "deepseek-ai/DeepSeek-V4-Flash", "4x B200", 2),
+        Case("sglang", "mtp", "RadixArk/Qwen3.8-27B-NVFP4", "RTX PRO 6000", 3, accepted=2.98),
+        Case("llama.cpp", "mtp", "gemma-4-12B-it-qat UD-Q4_K_XL", "Tesla V100", 4),
+    ],
+)
+def test_a_gain_is_told_beside_them(case: Case) -> None:
+    assert gain_of(case) is not None
 
 
 def test_a_tree_reads_more_than_a_chain() -> None:

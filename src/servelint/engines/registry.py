@@ -716,6 +716,8 @@ class Engine:
     """Whether servelint.advise writes commands for it."""
     host_seconds: tuple[float, float] = (0.0, 0.0)
     """What the host adds to a decoding step that a user waits for, without and with draft tokens."""
+    draft_has_embeddings: bool = False
+    """Whether the draft that a model carries loads an embedding and a head of its own."""
     group_seconds: float = 0.0
     """What the host adds to a decoding step for each group of layers that has blocks of the KV cache of its own."""
     graphed_drafts_since: str = ""
@@ -729,6 +731,8 @@ class Engine:
     cut_drafts: tuple[tuple[int, str, str], ...] = ()
     """(major compute capability, first release, release after the last) with which drafts on an FP8 or FP4 KV cache run outside
     of full CUDA graphs."""
+    unsplit_drafts: tuple[int, ...] = ()
+    """Major compute capabilities whose attention to several tokens of a request is not split along the context."""
     overlaps_since: str = ""
     """The first release that prepares a step while the one before is computed, but not with drafts of a lookup, "" if none."""
     samples: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()

@@ -29,6 +29,8 @@ _COUNTED = re.compile(r"(?<=deepseek-r1|deepseek-v3)-671b$")
 _GGUF = re.compile(r"(?:^|[-_.:])((?:ud-)?(?:i?q[1-8](?:_[a-z0-9]+)*|bf16|f16))$")
 _GROUPED = re.compile(r"(?<=gptq)-4b-128g$")
 """What a publisher adds to "gptq": four bits in groups of 128."""
+_EDITION = re.compile(r"(abliterated|uncensored|derestricted|decensored|heretic)[-_.]?v\d+(?:\.\d+)?(?![a-z0-9])")
+"""How often the refusals of a model were taken out, which is no version of the model."""
 _CUT = re.compile(r"[-_.:@+ ]")
 _JOINT = re.compile(r"(?<!\d)-|-(?!\d)")
 _ENDINGS = ("-instruct", "-it", "-chat", "-hf", "-chat-hf")
@@ -266,7 +268,7 @@ def last_part(name: str) -> str:
     parts = name.lower().replace("___", ".").replace("\\", "/").rstrip("/").split("/")
     if len(parts) > 2 and parts[-2] == "snapshots":
         return parts[-3].rpartition("--")[2]
-    return _COUNTED.sub("", _PART.sub("", parts[-1].removesuffix(".gguf")))
+    return _EDITION.sub(r"\1", _COUNTED.sub("", _PART.sub("", parts[-1].removesuffix(".gguf"))))
 
 
 def resolve(name: str, known: Collection[str]) -> tuple[str, Quantization | None] | None:

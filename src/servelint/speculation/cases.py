@@ -104,6 +104,7 @@ class Case:
         folder: the folder that a model's path starts from, None if the model is a name.
         release: the engine's release, None for any of those in use.
         cache: the format of the KV cache as --kv-cache-dtype names it, None for the model's own.
+        decoding: only the decoding counts, not the prompt.
     """
 
     engine: str
@@ -118,6 +119,7 @@ class Case:
     folder: str | None = None
     release: str | None = None
     cache: str | None = None
+    decoding: bool = False
 
     @cached_property
     def architecture(self) -> Architecture | None:

@@ -75,20 +75,22 @@ class Measurement:
         if rate is not None and not isinstance(rate, (int, float)):
             raise ValueError(f"{rate!r} is not a number")
         self.method = str(data["method"])
+        self.unit = _text(data, "unit") or "tok/s"
+        requests = _whole(data, "concurrency") or 1
         self.case = Case(
             str(data.get("engine", ADVISED[0])),
             method,
             _text(data, "model"),
             _text(data, "gpu"),
             tokens,
-            _whole(data, "concurrency") or 1,
+            requests,
             _whole(data, "input"),
             _whole(data, "output"),
             accepted_of(given, tokens or TOKENS.get(method, 3)),
             release=_text(data, "release"),
             cache=_text(data, "cache"),
+            decoding=self.unit == "ms" and requests == 1,  # the time between tokens, of one request
         )
-        self.unit = _text(data, "unit") or "tok/s"
         self.source = _text(data, "source") or "your own"
 
     @property

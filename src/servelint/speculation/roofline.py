@@ -43,6 +43,16 @@ RANKS_ROCM = 140e-6
 """The same on several AMD GPUs. Without drafts, steps of Kimi-K2.5 (61 layers) and MiniMax-M2.5 (62) on four MI355X take 12.1
 and 11.1 ms with four requests, where memory and compute take 3.2 and 2.5 (the tables of
 https://github.com/ROCm/rocm-blogs/blob/HEAD/blogs/artificial-intelligence/eagle3-speculative-decoding/README.md, vLLM 0.19)."""
+UNLINKED, UNLINKED_EXPERTS = 35e-6, 40e-6
+"""What GPUs without NVLink add to it in vLLM and SGLang: the first for each GPU in steps that verify drafts, the second in each
+layer with experts, in all steps. With gemma-4-31B-it a layer of such a step takes 0.08 ms longer on two RTX 3090 and 0.14 to
+0.17 on four (https://github.com/noonghunna/club-3090/blob/HEAD/BENCHMARKS.md), with Qwen3-Coder-30B-A3B 0.07 on two (mattbucci,
+SGLang 0.5.12), with DeepSeek-V4-Flash 0.07 on two RTX PRO 6000 (jasl/vllm-ds4-sm120-harness), and with Qwen3.5-397B-A17B 0.12
+on four (local-inference-lab/rtx6kpro), whose steps without drafts take 0.05 to 0.09 ms longer for each of their layers."""
+EXPERTS_OWN = 100e-6
+"""What a layer with experts takes beside memory and compute in llama.cpp, instead of LAYER: its graph runs routing, sorting and
+sum as kernels of their own. The plain steps of Qwen3.6-35B-A3B take 0.18 ms longer for each layer on a V100
+(https://github.com/thc1006/qwen3.6-speculative-decoding-v100), 0.11 to 0.16 on a Ryzen AI Max+ 395 and 0.14 on a GB10."""
 TRITON_FP4 = 55e-6
 """Seconds that Triton's kernels take for a layer of experts in MXFP4 beside memory and compute. On Hopper vLLM and SGLang run
 them so: ranking the experts, sorting the tokens by them, and the sum at the end are kernels of their own. With SGLang on an
@@ -93,6 +103,20 @@ STATE_WRITES = 2.5
 """How much longer a recurrent state takes to write after a draft than its bytes: kernels go through the tokens one by one. With
 SGLang 0.5.21 on a GH200 each request of Qwen3.5-4B adds 0.28, 0.46 and 0.89 ms to a step of 4, 8 and 16 tokens, where its bytes
 take 0.08, 0.14 and 0.27 ms (https://github.com/SamMausberg/verified-progress/blob/HEAD/evidence/bench/README.md)."""
+UNSPLIT, _WIDEST, _SHORT = 12e9, 256, 1024
+"""Bytes of one head's keys and values that a thread block reads in a second where attention to several tokens of a request is
+not split along the context, the longest head of those kernels, and the tokens whose time is in LAYER and RANKS, which short
+prompts gave. FlashAttention 2 splits for one token alone (set_params_splitkv under seqlenq_ngroups_swapped in
+csrc/flash_attn/flash_api.cpp; vllm-project/flash-attention pull requests 176 and 190). On an RTX 3090 Ti 31,000 tokens take 1.4
+ms a layer, with any number of heads (pull request 190, vLLM 0.13.0: 11 GB/s if 128 wide), on an Ampere card 32,768 tokens of
+heads 256 wide take 2.84 ms (patches/fa2_kvcache_verify in avesed/vllm-ampere-optimized, vLLM 0.23.0: 12 GB/s), and Qwen3.6-27B
+on four RTX 3090 takes 1.36 to 1.48 ms longer for each thousand of 8,192 to 131,072 tokens (dflash-depth in
+LottoLottoLotto/4x3090-llm-benchmarks, vLLM 0.23.0: 13 GB/s over its layers and the drafter's)."""
+_FASTER, _OTHER_CLOCKS = {8.9: 1.4, 12.0: 1.4, 12.1: 1.4}, 0.5
+"""How much faster a thread block of GPUs with such a capability is, by their clocks of 2.4 to 2.5 GHz instead of 1.7, and what
+the attention adds to the deviation at most, by its share of a step: the clock need not be all."""
+_GRAPHICS = (7.5, 8.6, 8.9, 12.0, 12.1)
+"""Compute capabilities of GPUs that no NVSwitch connects; a pair of RTX 3090 or A40 may have a bridge."""
 _SMALL_CACHES = ("fp8", "fp8_e4m3", "nvfp4")
 _ONE_PASS = (BLOCK, MEDUSA, LOOKUP)
 _ANY_BANDWIDTH = 1000.0
@@ -115,8 +139,10 @@ _BLOCKS = {
     "Qwen3.5-27B": "z-lab/Qwen3.6-27B-DFlash",
     "Qwen3.6-27B": "z-lab/Qwen3.6-27B-DFlash",
     "Qwen3.8-27B": "z-lab/Qwen3.8-27B-DFlash2",
+    "Laguna-S-2.1": "poolside/Laguna-S-2.1-DFlash",
+    "Laguna-XS-2.1": "poolside/Laguna-XS-2.1-DFlash",
 }
-"""Parts of the names of models -> the block drafters of https://github.com/z-lab/dflash, which are as wide as their models."""
+"""Parts of the names of models -> their block drafters, of https://github.com/z-lab/dflash and Poolside, as wide as they."""
 _ASSISTANTS = {"E2B": 159_000_000, "E4B": 159_000_000, "": 945_000_000}
 _ASSISTANT_LAYERS = 4
 """Parts of the names of Gemma 4's models -> bytes that a pass of the assistant reads, and the assistant's layers. It has a head
@@ -139,11 +165,33 @@ _GROUPS, _OTHER_KERNELS = 0.4, 0.55
 where an engine has kernels of its own, of which it is not known what a block of tokens takes."""
 _COST = {MTP: 0.14, EAGLE: 0.1, BLOCK: 0.06, MEDUSA: 0.08, DRAFT_MODEL: 0.25, LOOKUP: 0.06}
 """The share of a step that a draft token costs, where the model or the GPU is not known."""
-_UNKNOWN_MODEL, _UNKNOWN_GPU = 0.22, 0.1
+_UNKNOWN_MODEL, _UNKNOWN_GPU, _HOSTS = 0.22, 0.1, 1.5e-3
+"""The last is by how many seconds the hosts of GPUs that are not known differ: of a small model's step they are the most."""
 _TABLES = 0.3
 """The same where the host looks n-grams up for each pass, that of a draft too: Qwen3.8-Flash-Next gains 0.92 at 8 requests and
 0.68 at 64, and 0.46 with llama.cpp, where the arithmetic has 1.2 to 1.7 (vllm-project/recipes pull request 923, llama.cpp pull
 request 27836)."""
+_NETWORK = 0.25
+"""The same for several GB10, which only a network connects: DeepSeek-V4-Flash takes 0.4 ms longer for each layer than on one
+and MiMo-V2.6-Flash 0.2, with drafts 0.8 and 1.3 (jasl/vllm-ds4-sm120-harness; vllm-project/vllm issue 47277), and
+Qwen3-Coder-30B-A3B 0.04 (flash7777/vllm-marlin-sm12x)."""
+_WEIGHTS_ONLY, _OTHER_GEMM = ("int4", "int8"), 0.4
+"""The same for weights in integers on AMD's cards, which vLLM multiplies by Triton's or ExLlama's kernels instead of Marlin's:
+a plain step takes 1.1 times as long as counted on a Strix Halo (Qwen3.6-27B), 1.9 times on two MI210 (Qwen3-Next-80B-A3B) and 4
+times on an R9700 (Qwen3.6-27B), where four drafts multiply the throughput by 2.7; on two MI210 one draft loses 16 %."""
+_COMPRESSED = 0.3
+"""The same for attention over a compressed cache (DeepSeek V4) on AMD's GPUs and in SGLang, whose kernels for several tokens
+are young: 0.63 at 32 requests on eight MI355X (SemiAnalysisAI/InferenceX pull request 1630), 0.79 and 0.70 with two and three
+drafts on four B200 with SGLang 0.5.13.post1 (maleshep/hpc-llm-serving), where 1.6 to 1.8 is counted."""
+_XPU = 0.2
+"""The same for vLLM on Intel's cards: MTP of Qwen3.8-27B gains 2.3 times on two Arc Pro B60 and loses on one B70, by two notes
+in intel/llm-scaler issue 657."""
+_FILLED, _SPILLED = 0.75, 0.35
+"""The same where an engine's draft loads embedding and head once more (SGLang) and weights and draft fill this share of a GPU:
+Qwen3.8-27B in NVFP4 on an RTX 5090 takes twice as long for a step of two tokens (ausboss/qwen38-5090-lab)."""
+_INTEGER_PRODUCTS = 6.1
+"""The first compute capability with integer dot products, which llama.cpp's kernels for few tokens rest on (GGML_CUDA_CC_DP4A
+in ggml/src/ggml-cuda/common.cuh)."""
 _UNKNOWN_LENGTH, _UNKNOWN_PROMPTS, _MANY_TOKENS, _PROMPTS = 0.08, 0.1, 0.03, 0.4
 """Deviations of what is not known: of the acceptance length by the root of the draft tokens, of the time for prompts by
 doublings of their length; and of what the arithmetic knows badly: a doubling of the tokens of a step above 8, and the share of
@@ -270,6 +318,7 @@ class Steps:
         output: tokens of an answer.
         length: the acceptance length in tokens.
         waits: what of a step with drafts the GPU waits for launches of the host.
+        unsplit: what of a step with drafts goes to attention that is not split along the context.
     """
 
     before: float
@@ -278,6 +327,7 @@ class Steps:
     output: int
     length: float
     waits: float = 0.0
+    unsplit: float = 0.0
 
     @property
     def gain(self) -> float:
@@ -304,13 +354,22 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int, drafting
         bandwidth, flops = _ANY_BANDWIDTH, 0.0
     elif not flops:
         flops = _ANY_INTENSITY * bandwidth / 1000
+    own = case.engine in ENGINES and ENGINES[case.engine].numbered_builds
+    if own:  # by default each GPU has some of the layers and waits for the others (--split-mode layer)
+        count = 1
     delivered, computed = 1e9 * bandwidth * MEMORY * count, 1e12 * flops * COMPUTE * count
     requests, drafted = case.concurrency, case.drafted
     fixed = 0.0 if gpu is None else LAYER if count == 1 else RANKS_ROCM if gpu.vendor == "amd" else RANKS
 
+    experts = model.experts.layers if model.experts is not None else 0
+    unlinked = gpu is not None and count > 1 and _unlinked(gpu)
     layers = fixed * model.layers
     if _triton_fp4(model, gpu):
-        layers += TRITON_FP4 * (model.experts.layers if model.experts is not None else 0)
+        layers += TRITON_FP4 * experts
+    if own and gpu is not None:
+        layers += (EXPERTS_OWN - LAYER) * experts
+    if unlinked:
+        layers += UNLINKED_EXPERTS * experts
 
     def multiplied(parameters: float) -> float:
         return 2 * parameters * requests / computed if computed else 0.0
@@ -338,9 +397,33 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int, drafting
     else:
         waits += launched * _pass(case)
     after = verified + passes * one_pass + waits + host + SAMPLING
+    after += UNLINKED * count * model.layers if unlinked else 0.0
+    unsplit = _unsplit(case, model, gpu)
+    after += unsplit
     after += facts.groups * (ENGINES[case.engine].group_seconds if case.engine in ENGINES else 0.0)
-    prompts = multiplied(facts.active * case.input) if case.input else 0.0
-    return Steps(step(1) + plain, after, prompts, case.output or 256, 1 + drafting * (case.length - 1), waits)
+    prompts = multiplied(facts.active * case.input) if case.input and not case.decoding else 0.0
+    return Steps(step(1) + plain, after, prompts, case.output or 256, 1 + drafting * (case.length - 1), waits, unsplit)
+
+
+def _unlinked(gpu: Gpu) -> bool:
+    """Whether several such GPUs have no NVLink between all of them: NVIDIA's dies for graphics, and Intel's cards."""
+    return gpu.vendor == "intel" or (gpu.vendor == "nvidia" and (gpu.capability or 0) in _GRAPHICS)
+
+
+def _unsplit(case: Case, model: Architecture, gpu: Gpu | None) -> float:
+    """Seconds for which thread blocks read the context of a request one token after the other, to verify drafts."""
+    engine, cache = ENGINES.get(case.engine), case.cache or model.quantization.kv_cache
+    majors = engine.unsplit_drafts if engine is not None else ()
+    if gpu is None or gpu.vendor != "nvidia" or int(gpu.capability or 0) not in majors or cache in _SMALL_CACHES:
+        return 0.0
+    if any(one.head_dim > _WIDEST for one in model.attention):  # all of Gemma 4's layers have Triton's kernels
+        return 0.0
+    layers = [one for one in model.attention if one.mla is None and one.compress == 1]
+    read = 0.0
+    for one in layers:
+        tokens = min(case.context, one.window or case.context) - _SHORT
+        read += one.layers * max(tokens, 0) * (one.head_dim + one.value_dim)
+    return _ELEMENT * read / UNSPLIT / _FASTER.get(gpu.capability or 0, 1)
 
 
 def _triton_fp4(model: Architecture, gpu: Gpu | None) -> bool:
@@ -490,12 +573,14 @@ def prior(case: Case) -> Prior | None:
     if case.method == BLOCK:
         deviations += _of_block(case)
     gpu, count = case.gpus
-    prompts = step = 0.0
+    prompts = step = after = 0.0
     outside = outside_graphs(case)
+    unsplit = 0.0
     if case.architecture is not None:
         found = steps(case, case.architecture, gpu, count)
+        unsplit = found.unsplit / found.after
         outside = outside and found.waits > _WAITS * found.after
-        mean, prompts = found.gain, found.on_prompts
+        mean, prompts, after = found.gain, found.on_prompts, found.after
         step = found.before if gpu is not None else 0.0
         if case.method == LOOKUP and case.accepted is not None:
             gains = [math.log(steps(case, case.architecture, gpu, count, share).gain) for share in _SHARES]
@@ -504,22 +589,52 @@ def prior(case: Case) -> Prior | None:
     else:
         mean = case.length / (1 + _COST[case.method] * case.drafted)
         deviations.append(_UNKNOWN_MODEL)
-    if not prompts and case.input:
+    if not prompts and case.input and not case.decoding:
         deviations.append(_UNKNOWN_PROMPTS * math.log2(1 + case.input / (8 * (case.output or 256))))
     if case.architecture is not None and case.architecture.ngrams is not None:
         deviations.append(_TABLES)
     if gpu is None:
-        deviations.append(_UNKNOWN_GPU)
+        deviations += [_UNKNOWN_GPU, _HOSTS / after if after else 0.0]
     if case.accepted is None:
         deviations.append(_UNKNOWN_LENGTH * math.sqrt(case.drafted))
     deviations.append(_MANY_TOKENS * max(math.log2(case.concurrency * (1 + case.drafted) / 8), 0.0))
     matrices_ = _of_matrices(case, gpu)
-    deviations += [_PROMPTS * prompts, matrices_, _OUTSIDE_GRAPHS if outside else 0.0]
+    deviations.append(_OTHER_CLOCKS * unsplit)
+    deviations += [_PROMPTS * prompts, matrices_, _OUTSIDE_GRAPHS if outside else 0.0, *_of_software(case, gpu, count)]
     counted = case.architecture is not None and gpu is not None
     less = 0.0 if counted else _UNCOUNTED * math.log2(case.concurrency)
     return Prior(
         math.log(mean) - less, math.sqrt(sum(one * one for one in deviations)), counted, prompts, step, outside, matrices_ > 0
     )
+
+
+def _of_software(case: Case, gpu: Gpu | None, count: int) -> list[float]:
+    """Deviations where software is known to take longer than memory and compute, but not how much longer."""
+    model, engine = case.architecture, ENGINES.get(case.engine)
+    if gpu is None or engine is None:
+        return []
+    found: list[float] = []
+    if gpu.facts.get("unified") and count > 1 and gpu.vendor == "nvidia":
+        found.append(_NETWORK)
+    if engine.numbered_builds:
+        if gpu.vendor == "nvidia" and (gpu.capability or 9) < _INTEGER_PRODUCTS:
+            found.append(_MATRICES)
+        return found
+    if gpu.vendor == "intel":
+        found.append(_XPU)
+    if model is None:
+        return found
+    if gpu.vendor == "amd" and model.quantization.scheme in _WEIGHTS_ONLY:
+        found.append(_OTHER_GEMM)
+    if any(one.compress > 1 for one in model.attention) and (gpu.vendor == "amd" or engine.draft_has_embeddings):
+        found.append(_COMPRESSED)
+    if engine.draft_has_embeddings and case.method == MTP and count == 1:
+        facts = traffic_of(case, model)
+        tables = _ELEMENT * sum(one.parameters for one in matrices(model) if one.group in ("embedding", "lm_head"))
+        held = facts.dense + facts.head + facts.expert * facts.experts + facts.draft + tables + tables // 2
+        if held > _FILLED * 2**30 * float(gpu.facts.get("memory-gib", math.inf)):
+            found.append(_SPILLED)
+    return found
 
 
 def _of_matrices(case: Case, gpu: Gpu | None) -> float:

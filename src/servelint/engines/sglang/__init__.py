@@ -329,6 +329,7 @@ class SGLang(Engine):
     advised = True
     # drafts end the overlap of the scheduler; without them 158 tok/s of Llama-3.1-8B on an H100 leave 0.35 ms
     host_seconds = (0.35e-3, 1.2e-3)
+    draft_has_embeddings = True
     samples = (
         ("lmsysorg/sglang:v0.5.5", ("python3", "-m", "sglang.launch_server"), (*_SAMPLE, "--port", "x")),
         ("example/sglang:a", ("python3", "-m", "sglang.launch_server"), _SAMPLE),

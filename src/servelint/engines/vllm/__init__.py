@@ -632,6 +632,8 @@ class VLLM(Engine):
     uncompiled_drafts_until = "0.29.0"  # the second model runner captures a speculator itself (VllmConfig.use_v2_model_runner)
     # get_cudagraph_support in vllm/v1/attention/backends/flashinfer.py
     cut_drafts = ((8, "0.13.0", "0.33.0"), (12, "0.13.0", "0.28.0"))
+    # get_flash_attn_version in vllm-0.33.0 vllm/v1/attention/backends/fa_utils.py: 3 on Hopper, 4 on other Blackwells
+    unsplit_drafts = (8, 12)
     samples = (
         ("vllm/vllm-openai:v0.19.1", ("vllm", "serve"), (*_SAMPLE, "--swap-space", "4")),
         ("vllm/vllm-openai:v0.19.1", ("sh", "-c"), (f"vllm serve Qwen/Qwen3-8B {_DRAFTS}",)),

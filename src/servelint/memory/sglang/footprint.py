@@ -48,9 +48,9 @@ CONTEXT_GIB = Interval(0.5, 0.7, 0.9)
 """FITTED. The CUDA context, libraries and one process group, on `Load weight begin. avail mem` of single GPUs: H100 78.43 and
 78.48, B200 177.57, MI355X 287.26."""
 
-CONTEXT_SMALL_GIB = Interval(0.3, 0.5, 0.9)
-"""FITTED. The same of Ampere, Ada and consumer GPUs: A100-80GB 78.81, L40S 44.02, RTX 5090 30.68, and 0.3 and 0.4 on two RTX
-5080s by their pools."""
+CONTEXT_SMALL_GIB = Interval(0.3, 0.4, 0.9)
+"""FITTED. The same of Ampere, Ada and consumer GPUs: A100-80GB 78.81, L40S 44.02, RTX 5090 30.68, RTX 3090 23.11 and 23.16 with
+4 (SGLang 0.5.3, darkmaniac7/LLM-Model-Router), and 0.3 and 0.4 on two RTX 5080s by their pools."""
 
 LINKED_GIB = Interval(0.3, 1.1, 2.6)
 """FITTED. Communicators of several GPUs with NVLink or Infinity Fabric: H100 77.33 to 77.75 with 8 GPUs, H200 137.29 and 137.9
@@ -245,7 +245,8 @@ def usable_gib(gpu: Gpu) -> float | None:
     total = total_gib(gpu)
     if total is None or gpu.facts.get("unified") or gpu.vendor != "nvidia" or "slice" in gpu.facts:
         return total  # the size of a MIG slice is what CUDA can give
-    return total - DRIVER_GIB
+    known = gpu.facts.get("cuda-gib")
+    return float(known) if isinstance(known, (int, float)) else total - DRIVER_GIB
 
 
 def free_gib(gpu: Gpu, gpus: int) -> Interval | None:

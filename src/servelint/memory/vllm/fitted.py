@@ -16,9 +16,9 @@ BASE = Interval(0.1, 0.22, 0.6)
 ZEROTH = Interval(0.2, 0.35, 0.9)
 """The same with CUDA's context in the V0 engine: 0.34 and 0.35 GiB of Llama-3.1-8B on an RTX 3090 (vLLM issue 10517)."""
 
-TENSOR = Interval(0.03, 0.15, 1.2)
+TENSOR, TENSOR_NODE = Interval(0.03, 0.15, 1.2), Interval(0.03, 0.15, 1.0)
 """GiB more with tensor parallelism: NCCL and its buffers, most of all across nodes. Fitted on Qwen2-7B on two A100s: 0.67 GiB
-in all on one node, 1.5 GiB across two."""
+in all on one node, 1.5 GiB across two. The second is where one node has all ranks."""
 
 TENSOR_SWITCHED = Interval(0.1, 1.85, 2.4)
 """The same on H100s that switches join: twelve starts of vLLM 0.19.0 print 2.05 to 2.21 GiB of "non-torch forward increase
@@ -89,6 +89,14 @@ GRAPHS_OUTSIDE_RANKS = Interval(0.0, 0.3, 1.0), Interval(0.1, 0.9, 1.4)
 captures of 512 tokens and more. Fitted on eighteen logs: 0.1 to 1.7 on one GPU and 0.1 to 2.4 on several at 512; 0.73 at 1,
 0.4 at 4, 0.04 and 0.79 on two GPUs at 16. Models of 1B and less captured 0.11 to 0.21 at 512 (vLLM pull request 11349 and two
 logs more)."""
+GRAPHS_SMALL, SMALL = (Interval(0.0, 0.1, 0.2), Interval(0.05, 0.1, 0.2)), 3.0
+"""The same for weights of at most so many GiB: Qwen2.5-0.5B captured 0.00 on an RTX 3060 Laptop (0.18.0,
+CChen19/inferops-agent), Qwen3-1.7B 0.04 on an H100."""
+GRAPHS_A_LAYER = 1.2e-3
+"""GiB that a CUDA graph of one layer for one batch takes at most, where graphs are in pieces: 0.0008 for Llama-3.3-70B on two
+H100s (80 layers and 51 batches, 3.5 to 4.2 GiB in all, tomasruizt/vllm-scripts), 0.001 for Gemma 3 27B on a B200 (4.2 GiB), and
+over 0.0011 for Qwen3-VL-235B on eight A100s, which died after 67 batches of 94 layers with 7.9 GiB beside the fraction
+(QwenLM/Qwen3-VL issue 1684)."""
 MANY_RANKS, RANKS_LATER = 8, Interval(0.0, 0.3, 1.0)
 """GiB that each of so many ranks takes after the profiled run, though CUDA graphs are counted in it. One start of eight died
 0.9 GiB over its fraction and CUDA's context, with 0.06 GiB of graphs (vLLM pull request 51590); on two to four none did."""
@@ -109,8 +117,10 @@ GB10. Two starts of one launch differed by 3.4 GiB, and two of Qwen3.8-27B in bf
 WEIGHTS_UNIFIED = 0.01
 """Share by which the figure of the weights varies there."""
 
-TAKEN_UNIFIED = Interval(1.5, 3.5, 6.0)
-"""GiB of memory shared with the host that are in use when the engine starts on an idle system: the logs of five GB10s."""
+TAKEN_UNIFIED, TAKEN_UNIFIED_NODES = Interval(1.5, 3.5, 6.0), Interval(1.5, 5.0, 9.5)
+"""GiB of memory shared with the host that are in use when the engine starts on an idle system: the logs of five GB10s. The
+second is where several such machines work together: with Ray's processes 8.1 were in use on one of two, which refused 0.95
+(https://github.com/microscaler/cylon-local-infra, vLLM 0.17.1)."""
 
 HIDDEN, HIDDEN_SHARE = 0.35, 0.0025
 """GiB, and a share of the memory, that nvidia-smi shows and CUDA does not give to programs. Fitted on the totals in messages of

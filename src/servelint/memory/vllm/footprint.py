@@ -126,7 +126,8 @@ def parts_inside(settings: VllmSettings, model: Architecture) -> list[Part]:
     """What is taken within the memory fraction beside weights and KV cache."""
     base = fitted.ZEROTH if settings.rules.zeroth else fitted.BASE
     if settings.tensor > 1 or settings.data > 1:
-        base = base + (fitted.TENSOR_SWITCHED if _switched(settings) else fitted.TENSOR)
+        node = fitted.TENSOR_NODE if settings.one_node else fitted.TENSOR
+        base = base + (fitted.TENSOR_SWITCHED if _switched(settings) else node)
     if settings.rules.context_inside and not settings.rules.zeroth:
         base = base + fitted.CONTEXT
     found = [_profiled(settings, model), Part("buffers", base, "fitted: memory that PyTorch does not count")]
@@ -218,7 +219,8 @@ def warmed_gib(settings: VllmSettings, model: Architecture, profiled: Interval) 
     The warm-up asks for every kind of sampling (warmup_kernels in vllm/v1/worker/gpu/warmup.py), the profiled run for none.
     """
     rows = min(settings.sequences, settings.batched // (3 + settings.drafts))
-    needed = fitted.WARMED_BYTES.scaled(rows * model.vocab / GIB)
+    gathered = fitted.SORTED_GATHERED if settings.tensor > 1 else 0.0  # _gather_logits of logits_processor.py
+    needed = (fitted.WARMED_BYTES + Interval.exact(gathered)).scaled(rows * model.vocab / GIB)
     if not settings.rules.since("0.27.0"):
         needed = needed + Interval.exact(counts_gib(settings, model))
     return Interval(needed.low - profiled.high, needed.mid - profiled.mid, needed.high - profiled.low).map(
@@ -226,14 +228,14 @@ def warmed_gib(settings: VllmSettings, model: Architecture, profiled: Interval) 
     )
 
 
-def parts_outside(settings: VllmSettings, model: Architecture, profiled: Interval) -> list[Part]:
-    """What is taken of the GPU beside the memory fraction, where the profiled run held some GiB."""
+def parts_outside(settings: VllmSettings, model: Architecture, profiled: Interval, weights: float) -> list[Part]:
+    """What is taken of the GPU beside the memory fraction, where the profiled run held some GiB, and the weights take some."""
     found = []
     if not settings.rules.context_inside:
         found.append(Part("cuda context", fitted.CONTEXT, "fitted: the driver's own", inside=False))
     if settings.graphs and not settings.graphs_counted:
         origin = "fitted: captured after the KV cache is allocated"
-        found.append(Part("cuda graphs", _captured(settings), origin, inside=False))
+        found.append(Part("cuda graphs", _captured(settings, model, weights), origin, inside=False))
     if settings.second_runner:
         warmed = warmed_gib(settings, model, profiled)
         if warmed.mid > 0:
@@ -242,10 +244,20 @@ def parts_outside(settings: VllmSettings, model: Architecture, profiled: Interva
     return found
 
 
-def _captured(settings: VllmSettings) -> Interval:
-    """GiB of captured CUDA graphs where nothing is reserved for them."""
+def _captured(settings: VllmSettings, model: Architecture, weights: float) -> Interval:
+    """GiB of captured CUDA graphs where nothing is reserved for them.
+
+    Batches to 256 are captured in steps of 8, and larger ones in steps of 16, to 0.11.0 of 8 (vllm/config/vllm.py).
+    """
     always, widest = fitted.GRAPHS_OUTSIDE if settings.tensor == 1 else fitted.GRAPHS_OUTSIDE_RANKS
-    return _perhaps(always + widest.scaled(min(settings.captured / 512, 1.0)), settings)
+    if weights <= fitted.SMALL:
+        always, widest = fitted.GRAPHS_SMALL
+    found = always + widest.scaled(min(settings.captured / 512, 1.0))
+    if settings.tensor >= fitted.MANY_RANKS:
+        step = 16 if settings.rules.since("0.11.1") else 8
+        batches = 3 + min(settings.captured, 256) / 8 + max(settings.captured - 256, 0) / step
+        found = Interval(found.low, found.mid, max(found.high, fitted.GRAPHS_A_LAYER * (model.layers + 1) * batches))
+    return _perhaps(found, settings)
 
 
 def graphs_gib(settings: VllmSettings, model: Architecture) -> Interval:

@@ -187,6 +187,8 @@ class VllmSettings:
         self.gpu = CudaGpu(config)
         self.tensor = self._size("tensor-parallel-size")
         self.pipeline = self._size("pipeline-parallel-size")
+        several = config.operand("nnodes").value not in (None, 1)
+        self.one_node = not several and config.operand("distributed-executor-backend").value != "ray" and not self.gpu.unified
         self.data = self._size("data-parallel-size")
         self.decode = self._size("decode-context-parallel-size")
         self.prefill = self._size("prefill-context-parallel-size")

@@ -48,7 +48,7 @@ def divide(plan: MemoryPlan, settings: VllmSettings, model: Architecture, weight
     plan.kv_gib = kv
     plan.parts.append(Part("kv cache", kv.map(lambda gib: max(gib, 0.0)), origin))
     profiled = next(part.gib for part in plan.parts if part.name == "activations")
-    plan.parts += parts_outside(settings, model, profiled)
+    plan.parts += parts_outside(settings, model, profiled, weights.gib.mid)
 
 
 def fill(plan: MemoryPlan, settings: VllmSettings, cache: KvCache) -> None:
@@ -184,7 +184,10 @@ def _encoder_gib(plan: MemoryPlan) -> float:
 def _free(settings: VllmSettings, total: float) -> Interval:
     """GiB that are free when the engine starts alone on the GPU (request_memory in vllm/v1/worker/utils.py)."""
     whole = Interval(total, total, total + settings.gpu.spread)
-    return whole - (fitted.TAKEN_UNIFIED if settings.gpu.unified else fitted.CONTEXT)
+    if not settings.gpu.unified:
+        return whole - fitted.CONTEXT
+    alone = settings.tensor * settings.pipeline * settings.data == 1
+    return whole - (fitted.TAKEN_UNIFIED if alone else fitted.TAKEN_UNIFIED_NODES)
 
 
 def _refusal(settings: VllmSettings, cache: KvCache, kv: Interval) -> str:
@@ -251,7 +254,8 @@ def _beside_fraction(plan: MemoryPlan, settings: VllmSettings, model: Architectu
     if sum(gib.low for gib in outside) > left:
         plan.notes.append(f"{what} is more than it leaves")
         return OOM_RISK
-    doubt = 1.0 if settings.rules.context_inside else fitted.DOUBT
+    uncounted = settings.graphs and not settings.graphs_counted and settings.tensor >= fitted.MANY_RANKS
+    doubt = 1.0 if settings.rules.context_inside or uncounted else fitted.DOUBT
     if sum(gib.mid + doubt * (gib.high - gib.mid) for gib in outside) > left:
         plan.notes.append(f"{what} may be more than it leaves")
         return TIGHT
