@@ -128,7 +128,7 @@ def _gain(found: Case) -> Gain | None:
 
 
 def synthetic_rates(config: Config) -> dict[str, str] | None:
-    """Synthetic acceptance rates that are fewer or more than the draft tokens.
+    """Synthetic acceptance rates that are fewer or more than the draft tokens, out of range, or that rise.
 
     Source: SpeculativeConfig in vllm/config/speculative.py (0.20.2 line 229, 0.33.0 line 612).
     """
@@ -136,7 +136,15 @@ def synthetic_rates(config: Config) -> dict[str, str] | None:
     rates, tokens = (
         (found.get(key) for key in ("synthetic_acceptance_rates", "num_speculative_tokens")) if found else (None, None)
     )
-    return {"rates": str(len(rates))} if isinstance(rates, list) and isinstance(tokens, int) and len(rates) != tokens else None
+    if not isinstance(rates, list) or not isinstance(tokens, int):
+        return None
+    if len(rates) != tokens:
+        return {"reason": f"has {len(rates)} values for {tokens} draft tokens"}
+    if not all(isinstance(rate, int | float) for rate in rates):
+        return None
+    if not all(0 <= rate <= 1 for rate in rates):
+        return {"reason": "has a rate outside of 0 to 1"}
+    return {"reason": "rises from one token to the next"} if sorted(rates, reverse=True) != rates else None
 
 
 def percent(value: float) -> str:
