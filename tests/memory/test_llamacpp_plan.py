@@ -141,6 +141,28 @@ class TestLayers:
         assert plan(words + " --cpu-moe").verdict == TIGHT
         assert plan(words + " -ot exps=CPU").verdict == TIGHT
 
+    def test_the_experts_of_the_first_layers_are_taken_off(self) -> None:
+        words = "-m gpt-oss-20b-mxfp4.gguf -ngl 99 -c 8192 -np 1"
+        whole, most = (mib(plan(words + more, "b8390"), "weights") for more in ("", " --n-cpu-moe 21"))
+        assert whole[0] <= 10694 <= whole[2]  # what such a server prints: 10694.15 MiB, and 2200.21 with 21 of 24 layers away
+        assert most[0] <= 2200 <= most[2] < 7000
+        every = mib(plan(words + " --cpu-moe", "b8390"), "weights")
+        assert every[1] < most[1] < whole[1]
+        assert mib(plan(words + " --n-cpu-moe 24", "b8390"), "weights") == every
+        assert mib(plan(words + " --n-cpu-moe 0", "b8390"), "weights")[1] == whole[1]
+
+    @pytest.mark.parametrize("more", [" --n-cpu-moe 21 -ot exps=CPU", " --n-cpu-moe $N", " --n-cpu-moe 21 -ngl 12"])
+    def test_nothing_is_taken_off_where_it_is_not_known(self, more: str) -> None:
+        words = "-m gpt-oss-20b-mxfp4.gguf -ngl 99 -c 8192 -np 1"
+        assert mib(plan(words + more, "b8390"), "weights")[0] == 0.0
+
+    def test_a_layer_without_experts_counts(self) -> None:
+        words = "-m GLM-4.5-Air-Q4_K_M.gguf -ngl 99 -c 8192"  # 46 layers, the first without experts
+        one, two, three = (mib(plan(f"{words} --n-cpu-moe {n}", "b8390", "h100"), "weights")[1] for n in (1, 2, 3))
+        assert one == mib(plan(words, "b8390", "h100"), "weights")[1]
+        assert one - two == pytest.approx(two - three)
+        assert one > two
+
     def test_gpus_share_the_layers(self) -> None:
         words = "-m Qwen3-32B-Q8_0.gguf -ngl 99 -c 8192"
         assert plan(words).verdict == REFUSED
