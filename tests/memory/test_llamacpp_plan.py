@@ -124,6 +124,21 @@ class TestCache:
         assert any("--ctx-size" in one for one in found.missing)
 
 
+class TestUnevenSplit:
+    WORDS = "-m Qwen3-32B-Q8_0.gguf -ngl 99 -c 8192"
+
+    def test_the_fullest_gpu_is_planned(self) -> None:
+        even, same, uneven = (plan(self.WORDS + more, gpus=2) for more in ("", " -ts 1,1", " -ts 3,1"))
+        assert mib(even, "weights") == mib(same, "weights")
+        assert mib(uneven, "weights")[1] == pytest.approx(mib(even, "weights")[1] * 1.5, rel=0.05)
+        assert mib(uneven, "kv cache")[1] == pytest.approx(mib(even, "kv cache")[1] * 1.5, rel=0.05)
+        assert mib(plan(self.WORDS + " -ts 1,3", gpus=2), "weights")[1] == mib(uneven, "weights")[1]
+
+    @pytest.mark.parametrize("more", [" -ts 3,1,1", " -ts $S", " -ts 3,x", " -ts 0,0"])
+    def test_shares_that_are_not_those_of_the_gpus(self, more: str) -> None:
+        assert plan(self.WORDS + more, gpus=2).missing == ["the shares of --tensor-split"]
+
+
 class TestLayers:
     @pytest.mark.parametrize(("build", "most"), [("b6301", 0.0), ("b6431", 5000.0)])
     def test_the_default_is_none_and_then_all(self, build: str, most: float) -> None:
@@ -223,7 +238,7 @@ class TestVerdicts:
         found = plan_of(configs(launch, ["b6500"])[0])
         assert (found.verdict, found.notes[-1]) == (TIGHT, "the container gets all GPUs of its host: the plan assumes one")
 
-    @pytest.mark.parametrize("words", ["-sm row", "-ts 3,1"])
+    @pytest.mark.parametrize("words", ["-sm row", "-ts 3,1,1"])
     def test_other_divisions_of_several_gpus_are_not_known(self, words: str) -> None:
         assert plan(f"-m Qwen3-8B-Q4_K_M.gguf -ngl 99 -c 8192 {words}", gpus=2).verdict == UNKNOWN
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from math import ceil
 
 from servelint.core.numbers import is_whole
 from servelint.memory.plan import FITS, GIB, REFUSED, TIGHT, Interval, MemoryPlan, Part
@@ -83,6 +84,7 @@ class Settings:
         elsewhere: some tensors may stay in main memory.
         experts_away: first layers whose experts stay there, None where other tensors may as well or it is not known.
         experts_gib: GiB of the experts of one layer.
+        fullest: the largest share of the layers that a GPU has, 0 where all have the same.
         windows: layers with a window keep only that, None where that is not known.
         last_rows: logits are computed for the last tokens of a batch alone, or may be.
         reserved: the buffer that converts a quantized cache is part of the compute buffer.
@@ -111,6 +113,7 @@ class Settings:
     elsewhere: bool = False
     experts_away: int | None = None
     experts_gib: float = 0.0
+    fullest: float = 0.0
     windows: bool | None = True
     last_rows: bool = False
     reserved: bool = True
@@ -132,6 +135,7 @@ def plan(config: Config) -> MemoryPlan:
         return found
     settings = _settings(config, found)
     count = _gpus(config, found)
+    settings.fullest = (_fullest(config, count) or 0.0) if count > 1 else 0.0
     if not config.reading.arguments.complete:
         found.missing.append("the effect of unknown words")
     image = config.launch.image
@@ -174,7 +178,8 @@ def planned(
     layers = model.layers if settings.layers is None else min(settings.layers, model.layers)
     if model.experts is not None:
         settings.experts_gib = shares[0].mid * shares[2] / model.experts.layers
-    here = _Here(model, settings, layers, -(-layers // count), count)
+    most = -(-layers // count) if settings.fullest * count <= 1 else min(layers, ceil(settings.fullest * (layers + 1)))
+    here = _Here(model, settings, layers, most, count)
     slot = length if settings.unified else length // settings.slots
     found.max_model_len, found.kv_tokens, found.sequences = slot, length, settings.slots
     found.max_concurrency = length / slot if slot else None
@@ -345,10 +350,20 @@ def _gpus(config: Config, found: MemoryPlan) -> int:
         return 1
     if gpus > 1 and mode.present is not False and _text(config, "split-mode") != "layer":
         found.missing.append("how --split-mode divides each layer")
-    unknown = config.operand("tensor-split").present is not False and _text(config, "tensor-split") is None
-    if gpus > 1 and (unknown or len(set((_text(config, "tensor-split") or "").split(","))) > 1):
+    if gpus > 1 and _fullest(config, gpus) is None:
         found.missing.append("the shares of --tensor-split")
     return gpus
+
+
+def _fullest(config: Config, gpus: int) -> float | None:
+    """The largest share of the layers that a GPU has; None where --tensor-split does not say it for each."""
+    if config.operand("tensor-split").present is False:
+        return 1 / gpus
+    texts = re.split(r"[,/]", _text(config, "tensor-split") or "")
+    shares = [float(text) for text in texts if re.fullmatch(r"\s*\d+(?:\.\d+)?\s*", text)]
+    if len(shares) != len(texts) or (len(shares) != gpus and len(set(shares)) > 1) or sum(shares) <= 0:
+        return None
+    return max(shares) / sum(shares) if len(shares) == gpus else 1 / gpus
 
 
 def _named(config: Config) -> str | None:
@@ -381,7 +396,8 @@ def _kind(model: Architecture) -> str:
 def _weights(model: Architecture) -> tuple[Interval, Interval, float] | None:
     """GiB of all layers, of the output, and the share of experts in the layers.
 
-    The embedding stays in main memory; where it is tied it is the output as well. None where the name does not say the quantization.
+    The embedding stays in main memory; where it is tied it is the output as well. None where the name does not say the
+    quantization.
     """
     if model.model_type == "gpt_oss":  # its files keep MXFP4, whatever they are called; the rest is Q8_0 to F16
         shaped, low, mid, high = _original(model), 0.78, 0.88, 1.02

@@ -688,7 +688,9 @@ class TestWhichRelease:
         assert kinds("trtllm", "--no-such-option", "1.0.0") == []
 
 
-@pytest.mark.parametrize(("line", "cut"), [("--jinja", False), ("--port 8080", False), ("--port 8081", True), ("--mlock", True)])
+@pytest.mark.parametrize(
+    ("line", "cut"), [("--jinja", False), ("--port 8080", False), ("--port 8081", True), ("--mlock", True)]
+)
 def test_a_line_whose_words_the_command_has_is_no_loss(line: str, cut: bool) -> None:
     text = f"exec llama-server -m a.gguf \\\n  --port 8080 --jinja\n  {line}\n"
     assert ("llamacpp/command-cut-short" in [one.rule for one in findings_in(text, "run.sh")]) is cut

@@ -63,9 +63,7 @@ def test_ollama_with_the_variables_of_the_object() -> None:
     assert (launch.engine, argv(launch), environment(launch)) == ("ollama", [], {"OLLAMA_CONTEXT_LENGTH": "32768"})
 
 
-@pytest.mark.parametrize(
-    "spec", ["engine: Infinity\nurl: hf://vllm/x", "engine: VLLM", "url: hf://vllm/x"]
-)
+@pytest.mark.parametrize("spec", ["engine: Infinity\nurl: hf://vllm/x", "engine: VLLM", "url: hf://vllm/x"])
 def test_what_is_no_launch(spec: str) -> None:
     assert launches_in(model(spec), "model.yaml") == []
 
