@@ -190,6 +190,8 @@ def test_a_rolling_tag_takes_the_newest(name: str, engine: str) -> None:
         ("ghcr.io/house/ik-llama-cpp:cu12-server-4574", "llama.cpp"),
         ("ghcr.io/llm-d/llm-d-cuda:v0.3.0", "vllm"),
         ("ghcr.io/llm-d/llm-d:v0.2.0", "vllm"),
+        ("ghcr.io/llm-d/llm-d-aws:v0.9.0", "vllm"),
+        ("ghcr.io/llm-d/llm-d-xpu:v0.9.0", "vllm"),
     ],
 )
 def test_a_release_that_the_name_does_not_say(name: str, engine: str) -> None:
@@ -326,6 +328,8 @@ def test_a_tag_whose_release_the_publisher_names(name: str, release: str) -> Non
         ("registry.redhat.io/rhaiis/vllm-cuda-rhel9:3.0.0", "vllm", "0.8.4"),
         ("registry.redhat.io/rhaiis/vllm-cuda-rhel9:3.2.5-1766067105", "vllm", "0.11.2"),
         ("mirror.example/rhaiis/vllm-rocm-rhel9:3.3.0", "vllm", "0.13.0"),
+        ("ghcr.io/llm-d/llm-d-cuda:v0.9.0", "vllm", "0.26.0"),
+        ("ghcr.io/llm-d/llm-d-cuda:v0.7.0", "vllm", "0.19.1"),
         ("intel/llm-scaler-vllm:0.14.0-b8.3.1", "vllm", "0.14.0"),
         ("intel/llm-scaler-vllm:1.4", "vllm", "0.14.0"),
         ("nvcr.io/nvidia/ai-dynamo/tensorrtllm-runtime:1.1.0", "trtllm", "1.3.0rc11"),

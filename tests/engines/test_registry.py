@@ -187,6 +187,7 @@ UNNAMED = (
     "rocm/sgl-dev",
     "nvidia/tritonserver",
     "llm-d/llm-d",
+    "llm-d/llm-d-cuda",
     "ai-dynamo/tensorrtllm-runtime",
 )
 """Repositories that do not name the engine: a file that names nothing else of it is not read."""
@@ -212,7 +213,13 @@ def _lists(data: Any) -> Iterator[list[str]]:
 
 @pytest.mark.parametrize(
     ("platform", "name", "engine"),
-    [("kubeai", "VLLM", "vllm"), ("kubeai", "LlamaCpp", "llama.cpp"), ("kubeai", "OLlama", None), ("ray", "vLLM", "vllm")],
+    [
+        ("kubeai", "VLLM", "vllm"),
+        ("kubeai", "LlamaCpp", "llama.cpp"),
+        ("kubeai", "OLlama", "ollama"),
+        ("kubeai", "Infinity", None),
+        ("ray", "vLLM", "vllm"),
+    ],
 )
 def test_what_platforms_call_it(platform: str, name: str, engine: str | None) -> None:
     found = called(platform, name)

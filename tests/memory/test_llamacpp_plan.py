@@ -124,6 +124,21 @@ class TestCache:
         assert any("--ctx-size" in one for one in found.missing)
 
 
+class TestUnevenSplit:
+    WORDS = "-m Qwen3-32B-Q8_0.gguf -ngl 99 -c 8192"
+
+    def test_the_fullest_gpu_is_planned(self) -> None:
+        even, same, uneven = (plan(self.WORDS + more, gpus=2) for more in ("", " -ts 1,1", " -ts 3,1"))
+        assert mib(even, "weights") == mib(same, "weights")
+        assert mib(uneven, "weights")[1] == pytest.approx(mib(even, "weights")[1] * 1.5, rel=0.05)
+        assert mib(uneven, "kv cache")[1] == pytest.approx(mib(even, "kv cache")[1] * 1.5, rel=0.05)
+        assert mib(plan(self.WORDS + " -ts 1,3", gpus=2), "weights")[1] == mib(uneven, "weights")[1]
+
+    @pytest.mark.parametrize("more", [" -ts 3,1,1", " -ts $S", " -ts 3,x", " -ts 0,0"])
+    def test_shares_that_are_not_those_of_the_gpus(self, more: str) -> None:
+        assert plan(self.WORDS + more, gpus=2).missing == ["the shares of --tensor-split"]
+
+
 class TestLayers:
     @pytest.mark.parametrize(("build", "most"), [("b6301", 0.0), ("b6431", 5000.0)])
     def test_the_default_is_none_and_then_all(self, build: str, most: float) -> None:
@@ -140,6 +155,28 @@ class TestLayers:
         assert plan(words).verdict == REFUSED
         assert plan(words + " --cpu-moe").verdict == TIGHT
         assert plan(words + " -ot exps=CPU").verdict == TIGHT
+
+    def test_the_experts_of_the_first_layers_are_taken_off(self) -> None:
+        words = "-m gpt-oss-20b-mxfp4.gguf -ngl 99 -c 8192 -np 1"
+        whole, most = (mib(plan(words + more, "b8390"), "weights") for more in ("", " --n-cpu-moe 21"))
+        assert whole[0] <= 10694 <= whole[2]  # what such a server prints: 10694.15 MiB, and 2200.21 with 21 of 24 layers away
+        assert most[0] <= 2200 <= most[2] < 7000
+        every = mib(plan(words + " --cpu-moe", "b8390"), "weights")
+        assert every[1] < most[1] < whole[1]
+        assert mib(plan(words + " --n-cpu-moe 24", "b8390"), "weights") == every
+        assert mib(plan(words + " --n-cpu-moe 0", "b8390"), "weights")[1] == whole[1]
+
+    @pytest.mark.parametrize("more", [" --n-cpu-moe 21 -ot exps=CPU", " --n-cpu-moe $N", " --n-cpu-moe 21 -ngl 12"])
+    def test_nothing_is_taken_off_where_it_is_not_known(self, more: str) -> None:
+        words = "-m gpt-oss-20b-mxfp4.gguf -ngl 99 -c 8192 -np 1"
+        assert mib(plan(words + more, "b8390"), "weights")[0] == 0.0
+
+    def test_a_layer_without_experts_counts(self) -> None:
+        words = "-m GLM-4.5-Air-Q4_K_M.gguf -ngl 99 -c 8192"  # 46 layers, the first without experts
+        one, two, three = (mib(plan(f"{words} --n-cpu-moe {n}", "b8390", "h100"), "weights")[1] for n in (1, 2, 3))
+        assert one == mib(plan(words, "b8390", "h100"), "weights")[1]
+        assert one - two == pytest.approx(two - three)
+        assert one > two
 
     def test_gpus_share_the_layers(self) -> None:
         words = "-m Qwen3-32B-Q8_0.gguf -ngl 99 -c 8192"
@@ -201,7 +238,7 @@ class TestVerdicts:
         found = plan_of(configs(launch, ["b6500"])[0])
         assert (found.verdict, found.notes[-1]) == (TIGHT, "the container gets all GPUs of its host: the plan assumes one")
 
-    @pytest.mark.parametrize("words", ["-sm row", "-ts 3,1"])
+    @pytest.mark.parametrize("words", ["-sm row", "-ts 3,1,1"])
     def test_other_divisions_of_several_gpus_are_not_known(self, words: str) -> None:
         assert plan(f"-m Qwen3-8B-Q4_K_M.gguf -ngl 99 -c 8192 {words}", gpus=2).verdict == UNKNOWN
 

@@ -43,7 +43,10 @@ def test_instructions() -> None:
     assert found[1].site.text == "PARAMETER num_ctx 8192"
 
 
-@pytest.mark.parametrize("name", ["Modelfile", "Modelfile.qwen", "qwen.modelfile"])
+@pytest.mark.parametrize(
+    "name",
+    ["Modelfile", "Modelfile.qwen", "qwen.modelfile", "Modelfile-qwen", "Modelfile_qwen", "qwen-Modelfile", "gemma4__12b"],
+)
 def test_names(name: str) -> None:
     assert len(servelint.find_launches("FROM a\nPARAMETER top_k 1\n", name)) == 2
 
@@ -51,6 +54,18 @@ def test_names(name: str) -> None:
 @pytest.mark.parametrize("text", ['"""A module\nparameter x of it."""\n', "import os\nFROM = 1\n", "# only a comment\n", ""])
 def test_another_file_of_that_name(text: str) -> None:
     assert servelint.find_launches(text, "modelfile.py") == []
+
+
+@pytest.mark.parametrize(
+    "text", ["FROM ubuntu\nRUN echo PARAMETER\n", "FROM a AS b\nPARAMETER top_k 1\n", "PARAMETER top_k 1\n"]
+)
+def test_a_file_whose_name_says_nothing(text: str) -> None:
+    assert not any(one.name.startswith("PARAMETER") for one in servelint.find_launches(text, "gemma4__12b"))
+
+
+def test_what_a_template_fills_in_is_not_judged() -> None:
+    found = launches_in("FROM a\nPARAMETER num_ctx <the context>\nPARAMETER top_k 1x\n", "Modelfile")
+    assert [finding.span.text for one in found for finding in judge(one, Settings())] == ["1x"]
 
 
 def test_a_dockerfile_is_none() -> None:

@@ -48,6 +48,11 @@ def test_each_section_is_a_launch_with_what_all_share() -> None:
     assert launch.engine == "llama.cpp"
 
 
+def test_what_all_share_is_a_launch_where_the_models_stand_elsewhere() -> None:
+    assert words("version = 1\n[*]\nctx-size = 8192 ; of each\n") == {"*": ["--ctx-size", "8192"]}
+    assert "*" not in words(PRESETS)
+
+
 @pytest.mark.parametrize(
     "text",
     ["[tool]\nsize = 3\n", "ctx-size = 8192\n", "[program:x]\ncommand=llama-server -m a.gguf\n", "[a]\nmodel = a.gguf\n", ""],

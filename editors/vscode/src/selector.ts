@@ -25,7 +25,7 @@ export const LANGUAGES = [
 ];
 
 /** Files whose language VS Code may not know: .env, systemd and Quadlet units, Procfile, templates. */
-const NAMES = "**/{*[._-]Containerfile,*[._-]Containerfile[._-]*,*[._-]Dockerfile,*[._-]Dockerfile[._-]*,*.bash,*.bat,*.cmd,*.conf,*.container,Containerfile,Containerfile[._-]*,*.cron,*.crontab,crontab,Dockerfile,Dockerfile[._-]*,*.env,*.env.*,*.fish,GNUMakefile,GNUMakefile.*,*.hcl,*.ini,*.ipynb,*.jenkins,*.Jenkinsfile,Jenkinsfile,Jenkinsfile.*,*.just,*.justfile,.justfile,justfile,*.ksh,*.lsf,*.mak,Makefile,Makefile.*,*.markdown,*.md,*.mdx,*.mk,*.modelfile,Modelfile,Modelfile.*,*.nix,*.nomad,override.conf,*.pbs,Procfile,Procfile.*,*.ps1,*.py,*.qsub,*.rst,*.sbatch,*.service,serving.properties,*.sh,*.slurm,*.tf,*.tiltfile,Tiltfile,*.zsh,*.j2,*.jinja,*.jinja2,*.tmpl,*.tpl,*.tftpl,*.gotmpl}";
+const NAMES = "**/{*-Modelfile,*[._-]Containerfile,*[._-]Containerfile[._-]*,*[._-]Dockerfile,*[._-]Dockerfile[._-]*,*_Modelfile,*.bash,*.bat,*.cmd,*.conf,*.container,Containerfile,Containerfile[._-]*,*.cron,*.crontab,crontab,Dockerfile,Dockerfile[._-]*,*.env,*.env.*,*.fish,GNUMakefile,GNUMakefile.*,*.hcl,*.ini,*.ipynb,*.jenkins,*.Jenkinsfile,Jenkinsfile,Jenkinsfile.*,*.just,*.justfile,.justfile,justfile,*.ksh,*.lsf,*.mak,Makefile,Makefile.*,*.markdown,*.md,*.mdx,*.mk,*.modelfile,Modelfile,Modelfile-*,Modelfile.*,Modelfile_*,*.nix,*.nomad,override.conf,*.pbs,Procfile,Procfile.*,*.ps1,*.py,*.qsub,*.rst,*.sbatch,*.service,serving.properties,*.sh,*.slurm,*.tf,*.tiltfile,Tiltfile,*.zsh,*.j2,*.jinja,*.jinja2,*.tmpl,*.tpl,*.tftpl,*.gotmpl}";
 
 export const SELECTOR = [
   ...["file", "untitled"].flatMap((scheme) => LANGUAGES.map((language) => ({ scheme, language }))),

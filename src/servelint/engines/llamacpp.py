@@ -85,7 +85,8 @@ class LlamaCpp(Engine):
     }
     negating_variables = "LLAMA_ARG_NO_"
     object_options = ("json-schema",)
-    fields_checked_since = "b11076"  # common/json-schema.cpp: build_node; b10878 takes an empty list and null
+    # common/json-schema-to-grammar.cpp: "Unrecognized schema"; from b11076 on common/json-schema.cpp: build_node
+    fields_checked_since, empty_lists_before = "b9733", "b11076"
     argument_variables = ("LLAMA_CPP", "LLAMACPP", "LLAMA_SERVER", "LLAMASERVER")
 
     shares_port = ("b3889", "b8390")  # cpp-httplib, until --reuse-port came

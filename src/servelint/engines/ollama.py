@@ -45,6 +45,7 @@ class Ollama(Engine):
 
     words = (b"ollama",)
     stems = ("ollama",)
+    platforms = {"kubeai": "ollama"}
 
     dialect = Dialect(abbreviations=False, attached=True)  # cobra
 

@@ -522,6 +522,8 @@ class Engine:
     """Options among these -> the release from which that is not certain."""
     fields_checked_since: str = ""
     """The first release that checks the values of JSON options against their types, "" if none does."""
+    empty_lists_before: str = ""
+    """The first release that refuses an empty list for an object where earlier ones among those take it, "" if none does."""
     template_option: str = ""
     """Option whose value is a template or a path; a path without a file is refused. "" if there is none."""
     quantization_listed: bool = False

@@ -423,9 +423,12 @@ def _newest_tabled(engine: str, catalog: Catalog | None) -> str | None:
 
 
 def _is_misspelt(violation: Violation) -> bool:
-    """Whether a word that no known build takes is a long option with a wrong letter, and no option of another build."""
+    """Whether a word that no known build takes is a long option with a wrong letter or one dash, and not of another build."""
     changes = violation.change.replace if violation.change is not None else []
-    return any(span.text.startswith("--") and abs(len(text) - len(span.text)) <= 2 for span, text in changes or ())
+    return any(
+        abs(len(text) - len(span.text)) <= 2 if span.text.startswith("--") else text == f"-{span.text}" and "-" in span.text[1:]
+        for span, text in changes or ()
+    )
 
 
 def _each_once(shared: list[Violation], others: list[Finding], config: Config) -> list[Violation]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from math import ceil
 
 from servelint.core.numbers import is_whole
 from servelint.memory.plan import FITS, GIB, REFUSED, TIGHT, Interval, MemoryPlan, Part
@@ -81,6 +82,9 @@ class Settings:
         spills: CUDA moves what finds no room to main memory itself.
         cache_here: the cache is on the GPU.
         elsewhere: some tensors may stay in main memory.
+        experts_away: first layers whose experts stay there, None where other tensors may as well or it is not known.
+        experts_gib: GiB of the experts of one layer.
+        fullest: the largest share of the layers that a GPU has, 0 where all have the same.
         windows: layers with a window keep only that, None where that is not known.
         last_rows: logits are computed for the last tokens of a batch alone, or may be.
         reserved: the buffer that converts a quantized cache is part of the compute buffer.
@@ -107,6 +111,9 @@ class Settings:
     spills: bool = False
     cache_here: bool = True
     elsewhere: bool = False
+    experts_away: int | None = None
+    experts_gib: float = 0.0
+    fullest: float = 0.0
     windows: bool | None = True
     last_rows: bool = False
     reserved: bool = True
@@ -128,6 +135,7 @@ def plan(config: Config) -> MemoryPlan:
         return found
     settings = _settings(config, found)
     count = _gpus(config, found)
+    settings.fullest = (_fullest(config, count) or 0.0) if count > 1 else 0.0
     if not config.reading.arguments.complete:
         found.missing.append("the effect of unknown words")
     image = config.launch.image
@@ -168,14 +176,17 @@ def planned(
         found.missing.append(f"the quantization of {name}")
         return found
     layers = model.layers if settings.layers is None else min(settings.layers, model.layers)
-    here = _Here(model, settings, layers, -(-layers // count), count)
+    if model.experts is not None:
+        settings.experts_gib = shares[0].mid * shares[2] / model.experts.layers
+    most = -(-layers // count) if settings.fullest * count <= 1 else min(layers, ceil(settings.fullest * (layers + 1)))
+    here = _Here(model, settings, layers, most, count)
     slot = length if settings.unified else length // settings.slots
     found.max_model_len, found.kv_tokens, found.sequences = slot, length, settings.slots
     found.max_concurrency = length / slot if slot else None
     cache = here.cache(length)
     found.kv_gib = cache
     found.need_gib = cache.mid * slot / length if length else None
-    weights = here.weights(*shares)
+    weights = here.weights(shares[0], shares[1])
     found.weights_gib = weights.mid
     parts = [Part("weights", weights, f"{model.sources[0] if model.sources else 'config.json'}; {_kind(model)}")]
     parts.append(Part("kv cache", cache, f"{length:,} tokens, keys {settings.keys}, values {settings.values}"))
@@ -228,6 +239,8 @@ def _settings(config: Config, found: MemoryPlan) -> Settings:
     one.batch = min(one.batch, batch) if batch else one.batch
     one.cache_here = config.operand("no-kv-offload").value is not True and config.operand("kv-offload").value is not False
     one.elsewhere = any(config.operand(option).present is not False for option in _OTHER_PLACES)
+    if config.operand("override-tensor").present is False:
+        one.experts_away = _EVERY if config.operand("cpu-moe").value is True else _counted(config, "n-cpu-moe")
     one.windows = False if config.at_least("b5415") is not True else True if config.at_least("b5590") else None
     if config.operand("swa-full").present is not False:
         one.windows = False if config.operand("swa-full").value is True else None
@@ -240,6 +253,14 @@ def _settings(config: Config, found: MemoryPlan) -> Settings:
     one.mtp = "mtp" in (_text(config, "spec-type") or "")
     one.adapters = any(config.operand(name).present is not False for name in ("lora", "lora-scaled"))
     return one
+
+
+_EVERY = 10**6
+
+
+def _counted(config: Config, name: str) -> int | None:
+    text = _text(config, name)
+    return int(text) if text is not None and is_whole(text.strip()) else None
 
 
 _DRAFTS = ("spec-draft-model", "model-draft", "spec-draft-hf", "hf-repo-draft")
@@ -329,10 +350,20 @@ def _gpus(config: Config, found: MemoryPlan) -> int:
         return 1
     if gpus > 1 and mode.present is not False and _text(config, "split-mode") != "layer":
         found.missing.append("how --split-mode divides each layer")
-    unknown = config.operand("tensor-split").present is not False and _text(config, "tensor-split") is None
-    if gpus > 1 and (unknown or len(set((_text(config, "tensor-split") or "").split(","))) > 1):
+    if gpus > 1 and _fullest(config, gpus) is None:
         found.missing.append("the shares of --tensor-split")
     return gpus
+
+
+def _fullest(config: Config, gpus: int) -> float | None:
+    """The largest share of the layers that a GPU has; None where --tensor-split does not say it for each."""
+    if config.operand("tensor-split").present is False:
+        return 1 / gpus
+    texts = re.split(r"[,/]", _text(config, "tensor-split") or "")
+    shares = [float(text) for text in texts if re.fullmatch(r"\s*\d+(?:\.\d+)?\s*", text)]
+    if len(shares) != len(texts) or (len(shares) != gpus and len(set(shares)) > 1) or sum(shares) <= 0:
+        return None
+    return max(shares) / sum(shares) if len(shares) == gpus else 1 / gpus
 
 
 def _named(config: Config) -> str | None:
@@ -362,10 +393,11 @@ def _kind(model: Architecture) -> str:
     return model.quantization.gguf or model.quantization.scheme
 
 
-def _weights(model: Architecture) -> tuple[Interval, Interval] | None:
-    """GiB of all layers, and of the output. The embedding stays in main memory; where it is tied it is the output as well.
+def _weights(model: Architecture) -> tuple[Interval, Interval, float] | None:
+    """GiB of all layers, of the output, and the share of experts in the layers.
 
-    None where the name does not say the quantization.
+    The embedding stays in main memory; where it is tied it is the output as well. None where the name does not say the
+    quantization.
     """
     if model.model_type == "gpt_oss":  # its files keep MXFP4, whatever they are called; the rest is Q8_0 to F16
         shaped, low, mid, high = _original(model), 0.78, 0.88, 1.02
@@ -381,7 +413,8 @@ def _weights(model: Architecture) -> tuple[Interval, Interval] | None:
     output = weighed.head or weighed.embedding
     layers = whole - weighed.embedding - weighed.head
     spread = Interval(low, mid, high)
-    return spread.scaled(layers / GIB), Interval(0.8, 1.08, 1.4).scaled(output / GIB)
+    experts = sum(part.bytes for part in weighed.parts if part.name == "experts")
+    return spread.scaled(layers / GIB), Interval(0.8, 1.08, 1.4).scaled(output / GIB), experts / layers if layers else 0.0
 
 
 def _original(model: Architecture) -> Architecture:
@@ -438,7 +471,23 @@ class _Here:
         ends = asked is None or asked > model.layers
         here = output if ends or self.offloaded else Interval.exact(0.0)
         found = found + (here if ends and self.count == 1 else Interval(0.0, here.mid / self.count, here.high))
-        return Interval(0.0, found.mid, found.high) if self.settings.elsewhere else found
+        if not self.settings.elsewhere:
+            return found
+        away = self._away()
+        if away is None:
+            return Interval(0.0, found.mid, found.high)
+        return Interval(max(0.0, found.low - away * 1.05), max(0.0, found.mid - away), found.high - away * 0.85)
+
+    def _away(self) -> float | None:
+        """GiB of the experts that stay in main memory; None where that is not known.
+
+        --n-cpu-moe counts all layers from the first one, and layers without experts come first. Published files have fewer bits
+        for the experts than for the rest, so that at least 85 % of their share is assumed.
+        """
+        model, first = self.model, self.settings.experts_away
+        if model.experts is None or first is None or self.count > 1 or self.offloaded < model.layers:
+            return None
+        return self.settings.experts_gib * min(model.experts.layers, max(0, first - (model.layers - model.experts.layers)))
 
     def cache(self, length: int) -> Interval:
         """GiB of keys, values and states of `length` tokens on this GPU. The cache of a layer is where the layer is."""
@@ -518,7 +567,7 @@ class _Here:
         if model.states:
             high += 4.0 * batch * 24 * model.hidden
         if settings.layers == 0 or settings.elsewhere:
-            low, high = 0.0, high + logits
+            low, high = 0.0, high + logits + self.settings.experts_gib * GIB  # a layer's experts are copied for long batches
         if settings.keys not in ("f16", "bf16", "f32"):  # a layer of the cache is converted for the kernels
             high += max([length * one.kv_heads * (one.head_dim + one.value_dim) * 2.0 for one in model.attention], default=0.0)
         return Interval(low, max(low, mid), high * 1.05).scaled(1 / GIB)
@@ -546,7 +595,7 @@ def _beside(config: Config, found: MemoryPlan, model: Architecture, settings: Se
         every = settings.draft_layers is not None and settings.draft_layers > draft.layers
         own = replace(settings, layers=None, keys="f16", values="f16", elsewhere=False)
         here = _Here(draft, own, draft.layers, draft.layers, 1)
-        size = here.weights(*shares) + here.cache(length) + here.compute(length)
+        size = here.weights(shares[0], shares[1]) + here.cache(length) + here.compute(length)
         least = shares[0].low if every else 0.0
         parts.append(Part("draft", Interval(least, size.mid, size.high), f"{draft.name}, its cache and its compute buffer"))
     return parts

@@ -26,7 +26,7 @@ _WORD = re.compile(r"[-_.]")
 _PART = re.compile(r"-\d{5}-of-\d{5}$")
 _COUNTED = re.compile(r"(?<=deepseek-r1|deepseek-v3)-671b$")
 """The number of weights at the end of the name of a folder, which the repository's does not have."""
-_GGUF = re.compile(r"(?:^|[-_.:])((?:ud-)?(?:i?q[1-8](?:_[a-z0-9]+)*|bf16|f16))$")
+_GGUF = re.compile(r"(?:^|[-_.:])((?:ud-)?(?:i?q[1-8](?:_(?!mtp)[a-z0-9]+)*|bf16|f16))(?:[-_.]mtp)?$")
 _GROUPED = re.compile(r"(?<=gptq)-4b-128g$")
 """What a publisher adds to "gptq": four bits in groups of 128."""
 _EDITION = re.compile(r"(abliterated|uncensored|derestricted|decensored|heretic)[-_.]?v\d+(?:\.\d+)?(?![a-z0-9])")

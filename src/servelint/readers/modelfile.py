@@ -20,10 +20,12 @@ from servelint.readers.registry import Format
 
 FORMAT = Format(
     "modelfile",
-    205,
+    139,
     title="Modelfile",
     about="what `ollama create` makes a model of: `FROM`, `PARAMETER`, `ADAPTER`, `DRAFT`",
-    files=("Modelfile", "Modelfile.*", "*.modelfile"),
+    files=("Modelfile", "Modelfile.*", "Modelfile-*", "Modelfile_*", "*-Modelfile", "*_Modelfile", "*.modelfile"),
+    shape=r"\A(?:[ \t]*(?:#[^\n]*)?\n)*FROM[ \t]+[^\s\"']+[ \t]*\n(?:[^\n]*\n)*?"
+    r"PARAMETER[ \t]+(?:num_(?:ctx|predict|gpu)|temperature|top_[kp]|min_p|stop|seed|repeat_\w+)[ \t]",
     words=("parameter", "from hf.co/"),
 )
 

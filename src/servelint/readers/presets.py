@@ -53,6 +53,8 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     found = [
         _launch(source, name, {**shared, **own}, sites[name]) for name, own in sections.items() if name and (own or shared)
     ]
+    if shared and not any(sections):  # the models are those of the cache or of --models-dir
+        found.append(_launch(source, _SHARED, shared, sites[_SHARED]))
     give_release(found, source, neighbours)
     return found
 

@@ -532,6 +532,21 @@ class TestRepeated:
     def test_not_with_the_same_or_an_unknown_value(self, text: str) -> None:
         assert "repeated-option" not in kinds_in(f"vllm serve m {text}", "run.sh", vllm="0.27.1")
 
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [
+            ("A='--port 8000'\nvllm serve m $A --port 9000\n", False),
+            ("A='--port 8000'\nvllm serve m --port 9000 $A\n", True),
+            ("A=(--port 8000)\nA+=(--port 9000)\nvllm serve m ${A[@]}\n", True),
+        ],
+    )
+    def test_the_command_over_a_variable_is_meant(self, text: str, found: bool) -> None:
+        assert ("repeated-option" in kinds_in(text, "run.sh", vllm="0.27.1")) is found
+
+    def test_the_command_over_a_macro_is_meant(self) -> None:
+        text = "macros:\n  base: llama-server -c 4096 --port ${PORT}\nmodels:\n  m:\n    cmd: ${base} -m a.gguf -c 8192\n"
+        assert "repeated-option" not in [one.rule.partition("/")[2] for one in findings_in(text, "config.yaml")]
+
     @pytest.mark.parametrize("text", ["--enforce-eager --no-enforce-eager", "-tp 2 --tensor-parallel-size 4"])
     def test_by_another_spelling(self, text: str) -> None:
         assert kinds("vllm", f"m {text}", "0.27.1") == ["repeated-option"]
@@ -671,6 +686,20 @@ class TestWhichRelease:
         assert "unknown-option" in kinds("trtllm", "--no-such-option", "1.0.0")
         without_catalog("trtllm")
         assert kinds("trtllm", "--no-such-option", "1.0.0") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "cut"), [("--jinja", False), ("--port 8080", False), ("--port 8081", True), ("--mlock", True)]
+)
+def test_a_line_whose_words_the_command_has_is_no_loss(line: str, cut: bool) -> None:
+    text = f"exec llama-server -m a.gguf \\\n  --port 8080 --jinja\n  {line}\n"
+    assert ("llamacpp/command-cut-short" in [one.rule for one in findings_in(text, "run.sh")]) is cut
+
+
+@pytest.mark.parametrize(("option", "found"), [("-ctx-size", True), ("-top-k", True), ("-draft", False), ("-nope-here", False)])
+def test_a_long_option_with_one_dash_is_refused_by_every_build(option: str, found: bool) -> None:
+    rules = [one.rule for one in findings_in(f"llama-server -m a.gguf {option} 4\n", "run.sh")]
+    assert ("llamacpp/unknown-option" in rules) is found
 
 
 def test_an_ellipsis_in_a_page_is_no_command_that_is_cut() -> None:

@@ -397,3 +397,23 @@ def test_the_items_of_a_list_have_the_type_of_the_field() -> None:
 def test_click_converts_the_last_value_of_an_option() -> None:
     assert "invalid-choice" not in kinds("trtllm", "a/b --tool_parser x --tool_parser qwen3", "1.3.0rc3")
     assert "invalid-choice" in kinds("trtllm", "a/b --tool_parser qwen3 --tool_parser x", "1.3.0rc3")
+
+
+@together(
+    "value, release, is_refused",
+    [
+        ("4", "b9733", True),
+        ("4", "b9837", True),
+        ("true", "b9837", True),
+        ("'[1]'", "b9837", True),
+        ("'[]'", "b9837", False),
+        ("'[]'", "b10878", False),
+        ("'[]'", "b11076", True),
+        ("null", "b9837", False),
+        ("'{}'", "b11434", False),
+        ("4", "b9725", False),
+    ],
+)
+def test_a_json_schema_of_llama_cpp_is_an_object(value: str, release: str, is_refused: bool) -> None:
+    """As the parsers of b9733 and b9837 answer ("Unrecognized schema"); b9725 is not known, and b11076 takes no empty list."""
+    assert ("invalid-json-value" in kinds("llama.cpp", f"-m m.gguf -j {value}", release)) == is_refused

@@ -58,9 +58,12 @@ def test_a_profile_without_a_known_gpu() -> None:
     assert (launch.container.gpus, launch.container.reserved, launch.container.settings) == (None, None, {})
 
 
-@pytest.mark.parametrize(
-    "spec", ["engine: OLlama\nurl: ollama://vllm", "engine: Infinity\nurl: hf://vllm/x", "engine: VLLM", "url: hf://vllm/x"]
-)
+def test_ollama_with_the_variables_of_the_object() -> None:
+    launch = launch_of("engine: OLlama\nurl: ollama://gemma3:12b\nenv: {OLLAMA_CONTEXT_LENGTH: '32768'}")
+    assert (launch.engine, argv(launch), environment(launch)) == ("ollama", [], {"OLLAMA_CONTEXT_LENGTH": "32768"})
+
+
+@pytest.mark.parametrize("spec", ["engine: Infinity\nurl: hf://vllm/x", "engine: VLLM", "url: hf://vllm/x"])
 def test_what_is_no_launch(spec: str) -> None:
     assert launches_in(model(spec), "model.yaml") == []
 

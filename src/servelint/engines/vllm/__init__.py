@@ -291,10 +291,11 @@ class VLLM(Engine):
         ImageFamily(
             "opea/vllm-gaudi", "https://hub.docker.com/r/opea/vllm-gaudi", suffixes=("-ut",), entrypoint=(), own_tags=True
         ),
+        ImageFamily("llm-d/llm-d-cuda", "https://github.com/llm-d/llm-d/releases", entrypoint=(), own_tags=True),
         ImageFamily(
             "llm-d/llm-d",
             "https://github.com/llm-d/llm-d/tree/main/docker",
-            suffixes=("-dev", "-cuda", "-cuda-dev", "-cuda-gb200", "-rocm", "-xpu", "-cpu"),
+            suffixes=("-dev", "-cuda-dev", "-cuda-gb200", "-aws", "-hpu", "-rocm", "-xpu", "-cpu"),
             entrypoint=(),
             own_tags=True,
         ),

@@ -16,9 +16,11 @@ _FORMS = {
 
 
 def _parameter(config: Config) -> tuple[str, str] | None:
-    """The name and the value of a PARAMETER; None for another instruction."""
+    """The name and the value of a PARAMETER; None for another instruction, and for one that a template fills in."""
     name, value = (config.operand("env." + one) for one in ("PARAMETER", "PARAMETER_VALUE"))
     if config.launch.launcher != "modelfile" or name.text is None or value.text is None:
+        return None
+    if not (name.text.known and value.text.known):
         return None
     return name.text.flat, value.text.flat
 

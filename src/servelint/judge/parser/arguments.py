@@ -699,6 +699,9 @@ def _repeated(view: ReleaseView) -> list[Violation]:
         place, first = setting.word.site, before.word.site
         if place is not None and first is not None and place.source is not first.source:
             continue  # the command line over its configuration file
+        whole = view.config.launch.site
+        if _inside(setting.word.text.span(), whole) and not _inside(before.word.text.span(), whole):
+            continue  # the command over a macro or a variable, which others use as well
         found.append(
             Violation(
                 "repeated-option",
@@ -713,6 +716,10 @@ def _repeated(view: ReleaseView) -> list[Violation]:
             )
         )
     return found
+
+
+def _inside(span: Span | None, whole: Span) -> bool:
+    return span is not None and span.source is whole.source and whole.start <= span.start and span.end <= whole.end
 
 
 def _back_again(view: ReleaseView) -> list[Violation]:
@@ -825,7 +832,10 @@ def _cut(config: Config) -> list[Violation]:
     cut, argv = config.launch.cut, config.launch.argv
     if cut is None or (argv and argv[-1].text.pieces and argv[-1].text.pieces[-1].expression in _ELLIPSES):
         return []
-    first = cut.text.split(None, 1)[0]
+    first, *others = cut.text.split()
+    given = {word.text.flat for word in argv}
+    if first in given and given.issuperset(others):
+        return []  # nothing is lost: the command has the same words
     name = ENGINE_NAMES[config.launch.engine]
     message = f"the command ends before {first}: it and everything after it never reach {name}"
     image = config.launch.image.span() if config.launch.image is not None else None

@@ -347,6 +347,9 @@ def _not_object(view: ReleaseView, setting: Setting, option: Option, text: Trace
         return None
     if view.config.reading.arguments.settings.get(setting.name) is not setting:
         return None  # the field is made of the last one
+    refused_since = view.record.empty_lists_before
+    if node.kind == ARRAY and not node.items and refused_since and not view.at_least(refused_since):
+        return None
     if node.kind not in (OBJECT, UNKNOWN) and not _is_null(node):
         message = f"{setting.spelling} is {_SHAPES.get(node.kind, _SINGLE)} here; {view.release} takes an object"
         return Violation("invalid-json-value", node.text.span(), message, "write an object", "not an object")

@@ -88,6 +88,8 @@ def kubeai(file: File, one: Object, overrides: Overrides | None) -> list[Launch]
 
 def _own(file: File, one: Object, spec: Entries, engine: Engine) -> list[Word]:
     """The words that the operator puts in front, as engine_vllm.go has them."""
+    if not engine.model_option:
+        return []  # engine_ollama.go: its model is pulled when the server runs
     node = spec["url"][1]
     site = yaml.span(file.source, node)
     url = yaml.text(file.source, node)

@@ -1,0 +1,1 @@
+python -m dynamo.vllm --model facebook/opt-125m --device cpu
