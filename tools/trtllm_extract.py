@@ -188,14 +188,16 @@ def _extracts() -> dict[str, dict[str, list[str]]]:
     return found
 
 
+def tree(release: str) -> dict[str, str]:
+    """The files of a release. One without a file has that of _SOURCE, where RELEASES lets it."""
+    extracts, taken = _extracts(), RELEASES[release]
+    kept = {path: text for path, text in extracts[_SOURCE].items() if not taken or path.removeprefix("tensorrt_llm/") in taken}
+    return {path: "\n".join(text) for path, text in {**kept, **extracts[release]}.items()}
+
+
 def catalog() -> dict[str, Any]:
-    """The catalog of all extracts. A release without a file has that of the last one, which has at least as many keys."""
-    extracts = {release: {path: "\n".join(text) for path, text in files.items()} for release, files in _extracts().items()}
-    base = extracts[_SOURCE]
-    snapshots = []
-    for release, taken in RELEASES.items():
-        kept = {path: text for path, text in base.items() if not taken or path.removeprefix("tensorrt_llm/") in taken}
-        snapshots.append(trtllm.snapshot(Tree("trtllm", release, {**kept, **extracts[release]})))
+    """The catalog of all extracts."""
+    snapshots = [trtllm.snapshot(Tree("trtllm", release, tree(release))) for release in RELEASES]
     return store.merge("trtllm", snapshots, patches("trtllm"))
 
 
