@@ -51,6 +51,7 @@ class Launcher:
         declared: its own options as they are given here.
         required: those of them without which it does not start.
         foreign: whether it is another server, most of whose options are not known.
+        values: an option of its own, or one of the engine that it reads first -> the values that any release of it takes.
     """
 
     __slots__ = (
@@ -71,6 +72,7 @@ class Launcher:
         "source",
         "strict",
         "switches",
+        "values",
         "verb",
     )
 
@@ -94,8 +96,10 @@ class Launcher:
         sets: tuple[str, ...] = (),
         required: tuple[str, ...] = (),
         foreign: bool = False,
+        values: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
         self.foreign = foreign
+        self.values = values or {}
         self.strict = strict
         self.plain = plain
         self.sets = frozenset(sets)
