@@ -10,9 +10,8 @@ functions are left out. A release between two that are stored is judged by what 
 | release | command line | keys of the YAML file |
 |---|---|---|
 | 0.18.2, 0.19.0, 0.20.0 | (1) | not judged: 0.20.0 allows keys that it does not know |
-| 0.21.0, 1.0.0 | (1) | the page `_modules/tensorrt_llm/llmapi/llm_args.html` of the release's documentation |
+| 0.21.0, 1.0.0, 1.1.0, 1.2.0 | (1) | the page `_modules/tensorrt_llm/llmapi/llm_args.html` of the release's documentation (3) |
 | 1.0.0rc6, 1.1.0rc5 | (1) of the release that follows | not stored: no candidate before 1.1.0 is judged |
-| 1.1.0, 1.2.0 | (1) | those of 1.3.0rc3 and the older ones of patches.json: at least what the release takes |
 | 1.3.0rc3 | the source whose version.py says 1.3.0rc3 | the same source |
 | 1.3.0rc27, 1.3.0rc29 | (1) | those of the file itself: the page `llm-api/reference/TorchLlmArgs.html` of its documents (2) |
 | 1.3.0rc14, 1.3.0rc22 | (1) | not stored |
@@ -22,6 +21,8 @@ functions are left out. A release between two that are stored is judged by what 
     commit 0004396, which lies between the two: rc29 has keys that it lacks, and rc27 has none. Not all are stored, so a key
     that no release has is not judged (`'extra': 'unknown'`). Those of moe_config are the page of MoeConfig in rc27; its
     backends in rc29 are those that the page of MTPDecodingConfig lists. rc29 lacks what the commit lacks.
+(3) Of 1.1.0 and 1.2.0, the classes of other files (LoraConfig, QuantConfig, of 1.2.0 also BuildConfig) are those of 1.3.0rc3.
+    All but the keys of objects of the first and QuantConfig ignore keys that they do not know.
 
 The pages of 0.21.0 and 1.0.0 name the commits that they were made from, 751d5f1 and ae8270b. The releases of these numbers of
 triton-inference-server/tensorrtllm_backend (3815eb3, efb8a49) pin the same. Classes of 0.21.0 that ignore unknown keys are left
@@ -187,14 +188,16 @@ def _extracts() -> dict[str, dict[str, list[str]]]:
     return found
 
 
+def tree(release: str) -> dict[str, str]:
+    """The files of a release. One without a file has that of _SOURCE, where RELEASES lets it."""
+    extracts, taken = _extracts(), RELEASES[release]
+    kept = {path: text for path, text in extracts[_SOURCE].items() if not taken or path.removeprefix("tensorrt_llm/") in taken}
+    return {path: "\n".join(text) for path, text in {**kept, **extracts[release]}.items()}
+
+
 def catalog() -> dict[str, Any]:
-    """The catalog of all extracts. A release without a file has that of the last one, which has at least as many keys."""
-    extracts = {release: {path: "\n".join(text) for path, text in files.items()} for release, files in _extracts().items()}
-    base = extracts[_SOURCE]
-    snapshots = []
-    for release, taken in RELEASES.items():
-        kept = {path: text for path, text in base.items() if not taken or path.removeprefix("tensorrt_llm/") in taken}
-        snapshots.append(trtllm.snapshot(Tree("trtllm", release, {**kept, **extracts[release]})))
+    """The catalog of all extracts."""
+    snapshots = [trtllm.snapshot(Tree("trtllm", release, tree(release))) for release in RELEASES]
     return store.merge("trtllm", snapshots, patches("trtllm"))
 
 

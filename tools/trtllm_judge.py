@@ -1,6 +1,7 @@
 """Compare servelint with the command line and the configuration classes of a release of TensorRT-LLM.
 
     python tools/trtllm_judge.py SOURCE --python PYTHON --release 1.3.0rc3 --cases 500
+    python tools/trtllm_judge.py extract --release 1.2.0 --cases 500
 
 SOURCE is a folder with the package `tensorrt_llm` of the release. PYTHON has pydantic, click and PyYAML; it runs the click
 command and the pydantic classes of the source in a process of its own, with stubs in place of everything else (torch,
@@ -8,6 +9,10 @@ transformers, the native bindings, the modules of the package that need them). N
 with the YAML file of --extra_llm_api_options; cases are mutations of files that the release takes, equal for one --seed. The
 fields and options that are put in are the release's own. Left out are cases in which only a file is missing, and the AutoDeploy
 backend, whose classes are others. The source of a release is its tag in https://github.com/NVIDIA/TensorRT-LLM.
+
+`extract` takes the declarations that tests/harvest/trtllm.json stores in place of the source: click and pydantic decide names,
+types, choices, bounds and required keys of the whole file. Bodies of validators are not stored. A case that the classes accept,
+and of which servelint only reports what such a body refuses, is counted apart.
 """
 
 from __future__ import annotations
@@ -15,10 +20,12 @@ from __future__ import annotations
 import argparse
 import copy
 import json
+import os
 import random
 import re
 import subprocess
 import sys
+import tempfile
 from typing import Any
 
 REAL = (
@@ -38,7 +45,9 @@ REAL = (
 
 WORKER = r"""
 import ast, dataclasses, enum, importlib.abc, importlib.util, json, os, sys, tempfile, types, typing
-source, real = sys.argv[1], set(json.loads(sys.argv[2]))
+source, real, extracted = sys.argv[1], set(json.loads(sys.argv[2])), len(sys.argv) > 3
+real = {name for name in real if os.path.exists(os.path.join(source, *name.split("."))) or
+        os.path.exists(os.path.join(source, *name.split(".")) + ".py")}
 import click, pydantic, yaml
 from pydantic_core import core_schema
 
@@ -70,6 +79,9 @@ def stub(name):
             "__le__": lambda a, b: False, "__ge__": lambda a, b: True, "__int__": lambda a: 8, "__iter__": lambda a: iter(()),
             "__get_pydantic_core_schema__": classmethod(lambda cls, *_: core_schema.any_schema())}
     return Meta(name, (), body)
+
+import builtins
+builtins.stub = stub
 
 class Module(types.ModuleType):
     __path__ = []
@@ -142,6 +154,8 @@ llmapi = sys.modules["tensorrt_llm.llmapi"]
 for name in ("CapacitySchedulerPolicy", "DynamicBatchConfig", "KvCacheConfig", "SchedulerConfig"):
     setattr(llmapi, name, getattr(arguments, name))
 llmapi.BuildConfig = builder.BuildConfig
+if extracted:
+    llmapi.reasoning_parser = importlib.import_module("tensorrt_llm.llmapi.reasoning_parser")
 import tensorrt_llm.commands.serve as serve
 serve.update_llm_args_with_extra_dict = arguments.update_llm_args_with_extra_dict
 serve.device_count = lambda: 8
@@ -156,7 +170,59 @@ def launch(host, port, llm_args, *_, **__):
     else:
         llm_args.pop("backend")
         made = arguments.TrtLlmArgs(**llm_args)
-    made.parallel_config.to_mapping()
+    if not extracted:
+        made.parallel_config.to_mapping()
+
+# -- in place of the bodies that an extract does not have
+NAMES = {
+    "tp_size": "tensor_parallel_size", "pp_size": "pipeline_parallel_size", "cp_size": "context_parallel_size",
+    "ep_size": "moe_expert_parallel_size", "cluster_size": "moe_cluster_parallel_size",
+}
+CHOSEN_BY = {"speculative_config": "decoding_type", "sparse_attention_config": "algorithm"}
+
+def tables():
+    # the tables of the module: field -> its class, and of a class with from_dict: word -> class
+    with open(arguments.__file__) as file:
+        tree = ast.parse(file.read())
+    made, chosen = {}, {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            methods = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "from_dict"]
+            for one in [part for method in methods for part in ast.walk(method)]:
+                if isinstance(one, ast.Dict):
+                    chosen[node.name] = {key.value: getattr(arguments, value.id) for key, value in zip(one.keys, one.values)}
+        elif isinstance(node, ast.FunctionDef) and node.name == "update_llm_args_with_extra_dict":
+            for one in ast.walk(node):
+                if isinstance(one, ast.Dict):
+                    made = {key.value: value.id for key, value in zip(one.keys, one.values)}
+    return made, chosen
+
+def serve_extract(model, **options):
+    content = {}
+    for name in ("extra_llm_api_options", "config"):
+        if options.get(name):
+            with open(options[name]) as file:
+                content = yaml.safe_load(file) or {}
+    for taken in ("disagg_cluster", "router"):
+        content.pop(taken, None)
+    backend = "tensorrt" if options["backend"] == "trt" else options["backend"]
+    model_class = arguments.TorchLlmArgs if backend == "pytorch" else arguments.TrtLlmArgs
+    llm_args = {NAMES.get(name, name): value for name, value in options.items() if value is not None}
+    llm_args = {name: value for name, value in llm_args.items() if name in model_class.model_fields}
+    made, chosen = tables()
+    for field, name in made.items():
+        if field in content and (field != "build_config" or "BuildConfig" in str(arguments.TrtLlmArgs.model_fields[field])):
+            value = content[field]
+            if name in chosen:
+                value = dict(value.items())
+                word = value.pop(CHOSEN_BY[field], None)
+                content[field] = chosen[name][word.lower() if field.startswith("sparse") else word](**value)
+            else:
+                content[field] = getattr(arguments, name)(**value)
+    if backend == "pytorch":
+        content.pop("build_config", None)
+    launch("", 0, {**llm_args, "model": model, "backend": backend, **content})
+
 def values(annotation, found):
     # the literals of an annotation go into `found`; returns the classes of fields in it
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
@@ -188,6 +254,8 @@ SHAPE = {"fields": fields(arguments.TrtLlmArgs, [], fields(arguments.TorchLlmArg
 SHAPE["options"] = options(serve.serve)
 print("SHAPE" + json.dumps(SHAPE), flush=True)
 serve.launch_server = launch
+if extracted:
+    serve.serve.callback = serve_extract
 serve.launch_grpc_server = lambda host, port, llm_args: launch(host, port, llm_args)
 for line in sys.stdin:
     case = json.loads(line)
@@ -299,9 +367,12 @@ def cases(number: int, seed: int, shape: dict[str, Any]) -> list[dict[str, Any]]
             (spellings, choices, whether it is a flag), as the release names them.
     """
     chance = random.Random(seed)
+    options = {spelling for spellings, *_ in shape["options"] for spelling in spellings}
+    files = [one for one in FILES if one.keys() <= shape["fields"].keys()]
+    argvs = [one for one in ARGVS if {word for word in one if word.startswith("--")} <= options]
     found = []
     for _ in range(number):
-        content, argv = copy.deepcopy(chance.choice(FILES)), [*chance.choice(ARGVS)]
+        content, argv = copy.deepcopy(chance.choice(files)), [*chance.choice(argvs)]
         for _ in range(chance.choice((0, 1, 1, 1, 2))):
             if chance.random() < 0.3:
                 _set_field(content, shape["fields"], chance)
@@ -389,6 +460,55 @@ _MACHINE = re.compile(r"^\w+: Path '.*' does not exist|^FileNotFoundError")
 """Answers that only say that a file is not on this machine."""
 
 
+_DECLARED = ("required-key-missing", "key-of-other-backend", "key-of-other-decoding-type")
+"""Rules, beside those of the parser, about what the declarations decide."""
+
+
+def of_bodies(found: list[str]) -> bool:
+    """Whether findings are only about what bodies of validators refuse."""
+    from servelint.judge.parser.violation import REFUSED
+
+    return bool(found) and not any(one.partition(":")[0].removeprefix("trtllm/") in (*REFUSED, *_DECLARED) for one in found)
+
+
+def write_extract(release: str, folder: str) -> None:
+    """Write the stored declarations of a release as a source tree, in which validators before a field return its value."""
+    from tools.trtllm_extract import tree
+
+    for path, text in tree(release).items():
+        os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
+        text = text.replace("    def coerce_env_overrides_to_str(cls, v):\n        pass", _STRINGS)
+        text = re.sub(r"(    def \w+\(cls, (\w+)[^)]*\)(?: -> [^\n]*)?:\n        )pass", r"\1return \2", text)
+        if path.endswith("commands/serve.py"):
+            text = re.sub(r"class ChoiceWithAlias\(click.Choice\):\n    pass\n", "", text)
+            text = text.replace("\n@click.command", f"\n{_ALIASES}\n@click.command", 1)
+        if path.endswith("llm_args.py"):
+            text = re.sub(r"@PybindMirror\S+\n", "", text).replace("\nclass ", f"\n{_NAMES}\nclass ", 1)
+        with open(os.path.join(folder, path), "w", encoding="utf-8") as file:
+            file.write(text + _REST)
+
+
+_STRINGS = """    def coerce_env_overrides_to_str(cls, v):
+        return None if v is None else {str(key): str(one) for key, one in v.items()}"""
+_NAMES = """
+from transformers import PreTrainedTokenizerBase
+PybindMirrorEnumMeta = EnumMeta
+"""
+_REST = """
+def __getattr__(name):
+    import builtins
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return builtins.stub(name)
+"""
+_ALIASES = """
+class ChoiceWithAlias(click.Choice):
+    def __init__(self, choices, aliases):
+        super().__init__([*choices, *aliases])
+DefaultGroup = click.Group
+"""
+
+
 def main() -> int:
     """Print the agreement and each case in which the two differ."""
     parser = argparse.ArgumentParser()
@@ -398,7 +518,12 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    command = [given.python, "-W", "ignore", "-c", WORKER, given.source, json.dumps(REAL)]
+    extracted = given.source == "extract"
+    if extracted:
+        sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        given.source = tempfile.mkdtemp()
+        write_extract(given.release, given.source)
+    command = [given.python, "-W", "ignore", "-c", WORKER, given.source, json.dumps(REAL), *(["extract"] if extracted else [])]
     result = subprocess.run(command, input="", capture_output=True, text=True, check=False)
     shapes = [json.loads(line[5:]) for line in result.stdout.splitlines() if line.startswith("SHAPE")]
     if not shapes:
@@ -411,15 +536,19 @@ def main() -> int:
     if len(answers) != len(asked):
         print(result.stderr[-3000:], file=sys.stderr)
         return 2
-    differ = 0
+    differ = apart = 0
     kept = [pair for pair in zip(asked, answers, strict=True) if not _MACHINE.search(pair[1])]
     for case, answer in kept:
         found = refused(case, given.release)
-        if bool(answer) != bool(found):
+        if extracted and not answer and of_bodies(found):
+            apart += 1
+        elif bool(answer) != bool(found):
             differ += 1
             print(json.dumps({**case, "release": answer or "accepts", "servelint": found}))
-    taken, number = sum(not answer for _, answer in kept), len(kept)
+    taken, number = sum(not answer for _, answer in kept) - apart, len(kept) - apart
     print(f"{number} cases, {taken} accepted by the release; {number - differ} agree ({1 - differ / number:.1%})")
+    if apart:
+        print(f"{apart} more that only a body of a validator refuses: not decided")
     return 0
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from packaging.version import Version
 
+from servelint.core.data import load_data
 from servelint.engines.catalog import load
 from servelint.engines.releases import known_releases
 from servelint.readers import read
@@ -19,6 +20,8 @@ from tests.rules.test_rules import DATA
 pytestmark = pytest.mark.book
 
 BOOK = {rule.id: rule for rule in rules()}
+DYNAMO = re.compile(r"ai-dynamo/tensorrtllm-runtime:([\w.-]+)")
+TAGS: dict[str, str] = load_data("engines/data/images.json")["ai-dynamo/tensorrtllm-runtime"]["releases"]
 PINNED = re.compile(r"(?:tensorrt_llm==|lmdeploy==|:v?|server-(?:\w+-)?|release:)(b?\d[\w.]*)")
 
 
@@ -37,6 +40,10 @@ def moved(example: dict[str, Any], release: str) -> dict[str, Any] | None:
     """An example at another release; None for one that names no release."""
     if "text" not in example:
         return {**example, "version": release} if "version" in example else None
+    worker = DYNAMO.search(example["text"])
+    if worker is not None:  # the tag is Dynamo's release, not the engine's
+        tag = next((tag for tag, one in TAGS.items() if one == release), None)
+        return None if tag is None else {**example, "text": example["text"].replace(worker.group(1), tag), "version": release}
     pin = PINNED.search(example["text"])
     named = str(example.get("version", "")) or (pin.group(1) if pin else "")
     if not named:

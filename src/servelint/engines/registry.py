@@ -58,6 +58,7 @@ class Launcher:
         known_since: the first release of which it is known that such a class refuses all but the options and those of `own`.
         refuses_since: option of the engine's server -> the first known release in which such a class refuses it.
         takes_until: option -> the first known release in which such a class refuses it, if the server has removed it before.
+        values: an option of its own, or one of the engine that it reads first -> the values that any release of it takes.
     """
 
     __slots__ = (
@@ -84,6 +85,7 @@ class Launcher:
         "strict",
         "switches",
         "takes_until",
+        "values",
         "verb",
     )
 
@@ -113,6 +115,7 @@ class Launcher:
         known_since: str = "",
         refuses_since: Mapping[str, str] | None = None,
         takes_until: Mapping[str, str] | None = None,
+        values: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
         self.refuses_since = refuses_since or {}
         self.takes_until = takes_until or {}
@@ -121,6 +124,7 @@ class Launcher:
         self.about = about
         self.known_since = known_since
         self.foreign = foreign
+        self.values = values or {}
         self.strict = strict
         self.plain = plain
         self.sets = frozenset(sets)

@@ -34,9 +34,21 @@ class TensorRTLLM(Engine):
             "https://docs.nvidia.com/dynamo/backends/trt-llm",
             own=(
                 *("endpoint", "namespace", "served-model-name", "disaggregation-mode", "modality", "migration-limit"),
-                *("override-engine-args", "trtllm"),
+                *("override-engine-args", "trtllm", "disaggregation-strategy", "next-endpoint", "encode-endpoint"),
+                *("request-plane", "event-plane", "discovery-backend", "store-kv", "enable-local-indexer"),
             ),
+            switches=("use-nixl-connect", "durable-kv-events", "disable-request-abort"),
             same={"model-path": "model", "extra-engine-args": "extra_llm_api_options"},
+            # trtllm/utils/trtllm_utils.py, trtllm/backend_args.py and common/ of ai-dynamo 0.4.0 to 1.6.1
+            values={
+                "disaggregation-mode": ("agg", "prefill", "decode", "encode", "pd", "prefill_and_decode"),
+                "disaggregation-strategy": ("prefill_first", "decode_first"),
+                "modality": ("text", "multimodal", "video_diffusion", "image_diffusion"),
+                "enable-local-indexer": ("true", "false"),
+                "request-plane": ("tcp", "nats", "http"),
+                "event-plane": ("nats", "zmq"),
+                "discovery-backend": ("kubernetes", "etcd", "file", "mem"),
+            },
         ),
     }
 

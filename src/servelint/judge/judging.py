@@ -160,6 +160,8 @@ def _judged(
         if every_rule and said and not launch.fragment and settings.wants(UNKNOWN_RELEASE):
             findings.append(_of_release(launch, releases.unlisted, settings))
     if of_source(launch) and not releases.exact:
+        if launch.release.how == "source":  # a fork's tree may load what no release does
+            findings = [one for one in findings if one.impact != "crash-at-load" or one.confidence != "medium"]
         for finding in findings:
             name = finding.rule.partition("/")[2]
             if finding.severity == "error" and (name not in index.parser or name in VALUES_OF_FORKS):

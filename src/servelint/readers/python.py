@@ -10,7 +10,7 @@ from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.problem import Problem
 from servelint.core.run import current
 from servelint.core.source import Source, Span
-from servelint.core.text import TracedText, unknown
+from servelint.core.text import Number, TracedText, unknown
 from servelint.engines import entry, images
 from servelint.engines.entry import made_by, mentions
 from servelint.engines.registry import ENGINES, called, started_by
@@ -20,7 +20,7 @@ from servelint.readers.commands import SHELLS, TEXTS, WRAPPERS, launches, not_st
 from servelint.readers.context import CommandContext, env_file
 from servelint.readers.registry import Format
 from servelint.syntax.placeholders import in_command
-from servelint.syntax.python import MORE, Call, Listed, Mapping, Number, OneOf, calls, choices_of
+from servelint.syntax.python import MORE, Call, Listed, Mapping, OneOf, calls, choices_of
 from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False

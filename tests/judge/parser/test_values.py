@@ -319,3 +319,34 @@ def test_words_for_a_list() -> None:
     assert found.advice == "write '[\"*\"]'"
     (found,) = findings_in("pip install vllm==0.27.1\nvllm serve m --allowed-methods GET,POST\n")
     assert found.advice == 'write \'["GET", "POST"]\''
+
+
+@pytest.mark.parametrize(
+    ("module", "option", "right", "wrong", "advice"),
+    [
+        (
+            "dynamo.sglang",
+            "--disaggregation-mode",
+            ("null", "prefill", "agg", "pd", "encode", "$MODE"),
+            "foo",
+            "choose from null",
+        ),
+        ("dynamo.sglang", "--event-plane", ("nats", "zmq"), "Nats", "did you mean nats?"),
+        ("dynamo.trtllm", "--disaggregation-mode", ("agg", "prefill_and_decode", "encode"), "null", "choose from agg"),
+        ("dynamo.trtllm", "--modality", ("text", "video_diffusion"), "txt", "did you mean text?"),
+        ("dynamo.vllm", "--disaggregation-mode", ("agg", "pd", "${MODE:-agg}"), "both", "choose from agg"),
+        ("dynamo.vllm", "--request-plane", ("tcp", "nats", "http"), "grpc", "choose from tcp"),
+    ],
+)
+def test_values_of_a_launcher(module: str, option: str, right: tuple[str, ...], wrong: str, advice: str) -> None:
+    model = "--model" if module == "dynamo.vllm" else "--model-path"
+    command = f"python3 -m {module} {model} Qwen/Qwen3-8B {option} "
+
+    def found(value: str) -> list[tuple[str, str]]:
+        findings = in_file(f"{command}{value}\n", "run.sh")
+        return [(one.message, one.advice) for one in findings if one.rule.endswith("/invalid-choice")]
+
+    assert [value for value in right if found(value)] == []
+    ((message, said),) = found(wrong)
+    assert message == f'"{wrong}" is not a valid value for {option} of {module}'
+    assert said.startswith(advice)

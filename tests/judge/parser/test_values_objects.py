@@ -379,6 +379,43 @@ def test_a_key_that_one_of_the_releases_about_it_may_have(release: str) -> None:
     assert names == (["max_batchsize"] if release == "1.0.0rc6" else [])
 
 
+@pytest.mark.parametrize(
+    ("content", "refused_by"),
+    [
+        ("moe_config:\n  backend: AUTO", {"1.1.0", "1.2.0"}),
+        ("moe_config:\n  use_low_precision_moe_combine: true", {"1.1.0"}),
+        ("kv_cache_config:\n  use_kv_cache_manager_v2: true", {"1.1.0", "1.2.0"}),
+        ("cache_transceiver_config:\n  backend: MOONCAKE", {"1.1.0"}),
+        ("cache_transceiver_config:\n  backend: nixl", {"1.1.0", "1.2.0", "1.3.0rc3"}),
+        ("cache_transceiver_config:\n  kv_transfer_timeout_ms: 500", {"1.1.0"}),
+        ("torch_compile_config:\n  capture_num_tokens: [1, 2]", set()),
+        ("torch_compile_config:\n  capture_num_tokens: 8", {"1.1.0", "1.2.0", "1.3.0rc3"}),
+        ("attention_dp_config:", {"1.1.0", "1.2.0", "1.3.0rc3"}),
+        ("enable_mixed_sampler: true", {"1.1.0", "1.2.0", "1.3.0rc3"}),
+        ("sampler_type: TorchSampler", set()),
+        ("perf_metrics_max_requests: 8", set()),
+    ],
+)
+def test_keys_and_values_of_objects_by_release(content: str, refused_by: set[str]) -> None:
+    text = _FILE.format(content, "trtllm-serve m --extra_llm_api_options a.yaml")
+    found = {one: [each.rule for each in in_file(text, "run.sh", trtllm=one)] for one in ("1.1.0", "1.2.0", "1.3.0rc3")}
+    assert {one for one, rules in found.items() if rules} == refused_by, found
+
+
+@pytest.mark.parametrize(
+    ("release", "names"),
+    [
+        ("1.2.0", ["model_kwargs", "kv_connector"]),
+        # of a candidate only what the next release's candidate refuses too: it may be cut after the branch of the release
+        ("1.2.0rc8", ["kv_connector"]),
+        ("1.2.1", ["kv_connector"]),
+    ],
+)
+def test_a_candidate_may_have_what_comes_after_its_release(release: str, names: list[str]) -> None:
+    text = _FILE.format("model_kwargs:\n  a: 1\nkv_connector: b", "trtllm-serve m --extra_llm_api_options a.yaml")
+    assert [one.span.text for one in in_file(text, "run.sh", trtllm=release) if one.rule == "trtllm/unknown-json-key"] == names
+
+
 def test_the_items_of_a_list_have_the_type_of_the_field() -> None:
     cases = (
         ('{"cudagraph_capture_sizes": [1, "a"]}', True),

@@ -173,6 +173,13 @@ class SGLang(Engine):
                 "use-sglang-tokenizer", "multimodal-processor", "multimodal-encode-worker", "multimodal-worker",
                 "embedding-worker", "enable-local-indexer",
             ),
+            # sglang/args.py and common/ of ai-dynamo 0.4.0 to 1.6.1
+            values={
+                "disaggregation-mode": ("null", "prefill", "decode", "agg", "pd", "encode"),
+                "request-plane": ("tcp", "nats", "http"),
+                "event-plane": ("nats", "zmq"),
+                "discovery-backend": ("kubernetes", "etcd", "file", "mem"),
+            },
         ),
         # sglang-router-0.3.2 launch_server.py: the parser of the server with the router's options, and one server a rank
         "router": _router(plain=True),

@@ -467,6 +467,14 @@ class VLLM(Engine):
                 "kv-events-config", "ec-transfer-config", "worker-cls", "worker-extension-cls", "scheduler-cls",
                 "enable-sleep-mode", "logprobs-mode", "served-model-name", "stream-interval", "model", "load-format",
             ),
+            # vllm/args.py, vllm/backend_args.py and common/ of ai-dynamo 0.4.0 to 1.6.1
+            values={
+                "disaggregation-mode": ("agg", "prefill", "decode", "encode", "pd"),
+                "benchmark-mode": ("prefill", "decode", "agg"),
+                "request-plane": ("tcp", "nats", "http"),
+                "event-plane": ("nats", "zmq"),
+                "discovery-backend": ("kubernetes", "etcd", "file", "mem"),
+            },
         ),
     }  # fmt: skip
     server_rules = frozenset((

@@ -110,8 +110,8 @@ _OF_OBJECTS = frozenset(
 def _found(config: Config, shared: Shared | None = None) -> _Found:
     if config.around is not None:
         before, after = config.around
-        later = {(one.rule, one.span) for one in violations(after)}
-        return _Found([one for one in violations(before) if (one.rule, one.span) in later], 0, 0)
+        shared_by = [{(one.rule, one.span) for one in violations(one)} for one in (after, *_of_next_candidate(after))]
+        return _Found([one for one in violations(before) if all((one.rule, one.span) in more for more in shared_by)], 0, 0)
     if config.made:
         if config.catalog is None or config.index is None:
             return _Found([], 0, 0)
@@ -135,3 +135,14 @@ def _found(config: Config, shared: Shared | None = None) -> _Found:
 
 def _within(one: Span, other: Span | None) -> bool:
     return other is not None and one.source is other.source and other.start <= one.start and one.end <= other.end
+
+
+def _of_next_candidate(after: Config) -> list[Config]:
+    """A launch under the candidate that follows a release: the candidates of that release may be nearer to it.
+
+    TensorRT-LLM cuts a release's branch before its last candidates, which are of the main branch, as the next candidates are.
+    """
+    catalog, index = after.catalog, after.index
+    if catalog is None or index is None or "rc" in catalog.releases[index]:
+        return []
+    return [after.under(one) for one in catalog.releases[index + 1 : index + 2] if "rc" in one]

@@ -46,7 +46,33 @@ def violations(view: ReleaseView) -> list[Violation]:
     if view.config.made:
         # the constructor of the object's class takes it; of other dictionaries, some classes pass over keys
         return view.each([(key, one) for key, one in objects if one.name in view.record.late_objects], _of_object)
-    return view.each(parts, _of_value) + view.each(objects, _of_object)
+    return view.each(parts, _of_value) + view.each(objects, _of_object) + _of_launcher(view)
+
+
+def _of_launcher(view: ReleaseView) -> list[Violation]:
+    """Values that the program which starts the engine does not take in any release."""
+    launcher = view.record.launchers.get(view.config.launch.launcher)
+    arguments = view.config.reading.arguments
+    found = []
+    for name, allowed in (launcher.values if launcher is not None else {}).items():
+        setting = arguments.of_launcher.get(name) or arguments.settings.get(name)
+        text = setting.value if setting is not None else None
+        if setting is None or text is None or not text.known or text.flat in allowed:
+            continue
+        start = next(one for one in view.record.starts if one.launcher == view.config.launch.launcher)
+        close = similar(text.flat, list(allowed)) or misspelt(text.flat, list(allowed)) if text.flat else None
+        found.append(
+            Violation(
+                "invalid-choice",
+                text.span() or setting.word.site,
+                f'"{text.flat}" is not a valid value for {setting.spelling} of {(start.modules or start.programs)[0]}',
+                f"did you mean {close}?" if close else f"choose from {listed(allowed)}",
+                "not a choice",
+                change=written_at(text.written, close) if close else None,
+                title=f"write {close}",
+            )
+        )
+    return found
 
 
 def _of_value(view: ReleaseView, setting: Setting) -> list[Violation]:
@@ -54,7 +80,8 @@ def _of_value(view: ReleaseView, setting: Setting) -> list[Violation]:
     if option is None:
         return []
     found = _misspelt(view, setting, option)
-    if "." in setting.name:
+    launcher = view.record.launchers.get(view.config.launch.launcher)
+    if "." in setting.name or (launcher is not None and setting.name in launcher.values):
         return found
     if option.refuses:
         return [*found, _refused(view, setting, option.refuses)]
