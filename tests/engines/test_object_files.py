@@ -76,7 +76,7 @@ def test_a_release_whose_keys_are_not_known_is_judged_between_two_that_are(relea
         ("kv_cache_config: {copy_on_partial: true}\n", ("1.0.0", "1.1.0")),  # 0.21.0 ignores keys in objects
         ("speculative_config: {decoding_type: AUTO}\n", ("0.21.0",)),
         ("speculative_config: {decoding_type: Eagle3}\n", ("0.21.0", "1.0.0")),
-        ("attention_dp_config: null\n", ("0.21.0", "1.0.0")),
+        ("attention_dp_config: null\n", ("0.21.0", "1.0.0", "1.1.0")),
         ("moe_config: {backend: WIDEEP}\n", ("0.21.0",)),
     ],
 )

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def merged(launch: Launch, judge: Callable[[Launch], list[Finding]]) -> list[Finding]:
     """The findings of a launch and of its alternatives, each once.
 
-    A finding that only some of them have needs a branch, and is no error where the script's defaults do not take that branch.
-    It is reported if it points at what that branch adds: that something
-    is missing in one branch is not a claim about a script that adds it in another.
+    A finding that only some of them have needs a branch. It is reported if it points at what that branch adds: that something
+    is missing in one branch is not a claim about a script that adds it in another. Where the script's defaults do not take the
+    branch it is a warning at most.
     """
     launches = [launch, *launch.alternatives]
     rows = [{_key(finding): finding for finding in judge(one)} for one in launches]

@@ -70,7 +70,7 @@ def _needs_variable(image: TracedText) -> list[Violation]:
         if not re.fullmatch(_VARIABLE, piece.shown or ""):
             continue  # a command may print anything
         before = pieces[index - 1] if index else piece
-        # `reg/${SPACE:-${USER}}/engine` names two variables of which one must be given, and is no default
+        # `reg/${SPACE:-${USER}}/engine` names two variables, one of which must be set: without them it is not an image
         if before.assumed and before.text and piece.assumed and piece.expression is not None and piece.span is not None:
             start = "".join([one.text for one in pieces[:index] if one.expression is None])
             message = f"the default image needs {piece.shown}, which has no default: {start} alone is not an image"

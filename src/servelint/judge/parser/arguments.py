@@ -406,6 +406,9 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
     runs = view.catalog.spelled(fault.spelling)
     if runs:
         life = view.life(runs)
+        made = view.config.made
+        if made is not None and fault.spelling[2:] in made.takes_until:
+            life.gone = view.catalog.releases.index(made.takes_until[fault.spelling[2:]])  # the class kept it longer
         gone = life.before is not None
         use = view.life(_taking(view, fault, runs)).use(view.name)
         otherwise = f"delete it, or use {use}"
