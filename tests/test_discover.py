@@ -335,3 +335,11 @@ class TestAScriptThatCallsAnother:
         write("alone.sh", "named.py", content=b"# other.sh\necho a\n")
         assert read_file("alone.sh") is None
         assert read_file("named.py") is None
+
+    @pytest.mark.parametrize("more", [b"if true; then\n", b"# caf\xe9\n", b'echo "\n'], ids=["open", "encoding", "quote"])
+    def test_what_is_wrong_with_it_is_not_reported(self, more: bytes) -> None:
+        write("serve.sh", content=b"vllm serve m\n")
+        write("run.sh", content=b"./serve.sh\n" + more)
+        assert check(["."]).errors == []
+        write("run.sh", content=b"./serve.sh # vllm\n" + more)
+        assert len(check(["."]).errors) == 1

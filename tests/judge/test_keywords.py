@@ -75,6 +75,13 @@ def test_arguments_that_a_class_takes(call: str, release: str) -> None:
     assert [one for one in found(call, release, "audit") if one[2] == "error"] == []
 
 
+@pytest.mark.parametrize(("made", "release"), [("LLM", "0.26.0"), ("EngineArgs", "0.18.0")])
+def test_the_release_that_removed_an_argument_is_that_of_the_class(made: str, release: str) -> None:
+    launch = launch_in(f"from vllm import LLM, EngineArgs\n{made}('m', swap_space=4)\n", "a.py")
+    (finding,) = judge(launch, Settings(engine_versions={launch.engine: "0.33.0"}))
+    assert finding.message == f"swap_space was removed in vLLM {release}; vLLM 0.33.0 refuses it"
+
+
 def test_a_type_error_that_is_caught_is_no_error() -> None:
     call = "try:\n    LLM('m', made_up=1)\nexcept TypeError:\n    pass"
     assert found(call, "0.33.0") == []

@@ -150,9 +150,11 @@ def decode(path: str, data: bytes) -> Source | Problem | None:
     """The text of a file's bytes (UTF-8, or UTF-16 with a byte order mark); None if it names no engine and no script."""
     wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     plain = (data.decode("utf-16", errors="replace").encode("utf-8", "replace") if wide else data).replace(b"\0", b"")
-    if not (mentions_engine(plain) or calls_script(path, plain)) or not is_worth_reading(path, plain):
+    named = mentions_engine(plain)
+    if not (named or calls_script(path, plain)) or not is_worth_reading(path, plain):
         return None
-    return decode_text(path, data) or Problem(path, ZERO_BYTES, note="found")
+    found = decode_text(path, data) or Problem(path, ZERO_BYTES, note="found")
+    return found if named or not isinstance(found, Problem) else None
 
 
 def bound(path: str, head: bytes = b"") -> bounds.Bound:

@@ -56,7 +56,11 @@ _BLOCK = re.compile(r"^[ \t]*\{%-?\s*(?:if|for|set)\b[^\n]*%\}", re.MULTILINE)
 
 def read_shell(source: Source, neighbours: Neighbours) -> list[Launch]:
     """Read the launches of a script. One that is a template is read with its holes as unknowns."""
-    if not _may_start(source, neighbours):
+    from servelint.readers import mentions_engine
+
+    data = source.text.encode("utf-8", "replace")
+    silent = not mentions_engine(data) and calls_script(source.path, data)
+    if silent and not _starts_one(source, neighbours):
         return []
     # bash drops a backslash that ends a file; dash makes it a part of the last word
     lost = _LAST_BACKSLASH.search(source.text) if _BASH.match(source.text) else None
@@ -69,7 +73,7 @@ def read_shell(source: Source, neighbours: Neighbours) -> list[Launch]:
         from servelint.syntax import templates
 
         text = templates.filled(text, script=True)
-    else:
+    elif not silent:  # what is wrong with another script is no matter of ours
         _report_syntax(source, text.flat)
     return script_launches(text, CommandContext(source, env_file=env_file(neighbours), files=neighbours.read), None)
 
@@ -79,13 +83,10 @@ _ENTERED = re.compile(r"(?m)\bcd[ \t]+[^\n;&|]*?(?<![\w.-])((?:[\w.-]+/)*[\w.-]+
 """A folder that a script enters."""
 
 
-def _may_start(source: Source, neighbours: Neighbours) -> bool:
-    """Whether a script mentions an engine, or calls a script that does: directly, or through others."""
+def _starts_one(source: Source, neighbours: Neighbours) -> bool:
+    """Whether a script that mentions no engine calls one that does: directly, or through others."""
     from servelint.readers import mentions_engine
 
-    data = source.text.encode("utf-8", "replace")
-    if mentions_engine(data) or not calls_script(source.path, data):
-        return True
     asked: dict[str, None] = {}
     todo = [("", source.text)]
     while todo:
