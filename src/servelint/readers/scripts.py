@@ -73,7 +73,7 @@ def read_shell(source: Source, neighbours: Neighbours) -> list[Launch]:
         from servelint.syntax import templates
 
         text = templates.filled(text, script=True)
-    elif not silent:  # what is wrong with another script is no matter of ours
+    elif not silent:  # other scripts are for a shell's linter
         _report_syntax(source, text.flat)
     return script_launches(text, CommandContext(source, env_file=env_file(neighbours), files=neighbours.read), None)
 
