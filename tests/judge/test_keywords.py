@@ -75,11 +75,19 @@ def test_arguments_that_a_class_takes(call: str, release: str) -> None:
     assert [one for one in found(call, release, "audit") if one[2] == "error"] == []
 
 
-@pytest.mark.parametrize(("made", "release"), [("LLM", "0.26.0"), ("EngineArgs", "0.18.0")])
-def test_the_release_that_removed_an_argument_is_that_of_the_class(made: str, release: str) -> None:
-    launch = launch_in(f"from vllm import LLM, EngineArgs\n{made}('m', swap_space=4)\n", "a.py")
-    (finding,) = judge(launch, Settings(engine_versions={launch.engine: "0.33.0"}))
-    assert finding.message == f"swap_space was removed in vLLM {release}; vLLM 0.33.0 refuses it"
+@pytest.mark.parametrize(
+    ("made", "argument", "release"),
+    [
+        ("LLM", "swap_space=4", "0.26.0"),
+        ("EngineArgs", "swap_space=4", "0.18.0"),
+        ("AsyncEngineArgs", "disable_log_requests=True", "0.10.2"),
+    ],
+)
+def test_the_release_that_removed_an_argument_is_that_of_the_class(made: str, argument: str, release: str) -> None:
+    launch = launch_in(f"from vllm import AsyncEngineArgs, EngineArgs, LLM\n{made}('m', {argument})\n", "a.py")
+    (finding,) = judge(launch, Settings(engine_versions={launch.engine: "0.32.0"}))
+    name = argument.partition("=")[0]
+    assert finding.message == f"{name} was removed in vLLM {release}; vLLM 0.32.0 refuses it"
 
 
 def test_a_type_error_that_is_caught_is_no_error() -> None:

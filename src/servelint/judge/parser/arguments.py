@@ -406,9 +406,11 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
     runs = view.catalog.spelled(fault.spelling)
     if runs:
         life = view.life(runs)
-        made = view.config.made
-        if made is not None and fault.spelling[2:] in made.takes_until:
-            life.gone = view.catalog.releases.index(made.takes_until[fault.spelling[2:]])  # the class kept it longer
+        made, name = view.config.made, fault.spelling[2:]
+        ended = (made.takes_until.get(name) or made.refuses_since.get(name)) if made is not None else None
+        if ended is not None:  # a class keeps it longer than the command, or not as long
+            life.gone = view.catalog.releases.index(ended)
+            life.before, life.after = life.gone - 1, None
         gone = life.before is not None
         use = view.life(_taking(view, fault, runs)).use(view.name)
         otherwise = f"delete it, or use {use}"
