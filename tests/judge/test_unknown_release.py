@@ -202,3 +202,17 @@ def test_the_api_refuses_what_is_mistyped_and_judges_what_is_newer() -> None:
         servelint.check_command("vllm", ["m"], version="0.27.5")
     findings = servelint.check_command("vllm", ["m", "--swap-space", "4"], version="0.99")
     assert [(one.rule, bool(one.assumption)) for one in findings] == [(OWN, False), ("vllm/removed-option", True)]
+
+
+@pytest.mark.parametrize(
+    ("words", "rules"),
+    [
+        ("--server_name a --instance_num 2", []),  # options of the releases before those that are known
+        ("--server-nmae a", ["unknown-option"]),
+        ("--server-name a", []),
+    ],
+)
+def test_what_a_release_before_all_known_ones_may_have_is_not_reported(words: str, rules: list[str]) -> None:
+    launch = launch_in(f"pip install lmdeploy==0.1.0\nlmdeploy serve api_server m {words}\n", "run.sh")
+    found = [one for one in judge(launch, Settings()) if one.rule != "servelint/unknown-release"]
+    assert [(one.rule.partition("/")[2], one.severity) for one in found] == [(one, "warning") for one in rules]

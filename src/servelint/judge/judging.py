@@ -236,6 +236,8 @@ def _assumed(findings: list[Finding], launch: Launch, unlisted: Unlisted) -> lis
     At the end of the catalog there is one neighbour only: an error of it is a warning, unless no later release can mend it.
     """
     note = f"{unlisted.fact(launch.engine)}: {unlisted.assumption}"
+    if unlisted.placed.kind == OLDER:
+        findings = [finding for finding in findings if not _may_be_of_old(finding)]
     for finding in findings:
         finding.assumption = note
         if unlisted.ends and finding.severity == "error":
@@ -243,6 +245,18 @@ def _assumed(findings: list[Finding], launch: Launch, unlisted: Unlisted) -> lis
             sure = unlisted.placed.kind != OLDER and name in REFUSED and name not in _MAY_COME
             finding.severity = "error" if sure and area == launch.engine.replace(".", "") else "warning"
     return findings
+
+
+_OF_NO_RELEASE = frozenset(("unknown-option", "unknown-json-key", "unknown-env"))
+"""What no known release has."""
+
+
+def _may_be_of_old(finding: Finding) -> bool:
+    """Whether a name that no known release has may be one of a release before them: no known name is spelled much like it."""
+    if finding.rule.rpartition("/")[2] not in _OF_NO_RELEASE:
+        return False
+    meant = finding.advice.removeprefix("did you mean ").partition("?")[0] if finding.advice.startswith("did you mean ") else ""
+    return not meant or meant.replace("_", "-") == finding.span.text.partition("=")[0].replace("_", "-")
 
 
 def _of_release(launch: Launch, unlisted: Unlisted, settings: Settings) -> Finding:
