@@ -390,6 +390,8 @@ class TestWhatIsBuilt:
         launch = launch_in("FROM ollama/ollama:0.12.3\nENV OLLAMA_NUM_PARALLEL=2\n", "Dockerfile")
         assert (launch.engine, release(launch)[0], argv(launch)) == ("ollama", "0.12.3", [])
         assert environment(launch)["OLLAMA_NUM_PARALLEL"] == "2"
+        launch = launch_in("ARG RELEASE=0.12.3\nFROM ollama/ollama:$RELEASE\nENV OLLAMA_NUM_PARALLEL=2\n", "Dockerfile")
+        assert (launch.engine, release(launch)[0], launch.line) == ("ollama", "0.12.3", 2)
         assert launches_in('FROM ollama/ollama:0.12.3\nENTRYPOINT ["./start.sh"]\n', "Dockerfile") == []
         assert launches_in('FROM ollama/ollama:0.12.3\nCMD ["pull", "m"]\n', "Dockerfile") == []
 

@@ -135,7 +135,7 @@ def _site(one: Stage) -> Span | None:
     commands = [command for command in (one.entrypoint, one.cmd) if command is not None and command.words]
     given = [command.site for command in commands if command.site is not None]
     if not commands and one.origin.command and one.reference is not None:
-        return one.reference.span()  # the image below starts its server by itself
+        return one.reference.extent()  # the image below starts its server by itself
     if not given or any(command.cut for command in commands):
         return None
     return Span(given[0].source, given[0].start, max(site.end for site in given))

@@ -740,6 +740,12 @@ class TestBlankBehindABackslash:
         assert finding.advice == "delete the blank after the backslash"
         assert finding.span.text.rstrip(" \t") == "\\"
 
+    @pytest.mark.parametrize("blanks", [" ", "  "])
+    def test_a_comment_behind_it_is_named_and_not_joined(self, blanks: str) -> None:
+        (finding,) = findings_in(f"vllm serve Qwen/Qwen3-8B \\{blanks}# the model\n  --port 80\n")
+        assert finding.message.startswith("a comment follows this backslash, so the line does not continue: ")
+        assert (finding.advice, finding.fix) == ("put the comment on a line of its own before the command", None)
+
     def test_its_fix_continues_the_line(self) -> None:
         (finding,) = findings_in("vllm serve Qwen/Qwen3-8B \\ \n  --port 80\n")
         assert finding.fix is not None

@@ -813,7 +813,10 @@ def _blank_behind_backslash(config: Config) -> list[Violation]:
         blanks = re.match(r"\\[ \t]*(?=(\r?\n)?)", site.source.text[site.start :])
         width = blanks.end() if blanks is not None else 1
         span = site.sub(0, max(width, 1))
-        if width > 1:
+        if width > 1 and site.source.text.startswith("#", site.start + width):
+            what = "a comment follows this backslash, so the line does not continue"
+            advice, change = "put the comment on a line of its own before the command", None
+        elif width > 1:
             what = "a blank follows this backslash, so the line does not continue"
             advice = "delete the blank after the backslash"
             change = written_at(site.sub(1, width), "")
@@ -824,7 +827,7 @@ def _blank_behind_backslash(config: Config) -> list[Violation]:
         found.append(
             Violation("command-cut-short", span, message, advice, "does not continue the line", change=change, title=advice)
         )
-    if found and cut is not None and (joined := _joined(config, cut)) is not None:
+    if found and found[-1].change is not None and cut is not None and (joined := _joined(config, cut)) is not None:
         found[-1].change = joined
     return found
 
