@@ -57,6 +57,13 @@ def made_by(call: str) -> tuple[str, str] | None:
 
 
 @derived
+def class_call() -> re.Pattern[str]:
+    """The pattern of a call of a class that may make an engine, by the last part of its name: `LLM(`."""
+    names = {name for engine in ENGINES.values() for name, launcher in engine.launchers.items() if launcher.calls}
+    return re.compile(rf"\b(?:{'|'.join(sorted(names))})\(")
+
+
+@derived
 def _starts(kind: str) -> dict[str, list[tuple[Engine, Start]]]:
     """Program, module or script -> what it may start. kind: an attribute of Start: "programs", "modules", "scripts"."""
     found: dict[str, list[tuple[Engine, Start]]] = {}

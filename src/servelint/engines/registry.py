@@ -52,7 +52,7 @@ class Launcher:
         required: those of them without which it does not start.
         foreign: whether it is another server, most of whose options are not known.
         calls: pattern of the call of Python that it is, by its whole name: a class whose keyword arguments are the engine's
-            options, with underscores for dashes; "" for a program.
+            options, with underscores for dashes; "" for a program. The record has the last part of that name.
         positional: the options that its positional arguments set.
         about: what such an object is, in a few words.
         known_since: the first release of which it is known that such a class refuses all but the options and those of `own`.

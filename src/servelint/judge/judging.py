@@ -255,8 +255,8 @@ def _may_be_of_old(finding: Finding) -> bool:
     """Whether a name that no known release has may be one of a release before them: no known name is spelled much like it."""
     if finding.rule.rpartition("/")[2] not in _OF_NO_RELEASE:
         return False
-    meant = finding.advice.removeprefix("did you mean ").partition("?")[0] if finding.advice.startswith("did you mean ") else ""
-    return not meant or meant.replace("_", "-") == finding.span.text.partition("=")[0].replace("_", "-")
+    edits = finding.fix.edits if finding.fix is not None else []  # to the name that was meant
+    return all(edit.text.replace("_", "-") == edit.span.text.replace("_", "-") for edit in edits)
 
 
 def _of_release(launch: Launch, unlisted: Unlisted, settings: Settings) -> Finding:

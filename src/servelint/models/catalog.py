@@ -30,7 +30,7 @@ _GGUF = re.compile(r"(?:^|[-_.:])((?:ud-)?(?:i?q[1-8](?:_(?!mtp)[a-z0-9]+)*|bf16
 _GROUPED = re.compile(r"(?<=gptq)-4b-128g$")
 """What a publisher adds to "gptq": four bits in groups of 128."""
 _EDITION = re.compile(r"(abliterated|uncensored|derestricted|decensored|heretic)[-_.]?v\d+(?:\.\d+)?(?![a-z0-9])")
-"""How often the refusals of a model were taken out. It says nothing of the version of the model."""
+"""The edition of a model whose refusals were removed (`-abliterated-v2`), which is not the version of the model."""
 _CUT = re.compile(r"[-_.:@+ ]")
 _JOINT = re.compile(r"(?<!\d)-|-(?!\d)")
 _ENDINGS = ("-instruct", "-it", "-chat", "-hf", "-chat-hf")

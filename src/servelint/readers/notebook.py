@@ -114,13 +114,10 @@ def _cells(data: Any, kind: str) -> dict[str, int]:
     return found
 
 
-_MAKES = re.compile(r"\b(?:LLM|(?:Async)?EngineArgs|Engine|ServerArgs)\(")
-
-
 def _cells_of_objects(data: Any) -> dict[str, int]:
     """The cells of Python, with their numbers, if one of them may make an engine."""
     found = _cells(data, "code")
-    makes = any(_MAKES.search(text) is not None and not text.startswith("%%") for text in found)
+    makes = any(entry.class_call().search(text) is not None and not text.startswith("%%") for text in found)
     return {text: number for text, number in found.items() if not _OTHER_CELL.match(text)} if makes else {}
 
 

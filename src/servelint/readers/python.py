@@ -12,7 +12,7 @@ from servelint.core.run import current
 from servelint.core.source import Source, Span
 from servelint.core.text import Number, TracedText, unknown
 from servelint.engines import entry, images
-from servelint.engines.entry import made_by, mentions
+from servelint.engines.entry import class_call, made_by, mentions
 from servelint.engines.registry import ENGINES, called, started_by
 from servelint.files.siblings import Neighbours
 from servelint.readers import containers, embedded, installs, notebook
@@ -111,7 +111,7 @@ def objects(source: Source, claims: dict[str, ReleaseClaim] | None = None) -> li
         source: The script.
         claims: The releases that are installed before it.
     """
-    if _MADE.search(source.text) is None:
+    if class_call().search(source.text) is None:
         return []
     reader = _Reader(source, Neighbours(None))
     reader.claims.update(claims or {})
@@ -150,7 +150,7 @@ class _Reader:
             return
         if call.site.source is not self.source:
             return  # a launch of the module that makes it
-        made = made_by(call.name) if last in _CLASSES else None
+        made = made_by(call.name)
         if made is not None:
             self.made(call, *made)
             return
@@ -449,9 +449,6 @@ def _setting(name: str, value: Value, call: Call) -> list[Word]:
     return [Word(TracedText.of("--" + option), held.span() or call.site), Word(held, held.span() or call.site)]
 
 
-_CLASSES = frozenset(("LLM", "EngineArgs", "AsyncEngineArgs", "Engine", "ServerArgs"))
-"""The last parts of the names of classes that make an engine, so that other calls are not looked up."""
-_MADE = re.compile(rf"\b(?:{'|'.join(sorted(_CLASSES))})\(")
 _TORCH = re.compile(r"\{torch\.(\w+)\}")
 
 
