@@ -510,6 +510,15 @@ def test_of_the_options_behind_a_launcher_only_what_no_other_reading_explains_is
     assert [fault.kind for fault in config.reading.arguments.faults] == kinds
 
 
+def test_a_worker_of_fastchat() -> None:
+    text = "python3 -m fastchat.serve.vllm_worker --model-path a/b --num-gpus 2 --conv-template vicuna --max-model-len 4096"
+    (config,) = configs(launch_in(text, "run.sh"), ["0.12.0"])
+    assert (config.launch.launcher, config.reading.arguments.faults) == ("fastchat", [])
+    assert config.operand("model").value == "a/b"
+    assert config.operand("max-model-len").value == 4096
+    assert config.operand("tensor-parallel-size").value == 2
+
+
 def test_a_launcher_that_starts_the_engine_leaves_its_defaults_but_those_it_sets() -> None:
     (config,) = configs(launch_in("python3 -m dynamo.vllm --model m", "run.sh"), ["0.12.0"])
     possible = config.reading.arguments.possible

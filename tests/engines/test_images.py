@@ -124,6 +124,7 @@ def test_a_rolling_tag_takes_the_newest(name: str, engine: str) -> None:
     [
         # parts that nobody knows
         ("vllm/vllm-openai:${TAG}", "vllm"),
+        ("someone/tgi:2", "tgi"),
         ("vllm/vllm-openai:v${VERSION}", "vllm"),
         ("vllm/vllm-openai:v0.20.${PATCH}", "vllm"),
         ("${REGISTRY}/vllm/vllm-openai:${TAG}", "vllm"),

@@ -1255,3 +1255,21 @@ def test_a_loop_that_collects_words_of_which_one_may_be_several() -> None:
 
 def test_a_loop_that_collects_words_and_does_more() -> None:
     assert launches_in('for one in vllm serve $OPTIONS; do run+=("$one"); echo; done\n"${run[@]}"\n', "run.sh") == []
+
+
+@pytest.mark.parametrize("second", ["start() { vllm serve b --port 2; }", "function start { vllm serve b --port 2; }"])
+@pytest.mark.parametrize(
+    "script",
+    [
+        'case "$1" in\n  a) start() { vllm serve a --port 1; } ;;\n  b) %s ;;\nesac\nstart\n',
+        'if [ -n "$A" ]; then\n  start() { vllm serve a --port 1; }\nelse\n  %s\nfi\nstart\n',
+        'start() { vllm serve a --port 1; }\n[ -n "$1" ] && %s\nif [ "$2" = run ]; then start; fi\n',
+    ],
+)
+def test_a_function_that_branches_define_differently(script: str, second: str) -> None:
+    assert sorted(argv(one) for one in launches_in(script % second, "run.sh")) == [["a", "--port", "1"], ["b", "--port", "2"]]
+
+
+def test_a_function_that_is_defined_again_is_the_last_one() -> None:
+    text = "start() { vllm serve a; }\nstart\nstart() { vllm serve b; }\nstart\n"
+    assert [argv(one) for one in launches_in(text, "run.sh")] == [["a"], ["b"]]

@@ -766,7 +766,7 @@ def script_launches(
         if not new and around is context and (entry.program(ran.words[0]) or "") not in _LISTENS_NOWHERE:
             context.others.append(entry.program(ran.words[0]))
         for launch in new:
-            launch.likely = ran.likely
+            launch.likely = ran.likely and launch.likely
             launch.cut = launch.cut or cut
         if len(new) == 1 and around is context:
             together.add(running, new[0], ran)

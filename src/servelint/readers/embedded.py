@@ -112,12 +112,13 @@ class _Mover:
         ]
 
 
-_WRITTEN = (YAML, JSON, "python", "supervisor", "systemd")
+_WRITTEN = (YAML, JSON, "apptainer", "dockerfile", "python", "supervisor", "systemd")
 _COMMENTS = r"\A(?:[ \t]*(?:[#;][^\n]*)?\n)*"
 _SHAPES = (
     (re.compile(_COMMENTS + r"[ \t]*\[(?:Unit|Service)\][ \t]*$", re.MULTILINE), "written.service"),
     (re.compile(_COMMENTS + r"[ \t]*\[program:[^\]\n]+\][ \t]*$", re.MULTILINE), "supervisord.conf"),
     (re.compile(r"\A#cloud-config\b"), "cloud-config.yaml"),
+    (re.compile(r"\A[ \t]*bootstrap[ \t]*:[ \t]*\w", re.IGNORECASE), "written.apptainer"),
     (
         re.compile(_COMMENTS + r"(?:---[ \t]*\n)?[ \t]*(?:apiVersion|services|version|name):[ \t]*\S*[^\n]*$", re.MULTILINE),
         "written.yaml",

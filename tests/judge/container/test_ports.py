@@ -50,6 +50,25 @@ class TestPods:
         assert _found(text, "pod.yaml") == []
 
 
+class TestStartedAgain:
+    SERVER = "vllm serve a/b --port 8100"
+
+    def test_two_at_once(self) -> None:
+        assert _found(f"{self.SERVER} &\n{self.SERVER} --seed 1 &\nwait\n") == TAKEN
+
+    @pytest.mark.parametrize(
+        "again",
+        [
+            'if ! lsof -ti:8100; then\n  bash -c "{}"\nfi',
+            "bash -c 'if ! lsof -ti:8100; then {}; fi'",
+            "nohup bash -c \"while true; do if ! curl -sf localhost:8100; then setsid bash -c '{}' & fi; sleep 5; done\" &",
+            "curl -sf localhost:8100/health || sh -c '{} &'",
+        ],
+    )
+    def test_one_that_is_started_again_where_it_has_ended(self, again: str) -> None:
+        assert _found(f"{self.SERVER} &\n{again.format(self.SERVER)}\n") == []
+
+
 def _compose(one: str, two: str) -> str:
     services = f"  one:\n    image: {VLLM}\n    command: --model a/b\n{one}  two:\n    image: {SGLANG}\n{two}"
     return (

@@ -73,6 +73,15 @@ def test_one_that_is_named_for_an_option(engine: str, command: str, name: str, r
     assert finding.fix is None
 
 
+def test_one_that_is_named_for_an_option_which_older_releases_lack() -> None:
+    """The file names no release: the variable that every release reads is what works."""
+    (finding,) = in_file("VLLM_LOG_LEVEL=warning vllm serve m", "run.sh")
+    assert (finding.rule, finding.advice) == ("vllm/unknown-env", "did you mean VLLM_LOGGING_LEVEL?")
+    text = "docker run --gpus all -e VLLM_LOG_LEVEL=warning vllm/vllm-openai:v0.33.0 --model m"
+    (pinned,) = [one for one in in_file(text, "run.sh") if one.rule == finding.rule]
+    assert pinned.advice == "write --log-level with its value"
+
+
 def test_one_that_is_named_for_an_option_of_the_command() -> None:
     assert kinds("vllm", "m --host 0.0.0.0", "0.33.0", {"VLLM_HOST": "0.0.0.0"}) == []
 

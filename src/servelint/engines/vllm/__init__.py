@@ -186,6 +186,7 @@ class VLLM(Engine):
         ),
         Start(modules=("huggingfaceserver",), takes_model=False, launcher="huggingfaceserver"),
         Start(modules=("dynamo.vllm",), takes_model=False, launcher="dynamo"),
+        Start(modules=("fastchat.serve.vllm_worker",), takes_model=False, launcher="fastchat"),
     )
     # https://github.com/vllm-project/router and https://github.com/vllm-project/production-stack
     routers = ("vllm-router", "-m vllm_router.app", "-m vllm_router.launch_router")
@@ -429,6 +430,17 @@ class VLLM(Engine):
             own=("port",),
             switches=("disable-log-stats-server",),
             strict=True,
+        ),
+        # AsyncEngineArgs.add_cli_args adds the engine's options (fastchat/serve/vllm_worker.py of fschat 0.2.36)
+        "fastchat": Launcher(
+            "https://github.com/lm-sys/FastChat/blob/v0.2.36/fastchat/serve/vllm_worker.py",
+            own=(
+                "host", "port", "worker-address", "controller-address", "model-names", "limit-worker-concurrency",
+                "conv-template",
+            ),
+            switches=("no-register",),
+            same={"model-path": "model", "num-gpus": "tensor-parallel-size"},
+            sets=("model", "tensor-parallel-size", "trust-remote-code"),
         ),
         "huggingfaceserver": _of_kserve(ignores=True),
         # a runtime that serves the same format, whose program stands elsewhere

@@ -186,7 +186,7 @@ def _unread(view: ReleaseView, name: str, variable: Variable) -> Violation | Non
         if named is not None:
             if setting_named(view, named[0]) is not None:
                 return None  # the command passes what the variable is named for
-            if sets is None:
+            if sets is None and not (close in known and _is_recent(view, named[0])):
                 given = variable.value.value if variable.value is not None else None
                 advice = f"write {named[0]} with its value" if named[1].takes_value else f"write {named[0]}"
                 if not named[1].takes_value and view.record.flag_values.get(given or "") is False:
@@ -241,6 +241,11 @@ def _unread(view: ReleaseView, name: str, variable: Variable) -> Violation | Non
         title=f"delete {name}" if gone or instead is None else text,
         safe=gone,
     )
+
+
+def _is_recent(view: ReleaseView, spelling: str) -> bool:
+    """Whether the launch may be of a release from before an option, which its file does not say."""
+    return view.config.launch.release.release is None and view.catalog.spelled(spelling)[0][0] > 0
 
 
 def _renamed(view: ReleaseView, name: str, runs: Sequence[Sequence[Any]], life: Life) -> str | None:

@@ -451,6 +451,7 @@ def _definitions(shell: Evaluator, names: list[str]) -> TracedText:
         script, body = shell.state.functions[name]
         parts += (TracedText.of(name + " () "), script.cut(body), _LINE_END)
         shell.called.add(name)
+        shell.bodies.pop(name, None)
     return TracedText.join(parts[:-1])
 
 

@@ -289,6 +289,8 @@ class Evaluator:
         trials: How many conditions around the current statement take its failure, which ends no script then.
         ignores_case: Whether `shopt -s nocasematch` is set: texts that differ may be equal.
         parsed: The scripts that were read before, by file.
+        arguments: Function -> what it was last called with.
+        bodies: Function -> its definitions by place, without those that were run.
     """
 
     def __init__(
@@ -329,6 +331,8 @@ class Evaluator:
         self.state.exported = frozenset(environment)
         self.steps = 0
         self.called: set[str] = set()
+        self.arguments: dict[str, list[Word] | None] = {}
+        self.bodies: dict[str, dict[tuple[Span | None, int], tuple[Script, Node]]] = {}
         self.local_names: set[str] | None = None
         self.on_path = True
         self.in_background = 0
@@ -376,6 +380,13 @@ class Evaluator:
                 self.state = state.copy()
                 self.state.control = None
                 self.call(name, None)
+        for name in [one for one in self.bodies if one in self.called]:  # that a branch defines otherwise
+            for script, body in list(self.bodies[name].values()):
+                if not script.elsewhere:
+                    self.state = state.copy()
+                    self.state.control = None
+                    self.state.own_functions()[name] = script, body
+                    self.call(name, self.arguments.get(name))
         self.state = state
 
     # -- statements
@@ -644,6 +655,8 @@ class Evaluator:
             self.state.depends.pop("@", None)
         before, aliases, exported = dict(self.state.variables), self.state.aliases, self.state.exported
         self.script, body = self.state.functions[name]
+        self.arguments[name] = args
+        self.bodies.get(name, {}).pop((self.script.text.extent(), body.start_byte), None)
         self.state.args = args
         names: set[str] = set()
         self.local_names, self.loops, self.left_early, self.by_default = names, 0, False, False

@@ -381,5 +381,7 @@ def function_definition(shell: Evaluator, node: Node) -> Status:
     """Note a function."""
     name, body = node.field("name"), node.field("body")
     if body is not None:
-        shell.state.own_functions()[name.text if name is not None else ""] = shell.script, body
+        function = name.text if name is not None else ""
+        shell.state.own_functions()[function] = shell.script, body
+        shell.bodies.setdefault(function, {})[shell.script.text.extent(), body.start_byte] = shell.script, body
     return SUCCESS
