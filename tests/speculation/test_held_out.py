@@ -148,6 +148,7 @@ def test_layers_of_llama_cpp_are_on_one_gpu_after_the_other() -> None:
         Case("sglang", "mtp", "deepseek-ai/DeepSeek-V4-Flash", "4x B200", 2, release="0.5.13.post1"),
         Case("sglang", "mtp", "RadixArk/Qwen3.8-27B-NVFP4", "RTX 5090", 3, accepted=2.98),
         Case("llama.cpp", "mtp", "gemma-4-12B-it-qat UD-Q4_K_XL", "Tesla P100", 4),
+        Case("vllm", "eagle", "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", "H100", 4, accepted=3.11),
     ],
 )
 def test_no_gain_is_told_where_software_is_known_to_take_longer(case: Case) -> None:
@@ -161,6 +162,8 @@ def test_no_gain_is_told_where_software_is_known_to_take_longer(case: Case) -> N
         Case("vllm", "mtp", "deepseek-ai/DeepSeek-V4-Flash", "4x B200", 2),
         Case("sglang", "mtp", "RadixArk/Qwen3.8-27B-NVFP4", "RTX PRO 6000", 3, accepted=2.98),
         Case("llama.cpp", "mtp", "gemma-4-12B-it-qat UD-Q4_K_XL", "Tesla V100", 4),
+        Case("vllm", "eagle", "Qwen/Qwen3-30B-A3B", "H100", 4, accepted=3.11),
+        Case("vllm", "mtp", "nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-NVFP4", "GB10", 1),
     ],
 )
 def test_a_gain_is_told_beside_them(case: Case) -> None:

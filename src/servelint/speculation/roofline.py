@@ -341,8 +341,12 @@ class Steps:
         return self.prompts / (self.prompts + self.output * self.before)
 
 
-def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int, drafting: float = 1.0) -> Steps:
+def steps(
+    case: Case, model: Architecture, gpu: Gpu | None, count: int, drafting: float = 1.0, launched_alone: bool = False
+) -> Steps:
     """How long the steps of a case take on `count` GPUs, of which a share is `drafting`.
+
+    `launched_alone` is true to count drafts as launched and verified outside of CUDA graphs, whatever the case says.
 
     A step with drafts verifies those of all requests at once, and each pass of the draft reads the draft and a head. Of a GPU
     that is not known only the memory, the host and what drafts add to a step count.
@@ -391,11 +395,12 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int, drafting
         facts.drafting(requests) / delivered + fixed * facts.draft_layers + multiplied(facts.draft_active * (1 + drafted))
     )
     launched = 1 if case.method in _ONE_PASS else drafted
-    waits = max(CUT_LAYER * model.layers - verified, 0.0) if _cut(case) else 0.0
-    if _launched_ahead(case):
+    waits = max(CUT_LAYER * model.layers - verified, 0.0) if launched_alone or _cut(case) else 0.0
+    alone = case.method != LOOKUP and (launched_alone or outside_graphs(case))
+    if alone and _overlaps(case):
         waits += max(launched * EAGER_AHEAD - passes * one_pass, 0.0)
     else:
-        waits += launched * _pass(case)
+        waits += launched * _pass(case, alone)
     after = verified + passes * one_pass + waits + host + SAMPLING
     after += UNLINKED * count * model.layers if unlinked else 0.0
     unsplit = _unsplit(case, model, gpu)
@@ -441,21 +446,16 @@ def _unpacking(case: Case, model: Architecture, gpu: Gpu | None) -> float:
     return 2 / (1e12 * VECTOR * rate)
 
 
-def _pass(case: Case) -> float:
-    """What the host takes for one pass of the draft."""
+def _pass(case: Case, alone: bool) -> float:
+    """What the host takes for one pass of the draft. alone: it is launched outside of CUDA graphs."""
     engine = ENGINES.get(case.engine)
     if engine is None:
         return PASS
-    if outside_graphs(case) and case.method != LOOKUP:
+    if alone:
         return EAGER
     if engine.padded_drafts_since and _since(case, engine.padded_drafts_since):
         return PADDED_PASS
     return PASS if not engine.graphed_drafts_since or _since(case, engine.graphed_drafts_since) else EAGER
-
-
-def _launched_ahead(case: Case) -> bool:
-    """Whether the host launches a pass of the draft outside of CUDA graphs, in a release that prepares a step ahead."""
-    return outside_graphs(case) and case.method != LOOKUP and _overlaps(case)
 
 
 def outside_graphs(case: Case) -> bool:
@@ -479,6 +479,18 @@ def _cut(case: Case) -> bool:
         int(capability) == major and _since(case, first) and not _since(case, until)
         for major, first, until in engine.cut_drafts
     )
+
+
+def _perhaps_alone(case: Case) -> bool:
+    """Whether it is not known if drafts are verified in CUDA graphs: in layers of Mamba-2.
+
+    vLLM verifies there from 0.17.0 on (BaseMambaAttentionMetadataBuilder in vllm/v1/attention/backends/mamba_attn.py). On a
+    GB10, Nemotron 3 Super gains what memory explains. On an H100, a step of Nemotron 3 Nano with four drafts of EAGLE-3 takes
+    20.6 ms, and 3.4 ms without, which is what launches one by one take.
+    """
+    engine, model = ENGINES.get(case.engine), case.architecture
+    mamba = model is not None and any(one.kind == "mamba2" for one in model.states)
+    return mamba and engine is not None and bool(engine.cut_drafts) and not outside_graphs(case)
 
 
 def _overlaps(case: Case) -> bool:
@@ -586,6 +598,10 @@ def prior(case: Case) -> Prior | None:
             gains = [math.log(steps(case, case.architecture, gpu, count, share).gain) for share in _SHARES]
             mean = math.exp(sum(gains) / len(gains))
             deviations = [_HOST_OF_LOOKUP, pstdev(gains)]
+        elif _perhaps_alone(case):
+            gains = [math.log(mean), math.log(steps(case, case.architecture, gpu, count, launched_alone=True).gain)]
+            mean = math.exp(sum(gains) / len(gains))
+            deviations.append(pstdev(gains))
     else:
         mean = case.length / (1 + _COST[case.method] * case.drafted)
         deviations.append(_UNKNOWN_MODEL)

@@ -54,6 +54,10 @@ class TestTokens:
         assert int(said["best"]) < 5
         assert said["gain"].endswith(" % more")
 
+    def test_without_cuda_graphs_the_host_takes_most(self) -> None:
+        command = MIXTURE + "--enforce-eager " + drafting("mtp", 10)
+        assert run_check("speculation.many_tokens", config(command, gpu="gb10")) is None
+
     @pytest.mark.parametrize("tokens", [1, 2, 3])
     def test_as_recipes_have_it(self, tokens: int) -> None:
         assert run_check("speculation.many_tokens", config(MIXTURE + drafting("mtp", tokens), gpu="gb10")) is None

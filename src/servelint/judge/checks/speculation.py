@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _TRIED = (1, 2, 3)
 _BACKENDS = ("attention-backend", "attention-config", "env.VLLM_ATTENTION_BACKEND")
 """Operands that choose the kernels of attention."""
+_WITHOUT_GRAPHS = ("enforce-eager", "disable-cuda-graph")
+"""Options with which the host launches every kernel of a step, which the arithmetic does not count."""
 _SURELY_MORE = 1.1
 _SURE = 0.15
 """The highest probability of a gain with which speculation is reported as a loss."""
@@ -97,7 +99,7 @@ def _case(config: Config, *, tokens: int | None = None, method: str | None = Non
     """
     engine = ENGINES[config.launch.engine]
     arguments = config.reading.arguments
-    if not arguments.complete or arguments.possible:
+    if not arguments.complete or arguments.possible or any(config.operand(name).value is True for name in _WITHOUT_GRAPHS):
         return None
     model, gpu = (config.operand(name).value for name in ("model", "gpu.name"))
     given = config.operand(engine.tensor_parallel_operand)

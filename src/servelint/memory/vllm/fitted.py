@@ -24,9 +24,13 @@ TENSOR_SWITCHED = Interval(0.1, 1.85, 2.4)
 """The same on H100s that switches join: twelve starts of vLLM 0.19.0 print 2.05 to 2.21 GiB of "non-torch forward increase
 memory" on two and on four GPUs, for models of 7B to 109B alike, and 0.24 to 0.26 on one (llm-d-planner's accuracy report)."""
 
-FORWARD_HIDDEN, FORWARD_INNER = 12.0, 6.0
+FORWARD_HIDDEN, FORWARD_INNER = 4.0, 6.0
 """Bytes of activations per token for each element of the hidden size, and for each of the widest layer's inner size on a GPU.
-Fitted on Qwen3.6-27B in NVFP4 on an RTX 5090 (1.6 GiB in all for 8,192 tokens), and on Qwen3-Next."""
+Counted: the residual stream and the output, and the outputs of the first matrix and their product, in 16 bits each. Of the logs
+in which a batch decides the median error is 1.1 %, such as 14.4 GiB for 14.54 of Llama-3.1-70B in FP8 on an RTX PRO 6000."""
+FORWARD_MIXED = 12.0
+"""The same of the hidden size where layers keep states, or the residual stream is several. Fitted on Qwen3.6-27B in NVFP4 on an
+RTX 5090 (1.6 GiB in all for 8,192 tokens), and on Qwen3-Next."""
 FORWARD_EAGER = 6.0
 """The same of both in the V0 engine, whose layers are not compiled: the residual stream, its norm and the output, the outputs
 of the first matrix and their product, in 16 bits each. Counted: 20,000 and 29,000 tokens of Llama-3.1-8B differ by 0.92 GiB."""

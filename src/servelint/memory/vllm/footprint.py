@@ -348,7 +348,8 @@ def layers_gib(settings: VllmSettings, model: Architecture) -> Interval:
         each = fitted.FORWARD_EAGER * (model.hidden + inner / settings.tensor)
         return Interval.around(settings.batched * each / GIB, fitted.SAMPLER_SPREAD)
     streams = model.low_rank.streams if model.low_rank is not None else 1
-    each = fitted.FORWARD_HIDDEN * streams * model.hidden + fitted.FORWARD_INNER * max(inner, mixing) / settings.tensor
+    of_hidden = fitted.FORWARD_MIXED if model.states or model.low_rank is not None else fitted.FORWARD_HIDDEN
+    each = of_hidden * streams * model.hidden + fitted.FORWARD_INNER * max(inner, mixing) / settings.tensor
     return Interval.around(settings.batched * each / GIB, fitted.FORWARD_SPREAD)
 
 

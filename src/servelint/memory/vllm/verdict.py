@@ -146,13 +146,13 @@ def _fill_states(plan: MemoryPlan, settings: VllmSettings, model: Architecture, 
 def _measuring_gib(settings: VllmSettings, cache: KvCache) -> float:
     """GiB of the KV cache with which the size of CUDA graphs is measured, whatever the fraction; minus infinity for none.
 
-    It has a block for each token of the largest batch that is captured, from 0.27.0 for each of its sequences
+    It has a block for each token of the largest batch that is captured, from 0.26.0 for each of its sequences
     (GPUModelRunner._init_minimal_kv_cache_for_profiling in vllm/v1/worker/gpu_model_runner.py). With states a block is large.
     """
     states = any(one.kind == STATE for one in cache.kinds)
     if not states or not settings.graphs_counted or settings.perhaps_eager or settings.gpu.vendor != "nvidia":
         return -math.inf
-    blocks = min(settings.sequences, settings.captured) if settings.rules.since("0.27.0") else settings.captured
+    blocks = min(settings.sequences, settings.captured) if settings.rules.since("0.26.0") else settings.captured
     return blocks * cache.bytes_of_block / GIB
 
 
@@ -176,9 +176,9 @@ def judge_without_cache(plan: MemoryPlan, settings: VllmSettings) -> None:
 
 
 def _encoder_gib(plan: MemoryPlan) -> float:
-    """The GiB that are reserved for the encoder of pictures, the least certain part."""
+    """The least GiB that the profiled run of the encoder of pictures takes: a start without one has as much more."""
     part = plan.part("activations")
-    return part.gib.mid if part is not None and "encoder" in part.origin else 0.0
+    return part.gib.low if part is not None and "encoder" in part.origin else 0.0
 
 
 def _free(settings: VllmSettings, total: float) -> Interval:
