@@ -99,7 +99,7 @@ class File:
         self.secrets = {one.name: self._data(one, "stringData") for one in own if one.kind == "Secret"}
 
     def config_map(self, name: str) -> dict[str, TracedText] | None:
-        """The data of a ConfigMap of this file, or of one that a kustomization, a chart or a folder puts beside it; None without."""
+        """The data of a ConfigMap of this file, or that a kustomization, a chart or a folder puts beside it; None without."""
         if name in self.config_maps:
             return self.config_maps[name]
         beside = self.neighbours
@@ -114,7 +114,7 @@ class File:
         return self._beside.get(name)
 
     def _look_for(self, name: str, beside: Neighbours) -> None:
-        """Look for a ConfigMap in files that may be called after it, in all of the folder, above it, and in what holds settings."""
+        """Look for a ConfigMap in files called after it, in its folder, and in the one above with its folders of settings."""
         found: dict[str, dict[str, TracedText]] = self._beside if self._beside is not None else {}
         self._beside = found
         for form in _NAMED_CONFIG_MAPS:
@@ -127,7 +127,7 @@ class File:
             if len({tuple([(key, text.flat) for key, text in one.items()]) for one in maps}) == 1:
                 found[name] = maps[0]
         for up in ("../", "../../", "../../../"):
-            if name not in found and any(path.endswith(tuple(KUSTOMIZATIONS)) for path in beside.names(up, "[Kk]ustomization.*")):
+            if name not in found and beside.names(up, "[Kk]ustomization.*"):
                 above = beside.below(up)
                 found.update({key: data for key, data in generated(above).items() if key not in found})
                 for path in kustomized(above):
