@@ -408,7 +408,7 @@ def _of_lines(data: TracedText) -> dict[str, Variable]:
     found: dict[str, Variable] = {}
     for match in re.finditer(r"(?m)^[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*\"?([^\"\n]*)\"?[ \t]*$", data.flat):
         value = data.cut(*match.span(2))
-        found[match[1]] = Variable(match[1], None if "{{" in value.flat else value, data.span(*match.span(1)))
+        found[match[1]] = Variable(match[1], value if value.known else None, data.span(*match.span(1)))
     return found
 
 
