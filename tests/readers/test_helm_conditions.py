@@ -347,6 +347,20 @@ class TestLeftToTheInstallation:
         assert launch.argv[2].text.flat.startswith("--served-model-name=")
         assert not launch.argv[2].text.known
 
+    def test_an_empty_item_is_unknown(self, tmp_path: Path) -> None:
+        words = "{{- with .Values.vllm }}\n        - {{ .path }}\n        - --served-model-name\n        - {{ .name }}\n{{- end }}\n"
+        (launch,) = rendered(tmp_path, HEAD + ENGINE + f"      args:\n{words}", VALUES + 'vllm: {path: "", name: ""}\n')
+        assert [word.text.known for word in launch.argv] == [False, True, False]
+
+    def test_a_condition_of_a_file_that_is_off(self, tmp_path: Path) -> None:
+        words = (
+            "      args:\n        - --model=m\n{{- if .Values.size }}\n        - --tensor-parallel-size={{ .Values.size }}\n"
+            "{{- end }}\n{{- if .Values.eager }}\n        - --enforce-eager\n{{- end }}\n"
+        )
+        text = "{{- if .Values.on }}\n" + HEAD + ENGINE + words + "{{- end }}\n"
+        (launch,) = rendered(tmp_path, text, VALUES + "on: false\nsize:\neager: false\n")
+        assert [(word.text.known, word.many) for word in launch.argv] == [(True, False), (False, True)]
+
     def test_no_further_options(self, tmp_path: Path) -> None:
         text = HEAD + ENGINE + "      command: [sh, -c, 'vllm serve m --trust-remote-code {{ .Values.extraArgs }}']\n"
         (launch,) = rendered(tmp_path, text, VALUES + 'extraArgs: ""\n')

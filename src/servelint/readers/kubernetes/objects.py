@@ -103,13 +103,13 @@ class File:
         if name in self.config_maps:
             return self.config_maps[name]
         beside = self.neighbours
-        if beside is None or not _NAME.fullmatch(name):
+        if beside is None:
             return None
         if self._beside is None:
             self._beside = generated(beside)
             for path in dict.fromkeys([*kustomized(beside), *_CONFIG_MAPS]):
                 self._beside = {**self._config_maps_of(path), **self._beside}
-        if name not in self._beside:
+        if name not in self._beside and _NAME.fullmatch(name):
             self._look_for(name, beside)
         return self._beside.get(name)
 
