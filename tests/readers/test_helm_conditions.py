@@ -348,7 +348,7 @@ class TestLeftToTheInstallation:
         assert not launch.argv[2].text.known
 
     def test_an_empty_item_is_unknown(self, tmp_path: Path) -> None:
-        words = "{{- with .Values.vllm }}\n        - {{ .path }}\n        - --served-model-name\n        - {{ .name }}\n{{- end }}\n"
+        words = "{{- with .Values.vllm }}\n        - {{ .path }}\n        - --port\n        - {{ .name }}\n{{- end }}\n"
         (launch,) = rendered(tmp_path, HEAD + ENGINE + f"      args:\n{words}", VALUES + 'vllm: {path: "", name: ""}\n')
         assert [word.text.known for word in launch.argv] == [False, True, False]
 

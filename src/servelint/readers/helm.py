@@ -1002,6 +1002,8 @@ def with_chart(source: Source, documents: list[Node], neighbours: Neighbours) ->
     if chart is None:
         chart = _chart_of_engine(source, neighbours)
     fields = yaml.entries(documents[0])
+    if chart is None and len(fields) > 1:
+        chart = _chart_with_keys(set(fields), neighbours)
     beside = neighbours.read(f"{chart}values.yaml") if chart is not None else None
     known = yaml.documents(beside)[0] if beside is not None else []
     theirs = yaml.entries(known[0]).keys() | _EVERYWHERE if known else set()
@@ -1031,6 +1033,21 @@ def _chart_of_engine(source: Source, neighbours: Neighbours) -> str | None:
     names = [name for engine in ENGINES.values() for name in engine.yaml_keys if name in source.text.lower()]
     paths = [f"{up}{folder}/{name}/" for up in _PLACES[1:5] for folder in _CHART_FOLDERS for name in names]
     return next((path for path in paths if neighbours.read(path + "Chart.yaml") is not None), None)
+
+
+def _chart_with_keys(keys: set[str], neighbours: Neighbours) -> str | None:
+    """The folder of the only chart in a folder for charts whose own values have all of some keys."""
+    for up in _PLACES[1:5]:
+        for folder in _CHART_FOLDERS:
+            found: list[str] = []
+            for below in neighbours.names(f"{up}{folder}/", r"[^.]+")[:_PARTS_AT_MOST]:
+                own = neighbours.read(f"{below}/values.yaml") if neighbours.read(f"{below}/Chart.yaml") is not None else None
+                documents = yaml.documents(own)[0] if own is not None else []
+                if documents and keys <= yaml.entries(documents[0]).keys() | _EVERYWHERE:
+                    found.append(f"{below}/")
+            if found:
+                return found[0] if len(found) == 1 else None
+    return None
 
 
 def _only_chart(neighbours: Neighbours) -> str | None:

@@ -46,7 +46,7 @@ _CHARACTERS_AT_MOST = 400_000
 
 def _is_left(condition: str, value: Any) -> bool:
     """Whether a condition only asks for a value that is empty, and not false."""
-    empty = value.value in (None, "") if isinstance(value, Scalar) else not getattr(value, "flat", "-")
+    empty = value.value is None if isinstance(value, Scalar) else not getattr(value, "flat", "-")
     return empty and re.fullmatch(r"\$?[.\w]+", condition) is not None
 
 
