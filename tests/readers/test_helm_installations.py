@@ -147,6 +147,17 @@ def test_values_with_the_keys_of_one_chart(repository: Path, other: str | None, 
     assert launches(repository / "examples", "# vllm\ntag: v0.11.0\nmodels: {name: m/new}\n", "qwen-values.yaml") == []
 
 
+def test_a_finding_names_the_value_that_makes_it(repository: Path) -> None:
+    chart = repository / "charts" / "llm"
+    (chart / "values.yaml").write_text(VALUES + "args: []\n")
+    listed = "            {{- range .Values.args }}\n            - {{ . | quote }}\n            {{- end }}\n"
+    (chart / "templates" / "deployment.yaml").write_text(TEMPLATE + listed)
+    (chart / "values-prod.yaml").write_text("# vllm\ntag: v0.11.0\nargs:\n  - --enforce-eager\n  - --swap-spac=4\n")
+    report = check([str(chart / "values-prod.yaml")], Settings())
+    (found,) = [one for one in report.findings if one.rule == "vllm/unknown-option"]
+    assert [(one.span.text, one.message) for one in found.related][-1] == ("--swap-spac=4", "with the values of this file")
+
+
 def test_a_chart_that_is_not_there(repository: Path) -> None:
     text = APPLICATION + "  source: {path: charts/missing, helm: {parameters: [{name: a, value: vllm}]}}\n"
     assert launches(repository / "apps", text) == []
