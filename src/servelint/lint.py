@@ -363,7 +363,7 @@ def _value_of(finding: Finding, launch: Launch) -> Span | None:
             origin, span = piece.origin, piece.span
             if origin is not None and origin.source is launch.source and span is not None and (span.start, span.end) == place:
                 given.setdefault((origin.start, origin.end), (origin, word.text.flat))
-    named = [origin for origin, flat in given.values() if flat.startswith("-") and flat in finding.message]
+    named = [origin for origin, flat in given.values() if flat.startswith("-") and flat.partition("=")[0] in finding.message]
     found = named or [origin for origin, _ in given.values()]
     return found[0] if len(found) == 1 else None
 

@@ -155,7 +155,8 @@ def test_a_finding_names_the_value_that_makes_it(repository: Path) -> None:
     (chart / "values-prod.yaml").write_text("# vllm\ntag: v0.11.0\nargs:\n  - --enforce-eager\n  - --swapp-space=4\n")
     report = check([str(chart / "values-prod.yaml")], Settings())
     (found,) = [one for one in report.findings if one.rule == "vllm/unknown-option"]
-    assert [(one.span.text, one.message) for one in found.related][-1] == ("--swapp-space=4", "with the values of this file")
+    related = {one.message: one.span.text for one in found.related}
+    assert related["with the values of this file"] == "--swapp-space=4"
 
 
 def test_a_chart_that_is_not_there(repository: Path) -> None:

@@ -406,8 +406,10 @@ def _pairs(fields: Fields, name: str) -> list[tuple[TracedText, Span]]:
 def _of_lines(data: TracedText) -> dict[str, Variable]:
     """The variables of a template that Nomad reads as an environment; one with an action in it has no value."""
     found: dict[str, Variable] = {}
-    for match in re.finditer(r"(?m)^[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*\"?([^\"\n]*)\"?[ \t]*$", data.flat):
-        value = data.cut(*match.span(2))
+    for match in re.finditer(r"([A-Za-z_]\w*)=(.*)", data.flat):
+        value = data.cut(*match.span(2)).strip()
+        quoted = len(value.flat) > 1 and value.flat[0] == value.flat[-1] == '"'
+        value = value.cut(1, len(value.flat) - 1) if quoted else value
         found[match[1]] = Variable(match[1], value if value.known else None, data.span(*match.span(1)))
     return found
 
