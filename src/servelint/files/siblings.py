@@ -60,7 +60,7 @@ class Neighbours:
             path: Its path.
             named: Whether its format names it, so that a refusal to read it is reported.
         """
-        if self.folder is None or "\0" in path:
+        if self.folder is None or not path or "\0" in path:
             return None
         if path not in self._read:
             found = self._open(path)
