@@ -312,6 +312,7 @@ class TestAkash:
         assert (container.gpus, container.reserved, product.flat if product is not None else None) == expected
 
     def test_a_command_replaces_the_entrypoint(self) -> None:
+        assert argv(self.launch("command: [--model, m]")) == ["--model", "m"]
         found = findings_in(dedent(self.TEXT.replace("WORDS", "command: [--model, m]")), "deploy.yaml")
         (one,) = [one for one in found if one.rule == "container/not-started"]
         assert (one.span.text, one.advice) == ("--model", "write args instead of command")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.launch import Container, Launch, Variable, Word
+from servelint.core.launch import Container, Launch, Mishap, Variable, Word
 from servelint.core.numbers import is_whole
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
@@ -306,7 +306,12 @@ def _sdl(source: Source, document: Node) -> list[Launch]:
             ]
             for key in ("command", "args")
         )
-        found += in_container(command or None, args, image, context)
+        options = bool(command) and command[0].text.flat.startswith("-") and image.engine is not None
+        started = in_container(None if options else command or None, [*command, *args] if options else args, image, context)
+        if started and options and (first := command[0].site) is not None:
+            # the options of the entrypoint that they replace: judged as they are meant
+            started[0].mishaps.append(Mishap("replaced", first, command[0].text.shown))
+        found += started
     return found
 
 
