@@ -42,6 +42,7 @@ MADE = {
     "engines/images.py": "in the records of engines, which are looked at",
     "engines/products.py": "in the records of products, which are looked at",
     "engines/stack.py": "constants of the module, handed to a function; names of packages, escaped",
+    "files/siblings.py": "constants of the readers, handed to a function",
     "fixes/entries.py": "the name of a variable that is an identifier, in expressions that take a line each",
     "hardware/__init__.py": "data, which is looked at",
     "judge/container/network.py": "in the records of engines: a list of paths",

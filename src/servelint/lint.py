@@ -12,7 +12,7 @@ from servelint.core.problem import Problem
 from servelint.core.result import Report, Silenced
 from servelint.core.run import Run, TooLong, TooMuchWork, time_limit
 from servelint.core.settings import DEFAULT, Settings
-from servelint.core.source import Source
+from servelint.core.source import Source, Span
 from servelint.files.directives import SIGN
 from servelint.files.project import Project, folders
 from servelint.files.siblings import Neighbours
@@ -350,8 +350,22 @@ def _with_values(finding: Finding, launch: Launch) -> Finding:
     """A finding in a template of a chart, with the values that make it true where another file has them."""
     place = finding.span.source
     if place is not launch.source and launch.site.source is launch.source and "templates/" in place.path.replace("\\", "/"):
-        finding.related.append(Related(launch.site, "with the values of this file"))
+        finding.related.append(Related(_value_of(finding, launch) or launch.site, "with the values of this file"))
     return finding
+
+
+def _value_of(finding: Finding, launch: Launch) -> Span | None:
+    """Where the file of a launch gives what a finding in a template is about; None if several places do, or none."""
+    place = (finding.span.start, finding.span.end)
+    given: dict[tuple[int, int], tuple[Span, str]] = {}
+    for word in launch.argv:
+        for piece in word.text.pieces:
+            origin, span = piece.origin, piece.span
+            if origin is not None and origin.source is launch.source and span is not None and (span.start, span.end) == place:
+                given.setdefault((origin.start, origin.end), (origin, word.text.flat))
+    named = [origin for origin, flat in given.values() if flat.startswith("-") and flat.partition("=")[0] in finding.message]
+    found = named or [origin for origin, _ in given.values()]
+    return found[0] if len(found) == 1 else None
 
 
 def _elsewhere(finding: Finding) -> bool:

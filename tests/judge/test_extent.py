@@ -128,6 +128,7 @@ def test_variables_of_a_file_that_is_not_there() -> None:
 def test_options_in_a_file_that_is_not_known(tmp_path: Path) -> None:
     (one,) = record("vllm serve m --config config.yaml").unresolved
     assert (one.kind, one.text) == ("file", "--config")
+    assert record("vllm serve m --config=config.yaml").unresolved == []  # which no release reads: a finding
     script = tmp_path / "run.sh"
     script.write_text("vllm serve m --config config.yaml\n")
     (tmp_path / "config.yaml").write_text("port: 8000\n")

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.core.source import Source
+from servelint.engines import launch_files
 from servelint.readers import read
 from tests.launching import argv, environment, launch_in, launches_in, marked_launch, release
 
@@ -358,3 +359,59 @@ def test_a_known_chart_by_its_name_alone(fields: str, expected: list[str | None]
     assert [(one.engine, one.release.release, one.release.rolling, one.line) for one in found] == [
         ("ollama", release, False, 2) for release in expected
     ]
+
+
+class TestTasks:
+    """What a task of Nomad gives its program or container."""
+
+    TEXT = """
+job "llm" {
+  group "g" {
+    task "server" {
+      driver = "docker"
+      env { VLLM_USE_V1 = "0" }
+      template {
+        destination = "local/settings"
+        env         = true
+        data        = <<EOH
+VLLM_LOGGING_LEVEL="DEBUG"
+HF_TOKEN={{ with secret "kv/hf" }}{{ .Data.token }}{{ end }}
+EOH
+      }
+      template {
+        destination = "local/vllm.yaml"
+        data        = <<EOH
+model: org/m
+max-model-len: 4096
+EOH
+      }
+      config {
+        image   = "vllm/vllm-openai:v0.20.0"
+        args    = ["--config", "PATH"]
+        volumes = ["local/vllm.yaml:/etc/vllm.yaml"]
+      }
+      resources {
+        device "nvidia/gpu" { count = 2 }
+      }
+    }
+  }
+}
+"""
+
+    def test_variables_and_devices(self) -> None:
+        launch = launch_in(self.TEXT, "llm.nomad")
+        assert environment(launch)["VLLM_USE_V1"] == "0"
+        assert environment(launch)["VLLM_LOGGING_LEVEL"] == "DEBUG"
+        assert launch.env["HF_TOKEN"].value is None
+        assert launch.container is not None
+        assert (launch.container.gpus, launch.container.reserved) == (2, True)
+
+    @pytest.mark.parametrize("path", ["/local/vllm.yaml", "local/vllm.yaml", "/etc/vllm.yaml"])
+    def test_the_file_of_a_template(self, path: str) -> None:
+        launch = launch_in(self.TEXT.replace("PATH", path), "llm.nomad")
+        words = launch_files.merged(launch)
+        assert words is not None
+        assert [word.shown for word in words] == ["--model", "org/m", "--max-model-len", "4096"]
+
+    def test_a_file_that_no_template_writes(self) -> None:
+        assert launch_files.merged(launch_in(self.TEXT.replace("PATH", "/local/other.yaml"), "llm.nomad")) is None

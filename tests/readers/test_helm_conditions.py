@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
 from servelint.core.launch import Launch
 from servelint.core.source import Source
-from servelint.files.siblings import Neighbours
+from servelint.files.siblings import Neighbours, from_disk
 from servelint.readers import mentions_engine, read
 from servelint.syntax import yaml
 from tests.launching import argv, launches_in, release
+from tests.running import Workspace
 
 HEAD = """\
 apiVersion: v1
@@ -345,6 +347,20 @@ class TestLeftToTheInstallation:
         assert launch.argv[2].text.flat.startswith("--served-model-name=")
         assert not launch.argv[2].text.known
 
+    def test_an_empty_item_is_unknown(self, tmp_path: Path) -> None:
+        words = "{{- with .Values.vllm }}\n        - {{ .path }}\n        - --port\n        - {{ .name }}\n{{- end }}\n"
+        (launch,) = rendered(tmp_path, HEAD + ENGINE + f"      args:\n{words}", VALUES + 'vllm: {path: "", name: ""}\n')
+        assert [word.text.known for word in launch.argv] == [False, True, False]
+
+    def test_a_condition_of_a_file_that_is_off(self, tmp_path: Path) -> None:
+        words = (
+            "      args:\n        - --model=m\n{{- if .Values.size }}\n        - --tensor-parallel-size={{ .Values.size }}\n"
+            "{{- end }}\n{{- if .Values.eager }}\n        - --enforce-eager\n{{- end }}\n"
+        )
+        text = "{{- if .Values.on }}\n" + HEAD + ENGINE + words + "{{- end }}\n"
+        (launch,) = rendered(tmp_path, text, VALUES + "on: false\nsize:\neager: false\n")
+        assert [(word.text.known, word.many) for word in launch.argv] == [(True, False), (False, True)]
+
     def test_no_further_options(self, tmp_path: Path) -> None:
         text = HEAD + ENGINE + "      command: [sh, -c, 'vllm serve m --trust-remote-code {{ .Values.extraArgs }}']\n"
         (launch,) = rendered(tmp_path, text, VALUES + 'extraArgs: ""\n')
@@ -371,11 +387,78 @@ class TestLeftToTheInstallation:
 
 
 def test_values_whose_parts_have_templates_of_their_own(tmp_path: Path) -> None:
-    """The folder is not listed: the keys above an image give the names of the files."""
+    """Where the folder cannot be listed, the keys above an image give the names of the files."""
+
+    def launches(text: str) -> list[Launch]:
+        beside = Neighbours(str(tmp_path), "", lambda path: None if path.endswith("/") else from_disk(path))
+        return read(Source("values.yaml", text), beside).launches
+
     (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: worker\nversion: 0.1.0\n")
     (tmp_path / "templates").mkdir()
     template = HEAD + '      image: "{{ .Values.ollama.gpu.image.repository }}:{{ .Values.ollama.gpu.image.tag }}"\n'
     (tmp_path / "templates/ollama-gpu-deployment.yaml").write_text(template)
     values = "ollama:\n  gpu:\n    image:\n      repository: ollama/ollama\n      tag: 0.16.0\n"
-    assert [release(launch) for launch in launches_in(values, "values.yaml", tmp_path)] == [("0.16.0", "image")]
-    assert launches_in(values.replace("ollama", "redis"), "values.yaml", tmp_path) == []
+    assert [release(launch) for launch in launches(values)] == [("0.16.0", "image")]
+    assert launches(values.replace("ollama", "redis")) == []
+
+
+class TestRefutedValues:
+    """A list in a chart's own values beside a template that makes other words of it."""
+
+    VALUES = """\
+image: {repository: vllm/vllm-openai, tag: v0.11.0}
+model: a/b
+args:
+  - "--dtype auto"
+  - "--max-model-lenn=4096"
+"""
+    JOINED = """\
+      command: [/bin/sh, -c]
+      args:
+        - >-
+          vllm serve {{ .Values.model }} --max-num-seqs many
+          {{ join " " .Values.args }}
+"""
+    LISTED = """\
+      args:
+        - --model={{ .Values.model }}
+        {{- toYaml .Values.args | nindent 8 }}
+"""
+    MAPPED = """\
+      args:
+        - --model={{ .Values.model }}
+        - --max-model-len=4096
+"""
+
+    @pytest.mark.parametrize("files", ["chart", "chart/values.yaml", "chart/templates"])
+    @pytest.mark.parametrize("name", ["deployment.yaml", "a-server.yaml"])
+    @pytest.mark.parametrize(
+        ("words", "rules"),
+        [
+            (JOINED, ["vllm/invalid-value", "vllm/unknown-option"]),
+            (LISTED, ["vllm/ignored-model", "vllm/unknown-option"]),
+            (MAPPED, []),
+        ],
+    )
+    def test_findings_are_those_of_the_template(
+        self, workspace: Workspace, words: str, rules: list[str], name: str, files: str
+    ) -> None:
+        workspace.file("chart/Chart.yaml", "apiVersion: v2\nname: llm\nversion: 0.1.0\n")
+        workspace.file("chart/values.yaml", self.VALUES)
+        workspace.file(f"chart/templates/{name}", HEAD + IMAGE + words)
+        ran = workspace.run("check", "--format", "json", files)
+        found = {one["rule"] for one in ran.data["findings"]}
+        assert sorted(one for one in found if not one.startswith(("container/", "vllm/cve"))) == rules
+        assert len(workspace.run("launches", "--format", "json", files).data["launches"]) == 1
+
+    def test_a_launch_of_another_template_stays(self, workspace: Workspace) -> None:
+        workspace.file("chart/Chart.yaml", "apiVersion: v2\nname: llm\nversion: 0.1.0\n")
+        workspace.file("chart/values.yaml", "one:\n" + indent(self.VALUES, "  ") + "two:\n" + indent(self.VALUES, "  "))
+        text = (HEAD + IMAGE + self.MAPPED).replace(".Values.", ".Values.one.")
+        workspace.file("chart/templates/deployment.yaml", text)
+        launches = workspace.run("launches", "--format", "json", "chart").data["launches"]
+        assert [one["name"] for one in launches] == ["two", "Pod/llm.containers.llm"]
+
+    def test_an_option_and_its_value_in_values_of_a_chart_elsewhere(self) -> None:
+        (found,) = launches_in(self.VALUES, "values.yaml")
+        assert argv(found)[-3:] == ["--dtype", "auto", "--max-model-lenn=4096"]

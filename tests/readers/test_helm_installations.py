@@ -131,6 +131,34 @@ def test_values_beside_the_only_chart(tmp_path: Path, chart: str, name: str) -> 
     assert launches(folder, "model: {name: m/other}\nvllm: {a: b}\n", name) == []
 
 
+@pytest.mark.parametrize(
+    ("other", "models"),
+    [(None, ["--model=m/new"]), ("tag: x\nmodel: {}\n", []), ("replicas: 1\n", ["--model=m/new"])],
+)
+def test_values_with_the_keys_of_one_chart(repository: Path, other: str | None, models: list[str]) -> None:
+    """The only one of the folder, or of those in it, whose own values have all the keys."""
+    if other is not None:
+        (repository / "charts" / "other").mkdir()
+        (repository / "charts" / "other" / "Chart.yaml").write_text("name: other\n")
+        (repository / "charts" / "other" / "values.yaml").write_text(other)
+    (repository / "examples").mkdir()
+    found = launches(repository / "examples", "# vllm\ntag: v0.11.0\nmodel: {name: m/new}\n", "qwen-values.yaml")
+    assert [argv(launch)[0] for launch in found] == models
+    assert launches(repository / "examples", "# vllm\ntag: v0.11.0\nmodels: {name: m/new}\n", "qwen-values.yaml") == []
+
+
+def test_a_finding_names_the_value_that_makes_it(repository: Path) -> None:
+    chart = repository / "charts" / "llm"
+    (chart / "values.yaml").write_text(VALUES + "args: []\n")
+    listed = "            {{- range .Values.args }}\n            - {{ . | quote }}\n            {{- end }}\n"
+    (chart / "templates" / "deployment.yaml").write_text(TEMPLATE + listed)
+    (chart / "values-prod.yaml").write_text("# vllm\ntag: v0.11.0\nargs:\n  - --enforce-eager\n  - --swapp-space=4\n")
+    report = check([str(chart / "values-prod.yaml")], Settings())
+    (found,) = [one for one in report.findings if one.rule == "vllm/unknown-option"]
+    related = {one.message: one.span.text for one in found.related}
+    assert related["with the values of this file"] == "--swapp-space=4"
+
+
 def test_a_chart_that_is_not_there(repository: Path) -> None:
     text = APPLICATION + "  source: {path: charts/missing, helm: {parameters: [{name: a, value: vllm}]}}\n"
     assert launches(repository / "apps", text) == []

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from servelint.core import safe_open
+from servelint.files.project import Project
 from servelint.files.siblings import Neighbours
 
 
@@ -88,3 +90,33 @@ def test_files_of_another_folder(tmp_path: Path) -> None:
     assert found is not None
     assert (found.path, found.text) == ("deploy/docker/Dockerfile", "FROM x\n")
     assert Neighbours(None).below("docker").read("Dockerfile") is None
+
+
+class TestNames:
+    """What a folder holds."""
+
+    def test_those_that_match_in_order(self, tmp_path: Path) -> None:
+        for name in ("b.yaml", "a.yaml", "c.txt"):
+            (tmp_path / name).write_text("")
+        (tmp_path / "below").mkdir()
+        (tmp_path / "below" / "d.yaml").write_text("")
+        found = Neighbours(str(tmp_path))
+        assert found.names("./", r".*\.yaml") == ["a.yaml", "b.yaml"]
+        assert found.names("below/", r".*\.yaml") == ["below/d.yaml"]
+        assert found.names("missing/", ".*") == found.names("a.yaml/", ".*") == []
+        assert found.answer(("./",)) is not None
+
+    def test_a_folder_with_too_many(self, tmp_path: Path) -> None:
+        for number in range(safe_open.NAMES_AT_MOST + 1):
+            (tmp_path / f"{number}.yaml").write_text("")
+        assert Neighbours(str(tmp_path)).names("./", ".*") == []
+
+    def test_a_folder_outside_of_the_project(self, tmp_path: Path) -> None:
+        (tmp_path / "inside").mkdir()
+        (tmp_path / "outside").mkdir()
+        (tmp_path / "outside" / "a.yaml").write_text("")
+        (tmp_path / "inside" / ".git").mkdir()
+        (tmp_path / "inside" / "link").symlink_to(tmp_path / "outside")
+        found = Neighbours(str(tmp_path / "inside"), "", Project(str(tmp_path / "inside")))
+        assert found.names("./", ".*") == [".git", "link"]
+        assert found.names("../outside/", ".*") == found.names("link/", ".*") == []

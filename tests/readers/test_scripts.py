@@ -513,6 +513,15 @@ class TestWrittenFiles:
             found = [argv(launch)[-2:] for launch in launches_in(f"#!/bin/bash\nexport PORT=81\n{line}\n", "run.sh", tmp_path)]
             assert found == [["--port", port]], (line, found)
 
+    def test_stand_where_the_name_of_their_file_ends(self, tmp_path: Path) -> None:
+        (tmp_path / "k8s").mkdir()
+        (tmp_path / "k8s" / "pod.yaml").write_text(self.POD.replace("⟦", "").replace("⟧", ""))
+        text = '#!/bin/bash\nHERE="$(cd "$(dirname "$0")" && pwd)"\nenvsubst < "$HERE/k8s/pod.yaml" | kubectl apply -f -\n'
+        (launch,) = launches_in(text, "run.sh", tmp_path)
+        span = launch.argv[-1].text.span()
+        assert span is not None
+        assert span.text == "/k8s/pod.yaml"
+
     def test_are_read_where_another_user_writes_them(self) -> None:
         unit = "[Service]\nExecStart=/usr/bin/vllm serve m --port 81\n"
         for line in (

@@ -66,6 +66,16 @@ def content(opened: int, most: int) -> bytes:
         return file.read(most + 1)
 
 
+def names(folder: str) -> bytes | None:
+    """The names in a folder, a line each, in order; None where there are too many. Raises OSError for one that is not there."""
+    found = sorted([name for name in os.listdir(folder) if name.isprintable()])
+    return "\n".join(found).encode() if len(found) <= NAMES_AT_MOST else None
+
+
+NAMES_AT_MOST = 200
+"""Names in a folder that is listed."""
+
+
 def read(path: str, most: int) -> bytes:
     """Read a regular file: the first `most` bytes and one more at most. Raises OSError or ValueError if it cannot be read."""
     return content(descriptor(path), most)

@@ -121,8 +121,13 @@ class Project:
         self._roots: list[str] | None = None
 
     def __call__(self, path: str) -> bytes | None:
-        """The bytes of a small regular file; None if there is none. Raises Refused for one that is not read."""
+        """The bytes of a small regular file; None if there is none. Raises Refused for one that is not read.
+
+        Of a folder, whose path ends with a slash, they are the names in it, a line each.
+        """
         try:
+            if path.endswith("/"):
+                return safe_open.names(path) if self.holds(os.path.join(path, "any")) else None
             info = os.stat(path)
             if not stat.S_ISREG(info.st_mode):
                 return None

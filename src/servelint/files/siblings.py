@@ -1,9 +1,10 @@
-"""The files beside a file that its format names: `.env`, `env_file`, a Dockerfile. No other file is ever read."""
+"""The files beside a file that its format names: `.env`, `env_file`, a Dockerfile, the templates of a chart."""
 
 from __future__ import annotations
 
 import codecs
 import os
+import re
 
 from servelint.core import bounds, safe_open
 from servelint.core.digest import content_digest
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
 
 
 def from_disk(path: str) -> bytes | None:
-    """The bytes of a small regular file; None if there is none."""
+    """The bytes of a small regular file, or the names in a folder whose path ends with a slash; None if there is none."""
     try:
+        if path.endswith("/"):
+            return safe_open.names(path)
         data = safe_open.read(path, bounds.NEIGHBOUR.most)
     except (OSError, ValueError):
         return None
@@ -57,7 +60,7 @@ class Neighbours:
             path: Its path.
             named: Whether its format names it, so that a refusal to read it is reported.
         """
-        if self.folder is None or "\0" in path:
+        if self.folder is None or not path or "\0" in path:
             return None
         if path not in self._read:
             found = self._open(path)
@@ -66,6 +69,17 @@ class Neighbours:
                 self.refused.setdefault(path, found)
             self._read[path] = None if isinstance(found, Refused) else found
         return self._read[path]
+
+    def names(self, folder: str, pattern: str) -> list[str]:
+        """The paths of what a folder holds and a pattern matches, in order; none where the folder cannot be listed.
+
+        Args:
+            folder: Its path, with a slash behind it.
+            pattern: A regular expression for the whole of a name.
+        """
+        found = self.read(folder, named=False)
+        prefix = "" if folder == "./" else folder
+        return [prefix + name for name in found.text.split("\n") if re.fullmatch(pattern, name)] if found is not None else []
 
     def give(self, path: str, source: Source) -> None:
         """Take a text that is read already for the file at a path."""

@@ -144,7 +144,7 @@ class _File:
     def _fetch(self, path: str) -> bytes | None:
         """Read a file as it was at the revision; a file that git does not track, as it is."""
         place = self.changes.place(path)
-        if place is None:
+        if place is None or path.endswith("/"):
             return self._disk(path)
         change = self.changes.files.get(place)
         if change is None and place not in self.changes.gone:

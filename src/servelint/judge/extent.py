@@ -153,8 +153,8 @@ def _reads(engine: str, name: str) -> bool:
 def _file(named: Word, launch: Launch) -> list[Unresolved]:
     """The file of `--config`, where its options are not known; the words in it that are not."""
     words, fault = with_file(launch)
-    if fault is not None:
-        return []  # which is a finding
+    if fault is not None or "=" in named.text.flat:
+        return []  # which is a finding: a file that cannot be read, or one that the engine does not read
     if words is launch.argv:
         return [Unresolved(FILE, named.shown, named.site, _UNREAD)]
     own = {id(word) for word in launch.argv}

@@ -137,6 +137,8 @@ class Analyses:
         def fetch(path: str) -> bytes | None:
             if stop is not None and stop.is_set():
                 raise GivenUp
+            if path.endswith("/"):
+                return project(path)
             path = os.path.normpath(path)
             if reads is not None:
                 reads.add(path)

@@ -54,9 +54,7 @@ def is_mine(source: Source, document: Node) -> bool:
     del source
     fields = yaml.entries(document)
     services = fields.get("services")
-    # the services of Akash, whose profiles say which GPUs they have
-    placed = "profiles" in fields and "deployment" in fields
-    return services is not None and yaml.is_mapping(services[1]) and not placed
+    return services is not None and yaml.is_mapping(services[1])
 
 
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:

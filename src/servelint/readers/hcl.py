@@ -9,7 +9,8 @@ import json
 import re
 
 from servelint.core import bounds
-from servelint.core.launch import Container, Launch, Variable, Word
+from servelint.core.launch import Container, Launch, OpenedFile, Variable, Word
+from servelint.core.numbers import is_whole
 from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, TracedText, unknown
 from servelint.engines import entry
@@ -321,6 +322,10 @@ def _words(fields: Fields, *names: str) -> list[Word] | None:
 
 def _inside(source: Source, fields: Fields, path: str, module: Module) -> list[Launch]:
     """The launches of a mapping and of those in it. module: the files beside the file, and what its variables hold"""
+    if fields.get("", (([], None), None))[0][0][:1] == ["task"] and "driver" in fields:
+        started = _task(source, fields, path)
+        if started:
+            return started
     found = container(source, fields, path)
     kind = fields.get("", (([], None), None))[0][0][1:2]
     if kind == ["helm_release"]:
@@ -353,6 +358,59 @@ def _of_text(source: Source, text: TracedText, path: str, key: str) -> list[Laun
     found = embedded.of_written(shape, text, source)
     for launch in found:
         launch.name = ".".join(filter(None, (path, key, launch.name)))
+    return found
+
+
+def _task(source: Source, fields: Fields, path: str) -> list[Launch]:
+    """The launches of a task of Nomad: its program or container, with its variables, templates and devices."""
+    env: dict[str, Variable] = {}
+    files: dict[str, TracedText] = {}
+    for block in _list(fields, "template"):
+        data, destination = _text(block, "data"), _text(block, "destination")
+        sets = _text(block, "env")
+        if data is not None and sets is not None and sets.flat == "true":
+            env.update(_of_lines(data))
+        elif data is not None and destination is not None:
+            files[destination.flat.lstrip("/")] = data
+    env.update(_environment(fields))
+    devices = [one for block in _list(fields, "resources") for one in _list(block, "device")]
+    counts = [_text(one, "count") for one in devices]
+    whole = [int(one.flat) for one in counts if one is not None and is_whole(one.flat)]
+    found: list[Launch] = []
+    for config in _list(fields, "config"):
+        folders = {bound: inside for bound, _, inside in [one.flat.partition(":") for one, _ in _pairs(config, "volumes")]}
+
+        def opened(name: TracedText, folders: dict[str, str] = folders) -> OpenedFile | None:
+            inside = [(name.flat.removeprefix("/"), name.flat.startswith(("/local/", "/secrets/", "local/", "secrets/")))]
+            inside += [(bound.removeprefix("./"), place.partition(":")[0] == name.flat) for bound, place in folders.items()]
+            text = next((files[place] for place, there in inside if there and place in files), None)
+            return OpenedFile(text, name.flat, True, None) if text is not None else None
+
+        for launch in container(source, config, f"{path}.config"):
+            launch.env = {**env, **launch.env}
+            launch.open = opened if files else launch.open
+            if launch.container is not None and devices and len(whole) == len(devices):
+                launch.container.gpus, launch.container.reserved = sum(whole), True
+            found.append(launch)
+    return found
+
+
+def _pairs(fields: Fields, name: str) -> list[tuple[TracedText, Span]]:
+    """The texts of a list."""
+    value = fields.get(name, (None,))[0]
+    return (
+        [one for one in value if isinstance(one, tuple) and isinstance(one[0], TracedText)] if isinstance(value, list) else []
+    )
+
+
+def _of_lines(data: TracedText) -> dict[str, Variable]:
+    """The variables of a template that Nomad reads as an environment; one with an action in it has no value."""
+    found: dict[str, Variable] = {}
+    for match in re.finditer(r"([A-Za-z_]\w*)=(.*)", data.flat):
+        value = data.cut(*match.span(2)).strip()
+        quoted = len(value.flat) > 1 and value.flat[0] == value.flat[-1] == '"'
+        value = value.cut(1, len(value.flat) - 1) if quoted else value
+        found[match[1]] = Variable(match[1], value if value.known else None, data.span(*match.span(1)))
     return found
 
 

@@ -590,7 +590,12 @@ _HELPERS = (
     "_helpers.tpl", "helpers.tpl", "_helper.tpl", "_common.tpl", "_pod.tpl", "_deployment.tpl", "_container.tpl", "_env.tpl",
     "_args.tpl", "_names.tpl", "_images.tpl", "_image.tpl", "_vllm.tpl",
 )  # fmt: skip
-"""Files in which charts keep their helpers. A folder is never listed."""
+"""Files in which charts keep their helpers, where the folder cannot be listed."""
+
+
+def _helper_files(neighbours: Neighbours, chart: str) -> list[str]:
+    listed = neighbours.names(f"{chart}templates/", r".*\.tpl")
+    return listed or [f"{chart}templates/{name}" for name in _HELPERS]
 
 
 def filled(source: Source, neighbours: Neighbours, *, shown: bool = False) -> list[tuple[str, TracedText]]:
@@ -642,9 +647,9 @@ def _rendered(
         named = go_functions.loaded(*own) if own is not None else {}
         read = go_templates.Template(template)
         helpers = dict(read.helpers)
-        for name in _HELPERS:
-            helper = neighbours.read(f"{chart}templates/{name}")
-            if helper is not None and not template.path.endswith(name):
+        for path in _helper_files(neighbours, chart):
+            helper = neighbours.read(path)
+            if helper is not None and not template.path.endswith(path.rpartition("/")[2]):
                 helpers.update(go_templates.Template(helper).helpers)
     except go_functions.Unknown:
         return None
@@ -751,7 +756,7 @@ _MAKING = (
     "llm-deployment.yaml", "engine.yaml", "rayservice.yaml", "model.yaml", "workload.yaml",
     "{}.yaml", "{}-deployment.yaml", "{}-deployments.yaml", "{}/deployment.yaml", "vllm-deployments.yaml",
 )  # fmt: skip
-"""Files in which charts keep the objects with their containers; {} is the chart's name. A folder is never listed."""
+"""Files in which charts keep the objects with their containers, where the folder cannot be listed; {} is the chart's name."""
 
 
 def of_local_chart(source: Source, neighbours: Neighbours, chart: str, given: list[Any], site: Span, name: str) -> list[Launch]:
@@ -772,10 +777,10 @@ def of_local_chart(source: Source, neighbours: Neighbours, chart: str, given: li
     beside = neighbours.below(f"{chart}templates")
     beside.given = given
     own = _own_file(neighbours, chart)
-    for file in _making(own, neighbours.read(f"{chart}values.yaml")):
+    for file in _making(own, neighbours.read(f"{chart}values.yaml"), neighbours, chart):
         template = neighbours.read(f"{chart}templates/{file}")
         text = _rendered(template, neighbours, chart, given) if template is not None else None
-        if template is None or text is None:
+        if template is None or text is None or _holds_no_container(template):
             continue
         inner = Source(template.path, text.flat)
         documents, problem = yaml.documents(inner)
@@ -794,24 +799,37 @@ def of_own_values(source: Source, neighbours: Neighbours) -> list[Launch]:
 
     own = _own_file(neighbours, "") if source.path.replace("\\", "/").endswith(("values.yaml", "values.yml")) else None
     found: list[Launch] = []
-    for file in _making(own, source) if own is not None else ():
+    for file in _making(own, source, neighbours, "") if own is not None else ():
         folder, _, name = f"templates/{file}".rpartition("/")
         beside = neighbours.below(folder)
         beside.give("../" * (folder.count("/") + 1) + "values.yaml", source)
         template = beside.read(name)
-        if template is not None and ".Values" in template.text:
+        if template is not None and ".Values" in template.text and not _holds_no_container(template):
             for launch in readers.read(template, beside).launches:
                 launch.source, launch.owner = source, template
                 found.append(launch)
     return found
 
 
+def _holds_no_container(template: Source) -> bool:
+    """Whether a template only makes what containers are given: a script of a ConfigMap counts where one runs it."""
+    return (
+        "containers:" not in template.text and re.search(r"(?m)^kind:[ \t]*(?:ConfigMap|Secret)\b", template.text) is not None
+    )
+
+
 _MAKING_PARTS = ("{}-deployment.yaml", "{}.yaml", "deployment-{}.yaml", "{}-statefulset.yaml", "{}/deployment.yaml")
 _PARTS_AT_MOST = 12
 
 
-def _making(own: tuple[Source, Node] | None, values: Source | None) -> Iterable[str]:
-    """The files of a chart that may make its containers, by the chart's name and the parts of its values."""
+def _making(own: tuple[Source, Node] | None, values: Source | None, neighbours: Neighbours, chart: str) -> Iterable[str]:
+    """The files of a chart that may make its containers; where the folder cannot be listed, by the names that charts use."""
+    folder = f"{chart}templates/"
+    listed = neighbours.names(folder, r"[^_].*\.(?:ya?ml|tpl)")
+    for below in neighbours.names(folder, r"[^.]+")[:_PARTS_AT_MOST]:
+        listed += neighbours.names(f"{below}/", r"[^_].*\.(?:ya?ml|tpl)")
+    if listed:
+        return [path[len(folder) :] for path in listed]
     called = string(yaml.entries(own[1]), "name") if own is not None else None
     parts = _components(values) if values is not None else []
     files = [form.format(called) for form in _MAKING if called or "{}" not in form]
@@ -834,18 +852,40 @@ def _components(source: Source) -> list[str]:
 
 
 def completed(held: list[Launch], made: list[Launch]) -> list[Launch]:
-    """The launches that values hold, without those to which a template adds words; what that makes stands for them."""
-    kept = [one for one in held if not any(_adds_to(one, whole) for whole in made)]
-    return kept + [whole for whole in made if not held or any(_adds_to(one, whole) for one in held)]
+    """The launches that values hold, without those of which a template makes others; what that makes stands for them."""
+
+    def stands(whole: Launch, one: Launch) -> bool:
+        return _adds_to(one, whole) or (_made_alone(one, held, made) and _differs(one, whole))
+
+    kept = [one for one in held if not any(stands(whole, one) for whole in made)]
+    return kept + [whole for whole in made if not held or any(stands(whole, one) for one in held)]
+
+
+def _image_of(launch: Launch) -> tuple[str, str | None]:
+    return launch.engine, launch.image.shown if launch.image is not None else None
+
+
+def _made_alone(one: Launch, held: list[Launch], made: list[Launch]) -> bool:
+    """Whether the templates make each launch of an image that values hold, so that none is left to files not read here."""
+    count = [sum(_image_of(other) == _image_of(one) for other in many) for many in (made, held)]
+    return count[0] >= count[1]
+
+
+def _differs(held: Launch, whole: Launch) -> bool:
+    """Whether a launch of the same image has other words, all of them known, and its template reads what holds the first."""
+    words = [[word.text.shown for word in launch.argv] for launch in (held, whole)]
+    template, part = whole.owner.text if whole.owner is not None else "", held.name.partition(".")[0]
+    reads = not part or re.search(rf"\.Values\.{re.escape(part)}\b", template) is not None
+    same = _image_of(held) == _image_of(whole) and reads
+    return same and words[0] != words[1] and not any(word.many for word in whole.argv)
 
 
 def _adds_to(held: Launch, whole: Launch) -> bool:
     """Whether a launch has all words of another one of the same image, and more."""
     words = iter([word.text.shown for word in whole.argv])
-    images = [one.image.shown if one.image is not None else None for one in (held, whole)]
     known = [word for word in held.argv if not word.many]  # the others are what a template may add
     more = len(known) < max(len(whole.argv), len(held.argv))
-    return held.engine == whole.engine and images[0] == images[1] and more and all(one.text.shown in words for one in known)
+    return _image_of(held) == _image_of(whole) and more and all(one.text.shown in words for one in known)
 
 
 _PLACES = ("", "../", "../../", "../../../", "../../../../", "../../../../../", "../../../../../../")
@@ -962,6 +1002,8 @@ def with_chart(source: Source, documents: list[Node], neighbours: Neighbours) ->
     if chart is None:
         chart = _chart_of_engine(source, neighbours)
     fields = yaml.entries(documents[0])
+    if chart is None and len(fields) > 1:
+        chart = _chart_with_keys(set(fields), neighbours)
     beside = neighbours.read(f"{chart}values.yaml") if chart is not None else None
     known = yaml.documents(beside)[0] if beside is not None else []
     theirs = yaml.entries(known[0]).keys() | _EVERYWHERE if known else set()
@@ -991,6 +1033,21 @@ def _chart_of_engine(source: Source, neighbours: Neighbours) -> str | None:
     names = [name for engine in ENGINES.values() for name in engine.yaml_keys if name in source.text.lower()]
     paths = [f"{up}{folder}/{name}/" for up in _PLACES[1:5] for folder in _CHART_FOLDERS for name in names]
     return next((path for path in paths if neighbours.read(path + "Chart.yaml") is not None), None)
+
+
+def _chart_with_keys(keys: set[str], neighbours: Neighbours) -> str | None:
+    """The folder of the only chart in a folder for charts whose own values have all of some keys."""
+    for up in _PLACES[1:5]:
+        for folder in _CHART_FOLDERS:
+            found: list[str] = []
+            for below in neighbours.names(f"{up}{folder}/", r"[^.]+")[:_PARTS_AT_MOST]:
+                own = neighbours.read(f"{below}/values.yaml") if neighbours.read(f"{below}/Chart.yaml") is not None else None
+                documents = yaml.documents(own)[0] if own is not None else []
+                if documents and keys <= yaml.entries(documents[0]).keys() | _EVERYWHERE:
+                    found.append(f"{below}/")
+            if found:
+                return found[0] if len(found) == 1 else None
+    return None
 
 
 def _only_chart(neighbours: Neighbours) -> str | None:

@@ -13,7 +13,7 @@ A chart's file says where in the values its launches stand and which words the c
 A path is relative to the entry, to what holds the entries (`../a`) or to the whole (`/a`). A condition is a path whose value
 is not empty, `?path` (it is given), `path=text`, `@key` (the entry stands below this key), or `!` and one of these. An item
 of words is a text, or an object: `value` (with `option` in front, joined to it if that ends in `=`), `switch`, `list` (with
-`split` a text counts as its words),
+`split` a text counts as its words, and so does an item with an option and its value, which the template may hand to a shell),
 `perhaps` (a word that only some releases of the chart pass), `unknown`, `name`, `use`, or `if` with `then` and `else`.
 """
 
@@ -240,6 +240,8 @@ class Reader:
                 words = [Word(TracedText.of(one), site) for one in ("sh", "-c")] + [Word(with_options_below(text), site)]
             else:
                 words = [Word(text, site)]
+        elif words is not None and item.get("split"):
+            words = [part for word in words for part in (split(word.text) if _WITH_VALUE.match(word.text.flat) else [word])]
         lookup = self.given.variables.get
         return [
             Word(expand(word.text, lookup, script=any(map(str.isspace, word.text.flat))), word.site, word.many)
@@ -390,6 +392,8 @@ def _perhaps(word: Word) -> Word:
     return Word(unsure(word.text), word.site, many=True)
 
 
+_WITH_VALUE = re.compile(r"--?[A-Za-z][\w.-]*[ \t]+\S")
+"""An item of a list that holds an option and its value: one word for a container, two for a shell."""
 _COMMANDS = ("command", "cmd", "entrypoint")
 _ARGS = ("args", "arguments")
 _MORE = (

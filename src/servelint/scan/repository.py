@@ -244,8 +244,8 @@ def lint(tree: Tree, source: Source, blob: str, settings: Settings) -> FileResul
 
     def fetch(path: str) -> bytes | None:
         place = inside(path.replace(os.sep, "/"))
-        if place is None:
-            return None  # nothing outside the repository is read
+        if place is None or path.endswith("/"):
+            return None  # nothing outside the repository is read, and no folder is listed
         data = tree.read(place)
         beside[place] = blob_id(data) if data is not None else None
         return data

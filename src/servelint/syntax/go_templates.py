@@ -33,6 +33,8 @@ _ELSE = re.compile(r"(if|with)\b\s*(.*)", re.DOTALL)
 _NAMED = re.compile(r"\"([^\"]+)\"\s*(.*)", re.DOTALL)
 _IN_A_WORD = re.compile(r"(?m)--[\w-]+(?:=|[ \t]+)[\"']?\Z|[\w.]:\Z")
 """What stands in front of a value: an option, or the repository of an image. No chart wants it to be empty."""
+_ITEM = re.compile(r"(?m)^[ \t]*-[ \t]+[\"']?\Z")
+"""What stands in front of a whole item of a list, which no chart wants to be empty either."""
 _MORE_WORDS = re.compile(r"(?i)args|arguments|flags|options|opts|extra")
 """The names of values that are whole options, of which there may be none."""
 _ASSIGNED = re.compile(r"(\$\w+)\s*=(?!=)")
@@ -40,6 +42,19 @@ _CHANGING = frozenset(("merge", "mergeOverwrite", "mustMerge", "mustMergeOverwri
 """Functions that change their first argument."""
 _STEPS_AT_MOST = 20_000
 _CHARACTERS_AT_MOST = 400_000
+
+
+def _is_left(condition: str, value: Any) -> bool:
+    """Whether a condition only asks for a value that is empty, and not false."""
+    empty = value.value is None if isinstance(value, Scalar) else not getattr(value, "flat", "-")
+    return empty and re.fullmatch(r"\$?[.\w]+", condition) is not None
+
+
+def _needs_text(text: str, action: _Action) -> bool:
+    """Whether what an action writes is the value of an option, a part of an image, or an item of a list."""
+    before = text[max(0, action.start - 200) : action.start]
+    whole = re.compile(r"[\"']?[ \t]*(?:#[^\n]*)?(?:\n|\Z)").match(text, action.end) is not None
+    return _IN_A_WORD.search(before) is not None or (whole and _ITEM.search(before) is not None)
 
 
 class _GivesUp(Exception):
@@ -96,7 +111,9 @@ def _unwrapped(source: Source, nodes: list[Any]) -> list[Any]:
     while last and isinstance(nodes[last - 1], _Text) and not source.text[nodes[last - 1].start : nodes[last - 1].end].strip():
         last -= 1
     part = nodes[last - 1] if last else None
-    if not isinstance(part, _Part) or part.kind != "if" or len(part.arms) > 1:
+    before = [source.text[node.start : node.end] for node in nodes[: last - 1] if isinstance(node, _Text)]
+    others = any(re.sub(r"(?m)^[ \t]*#.*|---", "", text).strip() for text in before)
+    if not isinstance(part, _Part) or part.kind != "if" or len(part.arms) > 1 or others:
         return nodes
     return [*nodes[: last - 1], *_unwrapped(source, part.arms[0][1])]
 
@@ -174,6 +191,7 @@ class Renderer:
         self._size = 0
         self._depth = 0
         self._doubtful = 0  # how many parts around what is read may not be there
+        self._off = False  # whether the values keep the whole file out
         self._source: Source
         self._at = (0, 0)
 
@@ -183,6 +201,7 @@ class Renderer:
         shown: whether to write what a condition around everything keeps out
         """
         nodes = _unwrapped(template.source, template.nodes) if shown else template.nodes
+        self._off = nodes is not template.nodes
         try:
             return self._body(template.source, nodes, self.root, [{"$": self.root}])
         except (_GivesUp, RecursionError):
@@ -235,8 +254,7 @@ class Renderer:
             else:
                 found = self._value(action.inside, dot, scope)
                 found = EMPTY if found is _NOTHING else written(found)
-                before_it = source.text[max(0, action.start - 200) : action.start]
-                if not found.flat and _IN_A_WORD.search(before_it) and not _MORE_WORDS.search(action.inside):
+                if not found.flat and not _MORE_WORDS.search(action.inside) and _needs_text(source.text, action):
                     raise Unknown  # the chart leaves it to the installation
         except Unknown:
             self._forget(action.inside, scope)
@@ -307,6 +325,8 @@ class Renderer:
                 value = self._value(of, dot, inner, binds=True)
                 if truth(value):
                     return self._body(source, body, value if kind == "with" else dot, inner, opening.right, end.left)
+                if self._off and kind == "if" and _is_left(of, value):
+                    raise Unknown  # what switches the file on may give it
             return EMPTY
         except Unknown:
             return None

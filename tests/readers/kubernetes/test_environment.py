@@ -304,6 +304,37 @@ class TestConfigMapsBeside:
         )
         assert argv(launch_in(DEPLOYMENT, "llm.yaml", tmp_path)) == ["m/m", "--port", "8000"]
 
+    @pytest.mark.parametrize("name", ["../config/any.yaml", "any.yml", "../any.yaml", "../01-configmaps/any.yaml"])
+    def test_a_script_in_a_file_of_any_name(self, tmp_path: Path, name: str) -> None:
+        (tmp_path / "llm").mkdir()
+        path = tmp_path / "llm" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(SCRIPTS)
+        assert argv(launch_in(DEPLOYMENT, "llm.yaml", tmp_path / "llm")) == ["m/m", "--port", "8000"]
+
+    def test_a_variable_of_what_a_kustomization_above_puts_beside_the_folder(self, tmp_path: Path) -> None:
+        (tmp_path / "base" / "llm").mkdir(parents=True)
+        (tmp_path / "base" / "kustomization.yaml").write_text("resources: [settings/model.yaml, llm]\n")
+        (tmp_path / "base" / "settings").mkdir()
+        config_map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: model}\ndata: {MODEL: m/m}\n"
+        (tmp_path / "base" / "settings" / "model.yaml").write_text(config_map)
+        text = (
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: llm}\nspec:\n  containers:\n    - name: llm\n"
+            "      image: vllm/vllm-openai:v0.20.0\n      args: [--model=$(MODEL), --port=$(PORT)]\n"
+            "      envFrom: [{configMapRef: {name: model}}]\n"
+        )
+        launch = launch_in(text, "llm.yaml", tmp_path / "base" / "llm")
+        assert argv(launch) == ["--model=m/m", "--port=$(PORT)"]
+        assert not launch.mishaps  # an overlay may add the port
+        span = launch.argv[0].text.pieces[-1].span
+        assert span is not None
+        assert (Path(span.source.path).name, span.text) == ("model.yaml", "m/m")
+
+    def test_two_that_differ_in_one_folder(self, tmp_path: Path) -> None:
+        (tmp_path / "one.yaml").write_text(SCRIPTS)
+        (tmp_path / "two.yaml").write_text(SCRIPTS.replace("8000", "9000"))
+        assert launches_in(DEPLOYMENT, "llm.yaml", tmp_path) == []
+
     def test_one_that_is_nowhere(self, tmp_path: Path) -> None:
         assert launches_in(DEPLOYMENT, "llm.yaml", tmp_path) == []
 

@@ -10,7 +10,7 @@ from servelint.core.launch import Launch
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
 from servelint.readers import read
-from tests.launching import argv, environment, release
+from tests.launching import argv, environment, launch_in, launches_in, release
 
 BASE = """
 apiVersion: apps/v1
@@ -227,3 +227,13 @@ class TestReplacements:
         base = BASE.replace('"8000"', '"$(PORT)"')
         (launch,) = overlay(tmp_path, text, base, settings_yaml=SETTINGS, head=BARE)
         assert argv(launch) == ["--model", "m/base", "--port", "9000"]
+
+
+def test_images_alone_make_no_launch_of_their_own(tmp_path: Path) -> None:
+    """The files beside the kustomization are read with them."""
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: llm}\nspec:\n  containers:\n    - {name: llm, image: vllm, args: [-h]}\n"
+    (tmp_path / "pod.yaml").write_text(pod.replace("[-h]", "[--model=m/m]"))
+    text = "resources: [pod.yaml]\nimages: [{name: vllm, newName: vllm/vllm-openai, newTag: v0.20.0}]\n"
+    (tmp_path / "kustomization.yaml").write_text(text)
+    assert launches_in(text, "kustomization.yaml", tmp_path) == []
+    assert release(launch_in((tmp_path / "pod.yaml").read_text(), "pod.yaml", tmp_path)) == ("0.20.0", "image")

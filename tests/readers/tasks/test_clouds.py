@@ -1,4 +1,4 @@
-"""SkyPilot and dstack: scripts on a machine in a cloud."""
+"""SkyPilot, dstack and Akash: scripts and containers on machines in a cloud."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from servelint.core.launch import Launch
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, spans
+from tests.reporting import findings_in
 
 
 def sky(text: str) -> Launch:
@@ -256,3 +257,62 @@ class TestSrtSlurm:
     )
     def test_another_file(self, text: str) -> None:
         assert launches_in(text, "recipe.yaml") == []
+
+
+class TestAkash:
+    """A deployment of Akash."""
+
+    TEXT = """
+        version: "2.0"
+        services:
+          llm:
+            image: vllm/vllm-openai:v0.9.0
+            env:
+              - MODEL=org/m
+              - "VLLM_LOGGING_LEVEL=DEBUG"
+              - HF_TOKEN=
+            WORDS
+            expose: [{port: 8000, as: 80, to: [{global: true}]}]
+        profiles:
+          compute:
+            big: {resources: {gpu: {units: 2, attributes: {vendor: {nvidia: [{model: h100}]}}}}}
+            choice: {resources: {gpu: {units: 1, attributes: {vendor: {nvidia: [{model: h100}, {model: a100}]}}}}}
+            small: {resources: {cpu: {units: 1}}}
+        deployment:
+          llm: {west: {profile: PROFILE, count: 1}}
+        """
+
+    def launch(self, words: str, profile: str = "big") -> Launch:
+        return launch_in(self.TEXT.replace("WORDS", words).replace("PROFILE", profile), "deploy.yaml")
+
+    @pytest.mark.parametrize(
+        ("words", "expected"),
+        [
+            ("args: [--model, $(MODEL)]", ["--model", "org/m"]),
+            ("args: --model org/m", ["--model", "org/m"]),
+            ("command: [vllm, serve]\n            args: [org/m]", ["org/m"]),
+            ('command: [bash, -c]\n            args: ["vllm serve $MODEL --port 8000"]', ["org/m", "--port", "8000"]),
+            ("credentials: {host: x}", []),
+        ],
+    )
+    def test_words(self, words: str, expected: list[str]) -> None:
+        found = self.launch(words)
+        assert argv(found) == expected
+        assert (release(found), found.name) == (("0.9.0", "image"), "deployment.llm")
+        assert environment(found) == {"MODEL": "org/m", "VLLM_LOGGING_LEVEL": "DEBUG", "HF_TOKEN": ""}
+
+    @pytest.mark.parametrize(
+        ("profile", "expected"),
+        [("big", (2, True, "h100")), ("choice", (1, True, None)), ("small", (None, None, None)), ("none", (None, None, None))],
+    )
+    def test_gpus(self, profile: str, expected: tuple[int | None, bool | None, str | None]) -> None:
+        container = self.launch("args: [--model, m]", profile).container
+        assert container is not None
+        product = container.settings.get("gpu_product")
+        assert (container.gpus, container.reserved, product.flat if product is not None else None) == expected
+
+    def test_a_command_replaces_the_entrypoint(self) -> None:
+        assert argv(self.launch("command: [--model, m]")) == ["--model", "m"]
+        found = findings_in(dedent(self.TEXT.replace("WORDS", "command: [--model, m]")), "deploy.yaml")
+        (one,) = [one for one in found if one.rule == "container/not-started"]
+        assert (one.span.text, one.advice) == ("--model", "write args instead of command")

@@ -267,20 +267,6 @@ class TestClouds:
         assert release(found) == ("0.9.0", "image")
         assert not found.argv[1].text.known
 
-    def test_a_service_of_akash(self) -> None:
-        found = launch(
-            """
-            version: "2.0"
-            services:
-              llm: {image: "vllm/vllm-openai:v0.9.0", command: [--model, m]}
-            profiles: {compute: {llm: {resources: {gpu: {units: 1}}}}}
-            deployment: {llm: {x: {profile: llm}}}
-            """
-        )
-        assert argv(found)[-2:] == ["--model", "m"]
-        assert found.container is not None
-        assert found.container.reserved is None
-
 
 def test_lines_that_a_program_fills_in() -> None:
     text = """

@@ -77,7 +77,7 @@ def _variant(launch: Launch, mishap: Mishap) -> str:
         case "shell-form":
             return "" if shown.startswith("-") else "-program"
         case "replaced" | "behind-entrypoint":
-            return "-pod" if ".containers." in launch.name else ""
+            return "-pod" if ".containers." in launch.name or launch.name.startswith("deployment.") else ""
         case "not-a-string":
             return "-other" if mishap.other else "-boolean" if shown[:1].isalpha() else ""
     return ""

@@ -55,8 +55,10 @@ def _from(file: File, source: Entries, environment: Environment) -> None:
     for field, known in (("configMapRef", file.config_map), ("secretRef", file.secrets.get)):
         if field not in source:
             continue
-        data = known(string(section(source, field), "name") or "")
-        environment.open = environment.open or data is None or field == "secretRef"
+        called = string(section(source, field), "name") or ""
+        data = known(called)
+        # an overlay may add keys to what another file holds
+        environment.open = environment.open or called not in file.config_maps or field == "secretRef"
         for key, value in (data or {}).items():
             name = prefix + key
             if _NAME.fullmatch(name):

@@ -99,7 +99,7 @@ class File:
         self.secrets = {one.name: self._data(one, "stringData") for one in own if one.kind == "Secret"}
 
     def config_map(self, name: str) -> dict[str, TracedText] | None:
-        """The data of a ConfigMap of this file, or of one that a kustomization or a chart puts beside it; None without one."""
+        """The data of a ConfigMap of this file, or that a kustomization, a chart or a folder puts beside it; None without."""
         if name in self.config_maps:
             return self.config_maps[name]
         beside = self.neighbours
@@ -110,9 +110,28 @@ class File:
             for path in dict.fromkeys([*kustomized(beside), *_CONFIG_MAPS]):
                 self._beside = {**self._config_maps_of(path), **self._beside}
         if name not in self._beside and _NAME.fullmatch(name):
-            for form in _NAMED_CONFIG_MAPS:
-                self._beside = {**self._config_maps_of(form.format(name)), **self._beside}
+            self._look_for(name, beside)
         return self._beside.get(name)
+
+    def _look_for(self, name: str, beside: Neighbours) -> None:
+        """Look for a ConfigMap in files called after it, in its folder, and in the one above with its folders of settings."""
+        found: dict[str, dict[str, TracedText]] = self._beside if self._beside is not None else {}
+        self._beside = found
+        for form in _NAMED_CONFIG_MAPS:
+            found.update({key: data for key, data in self._config_maps_of(form.format(name)).items() if key not in found})
+        folders = ["./", "../", *[f"{one}/" for one in beside.names("../", _SETTINGS)]]
+        for paths in (beside.names(folder, r"[^.].*\.ya?ml") for folder in folders):
+            if name in found:
+                return
+            maps = [data[name] for path in paths[:_FILES_AT_MOST] if name in (data := self._config_maps_of(path))]
+            if len({tuple([(key, text.flat) for key, text in one.items()]) for one in maps}) == 1:
+                found[name] = maps[0]
+        for up in ("../", "../../", "../../../"):
+            if name not in found and beside.names(up, "[Kk]ustomization.*"):
+                above = beside.below(up)
+                found.update({key: data for key, data in generated(above).items() if key not in found})
+                for path in kustomized(above):
+                    found.update({key: data for key, data in self._config_maps_of(up + path).items() if key not in found})
 
     def is_whole(self) -> bool:
         """Whether no kustomization changes its names, labels or lists: none stands beside it or above, or holds it."""
@@ -149,6 +168,9 @@ _CONFIG_MAPS = (
     "configmap-scripts.yaml", "scripts-configmap.yaml", "vllm-configmap.yaml", "llama-configmap.yaml", "sglang-configmap.yaml",
 )  # fmt: skip
 """Where a chart or a folder of manifests keeps its ConfigMap, beside the objects that use it."""
+_SETTINGS = r"(?i)(?:\d+-)?(?:config|configs|config-?maps?|cm|env|settings|common|base)"
+"""A folder beside that of the workloads in which manifests keep their ConfigMaps."""
+_FILES_AT_MOST = 40
 _NAMED_CONFIG_MAPS = ("{}.yaml", "{}.yml", "{}-configmap.yaml", "configmap-{}.yaml", "{}-cm.yaml", "cm-{}.yaml")
 
 

@@ -150,7 +150,7 @@ def launches(source: Source, fields: Entries, neighbours: Neighbours, read: Read
     """
     joined = _Joined()
     layer = joined.layer(source, neighbours, 0)
-    if layer is None or joined.count < 2:
+    if layer is None or joined.count < 2 or _told_by_resources(fields):
         return []
     text = TracedText.join(joined.parts)
     inner = Source(source.path, text.flat)
@@ -173,6 +173,13 @@ def launches(source: Source, fields: Entries, neighbours: Neighbours, read: Read
         launch.site = pods.extent(source, keys[:1])
         launch.open_env = True
     return found
+
+
+def _told_by_resources(fields: Entries) -> bool:
+    """Whether the files beside a kustomization show all that it makes of them: they are read with its images and ConfigMaps."""
+    paths = [yaml.scalar(item) or "/" for key in ("resources", "bases", "components") for item in listed(fields, key)]
+    changes = any(key in fields for key in (*PATCHES, "replacements", "vars"))
+    return not changes and all("/" not in path.removeprefix("./") and path.endswith((".yaml", ".yml")) for path in paths)
 
 
 def _shown(launch: Launch) -> tuple[object, ...]:

@@ -1,10 +1,10 @@
-"""Tasks that a tool runs on machines elsewhere: SkyPilot, dstack and srt-slurm."""
+"""Tasks that a tool runs on machines elsewhere: SkyPilot, dstack, srt-slurm and Akash."""
 
 from __future__ import annotations
 
 import re
 
-from servelint.core.launch import Container, Launch, Variable, Word
+from servelint.core.launch import Container, Launch, Mishap, Variable, Word
 from servelint.core.numbers import is_whole
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
@@ -47,6 +47,16 @@ SRT_SLURM = Format(
     bounded=True,
     is_mine="is_recipe",
     read="read_recipe",
+)
+AKASH = Format(
+    "akash",
+    9,
+    title="Akash SDL",
+    about="services with their variables, and the GPUs of the profiles that deploy them",
+    syntax=YAML,
+    bounded=True,
+    is_mine="is_sdl",
+    read="read_sdl",
 )
 
 _SKY = frozenset(("envs", "file_mounts", "num_nodes", "resources", "secrets", "service", "setup", "workdir"))
@@ -256,6 +266,78 @@ def _is_off(node: Node) -> bool:
     return yaml.scalar(node) in ("false", "False", "FALSE")
 
 
+# -- Akash: https://github.com/akash-network/provider/blob/main/cluster/kube/builder/workload.go
+
+
+def is_sdl(source: Source, document: Node) -> bool:
+    """Whether a document is a deployment of Akash: services, and the profiles by which they are deployed."""
+    del source
+    fields = yaml.entries(document)
+    return {"services", "profiles", "deployment"} <= fields.keys() and "compute" in section(fields, "profiles")
+
+
+def _sdl(source: Source, document: Node) -> list[Launch]:
+    """The launches of the services, which run as containers of Kubernetes: `command` replaces the image's entrypoint."""
+    from servelint.readers.kubernetes.environment import expand
+
+    fields = yaml.entries(document)
+    compute = section(section(fields, "profiles"), "compute")
+    found: list[Launch] = []
+    for name, (_, node) in section(fields, "services").items():
+        service = yaml.entries(node)
+        named = optional(source, service, "image")
+        if named is None:
+            continue
+        placements = [yaml.entries(value) for _, value in section(section(fields, "deployment"), name).values()]
+        profiles = {one.flat for placed in placements if (one := optional(source, placed, "profile")) is not None}
+        resources = section(section(compute, profiles.pop()), "resources") if len(profiles) == 1 else {}
+        gpu = section(resources, "gpu")
+        product = _model(source, gpu)
+        machine = Container(named, {"gpu_product": product} if product is not None else {}, *_units(source, gpu), open=True)
+        given = [service[key] for key in ("command", "args") if key in service] or [service["image"]]
+        site = Span(source, yaml.start(given[0][0]), max(yaml.span(source, value).end for _, value in given))
+        env = variables(source, service, "env")
+        image = identified(named)
+        context = CommandContext(source, f"deployment.{name}", site, env, machine, image.claims)
+        command, args = (
+            [
+                Word(expand(one.text, env.get, script=any(map(str.isspace, one.text.flat))), one.site)
+                for one in _given(source, service, key)
+            ]
+            for key in ("command", "args")
+        )
+        options = bool(command) and command[0].text.flat.startswith("-") and image.engine is not None
+        started = in_container(None if options else command or None, [*command, *args] if options else args, image, context)
+        if started and options and (first := command[0].site) is not None:
+            # the options of the entrypoint that they replace: judged as they are meant
+            started[0].mishaps.append(Mishap("replaced", first, command[0].text.shown))
+        found += started
+    return found
+
+
+def _given(source: Source, fields: Entries, key: str) -> list[Word]:
+    """The words of a list, or of a text; none where the key is missing."""
+    node = fields[key][1] if key in fields else None
+    if node is None:
+        return []
+    return split(text(source, node)) if yaml.scalar(node) is not None else words(source, node)
+
+
+def _units(source: Source, gpu: Entries) -> tuple[int | None, bool | None]:
+    """How many GPUs a profile has, and whether it has any; both None where it does not say so."""
+    units = optional(source, gpu, "units")
+    count = int(units.flat) if units is not None and is_whole(units.flat) else 0
+    return (count, True) if count else (None, None)
+
+
+def _model(source: Source, gpu: Entries) -> TracedText | None:
+    """The GPU of a profile; None where several will do."""
+    vendors = section(section(gpu, "attributes"), "vendor").values()
+    models = [optional(source, yaml.entries(item), "model") for _, held in vendors for item in yaml.items(held) or []]
+    return models[0] if len(models) == 1 else None
+
+
 read_recipe = each(_recipe)
+read_sdl = each(_sdl)
 read_sky = each(_sky)
 read_dstack = each(_dstack)

@@ -733,10 +733,12 @@ class Evaluator:
         return file_key(path, self.state.folder)
 
     def content(self, path: TracedText) -> TracedText | None:
-        """The text of a file; if it is from another source, its place is where its path is written."""
+        """The text of a file; if it is from another source, its place is where the end of its path is written."""
         text = self.state.files.read(self.key(path))
         extent = text.extent() if text is not None else None
-        return text.placed(path.span()) if text is not None and extent is not None and extent.source is not self.home else text
+        if text is None or extent is None or extent.source is self.home:
+            return text
+        return text.placed(next((piece.span for piece in reversed(path.pieces) if piece.span is not None), None))
 
     def write(self, path: TracedText, text: TracedText | None, append: bool = False) -> None:
         """Note what a command writes to a file; None if that is not known."""
