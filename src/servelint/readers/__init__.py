@@ -100,6 +100,11 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
         found.launches = _within(found.launches)
         for launch in found.launches:
             placeholders.fill(launch)
+        if any(word.many and word.text.pieces[0].perhaps is not None for one in found.launches for word in one.argv):
+            from servelint.readers import alternatives
+
+            for launch in found.launches:
+                alternatives.of_conditions(launch)
         of_chart = kind == YAML and "/templates/" in f"/{source.path}"
         if of_chart and any(".Values" in one.shown for one in _texts(found.launches)):
             from servelint.readers import helm
