@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from servelint.core import bounds
 from servelint.core.launch import Launch, Mishap, ReleaseClaim, Variable
@@ -19,6 +20,8 @@ from servelint.syntax.placeholders import in_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from servelint.syntax.batch.evaluate import Command
 
 SHELL = Format(
@@ -60,7 +63,7 @@ def read_shell(source: Source, neighbours: Neighbours) -> list[Launch]:
 
     data = source.text.encode("utf-8", "replace")
     silent = not mentions_engine(data) and calls_script(source.path, data)
-    if silent and not _starts_one(source, neighbours):
+    if silent and not starts_one(source.text, partial(neighbours.read, named=False)):
         return []
     # bash drops a backslash that ends a file; dash makes it a part of the last word
     lost = _LAST_BACKSLASH.search(source.text) if _BASH.match(source.text) else None
@@ -83,12 +86,17 @@ _ENTERED = re.compile(r"(?m)\bcd[ \t]+[^\n;&|]*?(?<![\w.-])((?:[\w.-]+/)*[\w.-]+
 """A folder that a script enters."""
 
 
-def _starts_one(source: Source, neighbours: Neighbours) -> bool:
-    """Whether a script that mentions no engine calls one that does: directly, or through others."""
+def starts_one(text: str, read: Callable[[str], Source | None]) -> bool:
+    """Whether a text that mentions no engine runs a script that does: directly, or through others.
+
+    Args:
+        text: The text.
+        read: Opens a file by its path below the folder in which the text runs its scripts.
+    """
     from servelint.readers import mentions_engine
 
     asked: dict[str, None] = {}
-    todo = [("", source.text)]
+    todo = [("", text)] if ".sh" in text else []
     while todo:
         folder, text = todo.pop(0)
         folders = ["", *dict.fromkeys(one + "/" for one in _ENTERED.findall(text)), "../"]
@@ -96,12 +104,19 @@ def _starts_one(source: Source, neighbours: Neighbours) -> bool:
             if path in asked or len(asked) >= _CALLED_AT_MOST:
                 continue
             asked[path] = None
-            opened = neighbours.read(path, named=False)
+            opened = read(path)
             if opened is not None and mentions_engine(opened.text.encode("utf-8", "replace")):
                 return True
             if opened is not None:
                 todo.append((path.rpartition("/")[0] + "/" if "/" in path else "", opened.text))
     return False
+
+
+def starts_something(text: str, beside: Neighbours) -> bool:
+    """Whether commands mention an engine, or run a script beside the file that does."""
+    from servelint.readers import mentions_engine
+
+    return mentions_engine(text.encode("utf-8", "replace")) or starts_one(text, partial(beside.read, named=False))
 
 
 def read_crontab(source: Source, neighbours: Neighbours) -> list[Launch]:
