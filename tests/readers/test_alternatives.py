@@ -368,6 +368,9 @@ def test_conditions_of_what_may_start_one_are_followed(command: str) -> None:
     assert ran == (["m"] if command != 'some-tool "$A"' else [])
 
 
+COMPOSE = "services:\n  a:\n    image: vllm/vllm-openai:v0.9.1\n    command: {}\n"
+
+
 @together(
     "name, text, words",
     [
@@ -383,13 +386,12 @@ def test_conditions_of_what_may_start_one_are_followed(command: str) -> None:
         ),
         (
             "compose.yml.j2",
-            "services:\n  a:\n    image: vllm/vllm-openai:v0.9.1\n    command: >-\n      --model m\n"
-            "      {% if k %}--enforce-eager{% endif %}\n      --port 1\n",
+            COMPOSE.format(">-\n      --model m\n      {% if k %}--enforce-eager{% endif %}\n      --port 1"),
             ["--model", "m", "--enforce-eager", "--port", "1"],
         ),
         (
             "compose.yml",
-            "services:\n  a:\n    image: vllm/vllm-openai:v0.9.1\n    command: --model m ${K:+--dtype half} --port 1\n",
+            COMPOSE.format("--model m ${K:+--dtype half} --port 1"),
             ["--model", "m", "--dtype", "half", "--port", "1"],
         ),
         ("Makefile", "serve:\n\tvllm serve m $(if $(K),--dtype half) --port 1\n", ["m", "--dtype", "half", "--port", "1"]),

@@ -65,6 +65,11 @@ def read_shell(source: Source, neighbours: Neighbours) -> list[Launch]:
     silent = not mentions_engine(data) and calls_script(source.path, data)
     if silent and not starts_one(source.text, partial(neighbours.read, named=False)):
         return []
+    run, language = current(), _language(source.text)
+    if language is not None:
+        if run is not None and not silent:
+            run.report(Problem(source.path, f"not judged: its name is a shell script's, and it is {language}", note="always"))
+        return []
     # bash drops a backslash that ends a file; dash makes it a part of the last word
     lost = _LAST_BACKSLASH.search(source.text) if _BASH.match(source.text) else None
     text = TracedText.at(source, 0, lost.start(1) if lost else len(source.text))
@@ -79,6 +84,37 @@ def read_shell(source: Source, neighbours: Neighbours) -> list[Launch]:
     elif not silent:  # other scripts are for a shell's linter
         _report_syntax(source, text.flat)
     return script_launches(text, CommandContext(source, env_file=env_file(neighbours), files=neighbours.read), None)
+
+
+_LANGUAGES = (
+    ("PowerShell", r"<#|param\s*\(|\[CmdletBinding|\$[A-Za-z_]\w*[ \t]*=(?!=)|(?:Write|Set|Get|New|Start|Import)-[A-Z]\w+\b"),
+    ("a Windows batch file", r"(?i)@echo[ \t]+(?:off|on)\b|rem[ \t]|setlocal\b|::"),
+    ("Python", r"import[ \t]+\w+(?:[ \t]*,|[ \t]+as\b|\.|[ \t]*$)|from[ \t]+[\w.]+[ \t]+import\b|def[ \t]+\w+\(|\"{3}|'{3}"),
+    ("a web page", r"(?i)<!doctype|<html|<\?xml"),
+    ("a Dockerfile", r"FROM[ \t]+\S+[ \t]*(?:$|AS[ \t])"),
+    ("YAML", r"(?:apiVersion|kind|services|version|name):(?:[ \t]|$)"),
+    ("JSON", r"\{[ \t\n]*\"[^\"\n]*\"[ \t]*:"),
+)
+"""What the first line of code of a file shows that is called a shell script and is written in another language."""
+_POWERSHELL = r"(?m)^[ \t]*(?:\$[A-Za-z_]\w*[ \t]+=[ \t]|Write-(?:Host|Output|Error)\b)|^[^`\n]*[ \t]`[ \t]*$"
+"""Lines that only PowerShell takes: assignments, its commands, continuations."""
+_NO_CODE = r"(?:[ \t]*(?:#(?!!)[^\n]*)?\n)*[ \t]*"
+_INTERPRETER = r"\A#!\s*\S*?(?:env\s+(?:-\S+\s+)*)?(?P<name>python[\d.]*|pwsh|perl|ruby|node|php|Rscript)\b"
+
+
+def _language(text: str) -> str | None:
+    """The other language that a text is written in which is called a shell script; None if it shows none."""
+    interpreter = re.match(_INTERPRETER, text)
+    if interpreter is not None:
+        return "a script of " + interpreter["name"]
+    if text.startswith("#!"):
+        return None
+    skipped = re.match(_NO_CODE, text)
+    start = skipped.end() if skipped is not None else 0
+    found = next((name for name, shape in _LANGUAGES if re.compile(shape, re.MULTILINE).match(text, start)), None)
+    if found is None and "<<" not in text and len(re.findall(_POWERSHELL, text)) > 1:
+        return _LANGUAGES[0][0]
+    return found
 
 
 _CALLED_AT_MOST = 16

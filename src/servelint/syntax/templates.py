@@ -51,13 +51,8 @@ _BRACES_CLOSED = re.compile(r"[^\n]*?\{\{-?\s*([\"'`])-?\}\}\1\s*-?\}\}")
 _OPTIONS = re.compile(r"[ \t]*--?[A-Za-z](?:[^\n\"']|\"[^\"\n]*\"|'[^'\n]*')*\n?[ \t]*")
 """Options, with their values, in one line."""
 _BLANK = TracedText.of(" ")
-_STRING = r"\"[^\"\\\n]*\"|'[^'\\\n]*'"
-_PERHAPS = re.compile(
-    rf"\{{\{{-?\s*(?P<value>(?:{_STRING}|[\w.\[\]]+)(?:\s*[~+]\s*(?:{_STRING}|[\w.\[\]]+(?:\s*\|\s*\w+)*))*)"
-    r"\s+if\s+(?:(?!\selse\s)[^{}\n])+?(?:\s+else\s*(?:''|\"\"))?\s*-?\}\}"
-)
-"""`{{ '--flag ' ~ value if value else '' }}`: a text or nothing."""
-_PART = re.compile(rf"(?P<text>{_STRING})|[\w.\[\]]+(?:\s*\|\s*\w+)*")
+_PART = re.compile(r"\"(?P<double>[^\"\\\n]*)\"|'(?P<single>[^'\\\n]*)'|[\w.\[\]|]+")
+"""A part of what an expression joins: a string, or a variable with its filters."""
 _NESTED_AT_MOST = 40
 _LONG = 4000
 
@@ -412,17 +407,25 @@ class _Filler:
 
 
 def expression(written: TracedText) -> TracedText:
-    """What an expression of a template writes: an unknown, or the one text that it writes if it writes any."""
-    match = _PERHAPS.fullmatch(written.flat) if " if " in written.flat else None
-    if match is None or re.search(_STRING, match["value"]) is None:
-        return TracedText((unknown(written.shown, written.span()),))
-    low, high = match.span("value")
-    parts: list[TracedText] = []
-    for part in _PART.finditer(written.flat, low, high):
-        start, end = part.span()
-        one = written.cut(start + 1, end - 1) if part["text"] is not None else written.cut(start, end)
-        parts.append(one if part["text"] is not None else TracedText((unknown("{{ " + one.shown + " }}", one.span()),)))
-    inside = TracedText.join(parts)
+    """What an expression of a template writes: an unknown, or the one text that it writes if it writes any.
+
+    That is so of `{{ '--flag ' ~ value if value else '' }}`.
+    """
+    plain = TracedText((unknown(written.shown, written.span()),))
+    value, _, condition = written.flat.partition(" if ")
+    otherwise = condition.partition(" else ")[2].rstrip("-}").strip()
+    if not condition or otherwise not in ("", "''", '""') or not value.startswith("{{"):
+        return plain
+    start = len(value) - len(value[2:].lstrip("- \t"))
+    parts = list(_PART.finditer(value, start))
+    strings = [one for one in parts if one.lastgroup is not None]
+    if not strings or _PART.sub("", value[start:]).strip(" \t~+"):
+        return plain
+    texts: list[TracedText] = []
+    for part in parts:
+        one = written.cut(*(part.span(part.lastgroup) if part.lastgroup is not None else part.span()))
+        texts.append(one if part in strings else TracedText((unknown("{{ " + one.shown + " }}", one.span()),)))
+    inside = TracedText.join(texts)
     return TracedText((unknown(written.shown, written.span(), perhaps=inside),)) if inside.pieces else EMPTY
 
 
