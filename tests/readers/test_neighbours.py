@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import servelint
 from servelint.files.siblings import Neighbours
+from tests.together import together
 
 
 def test_a_file_beside(tmp_path: Path) -> None:
@@ -88,3 +90,33 @@ def test_files_of_another_folder(tmp_path: Path) -> None:
     assert found is not None
     assert (found.path, found.text) == ("deploy/docker/Dockerfile", "FROM x\n")
     assert Neighbours(None).below("docker").read("Dockerfile") is None
+
+
+SERVE = "#!/bin/bash\nexec vllm serve m --port ${PORT:-8000}\n"
+STEPS = "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: {}\n        env: {}\n"
+
+
+@together(
+    "name, text, ports",
+    [
+        ("a.service", "[Service]\nEnvironment=PORT=9\nExecStart=/opt/app/scripts/serve.sh\n", ["9"]),
+        ("Makefile", "serve:\n\tPORT=9 ./scripts/serve.sh\n", ["9"]),
+        ("justfile", "serve:\n\tPORT=9 ./scripts/serve.sh\n", ["9"]),
+        (".gitlab-ci.yml", "a:\n  variables: {PORT: 9}\n  script: [./scripts/serve.sh]\n", ["9"]),
+        (".github/workflows/a.yml", STEPS.format("./scripts/serve.sh", "{PORT: 9}"), ["9"]),
+        # what the script starts by itself is found where it is read
+        ("Makefile", "serve:\n\t./scripts/serve.sh\n", []),
+        (".github/workflows/a.yml", STEPS.format("./scripts/serve.sh", "{A: 9}"), []),
+        (".github/workflows/a.yml", STEPS.format("./scripts/serve.sh", "{PORT: '${{ vars.PORT }}'}"), []),
+        # another script, or none that is there
+        ("Makefile", "serve:\n\tPORT=9 ./scripts/test.sh\n", []),
+        ("Makefile", "serve:\n\tPORT=9 ./missing.sh\n", []),
+    ],
+)
+def test_what_runs_a_script_and_names_no_engine(name: str, text: str, ports: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / str(abs(hash((name, text))))
+    for path, content in {"scripts/serve.sh": SERVE, "scripts/test.sh": "pytest $PORT\n", name: text, ".git/HEAD": ""}.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(content)
+    found = servelint.check([str(folder / name)]).launches
+    assert [one.argv[-1].value for one in found] == ports

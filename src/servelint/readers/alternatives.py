@@ -267,7 +267,7 @@ def of_conditions(launch: Launch) -> None:
             continue
         other = copy(launch)
         other.argv = [*launch.argv[:start], *[word for text in texts for word in split(text)], *launch.argv[at:]]
-        assumed = re.match(r"\$[{(]?(?!\{)", span.text) is not None  # a variable, which is not set by default
+        assumed = not span.text.startswith(("-", "{"))  # a variable, or a program's own condition, which has a default
         other.others, other.branches = [], (Branch(span, True, assumed, chosen=True),)
         launch.others.append(other)
 

@@ -35,7 +35,13 @@ from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
 
 FORMAT = Format(
-    "ansible", 36, title="Ansible", about="commands and containers of tasks in playbooks and roles", syntax=YAML, bounded=True
+    "ansible",
+    36,
+    title="Ansible",
+    about="commands and containers of tasks in playbooks and roles, units and scripts that tasks write, and releases that "
+    "they install",
+    syntax=YAML,
+    bounded=True,
 )
 
 _SHELLS = ("shell", "raw")

@@ -127,6 +127,11 @@ def _workflow(source: Source, document: Node, files: Files | None) -> list[Launc
     return found + _steps(source, "runs", runs, {}, identified(None), None, None, files)
 
 
+def _known(env: Environment) -> frozenset[str]:
+    """The variables whose values the file says: a script that reads one of them starts something of its own here."""
+    return frozenset(name for name, one in env.items() if one.value is not None and one.value.known)
+
+
 def _shell(source: Source, fields: Entries) -> str | None:
     """The shell that steps of a workflow or a job use if they name none."""
     given = optional(source, section(section(fields, "defaults"), "run"), "shell")
@@ -184,7 +189,7 @@ def _steps(
             used_image.claims,
             open_env=open_env or "run" not in step,
         )
-        context.files, context.given = files, frozenset(inner)
+        context.files, context.given = files, _known(inner)
         found += run(written, context, installed if "run" in step else dict(installed))
         if "GITHUB_ENV" in written.flat:
             open_env = True
@@ -323,7 +328,7 @@ def _of_job(
             image, container = images.identify(named), Container(named, open=True)
     before = fields["before_script"][1] if "before_script" in fields else None
     context = CommandContext(source, name, None, env, container, image.claims, open_env=open_env)
-    context.files, context.given = files, frozenset(env)
+    context.files, context.given = files, _known(env)
     found += run(script(source, before, fields["script"][1]), context, {})
     if "after_script" in fields:
         found += run(script(source, fields["after_script"][1]), context, {})
