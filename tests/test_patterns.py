@@ -73,6 +73,7 @@ MADE = {
     "readers/installs.py": "made from the records of engines, and looked at",
     "readers/markdown/blocks.py": "two names of elements",
     "readers/registry.py": "data, which is looked at",
+    "readers/scripts.py": "constants of the module, in a table",
     "readers/source_tree.py": "names of packages, escaped",
     "report/extent.py": "made from the records of engines, and looked at",
     "core/secrets.py": "constants of the module, handed to a function",

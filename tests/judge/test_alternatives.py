@@ -173,3 +173,29 @@ def test_a_branch_that_the_defaults_leave_out_is_no_error(choice: str, severitie
     cases = "fast) R=--enforce-eager ;;\nslow) R=--no-such-option ;;\n*) exit 1 ;;"
     found = findings(f"case {choice} in\n{cases}\nesac\nvllm serve m $R\n")
     assert [one.severity for one in found if one.rule == "vllm/unknown-option"] == severities
+
+
+UNIT = "[Service]\nExecStart=/x/vllm serve m {} --port 1\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "severity"),
+    [
+        ("{% if k %}--no-such-option{% endif %}", "error"),
+        ("{% if k %}--kv-cache-dtype fp7{% endif %}", "error"),
+        ("{% if k %}--dtype half{% else %}--kv-cache-dtype fp7{% endif %}", "error"),
+        ("{{ '--no-such-option ' ~ k if k }}", "error"),
+        # who sets it has chosen it; another condition may bring what is missing; the value is another one's
+        ("{% if k %}--enforce-eager{% endif %}", None),
+        ("{% if k %}--tool-call-parser hermes{% endif %} {% if l %}--enable-auto-tool-choice{% endif %}", None),
+        ("{% if k %}--kv-cache-dtype{% endif %} fp8", None),
+    ],
+)
+def test_an_option_that_a_condition_of_a_template_leaves_out(options: str, severity: str | None) -> None:
+    found = findings(UNIT.format(options), "a.service.j2")
+    assert [one.severity for one in found if one.branches] == ([severity] if severity is not None else [])
+
+
+def test_an_option_that_a_variable_brings_is_a_warning() -> None:
+    compose = "services:\n  a:\n    image: vllm/vllm-openai:v0.27.1\n    command: --model m ${K:+--no-such-option}\n"
+    assert [one.severity for one in findings(compose, "compose.yml") if one.branches] == ["warning"]

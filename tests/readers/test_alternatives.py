@@ -366,3 +366,54 @@ def test_conditions_of_what_may_start_one_are_followed(command: str) -> None:
     text = f'A=true\nif [ -n "$E" ]; then A="vllm serve m"; fi\n{command}\n'
     ran = [word.shown for launch in launches_in(text, "run.sh") for word in launch.argv]
     assert ran == (["m"] if command != 'some-tool "$A"' else [])
+
+
+COMPOSE = "services:\n  a:\n    image: vllm/vllm-openai:v0.9.1\n    command: {}\n"
+
+
+@together(
+    "name, text, words",
+    [
+        (
+            "a.service.j2",
+            "[Service]\nExecStart=/x/vllm serve m {% if k %}--dtype {{ k }}{% endif %}\n",
+            ["m", "--dtype", "{{ k }}"],
+        ),
+        (
+            "a.service.j2",
+            "[Service]\nExecStart=/x/vllm serve m {{ '--dtype ' ~ k if k else '' }}\n",
+            ["m", "--dtype", "{{ k }}"],
+        ),
+        (
+            "compose.yml.j2",
+            COMPOSE.format(">-\n      --model m\n      {% if k %}--enforce-eager{% endif %}\n      --port 1"),
+            ["--model", "m", "--enforce-eager", "--port", "1"],
+        ),
+        (
+            "compose.yml",
+            COMPOSE.format("--model m ${K:+--dtype half} --port 1"),
+            ["--model", "m", "--dtype", "half", "--port", "1"],
+        ),
+        ("Makefile", "serve:\n\tvllm serve m $(if $(K),--dtype half) --port 1\n", ["m", "--dtype", "half", "--port", "1"]),
+        ("run.sh", "vllm serve m ${K:+--dtype half}\n", ["m", "--dtype", "half"]),
+    ],
+)
+def test_an_option_that_a_condition_in_the_command_leaves_out(name: str, text: str, words: list[str]) -> None:
+    (found,) = launches_in(text, name)
+    (other,) = found.alternatives
+    assert argv(other) == words
+
+
+@together(
+    "text",
+    [
+        # a value, a part of a word, an option without a name, no word at all
+        "[Service]\nExecStart=/x/vllm serve m --dtype {% if k %}half{% endif %}\n",
+        "[Service]\nExecStart=/x/vllm serve m --dtype={% if k %}half{% else %}auto{% endif %}\n",
+        "[Service]\nExecStart=/x/vllm serve m {{ '--' ~ name if name }}\n",
+        "[Service]\nExecStart=/x/vllm serve m {{ extra if extra }}\n",
+    ],
+)
+def test_no_option_of_a_condition(text: str) -> None:
+    (found,) = launches_in(text, "a.service.j2")
+    assert found.alternatives == []

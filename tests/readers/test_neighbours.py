@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+import servelint
 from servelint.core import safe_open
 from servelint.files.project import Project
 from servelint.files.siblings import Neighbours
+from tests.together import together
 
 
 def test_a_file_beside(tmp_path: Path) -> None:
@@ -120,3 +122,33 @@ class TestNames:
         found = Neighbours(str(tmp_path / "inside"), "", Project(str(tmp_path / "inside")))
         assert found.names("./", ".*") == [".git", "link"]
         assert found.names("../outside/", ".*") == found.names("link/", ".*") == []
+
+
+SERVE = "#!/bin/bash\nexec vllm serve m --port ${PORT:-8000}\n"
+STEPS = "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: {}\n        env: {}\n"
+
+
+@together(
+    "name, text, ports",
+    [
+        ("a.service", "[Service]\nEnvironment=PORT=9\nExecStart=/opt/app/scripts/serve.sh\n", ["9"]),
+        ("Makefile", "serve:\n\tPORT=9 ./scripts/serve.sh\n", ["9"]),
+        ("justfile", "serve:\n\tPORT=9 ./scripts/serve.sh\n", ["9"]),
+        (".gitlab-ci.yml", "a:\n  variables: {PORT: 9}\n  script: [./scripts/serve.sh]\n", ["9"]),
+        (".github/workflows/a.yml", STEPS.format("./scripts/serve.sh", "{PORT: 9}"), ["9"]),
+        # what the script starts by itself is found where it is read
+        ("Makefile", "serve:\n\t./scripts/serve.sh\n", []),
+        (".github/workflows/a.yml", STEPS.format("./scripts/serve.sh", "{A: 9}"), []),
+        (".github/workflows/a.yml", STEPS.format("./scripts/serve.sh", "{PORT: '${{ vars.PORT }}'}"), []),
+        # another script, or none that is there
+        ("Makefile", "serve:\n\tPORT=9 ./scripts/test.sh\n", []),
+        ("Makefile", "serve:\n\tPORT=9 ./missing.sh\n", []),
+    ],
+)
+def test_what_runs_a_script_and_names_no_engine(name: str, text: str, ports: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / str(abs(hash((name, text))))
+    for path, content in {"scripts/serve.sh": SERVE, "scripts/test.sh": "pytest $PORT\n", name: text, ".git/HEAD": ""}.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(content)
+    found = servelint.check([str(folder / name)]).launches
+    assert [one.argv[-1].value for one in found] == ports

@@ -249,3 +249,20 @@ def test_the_default_of_an_option_that_a_module_declares(given: str, found: bool
     container = f'virtualisation.oci-containers.containers.a = {{ {given} cmd = [ "--model" cfg.model ]; }};'
     text = f"{{ config, lib, ... }}: let cfg = config.services.llm; in {{ {options} config = {{ {container} }}; }}"
     assert [release(one) for one in launches_in(text, "module.nix")] == [("0.10.2", "image")] * found
+
+
+@together(
+    "value, words",
+    [
+        ('"${p}/bin/llama-server " + lib.escapeShellArgs [ "-m" "a b" "--port" "1" ]', ["-m", "a b", "--port", "1"]),
+        ('"vllm serve " + lib.escapeShellArgs [ "m" "--x" \'\'{"a": 1}\'\' ]', ["m", "--x", '{"a": 1}']),
+        ('("vllm serve " + lib.concatStringsSep " " [ "m" "--port" "1" ])', ["m", "--port", "1"]),
+        ('"vllm serve m " + "--port " + "1"', ["m", "--port", "1"]),
+        ('"vllm serve m " + lib.optionalString x "--port 1"', ["m", "--port", "1"]),
+        ('"vllm serve m " + cfg.options', ["m", None]),
+        ('"vllm serve m " + lib.escapeShellArgs cfg.options', ["m", None]),
+    ],
+)
+def test_a_command_that_goes_on_behind_a_plus(value: str, words: list[str | None]) -> None:
+    found = launch_in("{ systemd.services.a.serviceConfig.ExecStart = " + value + "; }", "a.nix")
+    assert [word.value for word in found.argv] == words

@@ -9,6 +9,7 @@ import pytest
 
 from servelint.core.launch import Launch
 from servelint.core.source import Source, Span
+from servelint.files.siblings import Neighbours
 from servelint.readers import read
 from tests.launching import (
     argv,
@@ -1282,3 +1283,59 @@ def test_a_function_that_branches_define_differently(script: str, second: str) -
 def test_a_function_that_is_defined_again_is_the_last_one() -> None:
     text = "start() { vllm serve a; }\nstart\nstart() { vllm serve b; }\nstart\n"
     assert [argv(one) for one in launches_in(text, "run.sh")] == [["a"], ["b"]]
+
+
+@together(
+    "text, language",
+    [
+        ("# start\n$model = 'm/m'\nvllm serve $model --no-such-option\n", "PowerShell"),
+        ("vllm serve m `\n  --port 1 `\n  --no-such-option\n", "PowerShell"),
+        ("param([string]$m)\nvllm serve $m\n", "PowerShell"),
+        ("@echo off\nset M=m\nvllm serve %M%\n", "a Windows batch file"),
+        ("import os\nos.system('vllm serve m')\n", "Python"),
+        ("#!/usr/bin/env python3\nimport os\nos.system('vllm serve m')\n", "a script of python3"),
+        ("<!DOCTYPE html>\n<p>vllm serve m</p>\n", "a web page"),
+        ("FROM vllm/vllm-openai:v0.9.1\nCMD vllm serve m\n", "a Dockerfile"),
+        ("services:\n  a:\n    command: vllm serve m\n", "YAML"),
+        ('{\n  "cmd": "vllm serve m"\n}\n', "JSON"),
+    ],
+)
+def test_another_language_under_the_name_of_a_script(text: str, language: str) -> None:
+    found = read(Source("run.sh", text))
+    assert found.launches == []
+    assert [(one.message, one.note) for one in found.problems] == [
+        (f"not judged: its name is a shell script's, and it is {language}", "always")
+    ]
+
+
+@together(
+    "text",
+    [
+        "#!/bin/bash\n$RUN = x\nvllm serve m\n",
+        "M=m\n$SUDO vllm serve m\n",
+        "import_env() { . ./env; }\nvllm serve m\n",
+        "python - <<EOF\nimport os\nEOF\nvllm serve m\n",
+        "pwsh - <<EOF\n$a = 1\n$b = 2\nEOF\nvllm serve m\n",
+        "{ echo a; }\nvllm serve m\n",
+        "N=`nproc`\nD=`date `\nvllm serve m\n",
+    ],
+)
+def test_a_script_that_is_one(text: str) -> None:
+    assert [argv(one) for one in launches_in(text, "run.sh")] == [["m"]]
+
+
+def test_scripts_that_run_each_other_in_a_circle(tmp_path: Path) -> None:
+    names = ["a", "b", "c", "d", "e"]
+    for name in names:
+        calls = "".join(f"./{other}.sh $1 x{name}\n" for other in names if other != name)
+        (tmp_path / f"{name}.sh").write_text(f"{calls}vllm serve $1 --port 1\n")
+    found = read(Source("a.sh", (tmp_path / "a.sh").read_text()), Neighbours(str(tmp_path)))
+    assert [one.site.line for one in found.launches] == [1, 2, 3, 4, 5]
+    assert found.problems == []
+
+
+def test_a_script_that_runs_itself(tmp_path: Path) -> None:
+    text = 'if [ "$1" = worker ]; then\n  exec vllm serve m --port 1\nfi\n./run.sh worker\n'
+    (tmp_path / "run.sh").write_text(text)
+    found = read(Source("run.sh", text), Neighbours(str(tmp_path)))
+    assert {tuple(argv(one)) for one in found.launches} == {("m", "--port", "1")}

@@ -153,3 +153,64 @@ def test_settings_count_before_requirements(tmp_path: Path) -> None:
     assert found.release.release is None
     assert found.judged is not None
     assert (found.judged.release, found.judged.how) == ("0.20.0", "settings")
+
+
+IMAGE = "FROM vllm/vllm-openai:v0.9.1\nCOPY {} /app/\n"
+SETUP = "python3 -m venv ~/serving\nsource ~/serving/bin/activate\npip install vllm==0.8.5\n"
+ENTERS = "source ~/serving/bin/activate\nvllm serve m\n"
+
+
+@together(
+    "path, text, files, release",
+    [
+        ("run.sh", "vllm serve m\n", {"Dockerfile": IMAGE.format("run.sh")}, "0.9.1"),
+        ("scripts/run.sh", "vllm serve m\n", {"Dockerfile": IMAGE.format("scripts/run.sh")}, "0.9.1"),
+        ("run.sh", "vllm serve m\n", {"Dockerfile.vllm": IMAGE.format(".") + 'CMD ["./run.sh"]\n'}, "0.9.1"),
+        (
+            "run.sh",
+            "vllm serve m\n",
+            {"Dockerfile": "FROM python:3.12\nRUN pip install vllm==0.8.5\nCOPY . .\nENTRYPOINT bash run.sh\n"},
+            "0.8.5",
+        ),
+        (
+            "run.sh",
+            "llama-server -m a.gguf\n",
+            {"Dockerfile": "FROM ghcr.io/ggml-org/llama.cpp:server-b5000\nCOPY run.sh /\n"},
+            "b5000",
+        ),
+        # another script, no script, a tag that names no release
+        ("run.sh", "vllm serve m\n", {"Dockerfile": IMAGE.format("dry-run.sh")}, None),
+        ("run.sh", "vllm serve m\n", {"Dockerfile": IMAGE.format(".")}, None),
+        ("run.sh", "vllm serve m\n", {"Dockerfile": "FROM vllm/vllm-openai:latest\nCOPY run.sh /\n"}, None),
+        # files that do not agree
+        ("run.sh", "vllm serve m\n", {"Dockerfile": IMAGE.format("run.sh"), "requirements.txt": REQUIRED}, None),
+        (
+            "run.sh",
+            "vllm serve m\n",
+            {"Dockerfile": IMAGE.format("run.sh"), "Dockerfile.vllm": IMAGE.format("run.sh").replace("0.9.1", "0.9.2")},
+            None,
+        ),
+        ("run.sh", "docker run own/image vllm serve m\n", {"Dockerfile": IMAGE.format("run.sh")}, None),
+        ("run.sh", ENTERS, {"setup.sh": SETUP}, "0.8.5"),
+        ("scripts/run.sh", ENTERS, {"setup.sh": SETUP}, "0.8.5"),
+        ("run.sh", "E=$HOME/serving\n$E/bin/vllm serve m\n", {"install.sh": SETUP}, "0.8.5"),
+        (
+            "run.sh",
+            "conda activate llm\nvllm serve m\n",
+            {"setup.sh": "conda create -n llm\nconda activate llm\npip install vllm==0.8.5\n"},
+            "0.8.5",
+        ),
+        ("run.sh", ENTERS, {"setup.sh": SETUP.replace("vllm==0.8.5", "-r r.txt"), "r.txt": "vllm==0.8.5\n"}, "0.8.5"),
+        ("run.sh", ENTERS, {"setup.sh": SETUP.replace("serving", "other")}, None),
+        ("run.sh", ENTERS, {"setup.sh": SETUP.replace("==0.8.5", "")}, None),
+        ("run.sh", ENTERS, {"setup.sh": f"if [ $1 ]; then\npip install vllm==0.9.0\nfi\n{SETUP}"}, None),
+        ("run.sh", ENTERS, {"setup.sh": SETUP, "install.sh": SETUP.replace("0.8.5", "0.9.0")}, None),
+        ("run.sh", f"source ~/a/bin/activate\n{ENTERS}", {"setup.sh": SETUP}, None),
+    ],
+)
+def test_the_release_of_the_image_or_environment_of_a_script(
+    path: str, text: str, files: dict[str, str], release: str | None, tmp_path: Path
+) -> None:
+    folder = tmp_path / str(abs(hash((path, text, *files.items()))))
+    (found,) = check(folder, {path: text, **files}, path).launches
+    assert found.release.release == release

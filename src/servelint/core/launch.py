@@ -391,14 +391,17 @@ class Branch:
         span: Its characters.
         taken: Whether it holds.
         assumed: Whether a default decides it in a plain run.
+        chosen: Whether it stands in the command itself, around the options that it adds (`${X:+--option}`): who sets it has
+            chosen these.
     """
 
-    __slots__ = ("assumed", "span", "taken")
+    __slots__ = ("assumed", "chosen", "span", "taken")
 
-    def __init__(self, span: Span, taken: bool, assumed: bool = False) -> None:
+    def __init__(self, span: Span, taken: bool, assumed: bool = False, *, chosen: bool = False) -> None:
         self.span = span
         self.taken = taken
         self.assumed = assumed
+        self.chosen = chosen
 
     def __repr__(self) -> str:
         return f"Branch({self.span.text!r}, {self.taken})"

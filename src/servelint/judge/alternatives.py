@@ -21,7 +21,7 @@ def merged(launch: Launch, judge: Callable[[Launch], list[Finding]]) -> list[Fin
 
     A finding that only some of them have needs a branch. It is reported if it points at what that branch adds: that something
     is missing in one branch is not a claim about a script that adds it in another. Where the script's defaults do not take the
-    branch it is a warning at most.
+    branch it is a warning at most. Only errors are reported of options that someone chooses by a condition around them.
     """
     launches = [launch, *launch.alternatives]
     rows = [{_key(finding): finding for finding in judge(one)} for one in launches]
@@ -37,6 +37,8 @@ def merged(launch: Launch, judge: Callable[[Launch], list[Finding]]) -> list[Fin
             if key in findings:
                 continue
             if number and (_said(finding) in shared or any(_same_but_release(finding, one) for one in findings.values())):
+                continue
+            if number and finding.severity != "error" and all(one.chosen for one in launches[number].branches):
                 continue
             finding.launch = launch
             if number == 0 and (
@@ -88,7 +90,8 @@ def _said(finding: Finding) -> tuple[str, str]:
 def _places(launch: Launch) -> set[Span]:
     """The characters of the words and variables of a launch."""
     texts = [word.text for word in launch.argv] + [one.value for one in launch.env.values() if one.value is not None]
-    return {piece.span for text in texts for piece in text.pieces if piece.span is not None}
+    # what may be left out belongs to the alternative that has it
+    return {piece.span for text in texts for piece in text.pieces if piece.span is not None and piece.perhaps is None}
 
 
 def _image(launch: Launch) -> str:

@@ -12,7 +12,7 @@ from servelint.core.source import Source, Span
 from servelint.engines.products import PRODUCTS, product
 from servelint.engines.registry import ENGINES, derived
 from servelint.files.siblings import Neighbours
-from servelint.readers.registry import FORMATS, JSON, YAML, Format, named, of_syntax, recognise
+from servelint.readers.registry import FORMATS, JSON, YAML, Format, calls_script, named, of_syntax, recognise
 from servelint.syntax import placeholders
 
 TYPE_CHECKING = False
@@ -80,6 +80,8 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
     if kind is None and source.path != NO_NAME:
         return Reading(source, [], [])
     around = current()
+    if _is_silent(source, kind, beside):
+        return Reading(source, [], [])
     with Run(source.path) as run:
         if kind is None:
             found = _unnamed(source, beside)
@@ -100,6 +102,11 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
         found.launches = _within(found.launches)
         for launch in found.launches:
             placeholders.fill(launch)
+        if any(word.many and word.text.pieces[0].perhaps is not None for one in found.launches for word in one.argv):
+            from servelint.readers import alternatives
+
+            for launch in found.launches:
+                alternatives.of_conditions(launch)
         of_chart = kind == YAML and "/templates/" in f"/{source.path}"
         if of_chart and any(".Values" in one.shown for one in _texts(found.launches)):
             from servelint.readers import helm
@@ -120,6 +127,22 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
         if kind == YAML:
             around.unjudged += _products(source, [*run.unjudged, *[(one.image, "") for one in found.launches]])
     return found
+
+
+_IN_WORKFLOWS = ".github/workflows"
+
+
+def _is_silent(source: Source, kind: str | None, beside: Neighbours) -> bool:
+    """Whether a pipeline or a file of tasks neither mentions an engine nor runs a script that does."""
+    if kind not in (YAML, "makefile", "justfile") or ".sh" not in source.text:
+        return False
+    data = source.text.encode("utf-8", "replace")
+    if mentions_engine(data) or not calls_script(source.path, data):
+        return False
+    from servelint.readers.scripts import starts_one
+
+    above = "../../" if f"{_IN_WORKFLOWS}/" in source.path else ""
+    return not starts_one(source.text, lambda path: beside.read(above + path, named=False))
 
 
 _IMAGE = r"(?im)^[ \t]*(?:- )?(?:repository|image)[ \t]*:[ \t]*[\"']?([\w.-]+(?::\d+)?(?:/[\w.-]+)+(?::[\w.-]+)?)"

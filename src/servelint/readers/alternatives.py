@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from copy import copy
 
 from servelint.core import bounds
 from servelint.core.launch import Branch, Launch, Word
 from servelint.core.run import Run, TooMuchWork, current
-from servelint.core.text import TracedText, unknown
+from servelint.core.text import HOLE, TracedText, unknown
 from servelint.engines.registry import ENGINES
 from servelint.syntax import placeholders
+from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -239,6 +241,52 @@ def attach(found: list[Launch], others: list[Launch], branch: Branch) -> None:
             placeholders.fill(other)
             other.likely = same[0].likely
             same[0].others.append(other)
+
+
+def of_conditions(launch: Launch) -> None:
+    """Add the alternatives of a launch that have the options which a condition in the text may leave out.
+
+    That is so of what a template writes (`{% if x %}--option {{ x }}{% endif %}`) and of `${X:+--option}`. A script whose own
+    conditions make alternatives has none of these.
+    """
+    at = 0
+    if launch.later is not None or launch.others:
+        return
+    while at < len(launch.argv) and len(launch.others) < bounds.ALTERNATIVES.most:
+        start, first = at, _optional(launch.argv[at])
+        at += 1
+        if first is None or _OPTION.match(first.flat) is None:
+            continue
+        texts = [first]
+        # the items of a list, each with its own mark: an option, and its values
+        while at < len(launch.argv) and (more := _optional(launch.argv[at])) is not None and not more.flat.startswith("-"):
+            texts.append(more)
+            at += 1
+        span = launch.argv[start].text.pieces[0].span
+        if span is None:
+            continue
+        other = copy(launch)
+        other.argv = [*launch.argv[:start], *[word for text in texts for word in split(text)], *launch.argv[at:]]
+        assumed = not span.text.startswith(("-", "{"))  # a variable, or a program's own condition, which has a default
+        other.others, other.branches = [], (Branch(span, True, assumed, chosen=True),)
+        launch.others.append(other)
+
+
+_OPTION = re.compile(rf"--?[A-Za-z][^\s{HOLE}=]*(?:[\s=]|$)")
+"""An option whose name is known."""
+
+
+def _optional(word: Word) -> TracedText | None:
+    """The text of a word that stands there or not, where a condition in the text itself leaves it out."""
+    piece = word.text.pieces[0] if word.many and len(word.text.pieces) == 1 else None
+    if piece is None or piece.perhaps is None or piece.span is None or not piece.perhaps.pieces[:1]:
+        return None
+    if not piece.perhaps.pieces[0].verbatim:
+        return None  # a word that this file does not hold, such as one of a chart
+    inside = piece.perhaps.extent()
+    if inside is None or inside.source is not piece.span.source:
+        return None
+    return piece.perhaps if piece.span.start <= inside.start and inside.end <= piece.span.end else None
 
 
 def _content(launch: Launch) -> tuple[object, ...]:

@@ -627,16 +627,20 @@ def script_file(path: Word, args: list[Word], context: CommandContext, depth: in
         return []
     if not opened.own and all(word.many for word in args) and not _reads(opened.text, context.given):
         return []
+    extent = opened.text.extent()
+    file = extent.source.path if extent is not None and not opened.own else ""
+    if file and (file in context.inside[:-1] or context.inside[-2:] == (file, file)):
+        return []  # scripts that run each other in a circle: what is behind it has been seen
     folder = opened.path.rpartition("/")[0]
     opener = opened.files
     below = (lambda name: opener(f"{folder}/{name}")) if opener is not None else None
     # a script that is written here stands here
-    extent = opened.text.extent()
     here = opened.own and extent is not None and extent.source is context.source
     site = None if here else context.site or _within_command(span_of([path, *args]), context.anchor)
     context.ran.append(opened.text)
     inner = context.with_(site=site, env=context.env)
     inner.files, inner.stdin = below, None
+    inner.inside = (*(context.inside or (context.source.path,)), file)
     found = script_launches(opened.text, inner, [path, *args], depth + 1, site)
     early = expanded_early(opened.text) if opened.own and found else []
     for launch in found:

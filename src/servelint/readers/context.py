@@ -41,12 +41,13 @@ class CommandContext:
         budget: The steps that are left for scripts that a script runs.
         anchor: The command that stands for words which are all written elsewhere.
         explores: Whether the alternatives of a launch are looked for where a script has undecided conditions.
+        inside: The paths of the script files that run each other around the command, the outermost first.
         runtime: Gives how the container is run. It takes longer than to see that it starts no engine.
     """
 
     __slots__ = (
-        "anchor", "budget", "claims", "container", "env", "env_file", "explores", "files", "given", "name", "open", "open_env",
-        "others", "ran", "runtime", "site", "source", "stdin",
+        "anchor", "budget", "claims", "container", "env", "env_file", "explores", "files", "given", "inside", "name", "open",
+        "open_env", "others", "ran", "runtime", "site", "source", "stdin",
     )  # fmt: skip
 
     def __init__(
@@ -69,6 +70,7 @@ class CommandContext:
         self.given: frozenset[str] = frozenset()
         self.anchor: Span | None = None
         self.runtime: Callable[[], Runtime | None] | None = None
+        self.inside: tuple[str, ...] = ()
         self.ran: list[TracedText] = []
         self.others: list[str | None] = []
         self.budget: Budget | None = None

@@ -9,11 +9,11 @@ from servelint.core.launch import Launch, ReleaseClaim, Variable
 from servelint.core.source import Source
 from servelint.core.text import HOLE, TracedText
 from servelint.files.siblings import Neighbours
-from servelint.readers import mentions_engine
 from servelint.readers.commands import script_launches
 from servelint.readers.context import CommandContext, cut_off, env_file, inside, named
 from servelint.readers.installs import installed
 from servelint.readers.registry import Format
+from servelint.readers.scripts import starts_something
 from servelint.syntax.just import Justfile, Recipe
 
 FORMAT = Format(
@@ -75,7 +75,7 @@ class _Recipes:
         """The launches of a recipe."""
         found: list[Launch] = []
         scripts = self.justfile.scripts(recipe)
-        if not any(mentions_engine(text.flat.encode("utf-8", "replace")) for text in scripts):
+        if not any(starts_something(text.flat, self.neighbours) for text in scripts):
             return found
         env = self.environment(recipe)
         claims = self.claims(recipe, set())

@@ -9,12 +9,12 @@ from servelint.core.launch import Branch, Launch, ReleaseClaim, Variable
 from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, TracedText, unknown
 from servelint.files.siblings import Neighbours
-from servelint.readers import mentions_engine
 from servelint.readers.alternatives import attach
 from servelint.readers.commands import script_launches
 from servelint.readers.context import CommandContext, cut_off, env_file, identity, inside, named
 from servelint.readers.installs import installed
 from servelint.readers.registry import Format
+from servelint.readers.scripts import starts_something
 from servelint.syntax.make import Makefile, Rule, Scope
 from servelint.syntax.make import Variable as MakeVariable
 from servelint.syntax.make import read as read_rules
@@ -80,7 +80,7 @@ class _Recipes:
         scope = self.scope(target)
         scripts = self.scripts(rule)
         texts = [scope.expand(raw) for raw in scripts]
-        if not any(mentions_engine(text.flat.encode("utf-8", "replace")) for text in texts):
+        if not any(starts_something(text.flat, self.neighbours) for text in texts):
             return []
         env, open_env = self.environment(scope, target.flat)
         context = CommandContext(

@@ -107,6 +107,7 @@ class _Frame:
         self.name, self.key, self.values, self.writes = "", "", [], False  # type: ignore[var-annotated]
         self.joins = self.scoped = False
         self.local: dict[str, Any] = {}
+        self.head: TracedText | None = None  # the commands before a plus, which go on behind it
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
@@ -136,7 +137,7 @@ class _Reader:
     def __init__(self, source: Source, known: dict[str, TracedText], once: set[str]) -> None:
         self.source = source
         self.known = known
-        self.lists: dict[str, TracedText] = {}
+        self.lists: dict[str, list[TracedText]] = {}
         self.once = once
         self.found: list[Launch] = []
         self.frames = [_Frame("{", 0)]
@@ -160,9 +161,12 @@ class _Reader:
         word = any(two.kind == "[" and any(one.joins for one in self.frames[:at]) for at, two in enumerate(self.frames))
         named = self.path.rpartition(".")[2]
         if not word and (named in _SCRIPTS or (named == "cmd" and frame.kind != "let") or frame.writes):
-            if _ADDED.match(self.source.text, match.end()) is not None:
-                text = TracedText.join((text, TracedText((unknown("...", None, ""),))))
-            self.launch(text)
+            if frame.head is not None and frame.name.rpartition(".")[2] in _JOINS:
+                return  # what stands between the items of a list that follows
+            text = TracedText.join((frame.head, text)) if frame.head is not None else text
+            frame.head = text if _ADDED.match(self.source.text, match.end()) is not None else None
+            if frame.head is None:
+                self.launch(text)
 
     def file(self, name: Any, text: TracedText) -> None:
         """Note what a file starts that the expression writes under a name."""
@@ -171,6 +175,12 @@ class _Reader:
         named = _OTHER_FILE.search(name.flat) if isinstance(name, TracedText) else None
         if named is not None and entry.mentions(text.flat):
             self.found += embedded.of_written(named.group(), text, self.source)
+
+    def unfinished(self, frame: _Frame) -> None:
+        """Note what commands start that go on with something unknown."""
+        if frame.head is not None:
+            self.launch(TracedText.join((frame.head, _rest())))
+            frame.head = None
 
     def launch(self, text: TracedText) -> None:
         """Note what a text of commands starts."""
@@ -230,6 +240,7 @@ class _Reader:
         elif sign == ";" and frame.scoped:
             frame.scoped = False
         elif sign == ";":
+            self.unfinished(frame)
             if not frame.key and frame.kind == "{":
                 self.inherited(match.start())
             if frame.key and len(frame.values) == 1 and frame.values[0][0] is not None:
@@ -239,7 +250,8 @@ class _Reader:
             elif frame.key and len(frame.values) > 1 and (some := self.several(frame, match.start())) is not None:
                 frame.fields[frame.key] = some, Span(self.source, frame.begun, match.start())
             if frame.kind == "let" and frame.key in self.once and frame.values and isinstance(frame.values[0][0], list):
-                self.lists[frame.key] = _line(frame.values[0][0], more=len(frame.values) > 1)
+                listed = [value for value, _ in frame.values[0][0] if isinstance(value, TracedText)]
+                self.lists[frame.key] = [*listed, _rest()] if len(frame.values) > 1 else listed
             self.option(match.start())
             frame.clear()
 
@@ -324,6 +336,7 @@ class _Reader:
         """The end of what stands in brackets."""
         inner = self.frames.pop() if len(self.frames) > 1 else self.frames[-1]
         frame, site = self.frames[-1], Span(self.source, inner.start, match.end())
+        self.unfinished(inner)
         if inner.kind == "{":
             alone = self.path.rpartition(".")[0].endswith("oci-containers.containers") and "image" in inner.fields
             self.found += hcl.container(self.source, inner.fields, self.path, alone=alone)
@@ -334,8 +347,10 @@ class _Reader:
         elif inner.kind == "[" and any(one.joins for one in self.frames) and self.path.rpartition(".")[2] in _ARGUMENTS:
             words = [value for value, _ in inner.values if isinstance(value, TracedText)]
             if _MORE.match(self.source.text, match.end()) is not None:
-                words.append(TracedText((unknown("...", None, ""),)))
-            self.launch(joined(words, " "))
+                words.append(_rest())
+            line = _line(words, quoted=any(one.joins and "oncat" not in one.name for one in self.frames))
+            self.launch(TracedText.join((frame.head, line)) if frame.head is not None else line)
+            frame.head = None
         elif inner.kind == "(":
             texts = [one for one in inner.values if isinstance(one[0], TracedText)]
             program = texts[-1:] if _NAMES_PROGRAM.match(self.source.text, inner.start) is not None else []
@@ -350,13 +365,29 @@ def _alone(values: list[tuple[Any, Span]]) -> str:
     return f'"{text.flat}"' if isinstance(text, TracedText) and text.known else ""
 
 
-def _line(items: list[tuple[Any, Span]], *, more: bool) -> TracedText:
-    """The words of a list as a command line. more: whether others may follow"""
-    words = [value for value, _ in items if isinstance(value, TracedText)]
-    return joined([*words, TracedText((unknown("...", None, ""),))] if more else words, " ")
+def _rest() -> TracedText:
+    """What may follow: any number of words."""
+    return TracedText((unknown("...", None, ""),))
 
 
-def _text(text: TracedText, kind: str, known: dict[str, TracedText], lists: dict[str, TracedText] | None = None) -> TracedText:
+_PLAIN_WORD = re.compile(r"[\w./:=@%+,-]*\Z")
+
+
+def _line(words: list[TracedText], *, quoted: bool) -> TracedText:
+    """A command line of words. quoted: whether each of them stays one word, as `escapeShellArgs` sees to it"""
+    quote = TracedText.of("'")
+    kept = [
+        TracedText.join((quote, one, quote))
+        if quoted and one.known and _PLAIN_WORD.match(one.flat) is None and "'" not in one.flat
+        else one
+        for one in words
+    ]
+    return joined(kept, " ")
+
+
+def _text(
+    text: TracedText, kind: str, known: dict[str, TracedText], lists: dict[str, list[TracedText]] | None = None
+) -> TracedText:
     """What a text says: its escapes resolved, its expressions filled in or unknown."""
 
     def value(match: re.Match[str]) -> TracedText:
@@ -369,7 +400,7 @@ def _text(text: TracedText, kind: str, known: dict[str, TracedText], lists: dict
             return text.cut(match.start() + program.start(group), match.start() + program.end(group))
         line = _JOINED.fullmatch(match.group()) if lists else None
         if line is not None and lists and line["name"] in lists:
-            return lists[line["name"]]
+            return _line(lists[line["name"]], quoted="escape" in match.group())
         named = _NAMED.fullmatch(match.group())
         given = known.get(named.group("name")) if named is not None else None
         return given.placed(text.span(*match.span())) if given is not None else text.unknown(match)

@@ -130,7 +130,11 @@ GLOBS: list[str] = _index["globs"]
 """The names of the files of all TEXT formats, without those of templates."""
 
 
-_SHELL_ENDINGS = (".bash", ".sh")
+_CALLERS = re.compile(
+    r"\.(?:bash|sh|service|mk|just)$|(?:^|/)(?:(?:GNU)?makefile|\.?justfile|procfile|\.gitlab-ci\.ya?ml|\.github/workflows/[^/]+\.ya?ml)$",
+    re.IGNORECASE,
+)
+"""Files that run scripts of their repository."""
 
 
 def named(name: str) -> Format:
@@ -153,8 +157,8 @@ SCRIPT_CALLED = r"(?m)^(?![ \t]*#)[^\n]*?(?<![\w.-])(?:\$\w+/)?((?:[\w.-]+/)*[\w
 
 
 def calls_script(path: str, data: bytes) -> bool:
-    """Whether a shell script names another one, which may start an engine that the first one does not mention."""
-    return path.endswith(_SHELL_ENDINGS) and b".sh" in data and re.search(SCRIPT_CALLED.encode(), data) is not None
+    """Whether a file runs a shell script, which may start an engine that the file itself does not mention."""
+    return b".sh" in data and _CALLERS.search(path) is not None and re.search(SCRIPT_CALLED.encode(), data) is not None
 
 
 def of_syntax(syntax: str) -> list[Format]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from servelint.core import bounds
 from servelint.core.launch import Launch, Mishap, ReleaseClaim, Variable
@@ -19,6 +20,8 @@ from servelint.syntax.placeholders import in_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from servelint.syntax.batch.evaluate import Command
 
 SHELL = Format(
@@ -60,7 +63,12 @@ def read_shell(source: Source, neighbours: Neighbours) -> list[Launch]:
 
     data = source.text.encode("utf-8", "replace")
     silent = not mentions_engine(data) and calls_script(source.path, data)
-    if silent and not _starts_one(source, neighbours):
+    if silent and not starts_one(source.text, partial(neighbours.read, named=False)):
+        return []
+    run, language = current(), _language(source.text)
+    if language is not None:
+        if run is not None and not silent:
+            run.report(Problem(source.path, f"not judged: its name is a shell script's, and it is {language}", note="always"))
         return []
     # bash drops a backslash that ends a file; dash makes it a part of the last word
     lost = _LAST_BACKSLASH.search(source.text) if _BASH.match(source.text) else None
@@ -78,17 +86,53 @@ def read_shell(source: Source, neighbours: Neighbours) -> list[Launch]:
     return script_launches(text, CommandContext(source, env_file=env_file(neighbours), files=neighbours.read), None)
 
 
+_LANGUAGES = (
+    ("PowerShell", r"<#|param\s*\(|\[CmdletBinding|\$[A-Za-z_]\w*[ \t]*=(?!=)|(?:Write|Set|Get|New|Start|Import)-[A-Z]\w+\b"),
+    ("a Windows batch file", r"(?i)@echo[ \t]+(?:off|on)\b|rem[ \t]|setlocal\b|::"),
+    ("Python", r"import[ \t]+\w+(?:[ \t]*,|[ \t]+as\b|\.|[ \t]*$)|from[ \t]+[\w.]+[ \t]+import\b|def[ \t]+\w+\(|\"{3}|'{3}"),
+    ("a web page", r"(?i)<!doctype|<html|<\?xml"),
+    ("a Dockerfile", r"FROM[ \t]+\S+[ \t]*(?:$|AS[ \t])"),
+    ("YAML", r"(?:apiVersion|kind|services|version|name):(?:[ \t]|$)"),
+    ("JSON", r"\{[ \t\n]*\"[^\"\n]*\"[ \t]*:"),
+)
+"""What the first line of code of a file shows that is called a shell script and is written in another language."""
+_POWERSHELL = r"(?m)^[ \t]*(?:\$[A-Za-z_]\w*[ \t]+=[ \t]|Write-(?:Host|Output|Error)\b)|^[^`\n]*[ \t]`[ \t]*$"
+"""Lines that only PowerShell takes: assignments, its commands, continuations."""
+_NO_CODE = r"(?:[ \t]*(?:#(?!!)[^\n]*)?\n)*[ \t]*"
+_INTERPRETER = r"\A#!\s*\S*?(?:env\s+(?:-\S+\s+)*)?(?P<name>python[\d.]*|pwsh|perl|ruby|node|php|Rscript)\b"
+
+
+def _language(text: str) -> str | None:
+    """The other language that a text is written in which is called a shell script; None if it shows none."""
+    interpreter = re.match(_INTERPRETER, text)
+    if interpreter is not None:
+        return "a script of " + interpreter["name"]
+    if text.startswith("#!"):
+        return None
+    skipped = re.match(_NO_CODE, text)
+    start = skipped.end() if skipped is not None else 0
+    found = next((name for name, shape in _LANGUAGES if re.compile(shape, re.MULTILINE).match(text, start)), None)
+    if found is None and "<<" not in text and len(re.findall(_POWERSHELL, text)) > 1:
+        return _LANGUAGES[0][0]
+    return found
+
+
 _CALLED_AT_MOST = 16
 _ENTERED = re.compile(r"(?m)\bcd[ \t]+[^\n;&|]*?(?<![\w.-])((?:[\w.-]+/)*[\w.-]+)/?[\"']?[ \t]*(?:$|[;&|])")
 """A folder that a script enters."""
 
 
-def _starts_one(source: Source, neighbours: Neighbours) -> bool:
-    """Whether a script that mentions no engine calls one that does: directly, or through others."""
+def starts_one(text: str, read: Callable[[str], Source | None]) -> bool:
+    """Whether a text that mentions no engine runs a script that does: directly, or through others.
+
+    Args:
+        text: The text.
+        read: Opens a file by its path below the folder in which the text runs its scripts.
+    """
     from servelint.readers import mentions_engine
 
     asked: dict[str, None] = {}
-    todo = [("", source.text)]
+    todo = [("", text)] if ".sh" in text else []
     while todo:
         folder, text = todo.pop(0)
         folders = ["", *dict.fromkeys(one + "/" for one in _ENTERED.findall(text)), "../"]
@@ -96,12 +140,19 @@ def _starts_one(source: Source, neighbours: Neighbours) -> bool:
             if path in asked or len(asked) >= _CALLED_AT_MOST:
                 continue
             asked[path] = None
-            opened = neighbours.read(path, named=False)
+            opened = read(path)
             if opened is not None and mentions_engine(opened.text.encode("utf-8", "replace")):
                 return True
             if opened is not None:
                 todo.append((path.rpartition("/")[0] + "/" if "/" in path else "", opened.text))
     return False
+
+
+def starts_something(text: str, beside: Neighbours) -> bool:
+    """Whether commands mention an engine, or run a script beside the file that does."""
+    from servelint.readers import mentions_engine
+
+    return mentions_engine(text.encode("utf-8", "replace")) or starts_one(text, partial(beside.read, named=False))
 
 
 def read_crontab(source: Source, neighbours: Neighbours) -> list[Launch]:

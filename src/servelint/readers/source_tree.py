@@ -15,7 +15,7 @@ from servelint.core.text import HOLE, TracedText
 from servelint.engines import images
 from servelint.engines.registry import ENGINES
 from servelint.readers import prepared
-from servelint.readers.installs import repositories
+from servelint.readers.installs import RELEASE, repositories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,21 +51,119 @@ def claim(launches: list[Launch], beside: Neighbours) -> None:
 
     for launch in [other for one in launches for other in one.every]:
         release, image, engine = launch.release, launch.image, launch.engine
-        package = ENGINES[engine].python_package
-        if not package or release.release is not None or release.how not in (None, "pip") or release.rolling:
+        if release.release is not None or release.how not in (None, "pip") or release.rolling:
             continue
         if image is not None and HOLE not in image.flat and images.identify(image).engine is not None:
             continue
-        if engine not in trees:
+        package = ENGINES[engine].python_package
+        if package and engine not in trees:
             trees[engine] = _tree(engine, package, beside)
-        if trees[engine] is not None:
+        if trees.get(engine) is not None:
             launch.release = ReleaseClaim(None, "source", trees[engine])
-        elif launch.container is None and release.how is None and _runs_in_project(launch):
-            if required is None:
-                required = prepared.of_project(text_of)
-            pinned = required.get(engine)
-            if pinned is not None and pinned.release is not None:
-                launch.release = ReleaseClaim(pinned.release, pinned.how, pinned.span, build=pinned.build, assumed=True)
+        elif launch.container is None and release.how is None:
+            said = _of_image(launch, beside) + _of_environment(launch, beside)
+            if package and _runs_in_project(launch):
+                required = prepared.of_project(text_of) if required is None else required
+                said += [required[engine]] if engine in required else []
+            first = said[0] if said else None
+            # files that do not agree say nothing
+            if first is not None and first.release is not None and {one.release for one in said} == {first.release}:
+                launch.release = ReleaseClaim(first.release, first.how, first.span, build=first.build, assumed=True)
+
+
+_SCRIPTS = (".sh", ".bash", ".py", ".slurm", ".sbatch")
+_IMAGES = ("Dockerfile", "Containerfile", "docker/Dockerfile", "Dockerfile.{}", "docker/Dockerfile.{}", "{}.Dockerfile")
+_FOLDERS = ("", "../", "../../")
+
+
+def _of_image(launch: Launch, beside: Neighbours) -> list[ReleaseClaim]:
+    """The release in each image that a Dockerfile around a script makes and copies it into."""
+    from servelint.readers.dockerfile_stages import Stage, stages
+
+    name = launch.source.path.rpartition("/")[2]
+    if not name.endswith(_SCRIPTS):
+        return []
+
+    def brings(stage: Stage) -> bool:
+        copied = [one.instruction.text.flat for one in stage.steps if one.instruction.keyword in ("COPY", "ADD")]
+        started = [word.text.flat for command in (stage.entrypoint, stage.cmd) if command is not None for word in command.words]
+        named = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
+        return any(named.search(one) for one in copied) or (bool(copied) and any(named.search(one) for one in started))
+
+    found: list[ReleaseClaim] = []
+    for folder in _FOLDERS:
+        for path in dict.fromkeys(one.format(launch.engine) for one in _IMAGES):
+            opened = beside.read(folder + path, named=False)
+            if opened is None or name not in opened.text:
+                continue
+            made = [one for one in stages(TracedText.at(opened, 0, len(opened.text))) if brings(one)]
+            found += [one.claims.get(launch.engine, ReleaseClaim()) for one in made]
+    return found
+
+
+_ENVIRONMENT = re.compile(
+    r"(?m)(?P<path>[^\s\"';&|()=]+)/bin/(?:activate|python3?|vllm|sglang)\b"
+    r"|\b(?:conda|mamba|micromamba|source)[ \t]+activate[ \t]+[\"']?(?P<named>[^\s\"';&|]+)"
+)
+"""An environment that a script enters or takes a program from."""
+_SETUPS = tuple(
+    f"{folder}{name}.sh"
+    for folder in ("", "../", "scripts/", "../scripts/", "setup/")
+    for name in (
+        "setup",
+        "install",
+        "setup_env",
+        "setup-env",
+        "setup_venv",
+        "create_env",
+        "install_{}",
+        "setup_{}",
+        "bootstrap",
+    )
+)
+"""Scripts that make the environments of others."""
+_MAKES = r"(?m)^[^#\n]*(?:\bvenv\b|\bvirtualenv\b|\b(?:conda|mamba|micromamba)\b|activate|\w*(?:ENV|env)\w*=)[^\n]*"
+
+
+def _of_environment(launch: Launch, beside: Neighbours) -> list[ReleaseClaim]:
+    """The release in the virtual environment of a script, by each script beside it that makes this environment."""
+    from servelint.readers import installs
+
+    text, own = launch.source.text, launch.source.path.rpartition("/")[2]
+    names = {_name(match["path"] or match["named"], text) for match in _ENVIRONMENT.finditer(text)}
+    name = names.pop() if len(names) == 1 else None
+    if not own.endswith(_SCRIPTS) or name is None or not ENGINES[launch.engine].distributions:
+        return []
+    found: list[ReleaseClaim] = []
+    for path in dict.fromkeys(one.format(launch.engine) for one in _SETUPS):
+        opened = beside.read(path, named=False) if path != own else None
+        if opened is None or "install" not in opened.text:
+            continue
+        lines = [line.replace("-m venv", "-m", 1) for line in re.findall(_MAKES, opened.text)]
+        if not any(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", line) for line in lines):
+            continue
+        folder = path.rpartition("/")[0]
+        whole = TracedText.at(opened, 0, len(opened.text))
+        made = installs.installed(whole, files=beside.below(folder).read if folder else beside.read)
+        if launch.engine in made:
+            claim = made[launch.engine]
+            packages = "|".join([re.escape(one) for one in ENGINES[launch.engine].distributions])
+            pins = {one["release"] for one in re.finditer(_PINNED.format(packages), opened.text)}
+            found.append(claim if pins <= {claim.release} else ReleaseClaim())
+    return found
+
+
+_PINNED = rf"(?i)(?<![\w.-])(?:{{}})==(?P<release>{RELEASE})"
+
+
+def _name(path: str, script: str) -> str | None:
+    """The name of an environment by its path, or by the value that a script gives to the variable of its path."""
+    last = path.rpartition("/")[2]
+    variable = re.fullmatch(r"\$\{?(\w+)\}?", last)
+    if variable is not None:
+        values = re.findall(rf"(?m)^[ \t]*(?:export[ \t]+)?{variable[1]}=[\"']?([^\s\"';]+)", script)
+        last = values[0].rstrip("}").rpartition("/")[2].rpartition(":-")[2] if len(values) == 1 else ""
+    return last if re.fullmatch(r"[\w.-]+", last) else None
 
 
 def _runs_in_project(launch: Launch) -> bool:

@@ -48,6 +48,11 @@ _RAW = re.compile(r"\{\{-?\s*`(?P<text>\{\{[^`]*\}\})`\s*-?\}\}")
 _BRACES_OPENED = re.compile(r"\{\{-?\s*([\"'`])\{\{-?\1\s*-?\}\}")
 _BRACES_CLOSED = re.compile(r"[^\n]*?\{\{-?\s*([\"'`])-?\}\}\1\s*-?\}\}")
 """`{{ '{{' }} env "PORT" {{ '}}' }}`: what this template writes for a later one to fill in, one value."""
+_OPTIONS = re.compile(r"[ \t]*--?[A-Za-z](?:[^\n\"']|\"[^\"\n]*\"|'[^'\n]*')*\n?[ \t]*")
+"""Options, with their values, in one line."""
+_BLANK = TracedText.of(" ")
+_PART = re.compile(r"\"(?P<double>[^\"\\\n]*)\"|'(?P<single>[^'\\\n]*)'|[\w.\[\]|]+")
+"""A part of what an expression joins: a string, or a variable with its filters."""
 _NESTED_AT_MOST = 40
 _LONG = 4000
 
@@ -272,7 +277,7 @@ class _Filler:
                     cut = whole.end() if whole is not None else 0
                     parts += self.conditional([(TracedText.join((head, rest.cut(0, cut))), by) for head, by in heads])
                     return TracedText.join([*parts, rest.cut(cut)])
-                parts += self.branches(at, closing, _last(parts), depth)
+                parts += self.branches(at, closing, parts, depth)
                 at = closing
             elif action.kind == VALUE:
                 parts.append(self.value(action.start, action.end))
@@ -288,7 +293,9 @@ class _Filler:
             if known is not None:
                 return known.placed(written.span(), assumed=True)
         literal = _RAW.fullmatch(written.flat)  # for another program, which fills it later
-        return TracedText((unknown(literal.group("text") if literal is not None else written.shown, written.span()),))
+        if literal is not None:
+            return TracedText((unknown(literal.group("text"), written.span()),))
+        return expression(written)
 
     def heads(self, opening: int, closing: int, before: str, depth: int) -> list[tuple[TracedText, Action]]:
         """The parts of an `if`, each the start of a command that goes on behind its `end`; [] where they are not."""
@@ -305,12 +312,12 @@ class _Filler:
             return []
         return [(self.part(here + 1, there, start, end, depth + 1), self.actions[here]) for here, there, start, end in bounds]
 
-    def branches(self, opening: int, closing: int, before: str, depth: int) -> list[TracedText]:
-        """The parts between an `if` and its `end`, one unknown each. `before`: the last character in front of it."""
+    def branches(self, opening: int, closing: int, written: list[TracedText], depth: int) -> list[TracedText]:
+        """The parts between an `if` and its `end`, one unknown each. written: what stands in front of it."""
         first, last = self.actions[opening], self.actions[closing]
         row = self.rows.get(first.start)
         if row is None or row == self.rows.get(last.start) or depth > _NESTED_AT_MOST:
-            return self.in_line(opening, closing, depth)
+            return self.in_line(opening, closing, written, depth)
         parts: list[tuple[TracedText, Action]] = []
         marks = [opening, *self.elses(opening, closing), closing]
         for here, there in pairwise(marks):
@@ -322,7 +329,7 @@ class _Filler:
         decided = self.decided(marks, parts)
         if decided is not None:
             return decided
-        if self.script and parts and before not in _GOES_ON and all(_is_command(part.flat) for part, _ in parts):
+        if self.script and parts and _last(written) not in _GOES_ON and all(_is_command(part.flat) for part, _ in parts):
             return self.conditional(parts)
         return [piece for part, _ in parts for piece in _perhaps(part)]
 
@@ -345,21 +352,38 @@ class _Filler:
         action = self.actions[index]
         return self.text.flat[action.start : action.end]
 
-    def in_line(self, opening: int, closing: int, depth: int) -> list[TracedText]:
+    def in_line(self, opening: int, closing: int, written: list[TracedText], depth: int) -> list[TracedText]:
         """The same where they stand in one line. Blanks in all of the parts are around the unknown: it is words of its own."""
         first, last = self.actions[opening], self.actions[closing]
         marks = [opening, *self.elses(opening, closing), closing]
         repeats = REPEATS.match(self.written(opening)) is not None and len(marks) == 2
         if repeats and self.truth is not None and self.truth(self.written(opening)) is False:
             return []
-        arms = [self.text.flat[self.actions[here].end : self.actions[there].start] for here, there in pairwise(marks)]
-        arms = [arm for arm in arms if arm.strip()]
+        places = [(here, there, self.actions[here].end, self.actions[there].start) for here, there in pairwise(marks)]
+        places = [place for place in places if self.text.flat[place[2] : place[3]].strip()]
+        arms = [self.text.flat[start:end] for *_, start, end in places]
         if self.script and len(marks) == 2 and arms and arms[0][0].isspace() and "\n" not in arms[0].strip():
             return _perhaps(self.part(opening + 1, closing, first.end, last.start, depth + 1))
+        if arms and self.apart(arms, written, last.end):
+            made = [
+                piece
+                for here, there, start, end in places
+                for piece in [_BLANK, *_perhaps(self.part(here + 1, there, start, end, depth + 1).strip())]
+            ]
+            return [*made, _BLANK]
         before = self.script and bool(arms) and all(arm[0].isspace() for arm in arms)
         after = self.script and bool(arms) and all(arm[-1].isspace() for arm in arms)
-        blank = TracedText.of(" ")
-        return [*[blank] * before, self.value(first.start, last.end), *[blank] * after]
+        return [*[_BLANK] * before, self.value(first.start, last.end), *[_BLANK] * after]
+
+    def apart(self, arms: list[str], written: list[TracedText], end: int) -> bool:
+        """Whether the parts of an `if` in one line are whole words of a command, options with their values."""
+        if not all(_OPTIONS.fullmatch(arm) for arm in arms):
+            return False
+        before = next((part.flat[-1] for part in reversed(written) if part.flat), " ")
+        after = self.text.flat[end : end + 1]
+        return (before.isspace() or all(arm[0].isspace() for arm in arms)) and (
+            not after or after.isspace() or after == "\\" or all(arm[-1].isspace() for arm in arms)
+        )
 
     def elses(self, opening: int, closing: int) -> list[int]:
         found: list[int] = []
@@ -380,6 +404,29 @@ class _Filler:
             if not part.flat.endswith("\n"):
                 made.append(TracedText.of("\n"))
         return [*made, TracedText.of("fi\n")]
+
+
+def expression(written: TracedText) -> TracedText:
+    """What an expression of a template writes: an unknown, or the one text that it writes if it writes any.
+
+    That is so of `{{ '--flag ' ~ value if value else '' }}`.
+    """
+    plain = TracedText((unknown(written.shown, written.span()),))
+    value, _, condition = written.flat.partition(" if ")
+    otherwise = condition.partition(" else ")[2].rstrip("-}").strip()
+    if not condition or otherwise not in ("", "''", '""') or not value.startswith("{{"):
+        return plain
+    start = len(value) - len(value[2:].lstrip("- \t"))
+    parts = list(_PART.finditer(value, start))
+    strings = [one for one in parts if one.lastgroup is not None]
+    if not strings or _PART.sub("", value[start:]).strip(" \t~+"):
+        return plain
+    texts: list[TracedText] = []
+    for part in parts:
+        one = written.cut(*(part.span(part.lastgroup) if part.lastgroup is not None else part.span()))
+        texts.append(one if part in strings else TracedText((unknown("{{ " + one.shown + " }}", one.span()),)))
+    inside = TracedText.join(texts)
+    return TracedText((unknown(written.shown, written.span(), perhaps=inside),)) if inside.pieces else EMPTY
 
 
 def _last(parts: list[TracedText]) -> str:

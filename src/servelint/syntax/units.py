@@ -276,7 +276,7 @@ _WORD = re.compile(r"\S+")
 def _unsure(text: TracedText, match: re.Match[str]) -> TracedText:
     """A word that may not be there, instead of a match."""
     word = text.cut(*match.span())
-    return TracedText((unknown(word.shown, word.span()),))
+    return TracedText((unknown(word.shown, word.span(), perhaps=word),))
 
 
 @dataclass(slots=True, eq=False)

@@ -820,6 +820,10 @@ class TestAdviceForASlipBefore:
         [
             ("vllm serve m/m --model m/m", "delete --model and its value"),
             ("vllm serve half --model m/m", "keep one of them; if half is the value of an option, write the option before it"),
+            (
+                'vllm serve --model m/m --port 1 ""',
+                "delete the empty argument: where a variable leaves it, write ${NAME:?} to have the shell refuse an unset one",
+            ),
         ],
     )
     def test_a_second_model_may_be_a_value(self, command: str, advice: str) -> None:

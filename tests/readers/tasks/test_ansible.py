@@ -206,3 +206,67 @@ def test_blocks_in_a_file_that_a_task_writes(dest: str, content: list[str]) -> N
     site = words[1].site
     assert site is not None
     assert play[site.start : site.end] == "--no-such"
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ("{line: 'ExecStart={{ d }}/bin/vllm serve m --port 8', path: /etc/systemd/system/v.service}", ["m", "--port", "8"]),
+        ("{option: ExecStart, value: '{{ d }}/bin/vllm serve m', path: /etc/systemd/system/v.service}", ["m"]),
+    ],
+)
+def test_a_line_that_a_task_puts_into_a_unit(fields: str, words: list[str]) -> None:
+    module = "lineinfile" if "line:" in fields else "community.general.ini_file"
+    found, marks = marked_launch(f"- {module}: {fields}\n".replace("serve m", "serve \u27e6m\u27e7"), "tasks.yml")
+    assert argv(found) == words
+    assert spans(found.argv)[:1] == marks
+
+
+@pytest.mark.parametrize(
+    "fields", ["{line: '# vllm serve m', path: /a}", "{option: Description, value: vllm serve m, path: /a}", "{path: /a}"]
+)
+def test_another_line(fields: str) -> None:
+    assert launches_in(f"- lineinfile: {fields}\n", "tasks.yml") == []
+
+
+UNIT = (
+    "- copy:\n    dest: /etc/systemd/system/v.service\n    content: |\n      [Service]\n      ExecStart={}/bin/vllm serve m\n"
+)
+
+
+def test_a_list_of_tasks_that_only_writes_files() -> None:
+    assert argv(launch(UNIT.format("{{ d }}"))) == ["m"]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "pinned"),
+    [
+        ("- pip: {name: vllm==0.9.1, virtualenv: '{{ d }}'}\n", "0.9.1"),
+        ("- pip: {name: [torch, vllm==0.9.1], executable: '{{ d }}/bin/pip'}\n", "0.9.1"),
+        ("- pip: {name: vllm, version: 0.9.1, virtualenv: '{{ d }}'}\n", "0.9.1"),
+        ("- command: '{{ d }}/bin/pip install vllm==0.9.1'\n", "0.9.1"),
+        ("- shell: |\n    cd /x\n    {{ d }}/bin/pip install \\\n      vllm==0.9.1\n", "0.9.1"),
+        ("- pip: {name: vllm==0.9.1, virtualenv: /another}\n", None),
+        ("- pip: {name: vllm==0.9.1}\n", None),
+        ("- pip: {name: vllm, virtualenv: '{{ d }}'}\n", None),
+        ("- pip: {name: 'vllm=={{ v }}', virtualenv: '{{ d }}'}\n", None),
+        ("- pip: {name: vllm==0.9.1, virtualenv: '{{ d }}'}\n- pip: {name: vllm==0.9.2, virtualenv: '{{ d }}'}\n", None),
+    ],
+)
+def test_the_release_in_the_environment_of_a_unit(tasks: str, pinned: str | None) -> None:
+    assert launch(tasks + UNIT.format("{{ d }}")).release.release == pinned
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("vllm serve m {% if q %}--quantization {{ q }}{% endif %} --port 1", "--quantization {{ q }}"),
+        ("vllm serve m {{ '--quantization ' ~ q if q else '' }} --port 1", "{{ '--quantization ' ~ q if q else '' }}"),
+    ],
+)
+@pytest.mark.parametrize("task", ['- command: "{}"\n', '- shell: "{}"\n'])
+def test_an_option_that_a_condition_leaves_out(task: str, command: str, option: str) -> None:
+    found = launch(task.format(command))
+    assert argv(found) == ["m", option, "--port", "1"]
+    (other,) = found.alternatives
+    assert argv(other) == ["m", "--quantization", "{{ q }}", "--port", "1"]

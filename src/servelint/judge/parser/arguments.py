@@ -640,6 +640,10 @@ def _model_first(view: ReleaseView) -> list[Violation]:
         advice = "delete --model and its value"
         if written != given:
             advice = f"keep one of them; if {written} is the value of an option, write the option before it"
+        if not written:
+            advice = (
+                "delete the empty argument: where a variable leaves it, write ${NAME:?} to have the shell refuse an unset one"
+            )
         return [Violation("unexpected-argument", model.word.text.span(), message, advice, change=change, safe=True)]
     first = view.config.launch.argv[0] if view.config.launch.argv else None
     if name is None or model is not None or first is None or first.many or not first.text.flat.startswith("-"):

@@ -14,6 +14,7 @@ from servelint.readers.commands import script_launches
 from servelint.readers.context import CommandContext
 from servelint.readers.installs import installed
 from servelint.syntax import yaml
+from servelint.syntax.templates import expression
 from servelint.syntax.yaml import Entries, Node
 
 TYPE_CHECKING = False
@@ -65,7 +66,7 @@ def with_expressions(written: TracedText) -> TracedText:
     """The text with the tool's expressions as unknowns."""
     if "{" not in written.flat or written.flat.count("{{") > _EXPRESSIONS_AT_MOST:
         return written
-    return written.sub(_EXPRESSION, written.unknown)
+    return written.sub(_EXPRESSION, lambda match: expression(written.cut(*match.span())))
 
 
 def optional(source: Source, fields: Entries, *names: str) -> TracedText | None:

@@ -2,27 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from servelint.core import bounds
 from servelint.core.launch import Container, Launch, Word
 from servelint.core.source import Source, Span
+from servelint.core.text import EMPTY, TracedText
 from servelint.engines import entry, images
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.containers import in_container
 from servelint.readers.context import CommandContext
+from servelint.readers.installs import claims
+from servelint.readers.prepared import for_later
 from servelint.readers.registry import YAML, Format
-from servelint.readers.tasks import Environment, each, optional, run, section, text, variables, verbatim, words
+from servelint.readers.tasks import (
+    Claims,
+    Environment,
+    each,
+    optional,
+    run,
+    scalars,
+    section,
+    variables,
+    verbatim,
+    with_expressions,
+    words,
+)
 from servelint.readers.tasks.roles import BLOCKS
-from servelint.syntax import yaml
+from servelint.syntax import templates, yaml
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
 
 FORMAT = Format(
-    "ansible", 36, title="Ansible", about="commands and containers of tasks in playbooks and roles", syntax=YAML, bounded=True
+    "ansible",
+    36,
+    title="Ansible",
+    about="commands and containers of tasks in playbooks and roles, units and scripts that tasks write, and releases that "
+    "they install",
+    syntax=YAML,
+    bounded=True,
 )
 
 _SHELLS = ("shell", "raw")
+_WRITERS = ("copy", "blockinfile", "lineinfile", "ini_file")
 _CONTAINERS = ("docker_container", "podman_container")
 _SETTINGS = {"ipc_mode": "ipc", "ipc": "ipc", "shm_size": "shm_size", "runtime": "runtime"}
 _DEPTH = 12
@@ -36,15 +59,21 @@ def is_mine(source: Source, document: Node) -> bool:
         return False
     plays = [yaml.entries(item) for item in items[:200]]
     return any(
-        ("hosts" in play and not set(BLOCKS).isdisjoint(play)) or "block" in play or _module(play) is not None for play in plays
+        ("hosts" in play and not set(BLOCKS).isdisjoint(play))
+        or "block" in play
+        or _module(play) is not None
+        or any(not {"dest", "path"}.isdisjoint(section(play, key)) for key in play if key.rpartition(".")[2] in _WRITERS)
+        for play in plays
     )
 
 
 def _playbook(source: Source, document: Node) -> list[Launch]:
     found: list[Launch] = []
+    installed: list[tuple[str, Claims]] = []
     for count, (task, env) in enumerate(_tasks(source, document, {}, 0)):
         if bounds.TASKS.passed(count + 1, yaml.span(source, next(iter(task.values()))[0]) if task else None):
             break
+        installed += _installed(source, task)
         found += _written(source, task)
         module = _module(task)
         if module is None:
@@ -57,13 +86,58 @@ def _playbook(source: Source, document: Node) -> list[Launch]:
             found += _container(source, name, section(task, module))
         else:
             found += _command(source, name, task, module, kind, own)
+    for launch in found if installed else []:
+        if launch.container is None and launch.release.how is None:
+            program = launch.verb[0].text.shown if launch.verb else ""
+            own_folder = program.rpartition("/bin/")[0]
+            claims = for_later([claims for folder, claims in installed if folder == own_folder])
+            launch.release = claims.get(launch.engine, launch.release)
     return found
+
+
+def _installed(source: Source, task: Entries) -> list[tuple[str, Claims]]:
+    """The environments that a task installs packages into, "" for the usual one, and the engines among these."""
+    key = next((key for key in task if key.rpartition(".")[2] == "pip"), None)
+    if key is not None:
+        fields = section(task, key)
+        folder = optional(source, fields, "virtualenv")
+        pip = optional(source, fields, "executable")
+        own = folder.shown if folder is not None else pip.shown.rpartition("/bin/")[0] if pip is not None else ""
+        listed = fields["name"][1] if "name" in fields else None
+        if listed is None:
+            return []
+        named = [listed] if yaml.scalar(listed) is not None else scalars(listed)
+        version = optional(source, fields, "version")
+        packages = [verbatim(source, one) for one in named]
+        if version is not None and len(packages) == 1:
+            packages = [TracedText.join((packages[0], TracedText.of("=="), version))]
+        return [(own, claims([_word("pip"), _word("install"), *[Word(one) for one in packages]]))]
+    module = _module(task)
+    kind = module.rpartition(".")[2] if module is not None else ""
+    if module is None or kind in _CONTAINERS:
+        return []
+    node = section(task, module).get("cmd", task[module])[1]
+    if yaml.scalar(node) is None or "install" not in (yaml.scalar(node) or ""):
+        return []
+    found: list[tuple[str, Claims]] = []
+    text = _filled(source, node)
+    for line in re.finditer(r"(?:[^\n\\]|\\\n?)+", text.flat):
+        given = split(text.cut(*line.span()))
+        if given and (made := claims(given)):
+            found.append((given[0].text.shown.rpartition("/bin/")[0], made))
+    return found
+
+
+def _word(text: str) -> Word:
+    return Word(TracedText.of(text))
 
 
 def _written(source: Source, task: Entries) -> list[Launch]:
     """The launches of a file that a task writes out (`copy` with `content`), by what its name and its shape say it is."""
     for key in task:
-        if key.rpartition(".")[2] not in ("copy", "blockinfile"):
+        if key.rpartition(".")[2] in ("lineinfile", "ini_file"):
+            return _line(source, section(task, key))
+        if key.rpartition(".")[2] not in _WRITERS:
             continue
         fields = section(task, key)
         path = optional(source, fields, "dest", "path")
@@ -79,6 +153,26 @@ def _written(source: Source, task: Entries) -> list[Launch]:
             inner = Source(path.shown + ".j2" * filled, content.flat)
             return embedded.moved(read(inner).launches, inner, content, source)
     return []
+
+
+def _line(source: Source, fields: Entries) -> list[Launch]:
+    """The launches of a line that a task puts into a unit: `line: ExecStart=...`, or `value` of the option ExecStart."""
+    from servelint.readers import embedded, read
+
+    held = next((fields[name][1] for name in ("line", "value") if name in fields), None)
+    if held is None or yaml.scalar(held) is None or not entry.mentions(yaml.scalar(held) or ""):
+        return []
+    line = verbatim(source, held)
+    if "line" in fields:
+        exec_start = re.match(r"[ \t]*ExecStart=", line.flat)
+        line = line.cut(exec_start.end()) if exec_start is not None else EMPTY
+    elif yaml.scalar(fields["option"][1] if "option" in fields else None) != "ExecStart":
+        return []
+    if not line.known or not line.flat:
+        return []
+    unit = TracedText.join((TracedText.of("[Service]\nExecStart="), line))
+    inner = Source("override.conf.j2", unit.flat)
+    return embedded.moved(read(inner).launches, inner, unit, source)
 
 
 def _module(task: Entries) -> str | None:
@@ -109,7 +203,7 @@ def _command(source: Source, name: str, task: Entries, module: str, kind: str, e
     node = value if yaml.scalar(value) is not None else given["cmd"][1] if "cmd" in given else None
     if node is None:
         return []
-    written = text(source, node)
+    written = _filled(source, node)
     if kind in _SHELLS:
         return run(written, context, {})
     # no shell: what it would expand stays as it is written
@@ -136,10 +230,15 @@ def _container(source: Source, name: str, fields: Entries) -> list[Launch]:
     return in_container(entrypoint, command, image, context)
 
 
+def _filled(source: Source, node: Node) -> TracedText:
+    """The text of a value, in which Ansible fills in expressions and blocks."""
+    written = verbatim(source, node)
+    return with_expressions(templates.filled(written, script=True) if "{%" in written.flat else written)
+
+
 def _words(source: Source, fields: Entries, key: str) -> list[Word] | None:
-    written = optional(source, fields, key)
-    if written is not None:
-        return split(written)
+    if key in fields and yaml.scalar(fields[key][1]) is not None:
+        return split(_filled(source, fields[key][1]))
     return words(source, fields[key][1]) if key in fields and yaml.items(fields[key][1]) is not None else None
 
 

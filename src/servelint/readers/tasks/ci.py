@@ -17,7 +17,6 @@ from servelint.readers.registry import YAML, Format
 from servelint.readers.tasks import (
     Claims,
     Environment,
-    each,
     optional,
     run,
     scalars,
@@ -128,6 +127,11 @@ def _workflow(source: Source, document: Node, files: Files | None) -> list[Launc
     return found + _steps(source, "runs", runs, {}, identified(None), None, None, files)
 
 
+def _known(env: Environment) -> frozenset[str]:
+    """The variables whose values the file says: a script that reads one of them starts something of its own here."""
+    return frozenset(name for name, one in env.items() if one.value is not None and one.value.known)
+
+
 def _shell(source: Source, fields: Entries) -> str | None:
     """The shell that steps of a workflow or a job use if they name none."""
     given = optional(source, section(section(fields, "defaults"), "run"), "shell")
@@ -185,7 +189,7 @@ def _steps(
             used_image.claims,
             open_env=open_env or "run" not in step,
         )
-        context.files = files
+        context.files, context.given = files, _known(inner)
         found += run(written, context, installed if "run" in step else dict(installed))
         if "GITHUB_ENV" in written.flat:
             open_env = True
@@ -260,7 +264,7 @@ def is_gitlab(source: Source, document: Node) -> bool:
     return bool(jobs) and (named or "stages" in fields or any(not _OF_JOBS.isdisjoint(job) for job in jobs))
 
 
-def _pipeline(source: Source, document: Node) -> list[Launch]:
+def _pipeline(source: Source, document: Node, files: Files | None) -> list[Launch]:
     top = yaml.entries(document)
     found: list[Launch] = []
     extended = {name for _, node in top.values() for name in _extends(yaml.entries(node))}
@@ -269,7 +273,7 @@ def _pipeline(source: Source, document: Node) -> list[Launch]:
             continue  # a template is read in the jobs that take it over
         fields, env, complete = _job(source, top, name)
         if "script" in fields:
-            found += _of_job(source, name, fields, env, open_env=not complete)
+            found += _of_job(source, name, fields, env, files, open_env=not complete)
     return found
 
 
@@ -305,7 +309,9 @@ def _job(source: Source, top: Entries, name: str, depth: int = 0) -> tuple[Entri
     return fields, env, complete
 
 
-def _of_job(source: Source, name: str, fields: Entries, env: Environment, open_env: bool) -> list[Launch]:
+def _of_job(
+    source: Source, name: str, fields: Entries, env: Environment, files: Files | None, *, open_env: bool
+) -> list[Launch]:
     found: list[Launch] = []
 
     def lookup(variable: str) -> TracedText | None:
@@ -322,6 +328,7 @@ def _of_job(source: Source, name: str, fields: Entries, env: Environment, open_e
             image, container = images.identify(named), Container(named, open=True)
     before = fields["before_script"][1] if "before_script" in fields else None
     context = CommandContext(source, name, None, env, container, image.claims, open_env=open_env)
+    context.files, context.given = files, _known(env)
     found += run(script(source, before, fields["script"][1]), context, {})
     if "after_script" in fields:
         found += run(script(source, fields["after_script"][1]), context, {})
@@ -345,4 +352,9 @@ def _gitlab_service(source: Source, name: str, node: Node, env: Environment) -> 
     return in_container(parts[0], parts[1] or [], image, context)
 
 
-read_gitlab = each(_pipeline)
+def read_gitlab(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of the jobs, which begin in the root of the repository."""
+    files = neighbours.read if source.path.rpartition("/")[2].startswith(".gitlab-ci.") else None
+    found = [launch for document in documents for launch in _pipeline(source, document, files)]
+    tell_apart(found)
+    return found

@@ -644,8 +644,8 @@ class Evaluator:
         if len(self.calls) >= bounds.CALLS.most:
             bounds.CALLS.reached(self.anchor)
             return UNSURE
-        if self.calls.count(name) > 1:
-            return UNSURE
+        if name in self.calls and (name != self.calls[-1] or self.calls.count(name) > 1):
+            return UNSURE  # functions that call each other in a circle: what is behind it has been seen
         outer = self.script, self.state.args, self.local_names, self.loops, self.left_early, self.by_default, self.held
         depends = self.state.depends.copy()
         self.read_of(name + "()")
