@@ -493,7 +493,7 @@ class VLLM(Engine):
     ))  # fmt: skip
     server_options = frozenset(("served-model-name",))
     # Gaudi's: https://github.com/HabanaAI/vllm-fork/pull/394
-    options_of_forks = frozenset(("--use-padding-aware-scheduling", "--max-num-prefill-seqs"))
+    options_of_forks = frozenset(("--use-padding-aware-scheduling", "--max-num-prefill-seqs", "--weights-load-device"))
     image_names = r"vllm"
     house_tags = (
         r"(?:[\w.]+[-_.])?vllm-openai(?:$|[-_.])"
