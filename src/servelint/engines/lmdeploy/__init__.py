@@ -25,6 +25,7 @@ class LMDeploy(Engine):
     images = (ImageFamily("openmmlab/lmdeploy", "https://github.com/InternLM/lmdeploy/blob/v0.16.0/docker/Dockerfile"),)
     image_names = r"lmdeploy"
 
+    classes = r"(?<!def )\b(?:\w+\.)?(?:pipeline|serve|TurbomindEngineConfig|PytorchEngineConfig)\("
     words = (b"lmdeploy",)
     stems = ("lmdeploy",)
 
