@@ -15,7 +15,7 @@ class LMDeploy(Engine):
     documentation = "https://lmdeploy.readthedocs.io/en/latest/llm/api_server.html"
     distributions = ("lmdeploy",)
     python_package = "lmdeploy"
-    harvested_since = "0.4.0"
+    harvested_since = "0.2.0"
     unpinned_since = "0.6.0"  # September 2024
 
     command = ("lmdeploy", "serve", "api_server")

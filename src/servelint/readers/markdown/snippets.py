@@ -121,7 +121,7 @@ def _after(line: str, state: str) -> str:
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=(?!=)")
 _OPERATOR = re.compile(r"[|;&]+|[12&]?>>?.*|<|#.*|\\")
-"""A word that ends a command, or that is no argument of it."""
+"""A word that ends a command, or is a comment or a redirection behind it."""
 _FIGURE = re.compile(r".*[\u2190-\u21ff\u2500-\u25ff].*|<-+|[-=]+>")
 """A word of a figure."""
 _VALUE = re.compile(r"[<$\[{\"'.\u2026]|[^/]*/|[\w-]*[\d._-]")
@@ -208,7 +208,7 @@ def _starts_engine(words: list[str]) -> bool:
 
 
 def _are_arguments(words: list[str]) -> bool:
-    """Whether words are arguments, no sentence and no part of a figure."""
+    """Whether words are arguments, neither a sentence nor a part of a figure."""
     plain = 0
     for word in words:
         if _OPERATOR.fullmatch(word) is not None and word != "\\":
