@@ -28,7 +28,10 @@ _MODULES = ("vllm", "sglang", "llamacpp", "trtllm", "lmdeploy", "tgi", "ollama")
 """Modules of servelint.engines with a record, in the order in which engines are listed and tried."""
 
 
-TRITON = r"\btritonserver(?=[\s\"',\\]+--?(?:model|backend|log|grpc|http|exit|disable|strict)[\w-]*[\s=\"',])|[\w./-]*\blaunch_triton_server\.py"
+TRITON = (
+    r"\btritonserver(?=[\s\"',\\]+--?(?:model|backend|log|grpc|http|exit|disable|strict)[\w-]*[\s=\"',])"
+    r"|[\w./-]*\blaunch_triton_server\.py"
+)
 """Pattern of what starts Triton, whose model repository says which engine runs a model, with which settings."""
 
 

@@ -154,8 +154,6 @@ def place(engine: str, release: str) -> Placed | None:
         tabled = _cataloged(engine)
         if tabled and key > sort_key(tabled[-1]):
             return Placed(NEWER, tabled[-1:])  # published, but its source could not be read
-        if tabled and key < sort_key(tabled[0]):
-            return Placed(OLDER, tabled[:1])
         return Placed(KNOWN, [known[keys.index(key)]])
     newer = sum(one < key for one in keys)
     around = known[max(newer - 1, 0) : newer + 1]
