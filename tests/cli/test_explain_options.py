@@ -19,7 +19,7 @@ from tests.running import Workspace
         (["vllm", "disable-log-requests"], "--disable-log-requests of vLLM: 0.6.0 to 0.16.0 and 0.33.0 and later"),
         (["vllm", "VLLM_USE_V1"], "VLLM_USE_V1 of vLLM: 0.6.4 to 0.11.0; gone in 0.11.1"),
         (["sglang", "--stream-output"], "--stream-output of SGLang: 0.4.2 to 0.5.19; gone in 0.5.20"),
-        (["lmdeploy", "backend"], "--backend of LMDeploy: 0.4.0 and later"),
+        (["lmdeploy", "backend"], "--backend of LMDeploy: 0.2.0 and later"),
         (["llama.cpp", "--ctx-size"], "--ctx-size of llama.cpp: b3889 and later"),
     ],
 )

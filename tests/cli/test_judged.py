@@ -149,6 +149,18 @@ def test_other_formats_have_the_closing_line(kind: str, workspace: Workspace) ->
             "import os\nos.system('uvicorn llama_cpp.server.app:app')\n",
             "starts another server of llama.cpp (llama_cpp.server, line 2), which is not judged",
         ),
+        (
+            "from lmdeploy import TurbomindEngineConfig, pipeline\n\npipe = pipeline(m, backend_config=c)\n",
+            "makes an engine of LMDeploy in Python (pipeline, line 3), which is not judged",
+        ),
+        (
+            "from tensorrt_llm import LLM\n\nllm = LLM(model=m)\n",
+            "makes an engine of TensorRT-LLM in Python (LLM, line 3), which is not judged",
+        ),
+        (
+            "from tensorrt_llm import x\nimport os\nos.system('python3 scripts/launch_triton_server.py --world_size=2')\n",
+            "starts another server of TensorRT-LLM (scripts/launch_triton_server.py, line 3), which is not judged",
+        ),
         ("import subprocess\nimport sglang\n\ndef launch_server(port): ...\n", "mentions SGLang"),
         ("import subprocess\nfrom vllm import LLM\nsubprocess.run(c)\n", "mentions vLLM"),
     ],
@@ -156,6 +168,29 @@ def test_other_formats_have_the_closing_line(kind: str, workspace: Workspace) ->
 def test_engine_that_a_program_makes(workspace: Workspace, text: str, rest: str) -> None:
     workspace.file("a.py", text)
     assert f"no launch found in 1 file; a.py {rest}\n" in workspace.run("check", "a.py").err
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("mpirun -n 2 tritonserver --model-repository=/tensorrtllm_backend/models\n", "TensorRT-LLM (tritonserver, line 1)"),
+        (
+            "docker run nvcr.io/nvidia/tritonserver:24.08-trtllm-python-py3 \\\n  tritonserver --model-repository /repo\n",
+            "TensorRT-LLM (tritonserver, line 2)",
+        ),
+        ("# vllm\ntritonserver --model-store /vllm_backend/models\n", "vLLM (tritonserver, line 2)"),
+    ],
+)
+def test_triton_around_an_engine(workspace: Workspace, text: str, rest: str) -> None:
+    workspace.file("a.sh", text)
+    said = f"no launch found in 1 file; a.sh starts another server of {rest}, which is not judged\n"
+    assert said in workspace.run("check", "a.sh").err
+
+
+@pytest.mark.parametrize("text", ["tritonserver --model-repository /repo\n", "docker pull tritonserver  # vllm\n"])
+def test_triton_alone(workspace: Workspace, text: str) -> None:
+    workspace.file("a.sh", text)
+    assert "another server" not in workspace.run("check", "a.sh").err
 
 
 def test_github_has_a_notice_where_not_all_was_judged(workspace: Workspace) -> None:

@@ -192,14 +192,19 @@ def test_a_rule_that_needs_another_option_is_not_undecided() -> None:
 
 
 @pytest.mark.parametrize(
-    ("release", "checked"),
-    [("1.2.0", True), ("1.2.1", True), ("1.3.0rc5.post1", True), ("1.3.0rc29", True), ("1.4.0rc1", False), ("0.16.0", False)],
+    ("release", "checked", "known"),
+    [
+        *(("1.2.0", True, True), ("1.2.1", True, True), ("1.3.0rc5.post1", True, True), ("1.3.0rc29", True, True)),
+        ("1.4.0rc1", True, False),  # judged as its neighbour
+        ("0.16.0", False, True),
+    ],
 )
-def test_a_known_release_whose_options_are_not_known_is_said(release: str, checked: bool) -> None:
+def test_a_published_release_whose_options_are_not_known_is_said(release: str, checked: bool, known: bool) -> None:
     record = judged(
         launch_in(f"docker run nvcr.io/nvidia/tensorrt-llm/release:{release} trtllm-serve m\n", "run.sh"), Settings()
     )
-    assert (record.checked, record.whole) == (checked, checked)
+    assert (record.checked, record.known, record.whole) == (checked, known, checked and known)
+    assert ("newer than every release that servelint knows" in record.assumption) is not known
 
 
 @pytest.mark.parametrize(

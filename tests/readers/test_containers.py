@@ -77,6 +77,12 @@ def test_a_variable_is_the_image_or_options(text: str, image: str, command: list
     assert run.open is ("OPTIONS" in text)
 
 
+@together("container", ["$NAME", "$(docker ps -q)", "$(docker ps | grep node)", '"$NAME"'])
+def test_the_container_of_exec_may_be_a_variable(container: str) -> None:
+    assert argv(launch_in(f"docker exec -it {container} vllm serve a/b --port 1", "run.sh")) == ["a/b", "--port", "1"]
+    assert argv(launch_in(f"docker exec {container} /bin/bash -c 'vllm serve a/b'", "run.sh")) == ["a/b"]
+
+
 def test_the_last_of_an_option_counts() -> None:
     run = parse(words("--ipc private --ipc host --shm-size 1g house/server:1"))
     last = run.last("--ipc")

@@ -191,7 +191,7 @@ def test_the_place_in_a_markdown_cell() -> None:
 
 @pytest.mark.parametrize(
     "lines",
-    [["Run `vllm serve a/b`."], ["```python", "vllm serve a/b", "```"], ["vllm serve a/b"], ["```", "no engine", "```"]],
+    [["Run `vllm serve a/b`."], ["```output", "vllm serve a/b", "```"], ["vllm serve a/b"], ["```", "no engine", "```"]],
 )
 def test_what_a_markdown_cell_does_not(lines: list[str]) -> None:
     assert launches_in(notebook(cell(*lines, kind="markdown")), "a.ipynb") == []

@@ -9,7 +9,7 @@ from servelint.core.data import load_data
 from servelint.core.launch import ReleaseClaim
 from servelint.core.text import HOLE, TracedText
 from servelint.engines.registry import ENGINES, Engine, EntryPoint, ImageFamily, Wrapper, derived
-from servelint.engines.releases import NEVER, NEWER, known_releases, place, release_key
+from servelint.engines.releases import NEVER, NEWER, OLDER, known_releases, place, release_key
 
 _RELEASE = (
     r"^v?(?P<release>\d+\.\d+\.\d+(?:\.\d+)?(?:(?:a|b|rc)\d+)?(?:\.post\d+)?(?:\.dev\d+)?)"
@@ -209,6 +209,9 @@ def _claim(engine: str, family: ImageFamily, tag: TracedText | None, *, pinned: 
         return ReleaseClaim(short.group("release"), "image", tag.span())
     minor = re.match(rf"v?(\d+\.\d+)(?:-(?:{family.builds}))?$", tag.flat) if family.minor_tags and tag.known else None
     newest = _newest_of(engine, minor.group(1)) if minor is not None else None
+    older = place(engine, minor.group(1)) if minor is not None else None
+    if newest is None and minor is not None and older is not None and older.kind == OLDER:
+        newest = minor.group(1)
     if newest is not None:
         return ReleaseClaim(newest, "image", tag.span())
     if tag.known and not pinned and re.match(family.rolling or _ROLLING, tag.flat):

@@ -28,6 +28,13 @@ _MODULES = ("vllm", "sglang", "llamacpp", "trtllm", "lmdeploy", "tgi", "ollama")
 """Modules of servelint.engines with a record, in the order in which engines are listed and tried."""
 
 
+TRITON = (
+    r"\btritonserver(?=[\s\"',\\]+--?(?:model|backend|log|grpc|http|exit|disable|strict)[\w-]*[\s=\"',])"
+    r"|[\w./-]*\blaunch_triton_server\.py"
+)
+"""Pattern of what starts Triton, whose model repository says which engine runs a model, with which settings."""
+
+
 class Launcher:
     """A program that starts an engine and reads the engine's options beside options of its own.
 
@@ -537,7 +544,8 @@ class Engine:
     """Pattern of the calls with which a Python program makes an engine of its own, "" for none that is known."""
 
     other_servers: str = ""
-    """Pattern of what starts a server of another project around the engine, whose options are not judged; "" for none."""
+    """Pattern of what starts a server of another project around the engine, whose options are not judged; "" for none. A file
+    that does not name the engine does not start it."""
 
     # -- environment variables
 

@@ -151,6 +151,9 @@ def place(engine: str, release: str) -> Placed | None:
         return None
     keys = [sort_key(one) for one in known]
     if key in keys:
+        tabled = _cataloged(engine)
+        if tabled and key > sort_key(tabled[-1]):
+            return Placed(NEWER, tabled[-1:])  # published, but its source could not be read
         return Placed(KNOWN, [known[keys.index(key)]])
     newer = sum(one < key for one in keys)
     around = known[max(newer - 1, 0) : newer + 1]

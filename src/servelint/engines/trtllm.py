@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.engines.registry import Dialect, Engine, ImageFamily, Launcher, Start
+from servelint.engines.registry import TRITON, Dialect, Engine, ImageFamily, Launcher, Start
 
 _TRITON = "https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/introduction/compatibility.html"
 
@@ -69,11 +69,14 @@ class TensorRTLLM(Engine):
     )
     image_names = r"tensorrt-llm|trtllm"
 
-    words = (b"trtllm", b"tensorrt-llm", b"tensorrt_llm")
+    words = (b"trtllm", b"tensorrt-llm", b"tensorrt_llm", b"tensorrtllm", b"launch_triton_server")
     stems = ("trtllm", "tensorrt")
     platforms = {"dynamo": "trtllm", "llmaz": "tensorrt-llm"}
 
     dialect = Dialect("model", abbreviations=False, next_word=True, last=True)  # click
+    # https://github.com/triton-inference-server/tensorrtllm_backend
+    other_servers = TRITON
+    classes = r"(?<!def )\b(?:\w+\.)?LLM\("
     object_files = (("--config", "--extra_llm_api_options", "--extra-engine-args"), "_autodeploy")
     fields_checked_since = "0.21.0"  # the first release whose classes are known
     value_kinds_of_options = {

@@ -391,7 +391,8 @@ def _of_parser(
         reported = {one.span for one in shared}
         launch.unsure += [span for word in strange if (span := head_of(word)) is not None and span not in reported]
     if releases.rolling or (releases.unlisted is not None and not releases.exact):
-        shared = [one for one in shared if not one.new]
+        said = releases.rolling and _follows_releases(launch)
+        shared = [one.unless_newer() if one.new else one for one in shared if not one.new or (said and one.refused)]
     elif not releases.exact:
         shared = [one.unless_newer() if one.new else one for one in shared]
     if not releases.rolling:
@@ -408,6 +409,13 @@ def _of_parser(
     if found and releases.known and not releases.exact and not releases.rolling and releases.unlisted is None:
         _name_span(found, launch, configs[-1], releases)
     return found
+
+
+def _follows_releases(launch: Launch) -> bool:
+    """Whether a launch runs on the newest published release, not on the newest build of a development branch."""
+    claim = launch.release
+    tag = claim.span.text if claim.span is not None and claim.how == "image" else ""
+    return not ENGINES[launch.engine].numbered_builds and (not tag or tag.startswith("latest"))
 
 
 _LIFE = r" (?:was removed in|exists from|for every earlier release) "

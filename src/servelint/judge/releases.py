@@ -139,7 +139,9 @@ def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, lis
         return Releases([given], exact=True, rolling=False, how="settings", unlisted=strange), configs(launch, [given])
     followed = _followed(launch)
     if claim.rolling and followed:
-        return Releases(followed[-1:], exact=False, rolling=True, how=claim.how), configs(launch, followed[-1:])
+        catalog = load(launch.engine)
+        tabled = [one for one in followed if catalog is not None and catalog.index(one) is not None] or followed
+        return Releases(tabled[-1:], exact=False, rolling=True, how=claim.how), configs(launch, tabled[-1:])
     read = read_of(launch)
     before = _started_by.get(launch)
     if before is not None and before[0] == read:

@@ -132,7 +132,7 @@ def parse(words: list[Word], kind: str = "run") -> ContainerRun:
     while at < len(words):
         word = words[at]
         flat = word.text.flat
-        if word.many and not _is_image(words, at):
+        if word.many and not (_is_container(words, at) if kind == "exec" else _is_image(words, at)):
             open_options = True
             at += 1
             continue
@@ -174,6 +174,12 @@ def _short(words: list[Word], at: int, options: list[tuple[str, Word | None]], a
         options.append((name, words[at + 1] if at + 1 < len(words) else None))
         return at + 2
     return at + 1
+
+
+def _is_container(words: list[Word], at: int) -> bool:
+    """Whether an unquoted unknown word stands for the container: a program that starts an engine, or a shell, follows."""
+    name = entry.program(words[at + 1]) if at + 1 < len(words) else None
+    return (name is not None and (name in commands.SHELLS or entry.is_program(name))) or _is_image(words, at)
 
 
 def _is_image(words: list[Word], at: int) -> bool:

@@ -41,7 +41,8 @@ FORMAT = Format(
     r"|\bdef \w*(?:cmd|command|argv)\w*\(|execute_\w*command|execute_shell|SessionExecute|\.containers\.(?:run|create)"
     r"|write_text|\bblob\(|\blocal_resource\(|\.write(?:lines)?\(|#!/(?:usr/)?bin/"
     r"|\bcommand=\s*[\[\w]|\bV1Container\b|PodOperator\b|DockerOperator\b|\bsky\.Task\b|\bimage_uri\s*=|serving_container_image_uri|\bPrimaryContainer\b"
-    r"|\b(?:run_server|run_server_worker|launch_server|LLM|LLMConfig|(?:Async)?EngineArgs|(?:Async)?LLMEngine(?:\.\w+)?|Engine|ServerArgs)\(",
+    r"|\b(?:run_server|run_server_worker|launch_server|LLM|LLMConfig|(?:Async)?EngineArgs|(?:Async)?LLMEngine(?:\.\w+)?|Engine|ServerArgs|pipeline"
+    r"|(?:Turbomind|Pytorch)EngineConfig)\(",
     unnamed=r"(?m)\A(?:#!.*python|(?:#[^\n]*\n|\s)*(?:\"\"\"|(?:from|import) \w))",
 )
 
@@ -105,7 +106,7 @@ def read(source: Source, neighbours: Neighbours, environment: dict[str, TracedTe
 
 
 def objects(source: Source, claims: dict[str, ReleaseClaim] | None = None) -> list[Launch]:
-    """Read the engines alone that a script makes: the cells of a notebook, or a block of a page.
+    """Read the engines alone that a script makes, such as the cells of a notebook.
 
     Args:
         source: The script.
@@ -117,6 +118,14 @@ def objects(source: Source, claims: dict[str, ReleaseClaim] | None = None) -> li
     reader.claims.update(claims or {})
     calls(source, reader.only_made)
     return reader.found
+
+
+def snippet(source: Source) -> list[Launch]:
+    """Read the launches of Python that a page shows. A page may leave out parts: what is not valid is passed over."""
+    reader = _Reader(source, Neighbours(None))
+    magic, _ = calls(source, reader.call)
+    reader.handed_over()
+    return reader.found + (notebook.of_script(source)[0] if magic else [])
 
 
 class _Reader:

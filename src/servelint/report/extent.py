@@ -74,7 +74,8 @@ def mentions(source: Source) -> str:
 
 def not_judged(source: Source) -> str:
     """Return what a file starts that is not judged: "makes an engine of vLLM in Python (LLM, line 12)"; "" for nothing."""
-    for record in ENGINES.values():
+    lowered = source.text.encode("utf-8", "replace").lower()
+    for record in [one for one in ENGINES.values() if any(word in lowered for word in one.words)]:
         other = re.search(record.other_servers, source.text) if record.other_servers else None
         if other is not None:
             line, _ = source.position(other.start())
@@ -83,7 +84,8 @@ def not_judged(source: Source) -> str:
         return ""
     imported = {match.group(1) for match in re.finditer(r"(?m)^[ \t]*(?:from|import) (\w+)", source.text)}
     for record in ENGINES.values():
-        call = re.search(record.classes, source.text) if record.classes and imported & {record.id, "ray"} else None
+        packages = {record.id, record.python_package, "ray"}
+        call = re.search(record.classes, source.text) if record.classes and imported & packages else None
         if call is not None:
             line, _ = source.position(call.start())
             return f"makes an engine of {record.name} in Python ({call.group()[:-1]}, line {line})"

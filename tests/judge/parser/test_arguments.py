@@ -636,7 +636,25 @@ class TestWhichRelease:
         assert {finding.release for finding in in_file(text)} <= {newest("vllm")}
 
     def test_of_a_rolling_tag_may_be_newer_than_what_is_known(self) -> None:
-        assert kinds_in(COMPOSE.format(image="vllm/vllm-openai:latest", options="--an-option-of-tomorrow")) == []
+        text = COMPOSE.format(image="vllm/vllm-openai:latest", options="--an-option-of-tomorrow")
+        assert [(one.rule, one.severity) for one in in_file(text)] == [("vllm/unknown-option", "warning")]
+        for tag in ("nightly", "v0.99.0"):  # a build of the branch, a release that is not known
+            assert kinds_in(text.replace(":latest", f":{tag}")) == []
+
+    @pytest.mark.parametrize(
+        ("image", "command"),
+        [
+            ("lmsysorg/sglang", "python -m sglang.launch_server --model-path a/b"),
+            ("openmmlab/lmdeploy", "lmdeploy serve api_server a/b"),
+            ("nvcr.io/nvidia/tensorrt-llm/release", "trtllm-serve a/b"),
+            ("ghcr.io/huggingface/text-generation-inference", "--model-id a/b"),
+        ],
+    )
+    def test_of_a_rolling_tag_grades_all_engines_alike(self, image: str, command: str) -> None:
+        for tag in ("", ":latest"):
+            found = findings_in(f"docker run --gpus all {image}{tag} {command} --frobnicate 1\n", "run.sh")
+            (one,) = [one for one in found if one.rule.endswith("/unknown-option")]
+            assert (one.severity, one.message.endswith("for every earlier release that is known")) == ("warning", True)
 
     @pytest.mark.parametrize(
         "options",

@@ -105,7 +105,7 @@ class TestOthers:
     @pytest.mark.parametrize(
         ("language", "code"),
         [
-            ("python", "from vllm import LLM\nllm = LLM(**c)\nimport os\nos.system('vllm serve m')\n"),
+            ("python", "from vllm import LLM\nllm = LLM(**c)\nprint('vllm serve m')\n"),
             ("diff", "-vllm serve m --swap-space 4\n+vllm serve m\n"),
             ("toml", "[tool.vllm]\ncommand = 'vllm serve m'\n"),
             ("mermaid", "graph TD\nvllm serve m\n"),

@@ -38,7 +38,7 @@ class TestCommands:
     def test_languages_of_commands(self, language: str) -> None:
         assert argv(launch_in(bash("vllm serve m", language), "README.md")) == ["m"]
 
-    @pytest.mark.parametrize("language", ["python", "text", "output", "http", "rust", "xml"])
+    @pytest.mark.parametrize("language", ["python", "text", "output", "log", "http", "rust", "xml"])
     def test_languages_of_other_things(self, language: str) -> None:
         assert launches_in(bash("vllm serve m", language), "README.md") == []
 

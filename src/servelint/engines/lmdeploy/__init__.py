@@ -15,7 +15,7 @@ class LMDeploy(Engine):
     documentation = "https://lmdeploy.readthedocs.io/en/latest/llm/api_server.html"
     distributions = ("lmdeploy",)
     python_package = "lmdeploy"
-    harvested_since = "0.4.0"
+    harvested_since = "0.2.0"
     unpinned_since = "0.6.0"  # September 2024
 
     command = ("lmdeploy", "serve", "api_server")
@@ -25,6 +25,7 @@ class LMDeploy(Engine):
     images = (ImageFamily("openmmlab/lmdeploy", "https://github.com/InternLM/lmdeploy/blob/v0.16.0/docker/Dockerfile"),)
     image_names = r"lmdeploy"
 
+    classes = r"(?<!def )\b(?:\w+\.)?(?:pipeline|serve|TurbomindEngineConfig|PytorchEngineConfig)\("
     words = (b"lmdeploy",)
     stems = ("lmdeploy",)
 

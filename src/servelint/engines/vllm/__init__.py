@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.engines.registry import Dialect, Engine, EntryPoint, ImageFamily, Launcher, Start, Wrapper
+from servelint.engines.registry import TRITON, Dialect, Engine, EntryPoint, ImageFamily, Launcher, Start, Wrapper
 
 _MAKERS = (
     EntryPoint("python3", "-m", "vllm.entrypoints.openai.api_server", until="0.11.0"),
@@ -505,7 +505,7 @@ class VLLM(Engine):
     ))  # fmt: skip
     server_options = frozenset(("served-model-name",))
     # Gaudi's: https://github.com/HabanaAI/vllm-fork/pull/394
-    options_of_forks = frozenset(("--use-padding-aware-scheduling", "--max-num-prefill-seqs"))
+    options_of_forks = frozenset(("--use-padding-aware-scheduling", "--max-num-prefill-seqs", "--weights-load-device"))
     image_names = r"vllm"
     house_tags = (
         r"(?:[\w.]+[-_.])?vllm-openai(?:$|[-_.])"
@@ -573,6 +573,8 @@ class VLLM(Engine):
     unset_by = (frozenset(("none", "nullable_str", "parse_reasoning_parser")), ("", "None"))
     lowered = ("quantization",)  # a validator of ModelConfig, before anything looks at it
 
+    # https://github.com/triton-inference-server/vllm_backend
+    other_servers = TRITON
     classes = (
         r"(?<!def )\b(?:LLM|LLMConfig|(?:Async)?EngineArgs|(?:Async)?LLMEngine(?:\.from_\w+)?"
         r"|(?:api_server\.)?run_server(?:_worker)?)\("

@@ -1,8 +1,8 @@
 """Commands in Markdown: fenced code, indented code and consoles, each block a script of its own.
 
-Prose and inline code are not read, and of Python only the engines that it makes. A compose file, a Kubernetes object, a
-Dockerfile or a unit in a block is read as the file that it shows. What the page means to be filled in (`<model>`, `...`) is
-unknown.
+Prose and inline code are not read. A Python script, a compose file, a Kubernetes object, a Dockerfile or a unit in a block is
+read as the file that it shows. Of a block that is marked as text or as something that it is not, lines that plainly start an
+engine are read. What the page means to be filled in (`<model>`, `...`) is unknown.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from servelint.readers.commands import script_launches
 from servelint.readers.context import CommandContext
 from servelint.readers.markdown import snippets
 from servelint.readers.markdown.blocks import (
+    BATCH,
     CONSOLE,
     DOCKERFILE,
     KINDS,
     MARKDOWN,
+    OUTPUT,
     PLAIN,
     POWERSHELL,
     PYTHON,
@@ -44,7 +46,7 @@ FORMAT = Format(
     "markdown",
     130,
     title="Markdown",
-    about="fenced and indented code, consoles, PowerShell, files that a block shows, engines that Python makes",
+    about="fenced and indented code, consoles, PowerShell, files and Python that a block shows, commands in blocks of text",
     files=("*.markdown", "*.md", "*.mdx"),
     unnamed=r"(?m)^[ \t]*(?:```|~~~)",
     languages=("markdown",),
@@ -91,7 +93,7 @@ def of_blocks(shown: Iterable[Block], source: Source, depth: int = 0) -> list[La
 
 def _installed(block: Block) -> dict[str, ReleaseClaim]:
     """What the commands of a block install, which a reader has when a later block is typed."""
-    if KINDS.get(block.language, SHELL if not block.language else None) not in (SHELL, CONSOLE, PLAIN):
+    if KINDS.get(block.language, SHELL if not block.language else None) not in (SHELL, CONSOLE, PLAIN, OUTPUT):
         return {}
     if "install" not in block.text.flat or kind_of(block.text.flat) is not None:
         return {}
@@ -116,22 +118,32 @@ def _named_apart(launches: list[Launch], before: list[Launch]) -> list[Launch]:
 
 def _launches(block: Block, source: Source, depth: int) -> list[Launch]:
     kind = KINDS.get(block.language, SHELL if not block.language else None)
-    if kind is None:
-        return []
+    if kind in (BATCH, POWERSHELL) and _POSIX.search(block.text.flat) and not _WINDOWS.search(block.text.flat):
+        kind = SHELL
     if kind == MARKDOWN:
         return launches(block.text, source, depth + 1) if depth < _DEPTH else []
-    if kind in (SHELL, CONSOLE, PLAIN, POWERSHELL):
-        shown = kind_of(block.text.flat) if not block.language or kind == PLAIN else None
-        return _shown_file(shown, block.text, source) if shown is not None else _commands(block, kind, source)
-    return _shown_file(kind, block.text, source)
+    if kind in (SHELL, CONSOLE, PLAIN, OUTPUT, POWERSHELL):
+        shown = kind_of(block.text.flat) if not block.language or kind in (PLAIN, OUTPUT) else None
+        of_file = _shown_file(shown, block.text, source) if shown is not None else []
+        # `Command:` above one looks like YAML
+        return of_file if of_file or (shown is not None and kind != PLAIN) else _commands(block, kind, source)
+    found = _shown_file(kind, block.text, source) if kind is not None else []
+    if found:
+        return found
+    meant = snippets.unmarked(block.text, mixed=False)  # commands that are marked as another language
+    return _run(meant, source) if meant is not None else []
 
 
 def _commands(block: Block, kind: str, source: Source) -> list[Launch]:
     typed = snippets.commands(block.text)
+    if typed is None and kind == OUTPUT:
+        return []
     if typed is None and kind == PLAIN:
-        return []  # output
+        typed = snippets.unmarked(block.text, mixed=True)
+        if typed is None:
+            return []
     text = typed if typed is not None else snippets.continued(block.text)
-    if not block.language or kind == PLAIN:
+    if not block.language or kind in (PLAIN, OUTPUT):
         text = snippets.without_prose(text)
     if kind == POWERSHELL:
         return _counted(of_statements(placeholders.in_page(text, script=True), source, None))
@@ -143,6 +155,8 @@ def _commands(block: Block, kind: str, source: Source) -> list[Launch]:
     return found
 
 
+_POSIX, _WINDOWS = re.compile(r"[ \t]\\\r?\n"), re.compile(r"[`^][ \t]*\r?\n")
+"""How a line goes on in a shell, and in the shells of Windows, whose names pages also give to commands of Linux."""
 _LEAVES = re.compile(r"^exit[ \t]*(?=\r?$|#)", re.MULTILINE)
 """What a reader types to leave a container, behind which the page goes on."""
 
@@ -234,7 +248,7 @@ def _file_launches(kind: str, shown: Source) -> list[Launch]:
     if kind == PYTHON:
         from servelint.readers import python
 
-        return python.objects(shown)
+        return python.snippet(shown)
     if kind == YAML:
         return _documents(shown, nowhere)
     if kind == JSON:

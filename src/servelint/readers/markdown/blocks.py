@@ -329,14 +329,15 @@ def _shown(markup: str) -> str | None:
     return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else None
 
 
-SHELL, CONSOLE, PLAIN, POWERSHELL, MARKDOWN = "shell", "console", "plain", "powershell", "markdown"
+SHELL, CONSOLE, PLAIN, OUTPUT, POWERSHELL, MARKDOWN = "shell", "console", "plain", "output", "powershell", "markdown"
 PYTHON = "python"
 DOCKERFILE, UNIT, MAKEFILE, BATCH = "dockerfile", "unit", "makefile", "batch"
 
 _LANGUAGES = {
     SHELL: "ash bash cli cmdline command commandline dash fish ksh sh shell shellscript zsh",
     CONSOLE: "bash-session console consolesession session sh-session shell-session shellsession terminal zsh-session",
-    PLAIN: "log none output plain plaintext stdout text txt",
+    PLAIN: "code codeblock example none plain plaintext raw text txt",
+    OUTPUT: "log logs output stdout",
     POWERSHELL: "posh powershell ps1 pwsh",
     MARKDOWN: "markdown md mdx myst",
     PYTHON: "python python3 py",
@@ -348,4 +349,4 @@ _LANGUAGES = {
     BATCH: "bat batch batchfile cmd dos dosbatch winbatch",
 }
 KINDS = {name: kind for kind, names in _LANGUAGES.items() for name in names.split()}
-"""name -> kind; what is not here is a language that starts no engine as a command does."""
+"""name -> kind; what is not here is a language that servelint does not read."""

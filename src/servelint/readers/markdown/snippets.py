@@ -1,14 +1,19 @@
-"""Commands as pages show them: placeholders for the reader to fill in, consoles with prompts.
+"""Commands as pages show them: placeholders for the reader to fill in, consoles with prompts, commands among other text.
 
 What a page means to be filled in or added (`<model>`, `{port}`, `[options]`, `...`) is unknown. Of a console, only what was
-typed after a prompt counts.
+typed after a prompt counts. Of a block that is not marked as one of commands, only lines that plainly are commands do.
 """
 
 from __future__ import annotations
 
 import re
 
+from servelint.core.launch import Word
 from servelint.core.text import EMPTY, TracedText
+from servelint.engines import entry
+from servelint.engines.registry import ENGINES
+from servelint.readers.commands import SHELLS, WRAPPERS
+from servelint.readers.containers import TOOLS
 from servelint.readers.markdown.blocks import lines_of
 
 _WHO = (
@@ -112,3 +117,103 @@ def _after(line: str, state: str) -> str:
             break
         at += 1
     return quote or ("<" + heredoc["word"] if heredoc is not None else "")
+
+
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=(?!=)")
+_OPERATOR = re.compile(r"[|;&]+|[12&]?>>?.*|<|#.*|\\")
+"""A word that ends a command, or is a comment or a redirection behind it."""
+_FIGURE = re.compile(r".*[\u2190-\u21ff\u2500-\u25ff].*|<-+|[-=]+>")
+"""A word of a figure."""
+_VALUE = re.compile(r"[<$\[{\"'.\u2026]|[^/]*/|[\w-]*[\d._-]")
+"""How a model or a path begins, which a word of a sentence does not."""
+_PLAIN_WORD = re.compile(r"[A-Za-z]+[,.:]?")
+_SENTENCE_AT_LEAST = 3
+_WORDS_AT_MOST = 40
+_AROUND = frozenset((
+    *("apt", "apt-get", "cd", "conda", "curl", "echo", "export", "git", "hf", "huggingface-cli", "mkdir", "modelscope", "pip"),
+    *("pip3", "rm", "set", "source", "sudo", "tmux", "ulimit", "unset", "uv", "wget"),
+))  # fmt: skip
+"""Programs of commands beside those that start an engine."""
+_PREPARES = frozenset(("conda", "export", "pip", "pip3", "sudo", "uv"))
+"""Those of them that may say what the engine finds: its release, its variables."""
+
+
+def unmarked(text: TracedText, *, mixed: bool) -> TracedText | None:
+    """Find the commands of a block that is not marked as one of commands, and has no prompts.
+
+    Args:
+        text: the block.
+        mixed: whether other lines may come before the first command, as in a text; a block of another language that is
+            written as one of commands begins with one.
+
+    Returns:
+        The lines that start an engine and those that prepare it; None if no line plainly starts one.
+    """
+    kept: list[TracedText] = []
+    starts = False
+    for start, end in _joined(text.flat):
+        words = text.flat[start:end].replace("\\\n", " ").replace("\\\r\n", " ").split()
+        magic = re.match(r"[ \t]*!", text.flat[start:end])
+        if magic is not None:
+            words[0] = words[0][1:]
+        words = [word for word in words if word]
+        if not words or words[0].startswith("#"):
+            continue
+        begins = _starts_engine(words)
+        if not begins and not mixed and not starts and not kept and not _is_command(words):
+            return None
+        if begins or _prepares(words):
+            kept.append(text.cut(start + (magic.end() if magic is not None else 0), end))
+        starts = starts or begins
+    return TracedText.join(kept) if starts else None
+
+
+def _joined(flat: str) -> list[tuple[int, int]]:
+    """The lines of a text, each with those that a backslash joins to it."""
+    found: list[tuple[int, int]] = []
+    goes_on = False
+    for start, end in lines_of(flat):
+        found.append((found.pop()[0], end) if goes_on else (start, end))
+        goes_on = flat[start:end].rstrip("\r\n").endswith("\\")
+    return found
+
+
+def _is_command(words: list[str]) -> bool:
+    program = words[0].rpartition("/")[2]
+    known = program in _AROUND or program in WRAPPERS or program in SHELLS or program in TOOLS or entry.is_program(program)
+    return _ASSIGNMENT.match(words[0]) is not None or known
+
+
+def _prepares(words: list[str]) -> bool:
+    return words[0] in _PREPARES or (len(words) == 1 and _ASSIGNMENT.match(words[0]) is not None)
+
+
+def _starts_engine(words: list[str]) -> bool:
+    """Whether the words of a line plainly are a command that starts an engine."""
+    at = next((at for at, word in enumerate(words) if _ASSIGNMENT.match(word) is None), len(words))
+    if at == len(words):
+        return False
+    given = [Word(TracedText.of(word)) for word in words[: at + _WORDS_AT_MOST]]
+    program = words[at].rpartition("/")[2]
+    if program in TOOLS:
+        return len(words) > at + 2 and _are_arguments(words[at + 1 :])
+    places = range(at, len(given)) if program in WRAPPERS else (at,)
+    found = next((one for place in places if (one := entry.find(given, place)) is not None), None)
+    if found is None:
+        return False
+    arguments = words[found.end :]
+    if not arguments:
+        return ENGINES[found.engine].pulls_models
+    return (arguments[0].startswith("-") or _VALUE.match(arguments[0]) is not None) and _are_arguments(arguments)
+
+
+def _are_arguments(words: list[str]) -> bool:
+    """Whether words are arguments, neither a sentence nor a part of a figure."""
+    plain = 0
+    for word in words:
+        if _OPERATOR.fullmatch(word) is not None and word != "\\":
+            return True
+        plain = plain + 1 if _PLAIN_WORD.fullmatch(word) is not None else 0
+        if _FIGURE.fullmatch(word) is not None or plain >= _SENTENCE_AT_LEAST:
+            return False
+    return True
