@@ -608,7 +608,7 @@ class Engine:
     nixos_service: str = ""
     """Module of NixOS that starts the server: `llama-cpp` of `services.llama-cpp`, "" for none."""
     nixos_options: Mapping[str, str] = {}
-    """Option of that module -> the engine's option, as the module writes it."""
+    """Option of that module -> the engine's option, or its variable, as the module writes it."""
     loopback: bool = False
     """Whether the server listens on the loopback interface by default."""
     open_images: bool = False

@@ -442,7 +442,9 @@ def _is_misspelt(violation: Violation) -> bool:
     """Whether a word that no known build takes is a long option with a wrong letter or one dash, and not of another build."""
     changes = violation.change.replace if violation.change is not None else []
     return any(
-        abs(len(text) - len(span.text)) <= 2 if span.text.startswith("--") else text == f"-{span.text}" and "-" in span.text[1:]
+        abs(len(text) - len(span.text)) <= 2
+        if span.text.startswith("--") or not text.startswith("-")
+        else text == f"-{span.text}" and "-" in span.text[1:]
         for span, text in changes or ()
     )
 
