@@ -358,3 +358,19 @@ def test_a_known_chart_by_its_name_alone(fields: str, expected: list[str | None]
     assert [(one.engine, one.release.release, one.release.rolling, one.line) for one in found] == [
         ("ollama", release, False, 2) for release in expected
     ]
+
+
+@pytest.mark.parametrize("value", ['{ for k, v in local.raw : k => v if v != "" }', "{for one in var.list : one.name => one}"])
+def test_a_mapping_that_an_expression_makes(value: str) -> None:
+    text = f"""
+    locals {{
+      raw = {{ A = var.a > 0 ? tostring(var.a) : "" }}
+      env = {value}
+      model = "a/b"
+    }}
+    resource "kubernetes_deployment" "llm" {{
+      spec {{ container {{ image = "vllm/vllm-openai:v0.19.0"
+        args = ["--model", local.model] }} }}
+    }}
+    """
+    assert argv(launch_in(text, "a.tf")) == ["--model", "a/b"]

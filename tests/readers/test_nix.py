@@ -163,6 +163,13 @@ def test_a_host_of_the_settings_behind_the_firewall_is_not_known() -> None:
         assert launch_in(written, "a.nix").argv[1].text.known is known
 
 
+def test_a_service_with_the_defaults_of_its_module() -> None:
+    assert argv(launch_in("{ services.llama-cpp = { enable = true; package = pkgs.llama-cpp-vulkan; }; }", "a.nix")) == [
+        "--port",
+        "8080",
+    ]
+
+
 def test_instances_of_llama_cpp() -> None:
     text = """
     { services.llama-cpp.instances = {

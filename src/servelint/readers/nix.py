@@ -32,6 +32,7 @@ FORMAT = Format(
     about="scripts of shells, packages and units, `oci-containers`, `services.ollama` and `services.llama-cpp` with their "
     "settings, with the names that the file binds",
     files=("*.nix",),
+    words=("services.llama-cpp", "llama-cpp ="),
     languages=("nix",),
 )
 
@@ -345,7 +346,8 @@ class _Reader:
             if engine.address_variable:
                 _environment(engine, options, context)
             else:
-                words += _arguments(engine, options, closed=not instance)
+                given = _arguments(engine, options, closed=not instance)
+                words += given or [Word(TracedText.of(one), enabled.span) for one in ("--port", str(engine.port))]
             found += launches(words, context)
             found += self.presets(options) if not engine.address_variable else []
         return found
