@@ -1255,3 +1255,19 @@ def test_a_loop_that_collects_words_of_which_one_may_be_several() -> None:
 
 def test_a_loop_that_collects_words_and_does_more() -> None:
     assert launches_in('for one in vllm serve $OPTIONS; do run+=("$one"); echo; done\n"${run[@]}"\n', "run.sh") == []
+
+
+@together(
+    "text, expected",
+    [
+        ('if pid="$(cat run.pid)"; then exit 0; fi\nllama-server -m a', [["-m", "a"]]),
+        ("if pid=$(pgrep llama); then echo runs; exit 0; fi\nllama-server -m a", [["-m", "a"]]),
+        ("r() { cat run.pid; }\nif p=`r`; then exit 0; fi\nllama-server -m a", [["-m", "a"]]),
+        ("P=$(pick) || exit 1\nllama-server -m a", [["-m", "a"]]),
+        ("set -e\nP=$(pick)\nllama-server -m a", [["-m", "a"]]),
+        ("if P=80; then exit 0; fi\nllama-server -m a", []),
+        ('if P="$((1 + 2))"; then exit 0; fi\nllama-server -m a', []),
+    ],
+)
+def test_an_assignment_has_the_status_of_the_command_in_it(text: str, expected: list[list[str]]) -> None:
+    assert [argv(one) for one in launches_in(text + "\n", "run.sh")] == expected
