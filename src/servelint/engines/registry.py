@@ -798,5 +798,20 @@ def started_by(platform: str) -> Engine:
     return next(engine for engine in ENGINES.values() if platform in engine.platforms)
 
 
+def built_by(platform: str, text: str) -> Engine:
+    """The engine whose builder or server a file of a platform names; the one that the platform starts where it names none.
+
+    >>> built_by("ray", "app = build_sglang_openai_app(args)").id, built_by("ray", "app = build_openai_app(args)").id
+    ('sglang', 'vllm')
+    """
+    lowered = text.lower()
+    named = [
+        engine
+        for engine in ENGINES.values()
+        if (name := engine.platforms.get(platform)) and (f"build_{name}_" in lowered or f"{name}server" in lowered)
+    ]
+    return named[0] if len(named) == 1 else started_by(platform)
+
+
 for _module in _MODULES:
     register(import_module("servelint.engines." + _module).ENGINE)
