@@ -96,6 +96,8 @@ _WHOLE = re.compile(rf"{_PRIORITY}(?:let\s.*\sin\s+)?(?:rec\s+)?\Z", re.DOTALL)
 _UPDATED = re.compile(r".*//\s*(?:rec\s+)?\Z", re.DOTALL)
 """What stands in front of a set whose attributes replace those of others."""
 _END = re.compile(r"[\s)]*\Z")
+_PLACEHOLDER = re.compile(r"[<\u27ea][^<>\u27ea\u27eb\n]* [^<>\u27ea\u27eb\n]*[>\u27eb]")
+"""What a reader of a page replaces: `<path to your model>`."""
 _OFF = re.compile(r"\(*(?:[A-Za-z_][\w.'-]* +\d* *\(*){0,6}false[\s)]*\Z")
 """`false`, or a function of it: `lib.mkOverride 50 false`."""
 _CHOICE = re.compile(r"\s*if\b")
@@ -473,7 +475,7 @@ def _setting(name: str, option: _Option) -> list[Word] | None:
         if not quoted and value.flat in ("true", "false", "null"):
             words += [written] if value.flat == "true" else []
         else:
-            words += [written, *units.split(value)]
+            words += [written, *([Word(value, value.span())] if _PLACEHOLDER.search(value.flat) else units.split(value))]
     return words
 
 
