@@ -357,7 +357,11 @@ class _Reader:
         ]
         named = call.keywords.get("llm_engine")
         engine = called("ray", named.flat) if isinstance(named, TracedText) else built_by("ray", self.source.text)
-        if engine is None or not (loading or settings) or _OF_TESTS.search(self.source.path) is not None:
+        if (
+            engine is None
+            or not (settings or (loading and engine is started_by("ray")))
+            or _OF_TESTS.search(self.source.path) is not None
+        ):
             return
         models = [one for key in ("model_source", "model_id") if isinstance(one := loading.get(key), TracedText)]
         model = next((one for one in models if one.known and one.flat), next((one for one in models if one.shown), None))

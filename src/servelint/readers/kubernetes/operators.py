@@ -524,6 +524,8 @@ def _llm_config(
     loading, settings = section(fields, "model_loading_config"), section(fields, "engine_kwargs")
     named = next((loading[key][1] for key in ("model_source", "model_id") if string(loading, key) is not None), None)
     positional = engine is started_by("ray")
+    if not positional and not settings:
+        return None
     model = named if "model" not in settings and positional else None
     argv = [Word(yaml.text(source, model), yaml.span(source, model))] if model is not None else []
     words = [Word(substituted(word.text), word.site, word.many) for word in [*argv, *of_mapping(source, settings)]]
