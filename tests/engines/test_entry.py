@@ -246,6 +246,13 @@ def test_only_sglang_serve_hands_over_to_the_diffusion_server(verb: str, expecte
     "text, expected",
     [
         ("$LLAMA_SERVER -m a.gguf", ("llama.cpp", 1)),
+        ("$llamaServerPath -m a.gguf", ("llama.cpp", 1)),
+        ("$llama_server -m a.gguf", ("llama.cpp", 1)),
+        ("$OllamaExe serve", ("ollama", 2)),
+        ("$ollama_bin serve", ("ollama", 2)),
+        ("$ollama serve", None),
+        ("$ollamaClient serve", None),
+        ("$llamaServerDir -m a.gguf", None),
         ("${LLAMA_SERVER_BIN:-x} -m a.gguf", ("llama.cpp", 1)),
         ("$VLLM_BIN serve m", ("vllm", 2)),
         ("$MY_VLLM_CMD serve m", ("vllm", 2)),

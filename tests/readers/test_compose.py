@@ -1232,3 +1232,9 @@ def test_quotes_of_env_files_that_nothing_closes(tmp_path: Path) -> None:
         assert [one.kind for one in launch.mishaps] == found, files
     (tmp_path / ".env").write_text("B='c\n")
     assert [one.span.source.path for one in launch_in(text.format("[]"), "compose.yml", tmp_path).mishaps] == [".env"]
+
+
+@pytest.mark.parametrize(("other", "part"), [("{image: postgres}", True), ("{image: postgres, restart: always}", False)])
+def test_a_file_that_only_names_images_is_a_part_of_another_one(other: str, part: bool) -> None:
+    found = launch_in(f"services:\n  llm: {{image: 'ollama/ollama:0.9.0'}}\n  db: {other}\n")
+    assert (found.open_env, found.container is not None and found.container.open) == (part, part)

@@ -415,3 +415,19 @@ EOH
 
     def test_a_file_that_no_template_writes(self) -> None:
         assert launch_files.merged(launch_in(self.TEXT.replace("PATH", "/local/other.yaml"), "llm.nomad")) is None
+
+
+@pytest.mark.parametrize("value", ['{ for k, v in local.raw : k => v if v != "" }', "{for one in var.list : one.name => one}"])
+def test_a_mapping_that_an_expression_makes(value: str) -> None:
+    text = f"""
+    locals {{
+      raw = {{ A = var.a > 0 ? tostring(var.a) : "" }}
+      env = {value}
+      model = "a/b"
+    }}
+    resource "kubernetes_deployment" "llm" {{
+      spec {{ container {{ image = "vllm/vllm-openai:v0.19.0"
+        args = ["--model", local.model] }} }}
+    }}
+    """
+    assert argv(launch_in(text, "a.tf")) == ["--model", "a/b"]

@@ -114,7 +114,91 @@ def test_the_module_of_llama_cpp() -> None:
     assert [word.shown for word in words[:6]] == ["-m", "/m.gguf", "--port", "81", "-c", "4096"]
     assert words[6].many
     text = text.replace("port = 81;", "settings.threads = 4;")
-    assert launch_in(text, "a.nix").argv[-1].many
+    assert [word.shown for word in launch_in(text, "a.nix").argv[-2:]] == ["--threads", "4"]
+
+
+@together(
+    "settings, expected",
+    [
+        ('{ ctx-size = 4096; temp = 0.6; hf-repo = "a/b"; }', ["--ctx-size", "4096", "--temp", "0.6", "--hf-repo", "a/b"]),
+        ("{ no-mmap = true; mlock = false; threads = null; c = 1; }", ["--no-mmap", "-c", "1"]),
+        ('{ jinja = ""; "-ngl" = 99; reasoning-budget = -1; }', ["--jinja", "-ngl", "99", "--reasoning-budget", "-1"]),
+        ('{ lora = [ "/a" "/b" ]; }', ["--lora", "/a", "--lora", "/b"]),
+        ('{ ab = "\'{\\"k\\":1}\' x"; }', ["--ab", '{"k":1}', "x"]),
+        ("let n = 4; in rec { threads = n; }", ["--threads", "4"]),
+        ("lib.mkForce { threads = lib.mkDefault 4; }", ["--threads", "4"]),
+    ],
+)
+def test_the_settings_of_llama_cpp(settings: str, expected: list[str]) -> None:
+    text = f"{{ services.llama-cpp = {{ enable = true; settings = {settings}; }}; }}"
+    assert argv(launch_in(text, "a.nix")) == expected
+
+
+@together(
+    "settings, expected",
+    [
+        ("{ threads = cfg.threads; c = 1; }", ["-c", "1"]),
+        ("{ inherit (cfg) threads; c = 1; }", ["-c", "1"]),
+        ('{ ${cfg.name} = 4; "${x}" = 4; c = 1; }', ["-c", "1"]),
+        ("{ c = if cfg.a then 1 else 2; }", []),
+        ('{ m = "a" + cfg.b; }', []),
+        ("cfg.settings // { c = 1; }", ["-c", "1"]),
+        ("{ c = 1; } // cfg.settings", []),
+        ("lib.mkIf cfg.a { c = 1; }", []),
+        ("lib.mkMerge [ { c = 1; } (lib.mkIf cfg.a { n = 1; }) ]", []),
+        ("cfg.settings", []),
+    ],
+)
+def test_settings_of_llama_cpp_that_are_not_all_known(settings: str, expected: list[str]) -> None:
+    text = f"{{ services.llama-cpp = {{ enable = true; settings = {settings}; }}; }}"
+    words = launch_in(text, "a.nix").argv
+    assert [word.shown for word in words[:-1]] == expected
+    assert words[-1].many
+    assert not words[-1].text.known
+
+
+def test_a_host_of_the_settings_behind_the_firewall_is_not_known() -> None:
+    text = '{ services.llama-cpp = { enable = true; openFirewall = true; settings.host = "0.0.0.0"; }; }'
+    for written, known in ((text, True), (text.replace("openFirewall = true; ", ""), False)):
+        assert launch_in(written, "a.nix").argv[1].text.known is known
+
+
+def test_a_service_with_the_defaults_of_its_module() -> None:
+    assert argv(launch_in("{ services.llama-cpp = { enable = true; package = pkgs.llama-cpp-vulkan; }; }", "a.nix")) == [
+        "--port",
+        "8080",
+    ]
+
+
+def test_instances_of_llama_cpp() -> None:
+    text = """
+    { services.llama-cpp.instances = {
+        one = { enable = true; model = "/a.gguf"; port = 81; extraFlags = [ "-c" "1" ]; };
+        "a.two" = { enable = true; hfRepo = "a/b"; };
+        three = { enable = false; };
+      };
+    }"""
+    one, two = launches_in(text, "a.nix")
+    assert argv(one) == ["-m", "/a.gguf", "--port", "81", "-c", "1"]
+    assert [word.many for word in two.argv] == [True]
+    assert (one.name, two.name) == ("services.llama-cpp.instances.one", 'services.llama-cpp.instances."a.two"')
+
+
+def test_the_models_of_a_preset() -> None:
+    text = """
+    { services.llama-cpp = { enable = true; modelsPreset = {
+        "*" = { n-gpu-layers = "99"; };
+        "a/b:Q4" = { hf-repo = "a/b"; ctx-size = 4096; };
+      }; };
+    }"""
+    router, model = launches_in(text, "a.nix")
+    assert [word.many for word in router.argv] == [True]
+    assert (model.name, argv(model)) == ("a/b:Q4", ["--n-gpu-layers", "99", "--hf-repo", "a/b", "--ctx-size", "4096"])
+
+
+def test_what_the_module_of_ollama_makes_variables_of() -> None:
+    text = '{ services.ollama = { enable = true; models = "/data"; rocmOverrideGfx = "10.3.0"; }; }'
+    assert environment(launch_in(text, "a.nix")) == {"OLLAMA_MODELS": "/data", "HSA_OVERRIDE_GFX_VERSION": "10.3.0"}
 
 
 @together(

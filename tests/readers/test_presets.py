@@ -61,10 +61,17 @@ def test_other_files_have_no_models(text: str) -> None:
     assert not any(one.name == "a" for one in launches_in(text, "models.ini"))
 
 
+def test_a_misspelt_key_is_mended_without_dashes() -> None:
+    launch = launch_in("[a]\nmodel = /m/a.gguf\nngl = 99\nctx-sise = 8\n", "models.ini")
+    (found,) = [one for one in judge(launch, Settings()) if one.rule == "llamacpp/unknown-option"]
+    assert found.advice == "did you mean --ctx-size?"
+    assert found.fix is not None
+    assert [edit.text for edit in found.fix.edits] == ["ctx-size"]
+
+
 @together(
     "line, found",
     [
-        ("ctx-sise = 8", [("llamacpp/unknown-option", "ctx-sise", None)]),
         ("top_p = 0.9", [("llamacpp/unknown-option", "top_p", None)]),
         ("top-p = 0.9", []),
         ("no-mmap = true", [("llamacpp/removed-option", "no-mmap", None)]),

@@ -872,6 +872,18 @@ def test_ray_serve(before: str, loading: str, settings: str, words: str) -> None
     assert (launch.engine, " ".join(argv(launch))) == ("vllm", words)
 
 
+def test_an_llm_config_of_sglang() -> None:
+    text = """
+    from ray.serve.llm import LLMConfig
+    from ray.llm.examples.sglang.modules.builder import build_sglang_openai_app
+    config = LLMConfig(model_loading_config={"model_id": "a"}, engine_kwargs={"model_path": "a/b", "tp_size": 2})
+    app = build_sglang_openai_app({"llm_configs": [config]})
+    """
+    found = launch_in(text, "serve.py")
+    assert (found.engine, argv(found)[:4]) == ("sglang", ["--model-path", "a/b", "--tp-size", "2"])
+    assert found.argv[-1].many
+
+
 @together(
     "text", ["LLMConfig()", 'LLMConfig(accelerator_type="L4")', 'LLMConfig(llm_engine="other", engine_kwargs={"seed": 1})']
 )

@@ -1339,3 +1339,19 @@ def test_a_script_that_runs_itself(tmp_path: Path) -> None:
     (tmp_path / "run.sh").write_text(text)
     found = read(Source("run.sh", text), Neighbours(str(tmp_path)))
     assert {tuple(argv(one)) for one in found.launches} == {("m", "--port", "1")}
+
+
+@together(
+    "text, expected",
+    [
+        ('if pid="$(cat run.pid)"; then exit 0; fi\nllama-server -m a', [["-m", "a"]]),
+        ("if pid=$(pgrep llama); then echo runs; exit 0; fi\nllama-server -m a", [["-m", "a"]]),
+        ("r() { cat run.pid; }\nif p=`r`; then exit 0; fi\nllama-server -m a", [["-m", "a"]]),
+        ("P=$(pick) || exit 1\nllama-server -m a", [["-m", "a"]]),
+        ("set -e\nP=$(pick)\nllama-server -m a", [["-m", "a"]]),
+        ("if P=80; then exit 0; fi\nllama-server -m a", []),
+        ('if P="$((1 + 2))"; then exit 0; fi\nllama-server -m a', []),
+    ],
+)
+def test_an_assignment_has_the_status_of_the_command_in_it(text: str, expected: list[list[str]]) -> None:
+    assert [argv(one) for one in launches_in(text + "\n", "run.sh")] == expected

@@ -18,7 +18,10 @@ _WHICH = (
     r"(?:\s*\|\|\s*(?:true|:|echo\s*[\"']{0,2}))?\s*(?:\)|`)"
 )
 _FOUND = r"(?:\$\(|`)\s*find\s[^|;]*-name\s+[\"']?([\w.-]+)"
-_VARIABLE = r"\$\{?(?P<name>[A-Z][A-Z0-9_]*)(?:[:?+=-].*)?\}?|\{\{-?\s*(?:[\w.]*\.)?(?P<called>[A-Za-z]\w*)\s*(?:\|[^{}]*)?\}\}"
+_VARIABLE = (
+    r"\$\{?(?P<name>[A-Z][A-Z0-9_]*)(?:[:?+=-].*)?\}?|\$\{?(?:\w+:)?(?P<mixed>[A-Za-z]\w*)\}?"
+    r"|\{\{-?\s*(?:[\w.]*\.)?(?P<called>[A-Za-z]\w*)\s*(?:\|[^{}]*)?\}\}"
+)
 _OF_A_PROGRAM = r"(?:.*_)?{}(?P<kind>(?:_(?:INSTALL|SERVER))?_(?:BIN|BINARY|CMD|COMMAND|EXE|EXECUTABLE|PATH|PROGRAM))?"
 _HELP = frozenset(("--help", "-h", "--version", "-v", "--list-devices"))
 
@@ -195,7 +198,8 @@ def _of_variable(words: list[Word], at: int) -> list[tuple[Engine, Start]] | Non
     following = words[at + 1].text.flat if at + 1 < len(words) else ""
     if variable is None:
         return None
-    variable_name = variable.group("name") or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", variable.group("called")).upper()
+    mixed = variable.group("mixed") or variable.group("called") or ""
+    variable_name = variable.group("name") or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", mixed).upper()
     for program, starts in _starts("programs").items():
         called = re.fullmatch(_OF_A_PROGRAM.format(re.sub(r"[^A-Z0-9]+", "_", program.upper())), variable_name)
         verb = starts[0][1].verbs[:1]

@@ -63,6 +63,7 @@ class Ollama(Engine):
     port_option, host_option = "", ""
     address_variable = "OLLAMA_HOST"
     nixos_service = "ollama"
+    nixos_options = {"models": "OLLAMA_MODELS", "rocmOverrideGfx": "HSA_OVERRIDE_GFX_VERSION"}
     loopback, open_images = True, True
     pulls_models = True
     model_cache = "/root/.ollama"

@@ -616,7 +616,7 @@ class Engine:
     nixos_service: str = ""
     """Module of NixOS that starts the server: `llama-cpp` of `services.llama-cpp`, "" for none."""
     nixos_options: Mapping[str, str] = {}
-    """Option of that module -> the engine's option, as the module writes it."""
+    """Option of that module -> the engine's option, or its variable, as the module writes it."""
     loopback: bool = False
     """Whether the server listens on the loopback interface by default."""
     open_images: bool = False
@@ -804,6 +804,21 @@ def called(platform: str, name: str) -> Engine | None:
 def started_by(platform: str) -> Engine:
     """The engine that a platform starts where its files name none."""
     return next(engine for engine in ENGINES.values() if platform in engine.platforms)
+
+
+def built_by(platform: str, text: str) -> Engine:
+    """The engine whose builder or server a file of a platform names; the one that the platform starts where it names none.
+
+    >>> built_by("ray", "app = build_sglang_openai_app(args)").id, built_by("ray", "app = build_openai_app(args)").id
+    ('sglang', 'vllm')
+    """
+    lowered = text.lower()
+    named = [
+        engine
+        for engine in ENGINES.values()
+        if (name := engine.platforms.get(platform)) and (f"build_{name}_" in lowered or f"{name}server" in lowered)
+    ]
+    return named[0] if len(named) == 1 else started_by(platform)
 
 
 for _module in _MODULES:

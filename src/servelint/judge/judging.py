@@ -449,8 +449,11 @@ def _newest_tabled(engine: str, catalog: Catalog | None) -> str | None:
 def _is_misspelt(violation: Violation) -> bool:
     """Whether a word that no known build takes is a long option with a wrong letter or one dash, and not of another build."""
     changes = violation.change.replace if violation.change is not None else []
+    key = violation.rule == "unknown-option"  # which a file may have without its dashes
     return any(
-        abs(len(text) - len(span.text)) <= 2 if span.text.startswith("--") else text == f"-{span.text}" and "-" in span.text[1:]
+        abs(len(text) - len(span.text)) <= 2
+        if span.text.startswith("--") or (key and text[:1] not in ("", "-"))
+        else text == f"-{span.text}" and "-" in span.text[1:]
         for span, text in changes or ()
     )
 

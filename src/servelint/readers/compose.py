@@ -87,6 +87,10 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
         from servelint.readers import compose_project
 
         services, files = compose_project.services(file, other, over=name in _OVERRIDES)
+    if len(services) > 1 and all(set(one.fields) == {"image"} for one in services):
+        # the images of a file that says the rest, or an excerpt of a page
+        for one in services:
+            one.open = True
     file.spent[0] = 0
     found: list[Launch] = []
     at_once: list[Launch] = []

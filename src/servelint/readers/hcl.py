@@ -55,6 +55,8 @@ _ESCAPE = re.compile(r"\\(.)|\$(?=\$\{)")
 _HOLE = re.compile(r"(?<!\$)[$%]\{(?P<of>[^{}]*)\}")
 _REFERENCE = re.compile(r"\s*(?:var|local)\.(?P<name>\w+)\s*")
 _PLAIN = re.compile(r"(-?\d+(?:\.\d+)?|true|false)\s*(?://.*)?")
+_FOR = re.compile(r"\{\s*for\s+\w+\s*(?:,\s*\w+\s+)?in\b")
+"""A mapping that an expression makes: `{ for k, v in local.env : k => v if v != "" }`."""
 _KEYS = ("image", "container_image", "docker_image", "image_name", "image_uri")
 _MODULE = ("terraform.tfvars", "variables.tf", "vars.tf", "locals.tf", "main.tf")
 _DEPTH = 60
@@ -145,7 +147,7 @@ class _Parser:
                 found.append((self.value(), Span(self.source, start, self.at)))
                 self.at += self.space() == ","
             self.at += 1
-        elif char == "{":
+        elif char == "{" and _FOR.match(self.text, start) is None:
             self.at += 1
             found = self.body("}")
         elif name is not None and name.group() in _LISTS and self.text[name.end() : name.end() + 1] == "(":

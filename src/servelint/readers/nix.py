@@ -16,19 +16,23 @@ from servelint.readers import hcl
 from servelint.readers.commands import launches, script_launches
 from servelint.readers.context import CommandContext, named
 from servelint.readers.registry import Format
+from servelint.syntax import units
 from servelint.syntax.shell.recipe import joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from servelint.engines.registry import Engine
+
 FORMAT = Format(
     "nix",
     194,
     title="Nix",
-    about="scripts of shells, packages and units, `oci-containers`, `services.ollama` and `services.llama-cpp`, with the names "
-    "that the file binds",
+    about="scripts of shells, packages and units, `oci-containers`, `services.ollama` and `services.llama-cpp` with their "
+    "settings, with the names that the file binds",
     files=("*.nix",),
+    words=("services.llama-cpp", "llama-cpp ="),
     languages=("nix",),
 )
 
@@ -74,11 +78,26 @@ _PROGRAM = re.compile(
 _NAMES_PROGRAM = re.compile(r"\(\s*(?:lib\.)?getExe'")
 _WRITERS = frozenset(("writeShellScript", "writeShellScriptBin", "writeScript", "writeScriptBin", "writers.writeBash"))
 _MODULES = {one.nixos_service: one for one in ENGINES.values() if one.nixos_service}
+_PART = r"(?:[\w'-]+|\"[^\"]*\")"
 _SERVICE = re.compile(
-    rf"(?<!systemd\.)(?<!options\.)\bservices\.(?P<name>{'|'.join(map(re.escape, _MODULES))})\.(?P<option>[\w.\"-]+)$"
+    rf"(?<!systemd\.)(?<!options\.)\bservices\.(?P<name>{'|'.join(map(re.escape, _MODULES))})"
+    rf"(?:\.instances\.(?P<instance>{_PART}))?\.(?P<option>{_PART}(?:\.{_PART})*)$"
 )
-"""An option of a service that a module of NixOS starts."""
-_PLAIN = re.compile(r"(true|false|\d+(?:\.\d+)?)\s*\)*\s*\Z")
+"""An option of a service that a module of NixOS or Home Manager starts, or of one of its instances."""
+_PARTS = re.compile(r"\"([^\"]*)\"|([^.\"]+)")
+_SETTINGS = ("settings", "modelsPreset")
+"""Options of a service that are sets: the options of its program, and those of each model."""
+_OF_MODULE = frozenset(("enable", "package", "openFirewall", "extraFlags", "user", "group", *_SETTINGS))
+"""Options of the service of which its module makes no argument of their own."""
+_PLAIN = re.compile(r"(true|false|null|-?\d+(?:\.\d+)?)\s*\)*\s*\Z")
+_PRIORITY = r"\s*(?:\(*(?:lib\.)?mk(?:Default|Force)\s+)?"
+_WHOLE = re.compile(rf"{_PRIORITY}(?:let\s.*\sin\s+)?(?:rec\s+)?\Z", re.DOTALL)
+"""What stands in front of a set that is the value of an option."""
+_UPDATED = re.compile(r".*//\s*(?:rec\s+)?\Z", re.DOTALL)
+"""What stands in front of a set whose attributes replace those of others."""
+_END = re.compile(r"[\s)]*\Z")
+_PLACEHOLDER = re.compile(r"[<\u27ea][^<>\u27ea\u27eb\n]* [^<>\u27ea\u27eb\n]*[>\u27eb]")
+"""What a reader of a page replaces: `<path to your model>`."""
 _OFF = re.compile(r"\(*(?:[A-Za-z_][\w.'-]* +\d* *\(*){0,6}false[\s)]*\Z")
 """`false`, or a function of it: `lib.mkOverride 50 false`."""
 _CHOICE = re.compile(r"\s*if\b")
@@ -105,6 +124,7 @@ class _Frame:
     def clear(self) -> None:
         """Begin the next binding."""
         self.name, self.key, self.values, self.writes = "", "", [], False  # type: ignore[var-annotated]
+        self.site: Span | None = None
         self.joins = self.scoped = False
         self.local: dict[str, Any] = {}
         self.head: TracedText | None = None  # the commands before a plus, which go on behind it
@@ -141,7 +161,7 @@ class _Reader:
         self.once = once
         self.found: list[Launch] = []
         self.frames = [_Frame("{", 0)]
-        self.services: dict[str, dict[str, tuple[Any, Span]]] = {}
+        self.services: dict[tuple[str, str], dict[tuple[str, ...], _Option]] = {}
         self.modules: dict[str, str] = {}
         self.defaults: dict[str, TracedText] = {}
 
@@ -208,6 +228,8 @@ class _Reader:
             if held is not None and frame.key.rpartition(".")[2] in _SCRIPTS and frame.kind != "[":
                 self.launch(held)
             frame.name = written
+            if not frame.key:
+                frame.site = Span(self.source, match.end() - len(last), match.end())
             if (frame.key or frame.kind == "[") and last not in _JOINS:
                 value = held if held is not None else TracedText((unknown(written, Span(self.source, *match.span())),))
                 frame.values.append((value, Span(self.source, *match.span())))
@@ -235,6 +257,7 @@ class _Reader:
         elif sign in _CLOSING:
             self.close(match)
         elif sign == "=":
+            frame.site = frame.site if frame.name or not frame.values else frame.values[0][1]
             frame.key, frame.values, frame.begun = _QUOTED.sub(r"\1", frame.name or _alone(frame.values)), [], match.end()
             frame.joins = frame.key.rpartition(".")[2] in _JOINS
         elif sign == ";" and frame.scoped:
@@ -279,58 +302,84 @@ class _Reader:
     def option(self, end: int) -> None:
         """Note what a module's option of a service is set to."""
         frame = self.frames[-1]
-        found = _SERVICE.search(self.path) if frame.key else None
+        let = max([at for at, one in enumerate(self.frames) if one.kind == "let"], default=-1)
+        found = _SERVICE.search(".".join([one.key for one in self.frames[let + 1 :] if one.key]))
         if found is None:
             return
-        written = re.match(r"\s*(?:\(*(?:lib\.)?mk(?:Default|Force)\s+)?", self.source.text[frame.begun : end])
+        options = self.services.setdefault((found["name"], found["instance"] or ""), {})
+        parts = tuple([quoted or plain for quoted, plain in _PARTS.findall(found["option"])])
+        if not frame.key:
+            if parts[0] in _SETTINGS:  # `inherit (cfg) host;`, or a name that an expression makes
+                options[(*parts, "...")] = _Option(None, Span(self.source, frame.begun, end), None)
+            return
+        written = re.match(_PRIORITY, self.source.text[frame.begun : end])
         start = frame.begun + (written.end() if written is not None else 0)
         plain = _PLAIN.match(self.source.text, start, end)
-        value = frame.values[-1][0] if frame.values else None
-        if found["option"] == "enable" and _OFF.match(self.source.text, start, end) is not None:
+        value, site = frame.values[-1] if frame.values else (None, Span(self.source, end, end))
+        ends = _END.fullmatch(self.source.text, site.end, end) is not None
+        if parts == ("enable",) and _OFF.match(self.source.text, start, end) is not None:
             value = TracedText.of("false", Span(self.source, start, end))
         elif plain is not None:
             value = TracedText.at(self.source, *plain.span(1))
-        if isinstance(value, (TracedText, list)):
-            options = self.services.setdefault(found["name"], {})
-            options[found["option"]] = value, Span(self.source, start, end)
+        elif parts[0] in _SETTINGS and (len(parts) == 1 or any(isinstance(one, dict) for one, _ in frame.values)):
+            self.update(options, parts, site.start if ends and isinstance(value, dict) else end)
+            return
+        elif parts[0] in _SETTINGS and (site.start != start or not ends):
+            value = None
+        if isinstance(value, (TracedText, list)) or parts[0] in _SETTINGS:
+            options[parts] = _Option(value, Span(self.source, start, end), frame.site)
+
+    def update(self, options: dict[tuple[str, ...], _Option], parts: tuple[str, ...], start: int) -> None:
+        """Keep of the attributes of a set those that it certainly has. start: where its last part begins"""
+        begun = self.frames[-1].begun
+        if _WHOLE.fullmatch(self.source.text, begun, start) is not None:
+            return
+        sure = start if _UPDATED.fullmatch(self.source.text, begun, start) is not None else len(self.source.text)
+        for one, option in list(options.items()):
+            if one[: len(parts)] == parts and begun <= option.span.start < sure:
+                del options[one]
+        options[(*parts, "...")] = _Option(None, Span(self.source, begun, start), None)
 
     def started(self) -> list[Launch]:
         """The launches of the services that are enabled, as the modules of NixOS start them."""
         found: list[Launch] = []
-        for name, options in self.services.items():
-            enabled, site = options.get("enable", (None, None))
-            if enabled is None or site is None or (isinstance(enabled, TracedText) and enabled.flat == "false"):
+        for (name, instance), options in self.services.items():
+            enabled = options.get(("enable",))
+            if enabled is None or (isinstance(enabled.value, TracedText) and enabled.value.flat == "false"):
                 continue
-            texts = {option: value for option, (value, _) in options.items() if isinstance(value, TracedText)}
-            opened = texts.get("openFirewall")
-            if "host" in texts and (opened is None or opened.flat != "true"):
-                # the firewall of NixOS keeps the port closed, so that who can reach it is not known
-                texts["host"] = TracedText((unknown(texts["host"].flat, options["host"][1]),))
-            context = CommandContext(self.source, "services." + name, site, open_env=True)
+            place = f"services.{name}" + (f".instances.{instance}" if instance else "")
+            context = CommandContext(self.source, place, enabled.span, open_env=True)
             engine = _MODULES[name]
-            words = [Word(TracedText.of(word), site) for word in engine.command]
+            opened = options.get(("openFirewall",))
+            if opened is None or not isinstance(opened.value, TracedText) or opened.value.flat != "true":
+                # the firewall of NixOS keeps the port closed, so that who can reach it is not known
+                for host in (("host",), ("settings", "host")):
+                    if host in options and isinstance(options[host].value, TracedText):
+                        options[host].value = TracedText((unknown(options[host].value.flat, options[host].span),))
+            words = [Word(TracedText.of(word), enabled.span) for word in engine.command]
             if engine.address_variable:
-                for option, value in texts.items():
-                    variable = option.partition("environmentVariables.")[2]
-                    if variable:
-                        context.env[variable.strip('"')] = Variable(variable.strip('"'), value, options[option][1])
-                if "host" in texts:
-                    port = texts.get("port", TracedText.of(str(engine.port)))
-                    address = TracedText.join((texts["host"], TracedText.of(":"), port))
-                    context.env[engine.address_variable] = Variable(engine.address_variable, address, options["host"][1])
+                _environment(engine, options, context)
             else:
-                for option, written in engine.nixos_options.items():
-                    if option in texts:
-                        words += [Word(TracedText.of(written), options[option][1]), Word(texts[option], options[option][1])]
-                flags, span = options.get("extraFlags", ([], site))
-                if isinstance(flags, list):
-                    words += [Word(one, one.span(), many=not one.known) for one, _ in flags if isinstance(one, TracedText)]
-                else:
-                    words.append(Word(flags, span, many=True))
-                if any(option.partition(".")[0] in ("modelsPreset", "settings") for option in options):
-                    words.append(Word(TracedText((unknown("...", None, ""),)), many=True))
+                given = _arguments(engine, options, closed=not instance)
+                words += given or [Word(TracedText.of(one), enabled.span) for one in ("--port", str(engine.port))]
             found += launches(words, context)
+            found += self.presets(options) if not engine.address_variable else []
         return found
+
+    def presets(self, options: dict[tuple[str, ...], _Option]) -> list[Launch]:
+        """The models of `modelsPreset`, which the module writes to a file for `--models-preset`."""
+        from servelint.readers import presets
+
+        sections: dict[str, dict[str, tuple[TracedText, TracedText]]] = {}
+        sites: dict[str, Span] = {}
+        for parts, option in options.items():
+            if parts[0] != "modelsPreset" or len(parts) != 3 or option.site is None or not isinstance(option.value, TracedText):
+                continue
+            written = TracedText.at(self.source, option.site.start, option.site.end)
+            key = TracedText.of(parts[2], option.site) if written.flat != parts[2] else written
+            sections.setdefault(parts[1], {})[parts[2]] = (key, option.value)
+            sites[parts[1]] = sites.get(parts[1], option.site).to(option.span)
+        return presets.launches(self.source, sections, sites)
 
     def close(self, match: re.Match[str]) -> None:
         """The end of what stands in brackets."""
@@ -357,6 +406,92 @@ class _Reader:
             frame.values += program or [(TracedText((unknown("(...)", site),)), site)] * (frame.kind == "[")
             return
         frame.values.append(({"{": inner.fields, "[": inner.values}.get(inner.kind), site))
+
+
+class _Option:
+    """What an option of a service is set to.
+
+    Attributes:
+        value: A text, the items of a list, or None for what is not known.
+        span: The value.
+        site: The option's name.
+    """
+
+    __slots__ = ("site", "span", "value")
+
+    def __init__(self, value: Any, span: Span, site: Span | None) -> None:
+        self.value, self.span, self.site = value, span, site
+
+
+_UNKNOWN = TracedText((unknown("...", None, ""),))
+
+
+def _environment(engine: Engine, options: dict[tuple[str, ...], _Option], context: CommandContext) -> None:
+    """Set the variables that the module of a service sets."""
+    for name, variable in engine.nixos_options.items():
+        given = options.get((name,))
+        if given is not None and isinstance(given.value, TracedText) and given.value.flat != "null":
+            context.env[variable] = Variable(variable, given.value, given.span)
+    for parts, option in options.items():
+        if parts[0] == "environmentVariables" and len(parts) == 2 and isinstance(option.value, TracedText):
+            context.env[parts[1]] = Variable(parts[1], option.value, option.span)
+    host, port = options.get(("host",)), options.get(("port",))
+    if host is not None and isinstance(host.value, TracedText):
+        number = port.value if port is not None and isinstance(port.value, TracedText) else TracedText.of(str(engine.port))
+        address = TracedText.join((host.value, TracedText.of(":"), number))
+        context.env[engine.address_variable] = Variable(engine.address_variable, address, host.span)
+
+
+def _arguments(engine: Engine, options: dict[tuple[str, ...], _Option], *, closed: bool) -> list[Word]:
+    """The arguments that the module of a service makes of its options, and an unknown one for what it may add to them.
+
+    Args:
+        engine: The engine of the service.
+        options: What its options are set to.
+        closed: Whether the module has no other options that make arguments.
+    """
+    words: list[Word] = []
+    for name, written in engine.nixos_options.items():
+        option = options.get((name,))
+        if option is not None and isinstance(option.value, TracedText) and option.value.flat != "null":
+            words += [Word(TracedText.of(written), option.span), Word(option.value, option.span)]
+    flags = options.get(("extraFlags",))
+    if flags is not None and isinstance(flags.value, list):
+        words += [Word(one, one.span(), many=not one.known) for one, _ in flags.value if isinstance(one, TracedText)]
+    elif flags is not None:
+        words.append(Word(flags.value, flags.span, many=True))
+    given = {parts[0] for parts in options}
+    unsure = "modelsPreset" in given or not (closed or given <= _OF_MODULE.union(engine.nixos_options))
+    for parts, option in options.items():
+        if parts[0] != "settings":
+            continue
+        made = _setting(parts[1], option) if len(parts) == 2 and parts[1] != "..." else None
+        words += made or []
+        unsure = unsure or made is None
+    return [*words, Word(_UNKNOWN, many=True)] if unsure else words
+
+
+def _setting(name: str, option: _Option) -> list[Word] | None:
+    """The arguments of an attribute of `settings`, as systemd splits what the module writes; None if they are not known.
+
+    https://github.com/NixOS/nixpkgs/pull/528626: a switch is given or not, a list gives its option several times, and a name of
+    one letter has one dash. From https://github.com/NixOS/nixpkgs/pull/561399 on a name may have its dashes.
+    """
+    values = [value for value, _ in option.value] if isinstance(option.value, list) else [option.value]
+    if option.site is None or not all(isinstance(value, TracedText) for value in values):
+        return None
+    dashes = "" if name.startswith("-") else "-" if len(name) == 1 else "--"
+    written = Word(TracedText.of(dashes + name, option.site), option.site)
+    words: list[Word] = []
+    for value in values:
+        quoted = value.span() is not None and option.span.source.text[option.span.start] in "\"'["
+        if not quoted and not value.known:
+            return None
+        if not quoted and value.flat in ("true", "false", "null"):
+            words += [written] if value.flat == "true" else []
+        else:
+            words += [written, *([Word(value, value.span())] if _PLACEHOLDER.search(value.flat) else units.split(value))]
+    return words
 
 
 def _alone(values: list[tuple[Any, Span]]) -> str:

@@ -49,13 +49,27 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
         else:
             sections.setdefault(name, {})[key.flat] = (key, value)
         sites[name] = Span(source, sites[name].start, site.end) if name in sites else site
+    found = launches(source, sections, sites)
+    give_release(found, source, neighbours)
+    return found
+
+
+def launches(
+    source: Source, sections: dict[str, dict[str, tuple[TracedText, TracedText]]], sites: dict[str, Span]
+) -> list[Launch]:
+    """A launch for each section.
+
+    Args:
+        source: The file.
+        sections: Section -> key -> the key and its value as written.
+        sites: Section -> its characters.
+    """
     shared = sections.pop(_SHARED, {})
     found = [
         _launch(source, name, {**shared, **own}, sites[name]) for name, own in sections.items() if name and (own or shared)
     ]
     if shared and not any(sections):  # the models are those of the cache or of --models-dir
         found.append(_launch(source, _SHARED, shared, sites[_SHARED]))
-    give_release(found, source, neighbours)
     return found
 
 

@@ -13,7 +13,7 @@ from servelint.core.source import Source, Span
 from servelint.core.text import Number, TracedText, unknown
 from servelint.engines import entry, images
 from servelint.engines.entry import class_call, made_by, mentions
-from servelint.engines.registry import ENGINES, called, started_by
+from servelint.engines.registry import ENGINES, built_by, called, started_by
 from servelint.files.siblings import Neighbours
 from servelint.readers import containers, embedded, installs, notebook
 from servelint.readers.commands import SHELLS, TEXTS, WRAPPERS, launches, not_started, script_launches, starts_nothing
@@ -365,14 +365,21 @@ class _Reader:
             for name in ("model_loading_config", "engine_kwargs", "runtime_env")
         ]
         named = call.keywords.get("llm_engine")
-        engine = called("ray", named.flat) if isinstance(named, TracedText) else started_by("ray")
-        if engine is None or not (loading or settings) or _OF_TESTS.search(self.source.path) is not None:
+        engine = called("ray", named.flat) if isinstance(named, TracedText) else built_by("ray", self.source.text)
+        if (
+            engine is None
+            or not (settings or (loading and engine is started_by("ray")))
+            or _OF_TESTS.search(self.source.path) is not None
+        ):
             return
         models = [one for key in ("model_source", "model_id") if isinstance(one := loading.get(key), TracedText)]
         model = next((one for one in models if one.known and one.flat), next((one for one in models if one.shown), None))
-        words = [Word(model, model.span())] if model is not None and "model" not in settings else []
+        positional = engine is started_by("ray")
+        words = [Word(model, model.span())] if model is not None and "model" not in settings and positional else []
         for name, value in settings.items():
             words += _setting(name, value, call)
+        if not positional:  # how its server gets the model of model_loading_config is not known
+            words.append(Word(TracedText((unknown("...", call.site),)), call.site, many=True))
         given = runtime.get("env_vars")
         values = given.values if isinstance(given, Mapping) else {}
         env = {n: Variable(n, v, v.span()) for n, v in values.items() if isinstance(v, TracedText) and v.pieces}

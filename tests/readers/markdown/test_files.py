@@ -178,3 +178,17 @@ def test_servers_that_name_each_other_are_moved_once(image: str, start: str, rol
     assert (first.beside, second.beside) == ((second,), (first,))
     places = [launch.argv[-1].text.extent(0, 5) for launch in found.launches]
     assert [place.line for place in places if place is not None] == [13, 17]
+
+
+def test_a_module_of_nixos() -> None:
+    page = """
+    ```nix
+    {
+      services.ollama.enable = true;
+      services.llama-cpp = { enable = true; settings = { model = "<path to a model>"; ctx-size = 4096; }; };
+    }
+    ```
+    """
+    ollama, llama = launches_in(page, "page.md")
+    assert (ollama.engine, ollama.argv) == ("ollama", [])
+    assert [word.shown for word in llama.argv] == ["--model", "<path to a model>", "--ctx-size", "4096"]

@@ -171,6 +171,28 @@ def test_a_page_may_leave_the_macros_out(name: str, macros: str, missing: int) -
     assert len(found) == missing
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("healtCheckTimeout: 3", "healthCheckTimeout"),
+        ("start-port: 3", "startPort"),
+        ("stratPort: 3", "startPort"),
+        ("logLevels: debug", "logLevel"),
+        ("logLewel: debug", "logLevel"),
+        ("uis: {}", None),
+        ("shared: {}", None),
+        ("groups: {g: {swapp: true, members: [m]}}", None),
+        ("groups: {g: {persistant: true, members: [m]}}", "persistent"),
+        ("routing: {router: {use: group, setting: {}}}", "settings"),
+        ("peers: {p: {proxy: http://a, api_key: k}}", "apiKey"),
+        ("peers: {p: {proxy: http://a, apiKey: k}}", None),
+    ],
+)
+def test_a_key_that_is_like_one_of_llama_swap(text: str, meant: str | None) -> None:
+    found = swap_launch(f"{text}\nmodels:\n  m:\n    cmd: llama-server --port ${{PORT}}\n").mishaps
+    assert [one.other for one in found if one.kind == "swap-spelling"] == [meant] * (meant is not None)
+
+
 SCRIPT = 'exec llama-server -m "$MODEL" --port "$1" -c 8192\n'
 
 

@@ -258,7 +258,9 @@ class SGLang(Engine):
     words = (b"sglang", b"mem-fraction-static")  # files of options name no engine
     stems = ("sglang",)
     yaml_keys = ("sglang",)
-    platforms = dict.fromkeys(("aibrix", "dynamo", "kserve", "kthena", "kubeai", "llmaz", "llmkube", "srt-slurm"), "sglang")
+    platforms = dict.fromkeys(
+        ("aibrix", "dynamo", "kserve", "kthena", "kubeai", "llmaz", "llmkube", "ray", "srt-slurm"), "sglang"
+    )
     identified_by_options = True
 
     config_file = empty_config_file = writes_booleans = True

@@ -21,6 +21,7 @@ from servelint.judge.parser.repairs import (
     instead_of,
     setting_named,
     setting_of,
+    spelled_as,
     swallowed,
     switched_off,
     titled,
@@ -452,7 +453,7 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
         message,
         instead.text if instead is not None else own or (meant if close else "correct its name, or delete it with its value"),
         "unknown option" if other is None else f"not an option of {view.name}",
-        change=written_at(written_in(fault), close) if close and instead is None and not there else None,
+        change=spelled_as(fault, close) if close and instead is None and not there else None,
         title=f"write {close}",
         new=other is None and instead is None and close is None,
     )

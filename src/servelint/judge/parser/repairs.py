@@ -74,6 +74,14 @@ def written_in(fault: Fault) -> Span | None:
     return fault.span
 
 
+def spelled_as(fault: Fault, option: str) -> Change | None:
+    """A change of a fault's option, as the file has it: with its dashes, or as a key without those of a long option."""
+    span = written_in(fault)
+    if span is None and fault.span is not None and option.startswith("--") and "--" + fault.span.text == fault.spelling:
+        return written_at(fault.span, option[2:])
+    return written_at(span, option)
+
+
 def setting_of(view: ReleaseView, word: Word | None) -> Setting | None:
     """The setting that a word of the argv makes; None if it makes none."""
     return next((one for one in view.config.reading.arguments.every if one.word is word), None)

@@ -10,7 +10,7 @@ from servelint.core.numbers import whole_number
 from servelint.core.source import Source
 from servelint.core.text import Piece, TracedText, unknown
 from servelint.engines import entry, images
-from servelint.engines.registry import Engine, called, started_by
+from servelint.engines.registry import Engine, built_by, called, started_by
 from servelint.readers import embedded, helm
 from servelint.readers.commands import script_launches
 from servelint.readers.containers import identified
@@ -518,13 +518,19 @@ def _llm_config(
     source: Source, fields: Entries, env: dict[str, Variable], worker: Worker, claims: dict[str, ReleaseClaim] | None = None
 ) -> Launch | None:
     name = string(fields, "llm_engine")
-    engine = called("ray", name) if name else started_by("ray")
+    engine = called("ray", name) if name else built_by("ray", source.text)
     if engine is None:
         return None
     loading, settings = section(fields, "model_loading_config"), section(fields, "engine_kwargs")
     named = next((loading[key][1] for key in ("model_source", "model_id") if string(loading, key) is not None), None)
-    argv = [] if named is None or "model" in settings else [Word(yaml.text(source, named), yaml.span(source, named))]
+    positional = engine is started_by("ray")
+    if not positional and not settings:
+        return None
+    model = named if "model" not in settings and positional else None
+    argv = [Word(yaml.text(source, model), yaml.span(source, model))] if model is not None else []
     words = [Word(substituted(word.text), word.site, word.many) for word in [*argv, *of_mapping(source, settings)]]
+    if not positional:  # how its server gets the model of model_loading_config is not known
+        words.append(pods.unseen())
     env = {**env, **_env_vars(source, fields)}
     container = worker.container
     if string(fields, "accelerator_type") is not None:

@@ -331,7 +331,7 @@ def _shown(markup: str) -> str | None:
 
 SHELL, CONSOLE, PLAIN, OUTPUT, POWERSHELL, MARKDOWN = "shell", "console", "plain", "output", "powershell", "markdown"
 PYTHON = "python"
-DOCKERFILE, UNIT, MAKEFILE, BATCH = "dockerfile", "unit", "makefile", "batch"
+DOCKERFILE, UNIT, MAKEFILE, BATCH, NIX = "dockerfile", "unit", "makefile", "batch", "nix"
 
 _LANGUAGES = {
     SHELL: "ash bash cli cmdline command commandline dash fish ksh sh shell shellscript zsh",
@@ -347,6 +347,7 @@ _LANGUAGES = {
     UNIT: "conf cfg desktop ini quadlet service supervisor systemd unit",
     MAKEFILE: "just justfile make makefile",
     BATCH: "bat batch batchfile cmd dos dosbatch winbatch",
+    NIX: "nix nixos",
 }
 KINDS = {name: kind for kind, names in _LANGUAGES.items() for name in names.split()}
 """name -> kind; what is not here is a language that servelint does not read."""

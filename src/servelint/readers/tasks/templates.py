@@ -54,13 +54,42 @@ _LENGTH_AT_MOST = 20_000
 _ENGINE = next(engine.id for engine in ENGINES.values() if "llama" in engine.stems)
 _GIVEN = re.compile(r"(?:env\..*|[A-Z0-9_]+)")
 """Macros that llama-swap sets, variables, and names that envsubst or Flux may fill in before."""
-_KEYS_OF_GROUP = ("swap", "exclusive", "persistent", "members")  # internal/config/config.go: GroupConfig
-_KEYS_OF_MODEL = (
-    *("cmd", "cmdStop", "proxy", "aliases", "env", "checkEndpoint", "ttl", "unloadTimeout", "unlisted", "useModelName", "name"),
-    *("description", "concurrencyLimit", "filters", "macros", "metadata", "sendLoadingState", "timeouts", "compat"),
-    *("capabilities", "healthCheckTimeout"),
+_KEYS: dict[str, tuple[str, ...]] = {
+    "": (
+        *("apiKeys", "captureBuffer", "globalTTL", "groups", "healthCheckTimeout", "hooks", "includeAliasesInList", "logLevel"),
+        *("logRequests", "logTimeFormat", "logToStdout", "macros", "matrix", "metricsMaxInMemory", "models", "peers"),
+        *("performance", "profiles", "routing", "selectors", "sendLoadingState", "startPort", "store", "ui", "unloadTimeout"),
+        "upstream",
+    ),
+    "models.*": (
+        *("cmd", "cmdStop", "proxy", "aliases", "env", "checkEndpoint", "ttl", "unloadTimeout", "unlisted", "useModelName"),
+        *("name", "description", "concurrencyLimit", "filters", "macros", "metadata", "sendLoadingState", "timeouts", "compat"),
+        *("capabilities", "healthCheckTimeout"),
+    ),
+    "models.*.filters": ("stripParams", "strip_params", "setParams", "setParamsByID"),
+    "models.*.timeouts": ("connect", "keepalive", "responseHeader", "tlsHandshake", "expectContinue", "idleConn"),
+    "models.*.capabilities": ("in", "out", "tools", "reranker", "context"),
+    "groups.*": ("swap", "exclusive", "persistent", "members"),
+    "matrix": ("vars", "evict_costs", "sets"),
+    "hooks": ("on_startup",),
+    "hooks.on_startup": ("preload",),
+    "peers.*": ("proxy", "apiKey", "models", "filters", "timeouts"),
+    "routing": ("scheduler", "router"),
+    "routing.router": ("use", "settings"),
+    "routing.router.settings": ("groups", "matrix"),
+    "routing.router.settings.groups.*": ("swap", "exclusive", "persistent", "members"),
+    "routing.scheduler": ("use", "settings"),
+    "selectors.*": ("strategy", "targets", "settings", "name", "description", "unlisted", "metadata"),
+    "profiles.*": ("description", "pins"),
+}
+"""Place in the file -> its keys, in internal/config of v250. Older releases have one other key, cmd_stop (v84, v85)."""
+_KEYS_OF_GROUP = _KEYS["groups.*"]
+_ONLY_OF_MODEL = frozenset(
+    ("ttl", "cmd", "cmdStop", "proxy", "aliases", "env", "checkEndpoint", "useModelName", "concurrencyLimit")
 )
-"""internal/config/model_config.go of v250: ModelConfig. Older releases have one other key, cmd_stop (v84, v85)."""
+"""Keys of a model that mean nothing at the top of the file, unless they hold an anchor."""
+_WITH_MACROS = ("cmdStop", "proxy", "checkEndpoint")
+"""Keys of a model beside cmd whose macros are filled in."""
 _FILLED = re.compile(r"\{\{|\{%|<%")
 """What another program fills in before llama-swap reads the file."""
 
@@ -104,6 +133,8 @@ def _models(source: Source, document: Node, neighbours: Neighbours) -> list[Laun
             started = [context.launch(_ENGINE, words, site)]
         if not started:
             _note_script(source, name, words, neighbours)
+        for _, text in [model[one] for one in _WITH_MACROS if one in model and yaml.scalar(model[one][1]) is not None]:
+            _replaced(verbatim(source, text), macros, missing)
         for launch in started:
             launch.mishaps = [*launch.mishaps, *missing] if "$${" not in source.text else launch.mishaps
         found += started
@@ -139,14 +170,54 @@ def _note_script(source: Source, model: str, words: list[Word], neighbours: Neig
     around.report(Problem(source.path, message, line, column, note="always"))
 
 
-def _unknown(source: Source, models: Entries) -> Iterator[Mishap]:
-    """Keys of a model that llama-swap does not have."""
-    for _, node in models.values():
-        for name, (key, _) in yaml.entries(node).items():
-            if name not in _KEYS_OF_MODEL and yaml.text(source, key).known:
-                like = name.replace("_", "").replace("-", "").lower()
-                meant = next((one for one in _KEYS_OF_MODEL if one.lower() == like), "")
-                yield Mishap("swap-model-spelling" if meant else "swap-model-key", yaml.span(source, key), name, meant)
+def _unknown(source: Source, fields: Entries) -> Iterator[Mishap]:
+    """Keys that llama-swap does not have: those of a model, and elsewhere those that are like one of its keys."""
+    for place, keys in _KEYS.items():
+        for entries in _placed(fields, place):
+            for name, (key, value) in entries.items():
+                if name in keys or not yaml.text(source, key).known:
+                    continue
+                meant = _meant(name, keys)
+                span = yaml.span(source, key)
+                if place == "models.*":
+                    yield Mishap("swap-model-spelling" if meant else "swap-model-key", span, name, meant)
+                elif meant:
+                    yield Mishap("swap-spelling", span, name, meant)
+                elif not place and name in _ONLY_OF_MODEL and "&" not in source.text[span.end : yaml.span(source, value).start]:
+                    yield Mishap("swap-top", span, name)
+
+
+def _placed(fields: Entries, place: str) -> list[Entries]:
+    """The mappings at a place; `*` stands for each key."""
+    found = [fields]
+    for part in place.split(".") if place else ():
+        nodes = [one[name] for one in found for name in (one if part == "*" else (part,)) if name in one]
+        found = [yaml.entries(value) for _, value in nodes]
+    return found
+
+
+def _meant(name: str, keys: tuple[str, ...]) -> str:
+    """The key that a name is like: the same letters, or but for one of at least six; "" for none."""
+    plain = _letters(name)
+    same = next((one for one in keys if _letters(one) == plain), "")
+    return same or next((one for one in keys if len(plain) > _SHORT_KEY and _one_letter_off(plain, _letters(one))), "")
+
+
+_SHORT_KEY = 5
+
+
+def _letters(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
+
+
+def _one_letter_off(name: str, other: str) -> bool:
+    """Whether one letter is missing, added or another one, or two stand in the wrong order."""
+    if abs(len(name) - len(other)) > 1 or name == other:
+        return False
+    head = next((at for at, (one, two) in enumerate(zip(name, other, strict=False)) if one != two), min(len(name), len(other)))
+    rest, theirs = name[head:], other[head:]
+    swapped = rest[1:2] + rest[:1] + rest[2:]
+    return theirs in (rest[1:], swapped) or rest == theirs[1:] or (bool(rest) and rest[1:] == theirs[1:])
 
 
 def _refused(source: Source, fields: Entries) -> Iterator[Mishap]:
@@ -227,13 +298,13 @@ def _ignored(source: Source, fields: Entries) -> Iterator[Mishap]:
     if "listen" in fields:
         yield Mishap("swap-listen", yaml.span(source, fields["listen"][0]), "listen")
     models = section(fields, "models")
-    yield from _unknown(source, models)
+    yield from _unknown(source, fields)
     several = [section(fields, "groups")]
     several.append(_at(fields, "routing", "router", "settings", "groups"))
     groups = {name: yaml.entries(node) for one in several for name, (_, node) in one.items()}
     for group in groups.values():
         for name, (key, _) in group.items():
-            if name not in _KEYS_OF_GROUP and "<<" not in group:
+            if name not in _KEYS_OF_GROUP and "<<" not in group and not _meant(name, _KEYS_OF_GROUP):
                 yield Mishap("swap-group-key", yaml.span(source, key), name)
     known = set(models)
     for _, node in models.values():

@@ -25,13 +25,19 @@ _NAME = re.compile(r"([A-Za-z_]\w*)(?:\[(.+)\])?", re.ASCII | re.DOTALL)
 _LOCAL = ("local", "declare", "typeset")
 
 
+_COMMAND_INSIDE = re.compile(r"\$\((?!\()|`")
+
+
 def assignment(shell: Evaluator, node: Node) -> Status:
-    """`name=value` as a statement."""
+    """`name=value` as a statement, whose status is that of a command that gives the value: `if pid=$(pidof vllm)`."""
     shell.reads = shell.floor
     made = shell.script.assignment(node)
-    if made is not None:
-        shell.set(*_assigned(shell, made))
-    return SUCCESS
+    if made is None:
+        return SUCCESS
+    name, value = _assigned(shell, made)
+    shell.set(name, value)
+    given = made.array or (isinstance(value, TracedText) and value.known)
+    return SUCCESS if given or _COMMAND_INSIDE.search(made.value.text.flat) is None else UNSURE
 
 
 def _assigned(shell: Evaluator, made: Assignment) -> tuple[str, Value]:
