@@ -89,6 +89,9 @@ class TestFolders:
             "notebook.ipynb",
             "compose.yml.example",
             "deployment.yaml.j2",
+            "docker-compose.template.j2",
+            "docker-compose.j2",
+            "start.jinja2",
             ".a.yml",
         ],
     )

@@ -28,7 +28,7 @@ READERS = ROOT / "src/servelint/readers"
 SCHEMAS = ROOT / "schemas"
 SCHEMASTORE = ROOT / "integrations" / "schemastore" / "servelint.json"
 INDEX = READERS / "formats.json"
-_ALL_NAMES = r"(?:^|/)[^./]+$|(?:^|/)[^./_][^./]*\.(?:tf)?tpl$"
+_ALL_NAMES = r"(?:^|/)[^./]+$|(?:^|/)[^./_][^./]*(?:\.template)?\.(?:(?:tf)?tpl|j2|jinja2?|tmpl|template)$"
 """Files without an ending in their names, or with that of a template alone: the shape of the text decides."""
 _TEMPLATES = ("*.j2", "*.jinja", "*.jinja2", "*.tmpl", "*.tpl", "*.tftpl", "*.gotmpl")
 _LANGUAGES = {"text": (), "yaml": ("yaml",), "json": ("json", "jsonc")}

@@ -216,3 +216,9 @@ def test_what_a_release_before_all_known_ones_may_have_is_not_reported(words: st
     launch = launch_in(f"pip install lmdeploy==0.1.0\nlmdeploy serve api_server m {words}\n", "run.sh")
     found = [one for one in judge(launch, Settings()) if one.rule != "servelint/unknown-release"]
     assert [(one.rule.partition("/")[2], one.severity) for one in found] == [(one, "warning") for one in rules]
+
+
+def test_what_came_later_may_have_been_there_before_all_known_ones() -> None:
+    """--mmproj went in March 2024 and came again in b5415; the name of the program says that the build is of then."""
+    launch = launch_in("./llama.cpp/server -m a.gguf --mmproj b.gguf\n", "run.sh")
+    assert (launch.release.release, judge(launch, Settings())) == ("b3150", [])

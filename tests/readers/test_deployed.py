@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.readers.deployed import whole
 from tests.launching import launches_in
 
 SERVER = "docker run -d --gpus all --name ollama ollama/ollama:0.9.0\n"
@@ -51,3 +52,11 @@ def test_it_is_no_start_of_a_server() -> None:
     (server, model) = launches_in(SERVER + "ollama pull gemma3\n", "run.sh")
     assert (server.fragment, model.fragment) == (False, True)
     assert (model.env, model.container) == ({}, None)
+
+
+def test_the_models_that_steps_pull_are_no_launches_of_their_own() -> None:
+    steps = "".join(f"        - {{name: pull {one}, run: ollama pull {one}}}\n" for one in ("gemma3", "qwen3"))
+    text = f"runs:\n    using: composite\n    steps:\n        - run: docker run -d ollama/ollama:0.9.0\n{steps}"
+    found = launches_in(text, "action.yml")
+    assert sorted(one.fragment for one in found) == [False, True, True]
+    assert [one.fragment for one in whole(found)] == [False]

@@ -41,6 +41,7 @@ def started(text: str) -> list[str]:
         ('M, P = "m", 8000\nsubprocess.run(f"vllm serve {M} --port {P}", shell=True)\n', "m --port 8000"),
         ('subprocess.run("vllm serve {} --port {port}".format("m", port=1), shell=True)\n', "m --port 1"),
         ('async def go():\n    import asyncio\n    await asyncio.create_subprocess_exec("vllm", "serve", "m")\n', "m"),
+        ('import asyncio\nawait asyncio.subprocess.create_subprocess_exec("vllm", "serve", "m")\n', "m"),
         ('async def go():\n    import asyncio\n    await asyncio.create_subprocess_shell("vllm serve m")\n', "m"),
         ('from subprocess import Popen as start\nstart(["vllm", "serve", "m"])\n', "m"),
         ('import subprocess as sp\nsp.run(["vllm", "serve", "m"])\n', "m"),

@@ -1355,3 +1355,13 @@ def test_a_script_that_runs_itself(tmp_path: Path) -> None:
 )
 def test_an_assignment_has_the_status_of_the_command_in_it(text: str, expected: list[list[str]]) -> None:
     assert [argv(one) for one in launches_in(text + "\n", "run.sh")] == expected
+
+
+@pytest.mark.parametrize("words", ['"${A[@]}"', '"${A[@]+"${A[@]}"}"', '$(printf "%q " "${A[@]}")'])
+@pytest.mark.parametrize("condition", ["[[ $# -gt 0 ]]", "(( $# ))", '[ "$#" -ne 0 ]', '(( "$#" ))'])
+def test_an_array_that_a_loop_over_the_arguments_fills(condition: str, words: str) -> None:
+    """It is empty only where the script is given nothing: what it holds is not known."""
+    body = 'case "$1" in\n  --image) IMAGE="$2"; shift 2 ;;\n  *) A+=("$1"); shift ;;\nesac'
+    launch = launches_in(f"A=()\nwhile {condition}; do\n{body}\ndone\nvllm serve {words} --port 1\n", "run.sh")[0]
+    assert launch.argv[0].value is None
+    assert argv(launch)[-2:] == ["--port", "1"]

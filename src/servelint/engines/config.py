@@ -106,7 +106,7 @@ class Reading:
 
     def _model(self) -> TracedText | None:
         settings, engine = self.arguments.settings, ENGINES[self.launch.engine]
-        if self.launch.fragment and self.launch.name in (*engine.planned_fragments, *engine.model_commands):
+        if self.launch.fragment and self.launch.name.partition(" ")[0] in (*engine.planned_fragments, *engine.model_commands):
             return self.launch.argv[-1].text
         ignored = self.arguments.takes_model is False and engine.model_option in settings
         if engine.dialect.positional and self.arguments.positionals and not ignored:

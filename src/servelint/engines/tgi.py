@@ -107,7 +107,7 @@ class TGI(Engine):
 
     words = (
         *(b"text-generation-launcher", b"text-generation-inference", b"text-generation-router", b"neuronx-tgi", b"tgi-gaudi"),
-        *(b"tgi-inference", b"text-generation-backends"),
+        *(b"tgi-inference", b"text-generation-backends", b"tgi.sif", b"/tgi"),
     )
     stems = ("text-generation", "tgi")
     platforms = {"llmaz": "tgi", "llmkube": "tgi"}

@@ -247,12 +247,12 @@ def _assumed(findings: list[Finding], launch: Launch, unlisted: Unlisted) -> lis
     return findings
 
 
-_OF_NO_RELEASE = frozenset(("unknown-option", "unknown-json-key", "unknown-env"))
-"""What no known release has."""
+_OF_NO_RELEASE = frozenset(("unknown-option", "unknown-json-key", "unknown-env", "option-not-yet", "env-not-yet"))
+"""What no known release has, or only later ones: options went and came again, as --mmproj of llama.cpp did."""
 
 
 def _may_be_of_old(finding: Finding) -> bool:
-    """Whether a name that no known release has may be one of a release before them: no known name is spelled much like it."""
+    """Whether a release before all known ones may have had a name: no known name is spelled much like it."""
     if finding.rule.rpartition("/")[2] not in _OF_NO_RELEASE:
         return False
     edits = finding.fix.edits if finding.fix is not None else []  # to the name that was meant

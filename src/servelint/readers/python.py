@@ -47,9 +47,9 @@ FORMAT = Format(
 )
 
 _RUNS = re.compile(
-    r"(?:subprocess\.|asyncio\.)?(?:run|Popen|call|check_call|check_output|getoutput|getstatusoutput|create_subprocess_(?:exec|shell))"
+    r"(?:asyncio\.)?(?:subprocess\.)?(?:run|Popen|call|check_call|check_output|getoutput|getstatusoutput|create_subprocess_(?:exec|shell))"
 )
-_WORDS = re.compile(r"(?:asyncio\.)?create_subprocess_exec|os\.(?:exec|spawn)l\w*")
+_WORDS = re.compile(r"(?:asyncio\.)?(?:subprocess\.)?create_subprocess_exec|os\.(?:exec|spawn)l\w*")
 _VECTOR = re.compile(r"os\.(?:execv\w*|spawnv\w*|posix_spawnp?)")
 _TEXT = re.compile(r"(?:os)?\.(?:system|popen)|.*create_subprocess_shell|.*get(?:status)?output")
 _SETTING_UP = re.compile(

@@ -372,7 +372,14 @@ def test_a_key_of_the_file_of_tensorrt_llm(command: str, release: str, severity:
     assert finding.message == says.format("--extra_llm_api_options", engine="TensorRT-LLM", at="TensorRT-LLM " + release)
 
 
-@pytest.mark.parametrize("release", ["0.20.0", "1.0.0rc6", "1.4.0rc1"])
+def test_a_key_of_a_file_for_a_release_after_all_known_ones() -> None:
+    text = _FILE.format("anything: 1", "trtllm-serve m --extra_llm_api_options a.yaml")
+    (finding,) = [one for one in in_file(text, "run.sh", trtllm="1.4.0rc1") if one.rule == "trtllm/unknown-json-key"]
+    assert (finding.severity, finding.span.text) == ("warning", "anything")
+    assert finding.assumption.startswith("TensorRT-LLM 1.4.0rc1 is newer than every release")
+
+
+@pytest.mark.parametrize("release", ["0.20.0", "1.0.0rc6"])
 def test_a_key_that_one_of_the_releases_about_it_may_have(release: str) -> None:
     text = _FILE.format("kv_cache_dtype: fp8\nanything: 1\nmax_batchsize: 8", "trtllm-serve m --extra_llm_api_options a.yaml")
     names = [one.span.text for one in in_file(text, "run.sh", trtllm=release) if one.rule == "trtllm/unknown-json-key"]

@@ -270,7 +270,7 @@ def _reason(found: MemoryPlan) -> str:
         return "no room is left for the states of one running request"
     if kv is not None and kv.mid > 0 and weights < budget:
         return f"its KV cache holds less than one request of {found.max_model_len} tokens"
-    taken = f"its weights take {_gib(weights)} GiB of a GPU, of which the engine uses {_gib(budget)}"
+    taken = f"its weights take {_gib(weights)} GiB of a GPU, of which the engine uses {_gib(max(budget, 0.0))}"
     beside = found.part("activations")
     if weights > budget or beside is None:
         return taken

@@ -608,7 +608,9 @@ class Evaluator:
             decision.fills = tuple(sorted(filled))
         for name in decision.fills:
             if self.world is None or name not in filled:
-                self.state.variables[name] = TracedText((unknown("${" + name + "}", None),))
+                array = isinstance(self.state.variables.get(name), list)
+                text = TracedText((unknown("${" + name + "}", None),))
+                self.state.variables[name] = unsure_items(name) if array else text
 
     def _deny(self, tested: TracedText) -> dict[str, tuple[Value, Value]]:
         """Set the tested variables that have a default to unknown ones, where the script gets only without the default.

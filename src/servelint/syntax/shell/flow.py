@@ -340,9 +340,8 @@ def _rounds(shell: Evaluator, condition: Callable[[], Status], body: Node, step:
 def _perhaps(shell: Evaluator, status: Status, once: Callable[[], object], node: Node, variable: str = "") -> None:
     """Look at a loop's body once where it may run any number of times. `variable`: what each round sets anew."""
     before = shell.state.copy()
-    head = next(
-        (child.start_byte for child in node.children if child.type in ("do_group", "compound_statement")), node.end_byte
-    )
+    bodies = [child.start_byte for child in node.children if child.type in ("do_group", "compound_statement")]
+    head = bodies[-1] if bodies else node.end_byte  # `(( ... ))` as the condition comes before
     text = shell.script.text.cut(node.start_byte, head).flat
     fills = _OF_ARGUMENTS.search(text) is not None or (node.type == "for_statement" and " in " not in text)
     empty = [name for name, value in before.variables.items() if _is_empty(value)] if fills else []
@@ -368,7 +367,7 @@ def _perhaps(shell: Evaluator, status: Status, once: Callable[[], object], node:
 
 
 def _is_empty(value: Value | None) -> bool:
-    return isinstance(value, TracedText) and not value.flat and value is not UNSET
+    return value == [] or (isinstance(value, TracedText) and not value.flat and value is not UNSET)
 
 
 def _unchanged(before: State, after: State, besides: str = "") -> bool:
