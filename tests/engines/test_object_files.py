@@ -148,7 +148,7 @@ def test_a_file_that_is_not_known_stays_a_name(content: str, options: str) -> No
         ("1.3.0rc28", "max_batchsize: 8\n", [("trtllm/unknown-json-key", "max_batchsize")]),
         ("1.3.0rc29", "enable_tokenization_cache: true\nenable_return_routed_experts: true\n", []),
         ("1.3.0rc29", "max_batchsize: 8\n", [("trtllm/unknown-json-key", "max_batchsize")]),
-        ("1.4.0rc1", "max_batchsize: 8\n", []),
+        ("1.4.0rc1", "max_batchsize: 8\n", [("trtllm/unknown-json-key", "max_batchsize")]),  # judged as the newest known
     ],
 )
 def test_the_keys_of_the_file_itself_after_1_3_0rc3(release: str, content: str, findings: list[tuple[str, str]]) -> None:

@@ -22,10 +22,8 @@ FORMAT = Format(
     165,
     title="Apptainer definition files",
     about="the scripts of `%runscript` and `%startscript` with `%environment` and what `%post` installs",
-    files=("apptainer", "singularity", "singularity.*", "*.apptainer", "*.singularity"),
-    fallback=("*.def",),
+    files=("apptainer", "singularity", "singularity.*", "*.apptainer", "*.def", "*.singularity"),
     shape=r"(?im)\A(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*bootstrap[ \t]*:[ \t]*\w",
-    any_name=True,
     needs=r"(?im)^[ \t]*bootstrap[ \t]*:",
 )
 

@@ -197,7 +197,7 @@ class _Reader:
             self.found += embedded.of_written(named.group(), text, self.source)
 
     def unfinished(self, frame: _Frame) -> None:
-        """Note what commands start that go on with something unknown."""
+        """Note what commands start that end in something unknown."""
         if frame.head is not None:
             self.launch(TracedText.join((frame.head, _rest())))
             frame.head = None
