@@ -102,7 +102,7 @@ class TGI(Engine):
         ),
         ImageFamily("huggingface/tgi-gaudi", "https://github.com/huggingface/tgi-gaudi", entrypoint=_LAUNCHER, own_tags=True),
     )
-    image_names = r"text-generation-inference|tgi"
+    image_names = r"text-generation-inference|(?<![-_.])tgi"
     model_variables = ("MODEL_ID",)
 
     words = (
