@@ -397,3 +397,10 @@ def test_a_key_that_an_option_and_its_variable_hold_is_reported_once() -> None:
     assert [one.rule for one in findings_in(text, "serve.sh") if "plain-text" in one.rule] == [
         "container/api-key-in-plain-text"
     ]
+
+
+@pytest.mark.parametrize(("heading", "missing"), [("## With a CPU only", False), ("## Input", True), ("## Start it", True)])
+def test_a_page_that_speaks_of_another_device(heading: str, missing: bool) -> None:
+    fence = "```bash\ndocker run -p 127.0.0.1:80:80 ghcr.io/huggingface/text-generation-inference:3.3.4 --model-id a/b\n```\n"
+    rules = [one.rule for one in findings_in(f"# TGI on a GPU\n\n{heading}\n\n{fence}", "page.md")]
+    assert ("container/no-gpu" in rules) is missing

@@ -187,6 +187,13 @@ class VLLM(Engine):
         Start(modules=("huggingfaceserver",), takes_model=False, launcher="huggingfaceserver"),
         Start(modules=("dynamo.vllm",), takes_model=False, launcher="dynamo"),
         Start(modules=("fastchat.serve.vllm_worker",), takes_model=False, launcher="fastchat"),
+        Start(
+            modules=("ipex_llm.vllm.xpu.entrypoints.openai.api_server", "ipex_llm.vllm.cpu.entrypoints.openai.api_server"),
+            takes_model=False,
+            launcher="ipex-llm",
+        ),
+        Start("vllm-serve", programs=("trl",), takes_model=False, launcher="trl"),
+        Start(modules=("trl.scripts.vllm_serve",), takes_model=False, launcher="trl"),
     )
     # https://github.com/vllm-project/router and https://github.com/vllm-project/production-stack
     routers = ("vllm-router", "-m vllm_router.app", "-m vllm_router.launch_router")
@@ -442,6 +449,14 @@ class VLLM(Engine):
             same={"model-path": "model", "num-gpus": "tensor-parallel-size"},
             sets=("model", "tensor-parallel-size", "trust-remote-code"),
         ),
+        # a fork's server: its own copy of vLLM's arguments, with more
+        "ipex-llm": Launcher(
+            "https://github.com/intel/ipex-llm",
+            own=("load-in-low-bit",),
+            foreign=True,
+        ),
+        # a server of completions and weights around LLM, with options of its own
+        "trl": Launcher("https://github.com/huggingface/trl/blob/v0.20.0/trl/scripts/vllm_serve.py", foreign=True),
         "huggingfaceserver": _of_kserve(ignores=True),
         # a runtime that serves the same format, whose program stands elsewhere
         "huggingface-runtime": _of_kserve(ignores=False),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.core.finding import Related
-from servelint.core.launch import NO_GPUS, Container
+from servelint.core.launch import NO_GPUS, Container, Launch
 from servelint.core.numbers import whole_number
 from servelint.core.text import TracedText
 from servelint.engines import ENGINES, images
@@ -51,7 +51,8 @@ def _none(config: Config, container: Container) -> list[Violation]:
     for_gpus = any(name in image.value.lower() for name in engine.gpu_images) or re.search(_WITH, image.value) is not None
     if not for_gpus and (images.identify(image).house or not engine.needs_gpu):
         return []  # it may be built for anything
-    if re.search(_WITHOUT, image.value, re.IGNORECASE) or re.search(_WORD.format(_WITHOUT), launch.source.path, re.IGNORECASE):
+    about = f"{launch.source.path}\n{_heading(launch)}"
+    if re.search(_WITHOUT, image.value, re.IGNORECASE) or re.search(_WORD.format(_WITHOUT), about, re.IGNORECASE):
         return []
     named = config.operand("env.NVIDIA_VISIBLE_DEVICES")
     if named.value in NO_GPUS:
@@ -65,6 +66,13 @@ def _none(config: Config, container: Container) -> list[Violation]:
     else:
         advice = "request them: resources.limits nvidia.com/gpu"
     return [Violation("no-gpu", None, message, advice, "without a GPU")]
+
+
+def _heading(launch: Launch) -> str:
+    """The heading of Markdown above a launch in a page, "" elsewhere: `## With a CPU only`."""
+    source = launch.source
+    above = re.findall(r"(?m)^#{1,6}[ \t]+([^\n]*)", source.text[: launch.site.start]) if source.is_page else []
+    return above[-1] if above else ""
 
 
 def _elsewhere(config: Config) -> bool:
