@@ -165,3 +165,16 @@ def test_a_variable_that_a_rule_names_is_named_once() -> None:
         "export SGLANG_ENABLE_SPEC_V2=1\npython -m sglang.launch_server --model-path m --reasoning-parser ling3\n"
     )
     assert [one.rule for one in found if "SPEC_V2" in one.message] == ["sglang/spec-v2-removed"]
+
+
+@pytest.mark.parametrize(("count", "reported"), [(2, 2), (3, 1), (6, 1)])
+def test_several_options_that_no_release_has_are_one_finding(count: int, reported: int) -> None:
+    """They are of a build with options of its own more likely than mistakes."""
+    words = " ".join([f"--tiered-moe-{name} 1" for name in "abcdef"[:count]])
+    found = [one for one in findings_in(f"vllm serve m {words}\n", "run.sh") if one.rule == "vllm/unknown-option"]
+    assert [one.severity for one in found] == ["warning"] * reported
+    assert len(found[0].related) == (count - 1 if reported == 1 else 0)
+    pinned = f"pip install vllm==0.33.0\nvllm serve m {words}\n"
+    assert len([one for one in findings_in(pinned, "run.sh") if one.rule == "vllm/unknown-option"]) == count
+    own = f"pip install vllm==0.33.0+own\nvllm serve m {words}\n"
+    assert [one for one in findings_in(own, "run.sh") if one.rule == "vllm/unknown-option"] == []

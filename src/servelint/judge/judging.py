@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from copy import copy
 from functools import lru_cache
 from itertools import pairwise
 
@@ -395,6 +396,8 @@ def _of_parser(
         shared = [one.unless_newer() if one.new else one for one in shared if not one.new or (said and one.refused)]
     elif not releases.exact:
         shared = [one.unless_newer() if one.new else one for one in shared]
+    if not releases.exact:
+        shared = _of_one_build(shared, launch)
     if not releases.rolling:
         shared = [one for one in shared if one.rule != "option-came-and-went"]
     shared = _each_once(shared, others, configs[-1])
@@ -409,6 +412,24 @@ def _of_parser(
     if found and releases.known and not releases.exact and not releases.rolling and releases.unlisted is None:
         _name_span(found, launch, configs[-1], releases)
     return found
+
+
+_OF_A_BUILD = 3
+"""From how many options on that no release has a build with options of its own is more likely than as many mistakes."""
+
+
+def _of_one_build(found: list[Violation], launch: Launch) -> list[Violation]:
+    """The violations with one for all options that no known release has, where there are several: a build may have them."""
+    several = [one for one in found if one.rule == "unknown-option" and one.new and one.span is not None]
+    if len(several) < _OF_A_BUILD:
+        return found
+    first, *rest = several
+    whole = copy(first)
+    whole.related = [*first.related, *[Related(one.span, "nor this one") for one in rest if one.span is not None]]
+    whole.message = f"{first.message}; so it is with {len(rest)} more of this launch"
+    own = f"{launch.engine}=RELEASE+own"
+    whole.advice = f"correct the names, or delete them; for a build of your own that has them, give --engine-version {own}"
+    return [whole if one is first else one for one in found if one is first or one not in rest]
 
 
 def _follows_releases(launch: Launch) -> bool:
