@@ -238,7 +238,9 @@ def _assumed(findings: list[Finding], launch: Launch, unlisted: Unlisted) -> lis
     """
     note = f"{unlisted.fact(launch.engine)}: {unlisted.assumption}"
     if unlisted.placed.kind == OLDER:
-        findings = [finding for finding in findings if not _may_be_of_old(finding)]
+        bounded = launch.release.release is not None and launch.release.how is None
+        names = _OF_NO_RELEASE | _NOT_YET if bounded else _OF_NO_RELEASE
+        findings = [finding for finding in findings if not _may_be_of_old(finding, names)]
     for finding in findings:
         finding.assumption = note
         if unlisted.ends and finding.severity == "error":
@@ -248,13 +250,16 @@ def _assumed(findings: list[Finding], launch: Launch, unlisted: Unlisted) -> lis
     return findings
 
 
-_OF_NO_RELEASE = frozenset(("unknown-option", "unknown-json-key", "unknown-env", "option-not-yet", "env-not-yet"))
-"""What no known release has, or only later ones: options went and came again, as --mmproj of llama.cpp did."""
+_OF_NO_RELEASE = frozenset(("unknown-option", "unknown-json-key", "unknown-env"))
+"""What no known release has."""
+_NOT_YET = frozenset(("option-not-yet", "env-not-yet"))
+"""What only later releases have, where nothing names the release and only the program's old name bounds it: options went and
+came again, as --mmproj of llama.cpp did."""
 
 
-def _may_be_of_old(finding: Finding) -> bool:
+def _may_be_of_old(finding: Finding, names: frozenset[str]) -> bool:
     """Whether a release before all known ones may have had a name: no known name is spelled much like it."""
-    if finding.rule.rpartition("/")[2] not in _OF_NO_RELEASE:
+    if finding.rule.rpartition("/")[2] not in names:
         return False
     edits = finding.fix.edits if finding.fix is not None else []  # to the name that was meant
     return all(edit.text.replace("_", "-") == edit.span.text.replace("_", "-") for edit in edits)
@@ -415,7 +420,7 @@ def _of_parser(
 
 
 _OF_A_BUILD = 3
-"""From how many options on that no release has a build with options of its own is more likely than as many mistakes."""
+"""So many options that no release has are those of someone's own build more likely than mistakes."""
 
 
 def _of_one_build(found: list[Violation], launch: Launch) -> list[Violation]:
