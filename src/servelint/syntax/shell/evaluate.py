@@ -291,6 +291,7 @@ class Evaluator:
         parsed: The scripts that were read before, by file.
         arguments: Function -> what it was last called with.
         bodies: Function -> its definitions by place, without those that were run.
+        again: The functions that are defined in several places.
     """
 
     def __init__(
@@ -333,6 +334,7 @@ class Evaluator:
         self.called: set[str] = set()
         self.arguments: dict[str, list[Word] | None] = {}
         self.bodies: dict[str, dict[tuple[Span | None, int], tuple[Script, Node]]] = {}
+        self.again: set[str] = set()
         self.local_names: set[str] | None = None
         self.on_path = True
         self.in_background = 0
@@ -380,7 +382,8 @@ class Evaluator:
                 self.state = state.copy()
                 self.state.control = None
                 self.call(name, None)
-        for name in [one for one in self.bodies if one in self.called]:  # that a branch defines otherwise
+        again = [name for name in self.bodies if name in self.again and name in self.called] if self.world is None else []
+        for name in again:  # that a branch defines otherwise
             for script, body in list(self.bodies[name].values()):
                 if not script.elsewhere:
                     self.state = state.copy()

@@ -381,6 +381,8 @@ def function_definition(shell: Evaluator, node: Node) -> Status:
     name, body = node.field("name"), node.field("body")
     if body is not None:
         function = name.text if name is not None else ""
+        if function in shell.bodies:
+            shell.again.add(function)
         shell.state.own_functions()[function] = shell.script, body
         shell.bodies.setdefault(function, {})[shell.script.text.extent(), body.start_byte] = shell.script, body
     return SUCCESS
