@@ -106,7 +106,8 @@ class Reading:
 
     def _model(self) -> TracedText | None:
         settings, engine = self.arguments.settings, ENGINES[self.launch.engine]
-        if self.launch.fragment and self.launch.name.partition(" ")[0] in (*engine.planned_fragments, *engine.model_commands):
+        launch = self.launch
+        if launch.fragment and (launch.name in engine.planned_fragments or engine.names_model(launch.name)):
             return self.launch.argv[-1].text
         ignored = self.arguments.takes_model is False and engine.model_option in settings
         if engine.dialect.positional and self.arguments.positionals and not ignored:

@@ -752,6 +752,10 @@ class Engine:
     samples: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()
     """(image, command, arguments) of containers. A long-lived process judges them first, which loads what the engine needs."""
 
+    def names_model(self, command: str) -> bool:
+        """Whether a command of the program names the model that a server loads. A number may tell it from others: `pull #2`."""
+        return command.partition(" ")[0] in self.model_commands
+
     @property
     def package(self) -> str:
         """The id as part of a Python name: its module's name here, in servelint.memory and in servelint.harvest."""

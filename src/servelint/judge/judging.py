@@ -420,7 +420,7 @@ def _of_parser(
 
 
 _OF_A_BUILD = 3
-"""So many options that no release has are those of someone's own build more likely than mistakes."""
+"""How many options that no release has are taken for those of one build: so many mistakes are less likely."""
 
 
 def _of_one_build(found: list[Violation], launch: Launch) -> list[Violation]:
@@ -431,7 +431,7 @@ def _of_one_build(found: list[Violation], launch: Launch) -> list[Violation]:
     first, *rest = several
     whole = copy(first)
     whole.related = [*first.related, *[Related(one.span, "nor this one") for one in rest if one.span is not None]]
-    whole.message = f"{first.message}; so it is with {len(rest)} more of this launch"
+    whole.message = f"{first.message}, as for {len(rest)} more options of this launch"
     own = f"{launch.engine}=RELEASE+own"
     whole.advice = f"correct the names, or delete them; for a build of your own that has them, give --engine-version {own}"
     return [whole if one is first else one for one in found if one is first or one not in rest]

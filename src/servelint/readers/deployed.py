@@ -48,7 +48,7 @@ def beside_server(found: list[Launch]) -> list[Launch]:
     servers = [launch for launch in found if not launch.fragment]
     kept: list[Launch] = []
     for launch in found:
-        if launch.fragment and launch.name.partition(" ")[0] in ENGINES[launch.engine].model_commands:
+        if launch.fragment and ENGINES[launch.engine].names_model(launch.name):
             claims = [one.release for one in servers if one.engine == launch.engine]
             if len({(claim.release, claim.build, claim.rolling) for claim in claims}) != 1 or not claims[0].release:
                 continue
@@ -102,7 +102,7 @@ def _values_of(launch: Launch) -> str | None:
 
 
 def _is_part(part: Launch, folders: dict[tuple[str, str], list[Launch]]) -> bool:
-    if part.fragment and part.name.partition(" ")[0] in ENGINES[part.engine].model_commands:
+    if part.fragment and ENGINES[part.engine].names_model(part.name):
         return True
     chart = _values_of(part)
     folder = f"{_folder(part)}/"

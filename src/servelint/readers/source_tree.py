@@ -101,11 +101,11 @@ def _of_image(launch: Launch, beside: Neighbours) -> list[ReleaseClaim]:
     return found
 
 
-_ENVIRONMENT = re.compile(
-    r"(?m)(?P<path>[^\s\"';&|()=]+)/bin/(?:activate|python3?|vllm|sglang)\b"
+_ENTERED = (
+    r"(?m)(?P<path>[^\s\"';&|()=]+)/bin/(?:activate|python3?|{})(?![\w-])"
     r"|\b(?:conda|mamba|micromamba|source)[ \t]+activate[ \t]+[\"']?(?P<named>[^\s\"';&|]+)"
 )
-"""An environment that a script enters or takes a program from."""
+"""An environment that a script enters or takes a program from, with the programs of an engine."""
 _SETUPS = tuple(
     f"{folder}{name}.sh"
     for folder in ("", "../", "scripts/", "../scripts/", "setup/")
@@ -130,7 +130,8 @@ def _of_environment(launch: Launch, beside: Neighbours) -> list[ReleaseClaim]:
     from servelint.readers import installs
 
     text, own = launch.source.text, launch.source.path.rpartition("/")[2]
-    names = {_name(match["path"] or match["named"], text) for match in _ENVIRONMENT.finditer(text)}
+    programs = "|".join([re.escape(one) for start in ENGINES[launch.engine].starts for one in start.programs]) or "python3"
+    names = {_name(match["path"] or match["named"], text) for match in re.finditer(_ENTERED.format(programs), text)}
     name = names.pop() if len(names) == 1 else None
     if not own.endswith(_SCRIPTS) or name is None or not ENGINES[launch.engine].distributions:
         return []
