@@ -93,6 +93,10 @@ def test_rows_of_a_table_beside_the_areas_name_theirs() -> None:
             changed(rows={"a-b": {"option": "port", "refused": 1, "when": {"port": 1}}}),
             "vllm/a-b: nothing uses its refused",
         ),
+        (
+            changed(rows={"a-b": {"option": "port", "refused": 1, "why": "of <option>"}}),
+            "vllm/a-b: its own why has <option>; only the fields of `each` are filled",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_table(wrong: Any, message: str, folder: Path) -> None:

@@ -455,12 +455,8 @@ class Engine:
     launchers: Mapping[str, Launcher] = {}
     """Name -> program that starts it with options of its own beside the engine's, or class of Python that makes it."""
 
-    server_rules: frozenset[str] = frozenset()
-    """Names of rules about its command, its HTTP server or what only that has for a default: they say nothing of an engine that
-    Python code makes."""
-
     server_options: frozenset[str] = frozenset()
-    """Options of its HTTP server that such an engine takes as well, and does not use."""
+    """Options of its HTTP server that an engine which Python code makes takes as well, and does not use."""
 
     # -- images
 

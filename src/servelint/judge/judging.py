@@ -334,8 +334,8 @@ def _of_a_server(rule: Rule, config: Config) -> bool:
     made = config.made
     if made is None:
         return False
-    record, name = ENGINES[config.launch.engine], rule.id.rpartition("/")[2]
-    return name in record.server_rules or not (made.lacks | record.server_options).isdisjoint(operands(rule.when))
+    unused = made.lacks | ENGINES[config.launch.engine].server_options
+    return rule.about == "server" or not unused.isdisjoint(operands(rule.when))
 
 
 def _of_plan(index: RuleIndex, launch: Launch, planned: Config, releases: Releases, there: set[str]) -> list[Finding]:

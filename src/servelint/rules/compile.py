@@ -165,7 +165,7 @@ def compile_rule(data: dict[str, Any]) -> dict[str, Any]:
                 raise ValueError(f"its condition names an option {option!r}, and it has none")
     except (KeyError, ValueError) as error:
         raise RuleError(f"{data['id']}: {part}{error}") from error
-    compiled.update({key: data[key] for key in ("check", "complaint", "labels", "fix", "profile") if key in data})
+    compiled.update({key: data[key] for key in ("about", "check", "complaint", "labels", "fix", "profile") if key in data})
     return compiled
 
 
@@ -349,6 +349,9 @@ def _row_rule(rule: str, row: dict[str, Any], columns: dict[str, Any], each: dic
             raise ValueError(f"{rule}: it has no {column}, which its {field} is made of")
     for column in sorted(set(cells) - used):
         raise ValueError(f"{rule}: nothing uses its {column}")
+    for field, text in own.items():
+        for column in sorted(_columns(text) & set(columns)):
+            raise ValueError(f"{rule}: its own {field} has <{column}>; only the fields of `each` are filled")
     found = {"id": rule, **{field: _filled_cells(template, cells) for field, template in templates.items()}, **own}
     return {key: value for key, value in found.items() if value is not None}
 

@@ -32,6 +32,8 @@ class Rule:
     The fields beyond HEAD are decoded when one of them is asked for.
 
     Attributes:
+        about: "server" if it speaks of the command, of the HTTP server or of what only that has for a default: it says nothing
+            of an engine that Python code makes.
         values: the named amounts that the rule's texts print.
         shows: the names of those that its message, advice or fix prints.
         cases: of each case its condition, its text and the names of the values that the text prints.
@@ -44,6 +46,7 @@ class Rule:
         "_body",
         "_made",
         "_whens",
+        "about",
         "advice",
         "at",
         "bounds",
@@ -129,6 +132,7 @@ class Rule:
         self.cases: list[list[Any]] = data.get("cases", [])
         self._made: dict[str, Amount] = {}
         self._whens: list[Predicate] = []
+        self.about: str | None = data.get("about")
         self.check: str | None = data.get("check")
         self.at: list[str] = data["at"]
         self.labels: dict[str, str] = data.get("labels", {})

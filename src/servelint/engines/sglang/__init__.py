@@ -186,7 +186,6 @@ class SGLang(Engine):
         "gateway": _router(plain=False),
     }  # fmt: skip
 
-    server_rules = frozenset(("cve-2026-111391", "custom-logit-processor-runs-code"))
     server_options = frozenset((
         "host", "port", "api-key", "admin-api-key", "served-model-name", "tool-call-parser", "tokenizer-worker-num",
         "enable-http2", "enable-ssl-refresh", "grpc-port", "sidecar", "enable-http-worker-reuseport", "enable-response-store",

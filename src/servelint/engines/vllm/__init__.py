@@ -504,20 +504,6 @@ class VLLM(Engine):
             },
         ),
     }  # fmt: skip
-    server_rules = frozenset((
-        "api-server-module-deprecated", "false-in-config-file", "mapping-in-config-file", "serve-model-option",
-        "compilation-config-number", "data-parallel-balancing-modes", "hybrid-and-external-balancing", "multi-port-lb-misfit",
-        "multi-port-lb-needs-data-parallel", "reasoning-needs-parser", "reasoning-parser-unknown",
-        "structured-reasoning-parser-unknown", "external-launcher-of-server", "external-balancing-local-size",
-        # of the batch that a server computes by default
-        "requests-above-default-batch", "gemma4-item-above-default-batch", "state-block-above-default-batch",
-        "throughput-mode-batch-sizes", "dflash-takes-every-slot", "v0-batch-below-length",
-        # of what requests may carry
-        "cve-2025-59425", "cve-2025-62164", "cve-2025-6242", "cve-2026-22778", "cve-2026-24779", "cve-2026-25960",
-        "cve-2026-34756", "cve-2026-55574", "cve-2026-56340", "local-media-from-everywhere", "media-from-anywhere",
-        "runtime-lora-updating", "server-dev-mode", "prefix-hash-builtin", "prefix-hash-collisions",
-        "api-key-guards-some-paths",
-    ))  # fmt: skip
     server_options = frozenset(("served-model-name",))
     # Gaudi's: https://github.com/HabanaAI/vllm-fork/pull/394
     options_of_forks = frozenset(("--use-padding-aware-scheduling", "--max-num-prefill-seqs", "--weights-load-device"))
