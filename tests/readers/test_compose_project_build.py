@@ -57,6 +57,20 @@ class TestWhatItStarts:
         launch = built("", tmp_path, 'FROM vllm/vllm-openai:v0.19.1\nCMD ["--model", "m"]\n')
         assert (argv(launch), launch.verb) == (["--model", "m"], ())
 
+    @pytest.mark.parametrize(
+        ("dockerfile", "expected"),
+        [
+            ("FROM ollama/ollama:0.12.3\n", []),
+            ('FROM ollama/ollama:0.12.3\nCMD ["serve"]\n', []),
+            ('FROM ollama/ollama:0.12.3\nRUN ollama serve & sleep 3 && ollama create m -f M\nCMD ["serve"]\n', []),
+            ('FROM ollama/ollama:0.12.3\nENTRYPOINT ["/bin/ollama"]\nCMD ["serve"]\n', []),
+            ("FROM lmsysorg/sglang:v0.5.3\nCMD python3 -m sglang.launch_server --model-path m\n", ["--model-path", "m"]),
+            ('FROM vllm/vllm-openai:v0.19.1\nRUN pip install vllm==0.20.0\nCMD ["--model", "m"]\n', ["--model", "m"]),
+        ],
+    )
+    def test_what_the_base_starts_by_itself(self, dockerfile: str, expected: list[str], tmp_path: Path) -> None:
+        assert argv(built("", tmp_path, dockerfile)) == expected
+
     def test_a_target(self, tmp_path: Path) -> None:
         (tmp_path / "Dockerfile").write_text(DOCKERFILE + 'FROM server\nCMD ["other"]\n')
         launch = launch_in("services: {llm: {build: {context: ., target: server}}}\n", folder=tmp_path)

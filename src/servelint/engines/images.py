@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from copy import copy
 from functools import lru_cache
 
 from servelint.core.data import load_data
@@ -90,6 +91,12 @@ class Image:
         self.engine = engine
         self.claim = claim
         self.entrypoint = entrypoint
+
+    def holding(self, engine: str, claim: ReleaseClaim) -> Image:
+        """The image with a release of an engine installed into it: it starts what it started before."""
+        changed = copy(self)
+        changed.engine, changed.claim, changed.until = engine, claim, ""
+        return changed
 
     @property
     def claims(self) -> dict[str, ReleaseClaim]:

@@ -258,8 +258,7 @@ class Built:
             self.stage = dockerfile_stages.chosen(self.stages, target.value if target is not None else None)
         found = self.stage.image if self.stage is not None else None
         if found is not None:
-            entrypoint = found.entrypoint if found.engine is not None else labelled.entrypoint
-            self.image = images.Image(found.engine or labelled.engine, found.claim, entrypoint)
+            self.image = found if found.engine is not None else images.Image(labelled.engine, found.claim, labelled.entrypoint)
 
     @property
     def claims(self) -> dict[str, ReleaseClaim]:

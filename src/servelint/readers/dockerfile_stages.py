@@ -518,7 +518,7 @@ class _Build:
         for engine, claim in found.items():
             stage.claims[engine] = claim
             if stage.image.engine in (None, engine):
-                stage.image = images.Image(engine, claim, stage.image.entrypoint, house=stage.image.house)
+                stage.image = stage.image.holding(engine, claim)
         if patched:
             built = stage.claims.items()
             stage.claims = {engine: claim if claim.build else installs.changed(claim) for engine, claim in built}

@@ -149,6 +149,7 @@ class TestStatedRelease:
             ("quay.io/modh/vllm:rhoai-2.20-cuda", "v0.8.4", "0.8.4"),
             ("vllm/vllm-openai:v0.20.0", "v0.8.4", "0.20.0"),  # the tag is what runs
             ("vllm/vllm-openai:latest", "v0.8.4", None),  # it has moved since
+            ("registry.redhat.io/rhaiis/vllm-cuda-rhel9:3.2.4", "v3.2.4", None),  # the product's
             ("quay.io/modh/vllm:rhoai-2.25-cuda", "v0.10.1.1.6", None),  # a number of its own
             ("quay.io/modh/vllm:rhoai-2.25-cuda", "custom", None),
         ],

@@ -163,7 +163,10 @@ def _stated(found: list[Launch], source: Source, one: Object) -> list[Launch]:
     annotations = section(one.fields, "metadata", "annotations")
     match = _STATED_RELEASE.fullmatch(string(annotations, _STATED) or "")
     for launch in found if match is not None else ():
-        if match is not None and launch.release.release is None and not launch.release.rolling:
+        image = launch.container.image if launch.container is not None else None
+        tag = image.flat.rpartition(":")[2] if image is not None else ""
+        of_product = match is not None and tag.removeprefix("v") == match.group("release")  # of RHAIIS: its image has it too
+        if match is not None and not of_product and launch.release.release is None and not launch.release.rolling:
             launch.release = ReleaseClaim(match.group("release"), "image", yaml.span(source, annotations[_STATED][1]))
     return found
 
