@@ -7,7 +7,7 @@ tokens it has, and of a mixture only the experts that a token of the step is sen
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from statistics import pstdev
 
@@ -136,6 +136,10 @@ _ANY_BANDWIDTH = 1000.0
 """The GB/s of a GPU that is not known."""
 _ANY_INTENSITY = 100.0
 """Operations for each byte of bandwidth where only that is known: 71 to 210 of the cards whose both are."""
+_PROMPT_TOKENS = _ANY_INTENSITY * COMPUTE / MEMORY
+"""Tokens of prompts that take as long as a step without drafts of a dense model in 16 bits, which reads two bytes of each
+parameter and multiplies each token with all of them: 96. The answers for half and twice as many are the deviation. Prompts of
+Qwen3.6-27B in 8 bits take one step for 95 to 110 tokens on a CMP 170HX (Ciender/CMP-170HX-SGLang-Qwen3.6-Benchmarks)."""
 _EAGLES = {
     "meta-llama/Llama-3.1-8B-Instruct": ("yuhuili/EAGLE3-LLaMA3.1-Instruct-8B",),
     "meta-llama/Llama-3.3-70B-Instruct": ("yuhuili/EAGLE3-LLaMA3.3-Instruct-70B",),
@@ -452,6 +456,15 @@ def _tensor_share(gpu: Gpu) -> float:
     return min(tensor / vector, 4.0) / 2 if tensor and vector else 1.0
 
 
+def _perhaps_small_cache(model: Architecture) -> bool:
+    """Whether it is not known if a checkpoint has scales for an FP8 KV cache: NVFP4 by its name alone.
+
+    NVIDIA's recipe has them, lukealonso/Qwen3.5-397B-A17B-NVFP4 too (models/qwen35-397b.md in local-inference-lab/rtx6kpro),
+    others have none.
+    """
+    return model.quantization.scheme == "nvfp4" and model.checkpoint is None and model.quantization.kv_cache is None
+
+
 def _triton_fp4(model: Architecture, gpu: Gpu | None) -> bool:
     """Whether the experts are in MXFP4 and the GPU is one for which that means Triton's kernels."""
     return model.quantization.scheme == "mxfp4" and gpu is not None and gpu.capability == 9.0
@@ -623,11 +636,17 @@ def prior(case: Case) -> Prior | None:
             gains = [math.log(mean), math.log(steps(case, case.architecture, gpu, count, launched_alone=True).gain)]
             mean = math.exp(sum(gains) / len(gains))
             deviations.append(pstdev(gains))
+        elif unsplit and case.cache is None and _perhaps_small_cache(case.architecture):
+            split = replace(found, after=found.after - found.unsplit, unsplit=0.0)
+            gains = [math.log(mean), math.log(split.gain)]
+            mean = math.exp(sum(gains) / len(gains))
+            deviations.append(pstdev(gains))
     else:
         mean = case.length / (1 + _COST[case.method] * case.drafted)
         deviations.append(_UNKNOWN_MODEL)
     if not prompts and case.input and not case.decoding:
-        deviations.append(_UNKNOWN_PROMPTS * math.log2(1 + case.input / (8 * (case.output or 256))))
+        mean, prompts, deviation = _with_prompts(case, mean)
+        deviations.append(deviation)
     if case.architecture is not None and case.architecture.ngrams is not None:
         deviations.append(_TABLES)
     if gpu is None:
@@ -643,6 +662,20 @@ def prior(case: Case) -> Prior | None:
     return Prior(
         math.log(mean) - less, math.sqrt(sum(one * one for one in deviations)), counted, prompts, step, outside, matrices_ > 0
     )
+
+
+def _with_prompts(case: Case, gain: float) -> tuple[float, float, float]:
+    """The gain with prompts whose computing is not counted, their share of the time, and the deviation of its logarithm.
+
+    Of a dense model in 16 bits a prompt's tokens take a step's time for each _PROMPT_TOKENS of them, whatever its size.
+    """
+    output, tokens = case.output or 256, (case.input or 0) * case.concurrency
+    found = []
+    for share in (0.5, 1, 2):
+        prompts = share * tokens / _PROMPT_TOKENS
+        found.append((prompts + output) / (prompts + output / gain))
+    prompts = tokens / _PROMPT_TOKENS
+    return found[1], prompts / (prompts + output), abs(math.log(found[0] / found[2])) / 2
 
 
 def _of_software(case: Case, gpu: Gpu | None, count: int) -> list[float]:
