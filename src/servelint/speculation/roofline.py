@@ -48,7 +48,7 @@ UNLINKED, UNLINKED_EXPERTS = 80e-6, 40e-6
 layer with experts, in all steps. The first grows with the number of GPUs as what a ring moves of a message, 2 (n - 1) / n
 (https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md). On two GPUs a layer of such a step takes 0.07 to 0.09 ms
 longer: gemma-4-31B-it and Qwen3.6-27B on RTX 3090 (https://github.com/noonghunna/club-3090/blob/HEAD/BENCHMARKS.md),
-Qwen3-Coder-30B-A3B (mattbucci, SGLang 0.5.12), DeepSeek-V4-Flash on RTX PRO 6000 (jasl/vllm-ds4-sm120-harness). On four it takes
+Qwen3-Coder-30B-A3B (mattbucci, SGLang 0.5.12), DeepSeek-V4-Flash on RTX PRO 6000 (jasl/vllm-ds4-sm120-harness). On four it is
 0.11 with GLM-4.7 (AlexGS74/glm47-nvfp4-sm120), 0.12 with Qwen3.5-397B-A17B (local-inference-lab/rtx6kpro), 0.14 to 0.16 with
 gemma-4-31B-it, and on eight RTX PRO 6000 0.08 to 0.12 with GLM-5.1 and Kimi-K2.6 (models/glm5.1_v2.md and models/kimi-k26-v2.md
 in local-inference-lab/rtx6kpro). Without drafts, steps of Qwen3.5-397B-A17B on four take 0.05 to 0.09 ms longer for each of its
@@ -209,10 +209,9 @@ Qwen3.8-27B in NVFP4 on an RTX 5090 takes twice as long for a step of two tokens
 _INTEGER_PRODUCTS = 6.1
 """The first compute capability with integer dot products, which llama.cpp's kernels for few tokens rest on (GGML_CUDA_CC_DP4A
 in ggml/src/ggml-cuda/common.cuh)."""
-_UNKNOWN_LENGTH, _UNKNOWN_PROMPTS, _MANY_TOKENS, _PROMPTS = 0.08, 0.1, 0.03, 0.4
-"""Deviations of what is not known: of the acceptance length by the root of the draft tokens, of the time for prompts by
-doublings of their length; and of what the arithmetic knows badly: a doubling of the tokens of a step above 8, and the share of
-prompts, which are computed between steps."""
+_UNKNOWN_LENGTH, _MANY_TOKENS, _PROMPTS = 0.08, 0.03, 0.4
+"""Deviations of what is not known: of the acceptance length by the root of the draft tokens; and of what the arithmetic knows
+badly: a doubling of the tokens of a step above 8, and the share of prompts, which are computed between steps."""
 _SHARES, _HOST_OF_LOOKUP = (0.1, 0.3, 0.5, 0.7, 0.9), 0.15
 """A lookup finds nothing to draft in some steps, and the acceptance length that engines log is of the others alone
 (make_spec_decoding_stats in vllm-0.28.0 vllm/v1/core/sched/scheduler.py): any share of the steps is taken for equally likely.
