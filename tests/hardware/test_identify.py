@@ -112,6 +112,7 @@ def test_a_name_that_says_nothing(name: str) -> None:
         ("NVIDIA-A100-SXM4-80GB-MIG-1g.99gb", {"capability": 8.0, "memory-gib": None}),
         ("mi300x", {"vendor": "amd", "architecture": "gfx942", "capability": None, "fp8": True, "nvfp4": False}),
         ("gaudi2", {"vendor": "intel", "capability": None, "fp8": True}),
+        ("CMP 170HX 10G", {"name": "cmp-170hx", "capability": 8.0, "memory-gib": None, "bandwidth-gbs": 1493}),
     ],
 )  # fmt: skip
 def test_facts(name: str, facts: dict[str, Fact | None]) -> None:

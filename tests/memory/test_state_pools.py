@@ -36,6 +36,14 @@ VLLM, APRON, KAITO = (
 )
 NOTES = "https://github.com/stoic-yang/xiandaobei_qwen3.5/blob/3f6f82715c22b0da6d0755d407f0325f23ee3759/memory/50-arch-bottleneck.md"
 RECIPE = "https://github.com/edurdias/capyctl-recipes/blob/main/vllm/qwen3.8-27b-nvfp4-gb10/README.md"
+SECOND = (
+    "https://github.com/Grigoriy-V/local-multimodal-agent/blob/7892948db956c87d35ef566927bb13b6d4c24cde"
+    "/reports/2026-09-05_qwen38_second_model.md"
+)
+DEPLOY = (
+    "Qwen3.6-27B on vLLM - Deploy & Benchmark, a public note whose repository is not known: refused with 1,024, 43.93 requests"
+)
+ATTNVIEW = "the report of stage 02 of attnview, whose repository is not known: refused with 1,024, 38.35 requests"
 
 LOGS = [
     # a comment of 2026-03-08 that does not name the model: the tokens fit the 122B in 16 bits alone
@@ -45,6 +53,9 @@ LOGS = [
     (NOTES, "Qwen/Qwen3.5-27B --max-model-len 32768", "0.18.1", "h100", 6.76, 141, 27_440),
     (APRON, "Qwen/Qwen3.6-35B-A3B-FP8", "0.30.0", "h100", 34_821_447_352 / GIB, 1610, None),
     (RECIPE, "nvidia/Qwen3.8-27B-NVFP4", "0.30.0", "gb10", 11.6, 242, None),
+    (SECOND, "Qwen/Qwen3.8-27B-FP8 --max-model-len 131072", "0.26.0", "l40s", 8.82, 184, 141_036),
+    (DEPLOY, "Qwen/Qwen3.6-27B --max-num-seqs 512 --max-model-len 8192", "0.20.2", "rtx-pro-6000", 29.47, 615, 359_862),
+    (ATTNVIEW, "Qwen/Qwen3.8-27B --max-num-seqs 256 --max-model-len 8192", "0.29.0", "rtx-pro-6000", 31.24, 652, 314_187),
 ]
 """Where it is published, the launch, the release, the GPU, GiB of KV cache, blocks of states, and the tokens it printed."""
 
@@ -65,6 +76,21 @@ class TestBlocks:
         found = cache("Qwen/Qwen3.6-35B-A3B --kv-cache-dtype fp8 --max-model-len 131072", "0.25.1", "rtx-4090")
         assert found.concurrency(95, 131_072) == pytest.approx(1.44, abs=0.005)
 
+    @pytest.mark.parametrize(
+        ("command", "release", "blocks", "length", "requests"),
+        [
+            ("Qwen/Qwen3.6-27B --max-num-seqs 512", "0.20.2", 615, 8192, 43.93),
+            ("Qwen/Qwen3.8-27B --max-num-seqs 256", "0.29.0", 652, 8192, 38.35),
+            # refused with 1,024, and 360,448 tokens (notes of a unit qwen3.8-27b-bf16-native-diag.service; no memory is given)
+            ("Qwen/Qwen3.8-27B --max-num-seqs 512", "0.26.0", 616, 8192, 44.0),
+        ],
+    )
+    def test_requests_that_the_blocks_of_a_refusal_hold(
+        self, command: str, release: str, blocks: int, length: int, requests: float
+    ) -> None:
+        found = cache(f"{command} --max-model-len {length}", release, "rtx-pro-6000")
+        assert found.concurrency(blocks, length) == pytest.approx(requests, abs=0.005)
+
     def test_the_block_of_mamba_2(self) -> None:
         """12,877,824 bytes, of which 733 were there for 1,024 sequences: https://github.com/mondegreens/apron."""
         found = cache("nvidia/NVIDIA-Nemotron-3.5-Lightning-30B-A3B-BF16", "0.30.0", "h100")
@@ -78,6 +104,7 @@ STARTS = [
     (f"{KAITO}/kaito/pull/2344", "Qwen/Qwen3.6-35B-A3B", "0.25.1", "h100-nvl", 747),
     (APRON, "nvidia/NVIDIA-Nemotron-3.5-Lightning-30B-A3B-BF16", "0.30.0", "h100", 733),
     (APRON, "Qwen/Qwen3.6-35B-A3B-FP8", "0.30.0", "h100", 1610),
+    (SECOND, "Qwen/Qwen3.8-27B-FP8 --gpu-memory-utilization 0.9 --max-model-len 131072", "0.26.0", "l40s", 184),
 ]
 """The same of launches whose logs give no memory. KAITO's H100 are the NVL of Azure: 80 GB do not leave so much of the 27B."""
 
@@ -89,7 +116,7 @@ class TestPlans:
         assert plan.state_pool is not None
         assert plan.state_pool.low <= blocks <= plan.state_pool.high, source
         assert plan.state_pool.mid == pytest.approx(blocks, rel=0.15), source
-        assert plan.sequences == 1024
+        assert plan.sequences == (256 if gpu == "l40s" else 1024)
         if blocks < 700:
             assert plan.verdict == "refused", source
 

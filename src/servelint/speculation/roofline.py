@@ -7,7 +7,7 @@ tokens it has, and of a mixture only the experts that a token of the step is sen
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from statistics import pstdev
 
@@ -43,12 +43,16 @@ RANKS_ROCM = 140e-6
 """The same on several AMD GPUs. Without drafts, steps of Kimi-K2.5 (61 layers) and MiniMax-M2.5 (62) on four MI355X take 12.1
 and 11.1 ms with four requests, where memory and compute take 3.2 and 2.5 (the tables of
 https://github.com/ROCm/rocm-blogs/blob/HEAD/blogs/artificial-intelligence/eagle3-speculative-decoding/README.md, vLLM 0.19)."""
-UNLINKED, UNLINKED_EXPERTS = 35e-6, 40e-6
-"""What GPUs without NVLink add to it in vLLM and SGLang: the first for each GPU in steps that verify drafts, the second in each
-layer with experts, in all steps. With gemma-4-31B-it a layer of such a step takes 0.08 ms longer on two RTX 3090 and 0.14 to
-0.17 on four (https://github.com/noonghunna/club-3090/blob/HEAD/BENCHMARKS.md), with Qwen3-Coder-30B-A3B 0.07 on two (mattbucci,
-SGLang 0.5.12), with DeepSeek-V4-Flash 0.07 on two RTX PRO 6000 (jasl/vllm-ds4-sm120-harness), and with Qwen3.5-397B-A17B 0.12
-on four (local-inference-lab/rtx6kpro), whose steps without drafts take 0.05 to 0.09 ms longer for each of their layers."""
+UNLINKED, UNLINKED_EXPERTS = 80e-6, 40e-6
+"""What GPUs without NVLink add to it in vLLM and SGLang: the first on two GPUs in steps that verify drafts, the second in each
+layer with experts, in all steps. The first grows with the number of GPUs as what a ring moves of a message, 2 (n - 1) / n
+(https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md). On two GPUs a layer of such a step takes 0.07 to 0.09 ms
+longer: gemma-4-31B-it and Qwen3.6-27B on RTX 3090 (https://github.com/noonghunna/club-3090/blob/HEAD/BENCHMARKS.md),
+Qwen3-Coder-30B-A3B (mattbucci, SGLang 0.5.12), DeepSeek-V4-Flash on RTX PRO 6000 (jasl/vllm-ds4-sm120-harness). On four it is
+0.11 with GLM-4.7 (AlexGS74/glm47-nvfp4-sm120), 0.12 with Qwen3.5-397B-A17B (local-inference-lab/rtx6kpro), 0.14 to 0.16 with
+gemma-4-31B-it, and on eight RTX PRO 6000 0.08 to 0.12 with GLM-5.1 and Kimi-K2.6 (models/glm5.1_v2.md and models/kimi-k26-v2.md
+in local-inference-lab/rtx6kpro). Without drafts, steps of Qwen3.5-397B-A17B on four take 0.05 to 0.09 ms longer for each of its
+layers."""
 EXPERTS_OWN = 100e-6
 """What a layer with experts takes beside memory and compute in llama.cpp, instead of LAYER: its graph runs routing, sorting and
 sum as kernels of their own. The plain steps of Qwen3.6-35B-A3B take 0.18 ms longer for each layer on a V100
@@ -58,6 +62,11 @@ TRITON_FP4 = 55e-6
 them so: ranking the experts, sorting the tokens by them, and the sum at the end are kernels of their own. With SGLang on an
 H100, steps of gpt-oss-20b and gpt-oss-120b take 53 to 59 us a layer longer than without it, with drafts and without them
 (Dogacel/specdrift-gpt-oss-20b-eagle3 and -120b-eagle3 at huggingface.co, one request)."""
+INDEXER = 50e-6
+"""Seconds that a layer with an indexer of sparse attention takes in vLLM and SGLang beside memory and compute: scores of all
+tokens and the choice of the best are kernels of their own. Plain steps of GLM-5.1 on eight RTX PRO 6000 take 0.05 ms longer for
+each of 78 such layers (models/glm5.1_v2.md in local-inference-lab/rtx6kpro; 0.09 with the build of models/glm5.md), those of
+DeepSeek-V4-Flash on two 0.09 for each of 21 (jasl/vllm-ds4-sm120-harness)."""
 SAMPLING, PASS = 0.12e-3, 0.3e-3
 """Seconds that drafts add to a step beside what they read and compute: the comparison of the drafts, and the launch of each
 pass of the draft. Of a step of 9.2 ms with 3 drafts, Llama-3.1-8B on an H100 spends 1.3 % on the comparison, and 21 to 25 % on
@@ -104,17 +113,21 @@ STATE_WRITES = 2.5
 SGLang 0.5.21 on a GH200 each request of Qwen3.5-4B adds 0.28, 0.46 and 0.89 ms to a step of 4, 8 and 16 tokens, where its bytes
 take 0.08, 0.14 and 0.27 ms (https://github.com/SamMausberg/verified-progress/blob/HEAD/evidence/bench/README.md)."""
 UNSPLIT, _WIDEST, _SHORT = 12e9, 256, 1024
-"""Bytes of one head's keys and values that a thread block reads in a second where attention to several tokens of a request is
-not split along the context, the longest head of those kernels, and the tokens whose time is in LAYER and RANKS, which short
-prompts gave. FlashAttention 2 splits for one token alone (set_params_splitkv under seqlenq_ngroups_swapped in
-csrc/flash_attn/flash_api.cpp; vllm-project/flash-attention pull requests 176 and 190). On an RTX 3090 Ti 31,000 tokens take 1.4
-ms a layer, with any number of heads (pull request 190, vLLM 0.13.0: 11 GB/s if 128 wide), on an Ampere card 32,768 tokens of
-heads 256 wide take 2.84 ms (patches/fa2_kvcache_verify in avesed/vllm-ampere-optimized, vLLM 0.23.0: 12 GB/s), and Qwen3.6-27B
-on four RTX 3090 takes 1.36 to 1.48 ms longer for each thousand of 8,192 to 131,072 tokens (dflash-depth in
-LottoLottoLotto/4x3090-llm-benchmarks, vLLM 0.23.0: 13 GB/s over its layers and the drafter's)."""
+"""Bytes of one head's keys and values that a thread block of an RTX 3090 reads in a second where attention to several tokens of
+a request is not split along the context, the longest head of those kernels, and the tokens whose time is in LAYER and RANKS,
+which short prompts gave. FlashAttention 2 splits for one token alone (set_params_splitkv under seqlenq_ngroups_swapped in
+csrc/flash_attn/flash_api.cpp; vllm-project/flash-attention pull requests 176 and 190). Its tile has 64 rows however few tokens
+there are (run_mha_fwd_hdim256 in csrc/flash_attn/src/flash_fwd_launch_template.h), so that the matrix units of one
+multiprocessor set the time: 64 operations for each byte, of which an RTX 3090 has 0.87 TFLOP/s, or 13.6 GB/s. On an RTX 3090 Ti
+31,000 tokens take 1.4 ms a layer, with any number of heads (pull request 190, vLLM 0.13.0: 11 GB/s if 128 wide), on an Ampere
+card 32,768 tokens of heads 256 wide take 2.84 ms (patches/fa2_kvcache_verify in avesed/vllm-ampere-optimized, vLLM 0.23.0: 12
+GB/s), and Qwen3.6-27B on four RTX 3090 takes 1.36 to 1.48 ms longer for each thousand of 8,192 to 131,072 tokens (dflash-depth
+in LottoLottoLotto/4x3090-llm-benchmarks, vLLM 0.23.0: 13 GB/s over its layers and the drafter's). On RTX PRO 6000, whose matrix
+units do twice as much in a cycle, Qwen3.5-397B-A17B in AWQ takes 0.35 to 0.39 ms longer for each thousand of 131,072 tokens
+(benchmarks/inference-throughput in local-inference-lab/rtx6kpro, vLLM 0.17.0: 40 to 44 GB/s)."""
 _FASTER, _OTHER_CLOCKS = {8.9: 1.4, 12.0: 1.4, 12.1: 1.4}, 0.5
-"""How much faster a thread block of GPUs with such a capability is, by their clocks of 2.4 to 2.5 GHz instead of 1.7, and what
-the attention adds to the deviation at most, by its share of a step: the clock need not be all."""
+"""How much faster the clocks of GPUs with such a capability are, 2.4 to 2.5 GHz instead of 1.7, and what the attention adds to
+the deviation at most, by its share of a step."""
 _GRAPHICS = (7.5, 8.6, 8.9, 12.0, 12.1)
 """Compute capabilities of GPUs that no NVSwitch connects; a pair of RTX 3090 or A40 may have a bridge."""
 _SMALL_CACHES = ("fp8", "fp8_e4m3", "nvfp4")
@@ -123,6 +136,10 @@ _ANY_BANDWIDTH = 1000.0
 """The GB/s of a GPU that is not known."""
 _ANY_INTENSITY = 100.0
 """Operations for each byte of bandwidth where only that is known: 71 to 210 of the cards whose both are."""
+_PROMPT_TOKENS = _ANY_INTENSITY * COMPUTE / MEMORY
+"""Tokens of prompts that take as long as a step without drafts of a dense model in 16 bits, which reads two bytes of each
+parameter and multiplies each token with all of them: 96. The answers for half and twice as many are the deviation. Prompts of
+Qwen3.6-27B in 8 bits take one step for 95 to 110 tokens on a CMP 170HX (Ciender/CMP-170HX-SGLang-Qwen3.6-Benchmarks)."""
 _EAGLES = {
     "meta-llama/Llama-3.1-8B-Instruct": ("yuhuili/EAGLE3-LLaMA3.1-Instruct-8B",),
     "meta-llama/Llama-3.3-70B-Instruct": ("yuhuili/EAGLE3-LLaMA3.3-Instruct-70B",),
@@ -192,10 +209,9 @@ Qwen3.8-27B in NVFP4 on an RTX 5090 takes twice as long for a step of two tokens
 _INTEGER_PRODUCTS = 6.1
 """The first compute capability with integer dot products, which llama.cpp's kernels for few tokens rest on (GGML_CUDA_CC_DP4A
 in ggml/src/ggml-cuda/common.cuh)."""
-_UNKNOWN_LENGTH, _UNKNOWN_PROMPTS, _MANY_TOKENS, _PROMPTS = 0.08, 0.1, 0.03, 0.4
-"""Deviations of what is not known: of the acceptance length by the root of the draft tokens, of the time for prompts by
-doublings of their length; and of what the arithmetic knows badly: a doubling of the tokens of a step above 8, and the share of
-prompts, which are computed between steps."""
+_UNKNOWN_LENGTH, _MANY_TOKENS, _PROMPTS = 0.08, 0.03, 0.4
+"""Deviations of what is not known: of the acceptance length by the root of the draft tokens; and of what the arithmetic knows
+badly: a doubling of the tokens of a step above 8, and the share of prompts, which are computed between steps."""
 _SHARES, _HOST_OF_LOOKUP = (0.1, 0.3, 0.5, 0.7, 0.9), 0.15
 """A lookup finds nothing to draft in some steps, and the acceptance length that engines log is of the others alone
 (make_spec_decoding_stats in vllm-0.28.0 vllm/v1/core/sched/scheduler.py): any share of the steps is taken for equally likely.
@@ -374,6 +390,8 @@ def steps(
         layers += (EXPERTS_OWN - LAYER) * experts
     if unlinked:
         layers += UNLINKED_EXPERTS * experts
+    if model.indexer is not None and gpu is not None and not own:
+        layers += INDEXER * model.indexer.layers
 
     def multiplied(parameters: float) -> float:
         return 2 * parameters * requests / computed if computed else 0.0
@@ -402,7 +420,7 @@ def steps(
     else:
         waits += launched * _pass(case, alone)
     after = verified + passes * one_pass + waits + host + SAMPLING
-    after += UNLINKED * count * model.layers if unlinked else 0.0
+    after += UNLINKED * 2 * (count - 1) / count * model.layers if unlinked else 0.0
     unsplit = _unsplit(case, model, gpu)
     after += unsplit
     after += facts.groups * (ENGINES[case.engine].group_seconds if case.engine in ENGINES else 0.0)
@@ -428,7 +446,22 @@ def _unsplit(case: Case, model: Architecture, gpu: Gpu | None) -> float:
     for one in layers:
         tokens = min(case.context, one.window or case.context) - _SHORT
         read += one.layers * max(tokens, 0) * (one.head_dim + one.value_dim)
-    return _ELEMENT * read / UNSPLIT / _FASTER.get(gpu.capability or 0, 1)
+    return _ELEMENT * read / UNSPLIT / _FASTER.get(gpu.capability or 0, 1) / _tensor_share(gpu)
+
+
+def _tensor_share(gpu: Gpu) -> float:
+    """How many times more a multiprocessor's tensor cores compute per cycle than those of an RTX 3090."""
+    tensor, vector = (float(gpu.facts.get(name, 0)) for name in ("bf16-tflops", "fp32-tflops"))
+    return min(tensor / vector, 4.0) / 2 if tensor and vector else 1.0
+
+
+def _perhaps_small_cache(model: Architecture) -> bool:
+    """Whether it is not known if a checkpoint has scales for an FP8 KV cache: NVFP4 by its name alone.
+
+    NVIDIA's recipe has them, lukealonso/Qwen3.5-397B-A17B-NVFP4 too (models/qwen35-397b.md in local-inference-lab/rtx6kpro),
+    others have none.
+    """
+    return model.quantization.scheme == "nvfp4" and model.checkpoint is None and model.quantization.kv_cache is None
 
 
 def _triton_fp4(model: Architecture, gpu: Gpu | None) -> bool:
@@ -602,11 +635,17 @@ def prior(case: Case) -> Prior | None:
             gains = [math.log(mean), math.log(steps(case, case.architecture, gpu, count, launched_alone=True).gain)]
             mean = math.exp(sum(gains) / len(gains))
             deviations.append(pstdev(gains))
+        elif unsplit and case.cache is None and _perhaps_small_cache(case.architecture):
+            split = replace(found, after=found.after - found.unsplit, unsplit=0.0)
+            gains = [math.log(mean), math.log(split.gain)]
+            mean = math.exp(sum(gains) / len(gains))
+            deviations.append(pstdev(gains))
     else:
         mean = case.length / (1 + _COST[case.method] * case.drafted)
         deviations.append(_UNKNOWN_MODEL)
     if not prompts and case.input and not case.decoding:
-        deviations.append(_UNKNOWN_PROMPTS * math.log2(1 + case.input / (8 * (case.output or 256))))
+        mean, prompts, deviation = _with_prompts(case, mean)
+        deviations.append(deviation)
     if case.architecture is not None and case.architecture.ngrams is not None:
         deviations.append(_TABLES)
     if gpu is None:
@@ -622,6 +661,20 @@ def prior(case: Case) -> Prior | None:
     return Prior(
         math.log(mean) - less, math.sqrt(sum(one * one for one in deviations)), counted, prompts, step, outside, matrices_ > 0
     )
+
+
+def _with_prompts(case: Case, gain: float) -> tuple[float, float, float]:
+    """The gain with prompts whose computing is not counted, their share of the time, and the deviation of its logarithm.
+
+    Of a dense model in 16 bits a prompt's tokens take a step's time for each _PROMPT_TOKENS of them, whatever its size.
+    """
+    output, tokens = case.output or 256, (case.input or 0) * case.concurrency
+    found = []
+    for share in (0.5, 1, 2):
+        prompts = share * tokens / _PROMPT_TOKENS
+        found.append((prompts + output) / (prompts + output / gain))
+    prompts = tokens / _PROMPT_TOKENS
+    return found[1], prompts / (prompts + output), abs(math.log(found[0] / found[2])) / 2
 
 
 def _of_software(case: Case, gpu: Gpu | None, count: int) -> list[float]:
