@@ -96,6 +96,10 @@ _WHOLE = re.compile(rf"{_PRIORITY}(?:let\s.*\sin\s+)?(?:rec\s+)?\Z", re.DOTALL)
 _UPDATED = re.compile(r".*//\s*(?:rec\s+)?\Z", re.DOTALL)
 """What stands in front of a set whose attributes replace those of others."""
 _END = re.compile(r"[\s)]*\Z")
+_BEFORE = re.compile(
+    r"[\s(]*(?:(?:lib\.)?mk(?:Default|Force)\s+)?(?:let\s.*\sin\s+)?(?:(?:lib\.|builtins\.)?toString[\s(]+)?", re.DOTALL
+)
+"""What stands in front of a text that is the whole value of an option."""
 _PLACEHOLDER = re.compile(r"[<\u27ea][^<>\u27ea\u27eb\n]* [^<>\u27ea\u27eb\n]*[>\u27eb]")
 """What a reader of a page replaces: `<path to your model>`."""
 _OFF = re.compile(r"\(*(?:[A-Za-z_][\w.'-]* +\d* *\(*){0,6}false[\s)]*\Z")
@@ -272,6 +276,9 @@ class _Reader:
                     self.bind(frame.key, frame.values[0][0])
             elif frame.key and len(frame.values) > 1 and (some := self.several(frame, match.start())) is not None:
                 frame.fields[frame.key] = some, Span(self.source, frame.begun, match.start())
+            elif self.path.rpartition(".")[0].endswith("environment") and len(frame.values) > 1:
+                span = Span(self.source, frame.begun, match.start())
+                frame.fields[frame.key] = TracedText((unknown(span.text.strip(), span),)), span
             if frame.kind == "let" and frame.key in self.once and frame.values and isinstance(frame.values[0][0], list):
                 listed = [value for value, _ in frame.values[0][0] if isinstance(value, TracedText)]
                 self.lists[frame.key] = [*listed, _rest()] if len(frame.values) > 1 else listed
@@ -326,8 +333,19 @@ class _Reader:
             return
         elif parts[0] in _SETTINGS and (site.start != start or not ends):
             value = None
+        elif parts != ("enable",) and not (ends and _BEFORE.fullmatch(self.source.text, start, site.start) is not None):
+            value = self.partly(frame, start, end)
         if isinstance(value, (TracedText, list)) or parts[0] in _SETTINGS:
             options[parts] = _Option(value, Span(self.source, start, end), frame.site)
+
+    def partly(self, frame: _Frame, start: int, end: int) -> Any:
+        """What is known of an option whose value an expression makes: the first list of `[ ... ] ++ more`, or nothing."""
+        first, site = frame.values[0] if frame.values else (None, None)
+        listed = isinstance(first, list) and _BEFORE.fullmatch(self.source.text, start, site.start) is not None
+        if listed and _MORE.match(self.source.text, site.end) is not None:
+            more = Span(self.source, site.end, end)
+            return [*first, (TracedText((unknown("...", more),)), more)]
+        return TracedText((unknown(self.source.text[start:end].strip(), Span(self.source, start, end)),))
 
     def update(self, options: dict[tuple[str, ...], _Option], parts: tuple[str, ...], start: int) -> None:
         """Keep of the attributes of a set those that it certainly has. start: where its last part begins"""
@@ -403,7 +421,8 @@ class _Reader:
         elif inner.kind == "(":
             texts = [one for one in inner.values if isinstance(one[0], TracedText)]
             program = texts[-1:] if _NAMES_PROGRAM.match(self.source.text, inner.start) is not None else []
-            frame.values += program or [(TracedText((unknown("(...)", site),)), site)] * (frame.kind == "[")
+            argument = frame.kind == "[" or bool(frame.values and frame.key)
+            frame.values += program or [(TracedText((unknown("(...)", site),)), site)] * argument
             return
         frame.values.append(({"{": inner.fields, "[": inner.values}.get(inner.kind), site))
 
