@@ -583,8 +583,8 @@ class _Parser:
     # -- the whole
 
     def _missing(self) -> None:
-        if self.table is None or not self.result.complete:
-            return
+        if self.table is None or not self.result.complete or any(word.many and not word.text.flat for word in self.argv):
+            return  # an empty default stands for what is missing
         for option in self.table.required():
             if option.name not in self.result.settings and option.name not in self.result.possible:
                 self.result.faults.append(Fault("missing-argument", None, option.names[0], [option.name]))

@@ -374,7 +374,7 @@ class _Reader:
                 for host in (("host",), ("settings", "host")):
                     if host in options and isinstance(options[host].value, TracedText):
                         options[host].value = TracedText((unknown(options[host].value.flat, options[host].span),))
-            words = [Word(TracedText.of(word), enabled.span) for word in engine.command]
+            words = [Word(TracedText.of(word)) for word in engine.command]  # the module writes them
             if engine.address_variable:
                 _environment(engine, options, context)
             else:
