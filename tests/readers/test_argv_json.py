@@ -87,7 +87,9 @@ class TestStrings:
         assert argv(launch_in(written(recipe), "recipe.json")) == ["a/b"]
 
     def test_options_on_lines_of_their_own(self) -> None:
-        (launch,) = launches_in(json.dumps({"load_command": "llama-server\n--model /m.gguf\n--ctx-size 4096 -np 1"}), "meta.json")
+        (launch,) = launches_in(
+            json.dumps({"load_command": "llama-server\n--model /m.gguf\n--ctx-size 4096 -np 1"}), "meta.json"
+        )
         assert [word.value for word in launch.argv] == ["--model", "/m.gguf", "--ctx-size", "4096", "-np", "1"]
         assert launch.cut is None
 

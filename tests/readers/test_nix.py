@@ -374,7 +374,11 @@ def test_a_value_that_a_function_makes_is_unknown(value: str, expected: str | No
 
 @together(
     "value",
-    ['lib.concatStringsSep "," ([ "http://a" ] ++ cfg.origins)', 'lib.concatStringsSep "," (cfg.origins)', 'f "http://a" (g "b")'],
+    [
+        'lib.concatStringsSep "," ([ "http://a" ] ++ cfg.origins)',
+        'lib.concatStringsSep "," (cfg.origins)',
+        'f "http://a" (g "b")',
+    ],
 )
 def test_a_variable_of_a_container_that_a_function_makes_is_unknown(value: str) -> None:
     inner = f'image = "ollama/ollama:0.12.3"; environment = {{ OLLAMA_ORIGINS = {value}; }};'
