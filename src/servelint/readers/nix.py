@@ -340,11 +340,12 @@ class _Reader:
 
     def partly(self, frame: _Frame, start: int, end: int) -> Any:
         """What is known of an option whose value an expression makes: the first list of `[ ... ] ++ more`, or nothing."""
-        first, site = frame.values[0] if frame.values else (None, None)
-        listed = isinstance(first, list) and _BEFORE.fullmatch(self.source.text, start, site.start) is not None
-        if listed and _MORE.match(self.source.text, site.end) is not None:
-            more = Span(self.source, site.end, end)
-            return [*first, (TracedText((unknown("...", more),)), more)]
+        if frame.values and isinstance(frame.values[0][0], list):
+            first, site = frame.values[0]
+            alone = _BEFORE.fullmatch(self.source.text, start, site.start) is not None
+            if alone and _MORE.match(self.source.text, site.end) is not None:
+                more = Span(self.source, site.end, end)
+                return [*first, (TracedText((unknown("...", more),)), more)]
         return TracedText((unknown(self.source.text[start:end].strip(), Span(self.source, start, end)),))
 
     def update(self, options: dict[tuple[str, ...], _Option], parts: tuple[str, ...], start: int) -> None:
