@@ -398,3 +398,12 @@ def test_flags_that_a_function_adds(flags: str, expected: list[str]) -> None:
     words = launch_in(f'{{ services.llama-cpp = {{ enable = true; model = "/m"; extraFlags = {flags}; }}; }}', "a.nix").argv
     assert [word.shown for word in words[-len(expected) :]] == expected
     assert words[-1].many
+
+
+def test_the_macros_of_llama_swap() -> None:
+    models = 'models = { "a" = { cmd = "\\${server} -hf x/y"; ttl = 1; }; b.cmd = "\\${other} -m /m"; }; '
+    macros = 'macros = { "server" = "${pkgs.llama-cpp}/bin/llama-server --port \\${PORT} \\${common}"; common = "-c 4096"; }; '
+    for settings in (models + macros, macros + models):
+        (launch,) = launches_in(f"{{ services.llama-swap = {{ enable = true; settings = {{ {settings}}}; }}; }}", "a.nix")
+        assert [word.shown for word in launch.argv] == ["--port", "${PORT}", "-c", "4096", "-hf", "x/y"]
+        assert launch.name == "services.llama-swap.settings.models.a.cmd"

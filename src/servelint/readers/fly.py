@@ -1,8 +1,8 @@
 """`fly.toml` of Fly.io: the image of an app, the command of each of its processes, its variables and GPUs.
 
-A command of `[processes]` takes the place of the image's CMD and is split into words without a shell; `[experimental]` sets CMD
-and the entrypoint of all processes (https://fly.io/docs/reference/configuration/). An app that is built from a Dockerfile is
-read there.
+A command of `[processes]` replaces the image's CMD and is split into words without a shell; `[experimental]` sets CMD and the
+entrypoint of all processes (https://fly.io/docs/reference/configuration/). An app that is built
+from a Dockerfile is read there.
 """
 
 from __future__ import annotations

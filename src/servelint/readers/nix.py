@@ -116,6 +116,10 @@ _DEPTH = 200
 _OPENING, _CLOSING = "{[(", "}])"
 
 
+_MACRO = re.compile(r"(?:^|\.)llama-swap\.settings\.macros\.(?P<name>[\w-]+)\Z")
+"""A text that llama-swap fills into commands."""
+
+
 class _Frame:
     """What stands between two brackets."""
 
@@ -154,7 +158,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
             reader.name(match)
         elif kind == "sign":
             reader.sign(match)
-    return reader.found + reader.started()
+    return reader.found + reader.swap() + reader.started()
 
 
 class _Reader:
@@ -168,6 +172,8 @@ class _Reader:
         self.services: dict[tuple[str, str], dict[tuple[str, ...], _Option]] = {}
         self.modules: dict[str, str] = {}
         self.defaults: dict[str, TracedText] = {}
+        self.macros: dict[str, TracedText | None] = {}
+        self.swapped: list[tuple[str, TracedText, Span]] = []
 
     @property
     def path(self) -> str:
@@ -179,6 +185,12 @@ class _Reader:
         frame, site = self.frames[-1], Span(self.source, *match.span())
         text = _text(TracedText.at(self.source, *match.span(kind)), kind, self.known, self.lists)
         frame.values.append((text, site))
+        macro = _MACRO.search(self.path)
+        if macro is not None:
+            self.macros[macro["name"]] = text
+        elif self.path.endswith(".cmd") and "llama-swap.settings.models." in self.path:
+            self.swapped.append((self.path, text, site))
+            return
         if len(frame.values) > 1 and frame.name.rpartition(".")[2] in _FILES:
             self.file(frame.values[-2][0], text)
             return
@@ -358,6 +370,16 @@ class _Reader:
             if one[: len(parts)] == parts and begun <= option.span.start < sure:
                 del options[one]
         options[(*parts, "...")] = _Option(None, Span(self.source, begun, start), None)
+
+    def swap(self) -> list[Launch]:
+        """The launches of the models of llama-swap, whose commands may have macros that stand behind them."""
+        from servelint.readers.tasks import templates
+
+        found: list[Launch] = []
+        for path, command, site in self.swapped:
+            words = templates.swapped(command, self.macros)
+            found += launches(words, CommandContext(self.source, path, site, open_env=True))
+        return found
 
     def started(self) -> list[Launch]:
         """The launches of the services that are enabled, as the modules of NixOS start them."""
