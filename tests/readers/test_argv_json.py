@@ -86,6 +86,13 @@ class TestStrings:
     def test_a_key_that_means_a_command(self, recipe: Any) -> None:
         assert argv(launch_in(written(recipe), "recipe.json")) == ["a/b"]
 
+    def test_options_on_lines_of_their_own(self) -> None:
+        (launch,) = launches_in(
+            json.dumps({"load_command": "llama-server\n--model /m.gguf\n--ctx-size 4096 -np 1"}), "meta.json"
+        )
+        assert [word.value for word in launch.argv] == ["--model", "/m.gguf", "--ctx-size", "4096", "-np", "1"]
+        assert launch.cut is None
+
     def test_places(self) -> None:
         launch, marks = marked_launch('{\n "scripts": {\n  "serve": "vllm serve ⟦a/b⟧ --port ⟦$PORT⟧"\n }\n}\n', "package.json")
         assert argv(launch) == ["a/b", "--port", "${PORT}"]

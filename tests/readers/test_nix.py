@@ -350,3 +350,60 @@ def test_the_default_of_an_option_that_a_module_declares(given: str, found: bool
 def test_a_command_that_goes_on_behind_a_plus(value: str, words: list[str | None]) -> None:
     found = launch_in("{ systemd.services.a.serviceConfig.ExecStart = " + value + "; }", "a.nix")
     assert [word.value for word in found.argv] == words
+
+
+@together(
+    "value, expected",
+    [
+        ('lib.concatStringsSep "," ([ "http://a" ] ++ cfg.origins)', None),
+        ('lib.concatStringsSep "," cfg.origins', None),
+        ('if x then "http://a" else "http://b"', None),
+        ('f "http://a"', None),
+        ('toString (f "x")', None),
+        ('"http://a" + cfg.more', None),
+        ('lib.mkDefault "http://a"', "http://a"),
+        ('let b = 1; in "http://a"', "http://a"),
+    ],
+)
+def test_a_value_that_a_function_makes_is_unknown(value: str, expected: str | None) -> None:
+    text = f"{{ services.ollama = {{ enable = true; environmentVariables = {{ OLLAMA_ORIGINS = {value}; }}; }}; }}"
+    given = launch_in(text, "a.nix").env["OLLAMA_ORIGINS"].value
+    assert given is not None
+    assert given.value == expected
+
+
+@together(
+    "value",
+    [
+        'lib.concatStringsSep "," ([ "http://a" ] ++ cfg.origins)',
+        'lib.concatStringsSep "," (cfg.origins)',
+        'f "http://a" (g "b")',
+    ],
+)
+def test_a_variable_of_a_container_that_a_function_makes_is_unknown(value: str) -> None:
+    inner = f'image = "ollama/ollama:0.12.3"; environment = {{ OLLAMA_ORIGINS = {value}; }};'
+    given = launch_in(f"{{ virtualisation.oci-containers.containers.a = {{ {inner} }}; }}", "a.nix").env["OLLAMA_ORIGINS"].value
+    assert given is not None
+    assert not given.known
+
+
+@together(
+    "flags, expected",
+    [
+        ('[ "-c" "1" ] ++ lib.optionals x [ "-np" "2" ]', ["-c", "1", "..."]),
+        ('lib.optionals x [ "-np" "2" ]', ['lib.optionals x [ "-np" "2" ]']),
+    ],
+)
+def test_flags_that_a_function_adds(flags: str, expected: list[str]) -> None:
+    words = launch_in(f'{{ services.llama-cpp = {{ enable = true; model = "/m"; extraFlags = {flags}; }}; }}', "a.nix").argv
+    assert [word.shown for word in words[-len(expected) :]] == expected
+    assert words[-1].many
+
+
+def test_the_macros_of_llama_swap() -> None:
+    models = 'models = { "a" = { cmd = "\\${server} -hf x/y"; ttl = 1; }; b.cmd = "\\${other} -m /m"; }; '
+    macros = 'macros = { "server" = "${pkgs.llama-cpp}/bin/llama-server --port \\${PORT} \\${common}"; common = "-c 4096"; }; '
+    for settings in (models + macros, macros + models):
+        (launch,) = launches_in(f"{{ services.llama-swap = {{ enable = true; settings = {{ {settings}}}; }}; }}", "a.nix")
+        assert [word.shown for word in launch.argv] == ["--port", "${PORT}", "-c", "4096", "-hf", "x/y"]
+        assert launch.name == "services.llama-swap.settings.models.a.cmd"

@@ -319,9 +319,10 @@ class _Parser:
         if flat.startswith(HOLE) and (full or behind):
             self.result.complete = False  # it may be an option as well
             return
-        spelling = self.spelled(flat.partition(" ")[0])
-        meant = self._declared(spelling) if " " in flat and flat[:1] == "-" and not self.only_arguments else None
-        one_word = meant is not None
+        written = flat.lstrip()  # a backslash that stays in front of a blank makes " --option" of it
+        spelling = self.spelled(written.partition(" ")[0])
+        meant = self._declared(spelling) if " " in flat and written[:1] == "-" and not self.only_arguments else None
+        one_word = meant is not None and written == flat
         self.result.possible |= {meant.name} if meant is not None else set()
         if (full or one_word) and self.table is not None and not self.unsure:
             kind = "one-word" if one_word else "unexpected-argument"
@@ -582,8 +583,8 @@ class _Parser:
     # -- the whole
 
     def _missing(self) -> None:
-        if self.table is None or not self.result.complete:
-            return
+        if self.table is None or not self.result.complete or any(word.many and not word.text.flat for word in self.argv):
+            return  # an empty default stands for what is missing
         for option in self.table.required():
             if option.name not in self.result.settings and option.name not in self.result.possible:
                 self.result.faults.append(Fault("missing-argument", None, option.names[0], [option.name]))

@@ -343,6 +343,8 @@ class Operand:
 
 _BEYOND = 2**63
 _REPOSITORY = r"[A-Za-z0-9][\w.-]*/[\w.-]+"
+_EDITABLE = re.compile(r"(?:/|\.{1,2}/|~)(?!.*(?:models--|\.gguf\Z))")
+"""A path of a folder that someone may have changed, which neither the cache of the hub nor a GGUF file is."""
 
 CONTAINER = {
     "image": ("text", "the image of the container"),
@@ -684,6 +686,8 @@ class Config:
         model, family = self.reading.model, self.family
         if model is None:
             return UNKNOWN
+        if fact == "context" and model.value is not None and not self.reading.opened and _EDITABLE.match(model.value):
+            return UNKNOWN  # the cards of Qwen2.5 and Qwen3 say to extend it in config.json
         value = family.fact(fact) if family is not None else None
         if value is None and model.value:
             from servelint import models

@@ -484,7 +484,10 @@ def _model_of_client(program: str, words: list[Word], context: CommandContext) -
 
 
 def _launch(words: list[Word], start: int, found: entry.Entry, context: CommandContext) -> Launch:
-    launch = context.launch(found.engine, words[found.end :], site_of(words[start:], context), tuple(words[start : found.end]))
+    end = found.end
+    while end > start + 1 and words[end - 1].many and not words[end - 1].text.flat:
+        end -= 1  # an empty default behind the verb stands for an argument
+    launch = context.launch(found.engine, words[end:], site_of(words[start:], context), tuple(words[start:end]))
     launch.launcher = entry.reader(found.engine, found.launcher, launch.argv, words[found.end - 1].text.flat)
     if found.old and launch.release.release is None:
         launch.release = ReleaseClaim(found.old, None, words[found.end - 1].text.span())

@@ -96,6 +96,10 @@ _WHOLE = re.compile(rf"{_PRIORITY}(?:let\s.*\sin\s+)?(?:rec\s+)?\Z", re.DOTALL)
 _UPDATED = re.compile(r".*//\s*(?:rec\s+)?\Z", re.DOTALL)
 """What stands in front of a set whose attributes replace those of others."""
 _END = re.compile(r"[\s)]*\Z")
+_BEFORE = re.compile(
+    r"[\s(]*(?:(?:lib\.)?mk(?:Default|Force)\s+)?(?:let\s.*\sin\s+)?(?:(?:lib\.|builtins\.)?toString[\s(]+)?", re.DOTALL
+)
+"""What stands in front of a text that is the whole value of an option."""
 _PLACEHOLDER = re.compile(r"[<\u27ea][^<>\u27ea\u27eb\n]* [^<>\u27ea\u27eb\n]*[>\u27eb]")
 """What a reader of a page replaces: `<path to your model>`."""
 _OFF = re.compile(r"\(*(?:[A-Za-z_][\w.'-]* +\d* *\(*){0,6}false[\s)]*\Z")
@@ -110,6 +114,10 @@ _INHERITED = re.compile(r"inherit\s*\(\s*(?P<of>[A-Za-z_][\w.-]*)\s*\)(?P<names>
 _LONGEST_INHERIT = 400
 _DEPTH = 200
 _OPENING, _CLOSING = "{[(", "}])"
+
+
+_MACRO = re.compile(r"(?:^|\.)llama-swap\.settings\.macros\.(?P<name>[\w-]+)\Z")
+"""A text that llama-swap fills into commands."""
 
 
 class _Frame:
@@ -150,7 +158,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
             reader.name(match)
         elif kind == "sign":
             reader.sign(match)
-    return reader.found + reader.started()
+    return reader.found + reader.swap() + reader.started()
 
 
 class _Reader:
@@ -164,6 +172,8 @@ class _Reader:
         self.services: dict[tuple[str, str], dict[tuple[str, ...], _Option]] = {}
         self.modules: dict[str, str] = {}
         self.defaults: dict[str, TracedText] = {}
+        self.macros: dict[str, TracedText | None] = {}
+        self.swapped: list[tuple[str, TracedText, Span]] = []
 
     @property
     def path(self) -> str:
@@ -175,6 +185,12 @@ class _Reader:
         frame, site = self.frames[-1], Span(self.source, *match.span())
         text = _text(TracedText.at(self.source, *match.span(kind)), kind, self.known, self.lists)
         frame.values.append((text, site))
+        macro = _MACRO.search(self.path)
+        if macro is not None:
+            self.macros[macro["name"]] = text
+        elif self.path.endswith(".cmd") and "llama-swap.settings.models." in self.path:
+            self.swapped.append((self.path, text, site))
+            return
         if len(frame.values) > 1 and frame.name.rpartition(".")[2] in _FILES:
             self.file(frame.values[-2][0], text)
             return
@@ -272,6 +288,9 @@ class _Reader:
                     self.bind(frame.key, frame.values[0][0])
             elif frame.key and len(frame.values) > 1 and (some := self.several(frame, match.start())) is not None:
                 frame.fields[frame.key] = some, Span(self.source, frame.begun, match.start())
+            elif self.path.rpartition(".")[0].endswith("environment") and len(frame.values) > 1:
+                span = Span(self.source, frame.begun, match.start())
+                frame.fields[frame.key] = TracedText((unknown(span.text.strip(), span),)), span
             if frame.kind == "let" and frame.key in self.once and frame.values and isinstance(frame.values[0][0], list):
                 listed = [value for value, _ in frame.values[0][0] if isinstance(value, TracedText)]
                 self.lists[frame.key] = [*listed, _rest()] if len(frame.values) > 1 else listed
@@ -326,8 +345,20 @@ class _Reader:
             return
         elif parts[0] in _SETTINGS and (site.start != start or not ends):
             value = None
+        elif parts != ("enable",) and not (ends and _BEFORE.fullmatch(self.source.text, start, site.start) is not None):
+            value = self.partly(frame, start, end)
         if isinstance(value, (TracedText, list)) or parts[0] in _SETTINGS:
             options[parts] = _Option(value, Span(self.source, start, end), frame.site)
+
+    def partly(self, frame: _Frame, start: int, end: int) -> Any:
+        """What is known of an option whose value an expression makes: the first list of `[ ... ] ++ more`, or nothing."""
+        if frame.values and isinstance(frame.values[0][0], list):
+            first, site = frame.values[0]
+            alone = _BEFORE.fullmatch(self.source.text, start, site.start) is not None
+            if alone and _MORE.match(self.source.text, site.end) is not None:
+                more = Span(self.source, site.end, end)
+                return [*first, (TracedText((unknown("...", more),)), more)]
+        return TracedText((unknown(self.source.text[start:end].strip(), Span(self.source, start, end)),))
 
     def update(self, options: dict[tuple[str, ...], _Option], parts: tuple[str, ...], start: int) -> None:
         """Keep of the attributes of a set those that it certainly has. start: where its last part begins"""
@@ -339,6 +370,16 @@ class _Reader:
             if one[: len(parts)] == parts and begun <= option.span.start < sure:
                 del options[one]
         options[(*parts, "...")] = _Option(None, Span(self.source, begun, start), None)
+
+    def swap(self) -> list[Launch]:
+        """The launches of the models of llama-swap, whose commands may have macros that stand behind them."""
+        from servelint.readers.tasks import templates
+
+        found: list[Launch] = []
+        for path, command, site in self.swapped:
+            words = templates.swapped(command, self.macros)
+            found += launches(words, CommandContext(self.source, path, site, open_env=True))
+        return found
 
     def started(self) -> list[Launch]:
         """The launches of the services that are enabled, as the modules of NixOS start them."""
@@ -356,7 +397,7 @@ class _Reader:
                 for host in (("host",), ("settings", "host")):
                     if host in options and isinstance(options[host].value, TracedText):
                         options[host].value = TracedText((unknown(options[host].value.flat, options[host].span),))
-            words = [Word(TracedText.of(word), enabled.span) for word in engine.command]
+            words = [Word(TracedText.of(word)) for word in engine.command]  # the module writes them
             if engine.address_variable:
                 _environment(engine, options, context)
             else:
@@ -403,7 +444,8 @@ class _Reader:
         elif inner.kind == "(":
             texts = [one for one in inner.values if isinstance(one[0], TracedText)]
             program = texts[-1:] if _NAMES_PROGRAM.match(self.source.text, inner.start) is not None else []
-            frame.values += program or [(TracedText((unknown("(...)", site),)), site)] * (frame.kind == "[")
+            argument = frame.kind == "[" or bool(frame.values and frame.key)
+            frame.values += program or [(TracedText((unknown("(...)", site),)), site)] * argument
             return
         frame.values.append(({"{": inner.fields, "[": inner.values}.get(inner.kind), site))
 

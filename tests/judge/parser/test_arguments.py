@@ -439,9 +439,16 @@ class TestModel:
         assert f"does not start without {name}" in finding.message
         assert finding.span.text in ("python -m sglang.launch_server", "lmdeploy serve api_server", "vllm serve")
 
-    @pytest.mark.parametrize("text", ["$ARGS", "--port 1 $ARGS", '"$@"', "--config $FILE", "--$NAME m"])
+    @pytest.mark.parametrize("text", ["$ARGS", "--port 1 $ARGS", '"$@"', "--config $FILE", "--$NAME m", "${M:-}"])
     def test_may_be_in_what_is_not_known(self, text: str) -> None:
         assert kinds_in(f"python -m sglang.launch_server {text}", "run.sh", sglang="0.5.12") == []
+
+    @pytest.mark.parametrize(("model", "expected"), [("${MODEL:-}", []), ("", ["missing-argument"])])
+    def test_an_empty_default_is_for_the_user_to_set(self, model: str, expected: list[str]) -> None:
+        command = f"lmdeploy serve api_server {model} --tp 1"
+        compose = f"services:\n  a:\n    image: openmmlab/lmdeploy:v0.9.0\n    gpus: all\n    command: {command}\n"
+        assert kinds_in(command, "run.sh", lmdeploy="0.9.0") == expected
+        assert [one for one in kinds_in(compose, "compose.yml") if one == "missing-argument"] == expected
 
     @pytest.mark.parametrize(
         ("release", "text", "kind", "message"),

@@ -335,3 +335,22 @@ def test_a_slip_in_the_prefix_of_a_variable(text: str, said: str | None) -> None
     """A container's variables are the engine's, unless they have a name of their own."""
     found = [one.advice for one in judge(launch_in(text + "\n", "run.sh"), Settings()) if one.rule.endswith("/unknown-env")]
     assert found == ([said] if said is not None else [])
+
+
+_UNIT = "[Service]\nEnvironment=OLLAMA_NUM_PARALEL=4\nExecStart="
+
+
+@together(
+    "filename, text, expected",
+    [
+        ("ollama.service", _UNIT + "/usr/bin/ollama serve\n", True),
+        ("ollama.service.d/override.conf", _UNIT.partition("ExecStart")[0], True),
+        ("a.nix", '{ services.ollama = { enable = true; environmentVariables.OLLAMA_NUM_PARALEL = "4"; }; }', True),
+        # a script may read it
+        ("ollama.service", _UNIT + "/bin/sh -c 'ollama serve & exec app'\n", False),
+        ("run.sh", "export OLLAMA_NUM_PARALEL=4\nollama serve\n", False),
+    ],
+)
+def test_a_unit_has_no_variables_but_its_engine_s(filename: str, text: str, expected: bool) -> None:
+    found = [one.advice for one in in_file(text, filename) if one.rule == "ollama/unknown-env"]
+    assert found == ["did you mean OLLAMA_NUM_PARALLEL?"] * expected

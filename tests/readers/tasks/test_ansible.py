@@ -270,3 +270,29 @@ def test_an_option_that_a_condition_leaves_out(task: str, command: str, option: 
     assert argv(found) == ["m", option, "--port", "1"]
     (other,) = found.alternatives
     assert argv(other) == ["m", "--quantization", "{{ q }}", "--port", "1"]
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (
+            "\"{{ ['--model', 'a/b', '--port', port | string] + extra }}\"",
+            ["--model", "a/b", "--port", "port | string", "extra..."],
+        ),
+        ('\'{{ ["m"] + (["--tp"] if x else []) + ["--seed", "1"] }}\'', ["m", '(["--tp"] if x else [])...', "--seed", "1"]),
+        ("\"{{ ['m', 'a, b + c'] }}\"", ["m", "a, b + c"]),
+        ("\"{{ ['m'] + (a if b else c) | list }}\"", ["m", "(a if b else c) | list..."]),
+        # the condition chooses among the lists
+        ("\"{{ ['m'] + a if b else c }}\"", ["{{ ['m'] + a if b else c }}..."]),
+        ("\"{{ [['m']] }}\"", ["[['m']]..."]),
+    ],
+)
+def test_lists_that_an_expression_adds(command: str, words: list[str]) -> None:
+    text = f"""
+    - hosts: gpus
+      tasks:
+        - community.docker.docker_container:
+            image: vllm/vllm-openai:v0.19.1
+            command: {command}
+    """
+    assert [word.shown + "..." * word.many for word in launch(text).argv] == words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from servelint.core.launch import Variable
+from servelint.core.launch import Launch, Variable
 from servelint.core.secrets import masked_value
 from servelint.core.text import TracedText
 from servelint.engines import ENGINES
@@ -145,6 +145,19 @@ def _variable_of(view: ReleaseView, name: str, option: str) -> str | None:
     return None
 
 
+_STARTS = re.compile(r"[ \t]*ExecStart=[-@:+!|]*")
+"""What stands in front of a program that a unit of systemd starts without a shell."""
+
+
+def _runs_alone(launch: Launch) -> bool:
+    """Whether nothing but the engine reads the variables: the image or a unit starts it, and no script."""
+    site = launch.verb[0].site if launch.verb else None
+    if site is None:
+        return bool(launch.verb)
+    begin = site.source.text.rfind("\n", 0, site.start) + 1
+    return _STARTS.fullmatch(site.source.text, begin, site.start) is not None
+
+
 def _says_removed(body: object) -> bool:
     """Whether a release reads a variable only to say that it has been removed."""
     notice = body.get("deprecated") if isinstance(body, dict) else None
@@ -169,8 +182,7 @@ def _unread(view: ReleaseView, name: str, variable: Variable) -> Violation | Non
         close = sets or (similar(name, known) and similar(name, _variables_read(view.catalog, view.index)))
         if named is not None and view.record.option_variables:
             close = close or named[0]
-        verb = view.config.launch.verb
-        for_others = view.record.shared_variables and not (verb and verb[0].site is None)
+        for_others = view.record.shared_variables and not _runs_alone(view.config.launch)
         if close is None and not _is_passed_on(view, variable) and _is_for_engine(view, name, variable, alone=not for_others):
             message = f"nothing in {view.release} reads {name}"
             delete = Change(unset=name)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from servelint.core import bounds
 from servelint.core.launch import Container, Launch, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import EMPTY, TracedText
+from servelint.core.text import EMPTY, TracedText, unknown
 from servelint.engines import entry, images
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.containers import in_container
@@ -49,6 +49,12 @@ _WRITERS = ("copy", "blockinfile", "lineinfile", "ini_file")
 _CONTAINERS = ("docker_container", "podman_container")
 _SETTINGS = {"ipc_mode": "ipc", "ipc": "ipc", "shm_size": "shm_size", "runtime": "runtime"}
 _DEPTH = 12
+_SUM_AT_MOST = 10_000
+_SUM = re.compile(r"\s*\{\{-?(?P<sum>\s*[\[(].*?)-?\}\}\s*", re.DOTALL)
+_TOKENS = re.compile(r"'[^']*'|\"[^\"]*\"|\bif\b|[-+,()\[\]{}]")
+_QUOTED = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"")
+_BRACKET = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^'\"\[\]])*")
+"""What has no square bracket outside of its quotes."""
 
 
 def is_mine(source: Source, document: Node) -> bool:
@@ -230,6 +236,24 @@ def _container(source: Source, name: str, fields: Entries) -> list[Launch]:
     return in_container(entrypoint, command, image, context)
 
 
+def _summed(written: TracedText) -> list[Word] | None:
+    """The words of an expression that adds lists: `{{ ['--model', model] + extra_args }}`; None for any other text."""
+    whole = _SUM.fullmatch(written.flat)
+    if whole is None or len(written.flat) > _SUM_AT_MOST or len(_parted(written.cut(*whole.span("sum")), "if")) > 1:
+        return None
+    found: list[Word] = []
+    for part in _parted(written.cut(*whole.span("sum")), "+"):
+        end = len(part.flat) - 1
+        if part.flat[:1] != "[" or part.flat[end:] != "]" or _BRACKET.fullmatch(part.flat, 1, end) is None:
+            found.append(Word(TracedText((unknown(part.flat, part.span()),)), many=True))
+            continue
+        for item in _parted(part.cut(1, end), ","):
+            quoted = _QUOTED.fullmatch(item.flat)
+            text = item.cut(1, len(item.flat) - 1) if quoted is not None else TracedText((unknown(item.flat, item.span()),))
+            found.append(Word(text, item.span()))
+    return found
+
+
 def _filled(source: Source, node: Node) -> TracedText:
     """The text of a value, in which Ansible fills in expressions and blocks."""
     written = verbatim(source, node)
@@ -238,8 +262,21 @@ def _filled(source: Source, node: Node) -> TracedText:
 
 def _words(source: Source, fields: Entries, key: str) -> list[Word] | None:
     if key in fields and yaml.scalar(fields[key][1]) is not None:
-        return split(_filled(source, fields[key][1]))
+        return _summed(verbatim(source, fields[key][1])) or split(_filled(source, fields[key][1]))
     return words(source, fields[key][1]) if key in fields and yaml.items(fields[key][1]) is not None else None
+
+
+def _parted(text: TracedText, separator: str) -> list[TracedText]:
+    """The parts of an expression between the separators that stand in no brackets and no quotes."""
+    found: list[TracedText] = []
+    start = depth = 0
+    for match in _TOKENS.finditer(text.flat):
+        sign = match.group()
+        depth += (sign in "([{") - (sign in ")]}") if len(sign) == 1 else 0
+        if sign == separator and depth == 0:
+            found.append(text.cut(start, match.start()).strip())
+            start = match.end()
+    return [one for one in (*found, text.cut(start).strip()) if one.flat]
 
 
 read = each(_playbook)

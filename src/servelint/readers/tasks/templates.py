@@ -363,6 +363,11 @@ def _replaced(text: TracedText, macros: dict[str, TracedText | None], missing: l
     return text.sub(_MACRO, value)
 
 
+def swapped(command: TracedText, macros: dict[str, TracedText | None]) -> list[Word]:
+    """The words of a model's `cmd`, as llama-swap splits it when its macros are filled in."""
+    return split(_one_line(_replaced(_one_line(command), macros, [])))
+
+
 _BRACES = re.compile(r"\{\{|\}\}|\{(?P<name>[A-Za-z_][\w.]*)\}")
 
 
