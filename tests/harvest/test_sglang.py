@@ -249,7 +249,11 @@ def test_what_a_model_class_lacks() -> None:
     @registered
     class G(nn.Module): ...
 
-    EntryClass = [A, B, C, D, E, F, G]
+    class H(PreTrainedModel):
+        def forward(self, positions, pp_proxy_tensors=None): ...
+        def get_embed_and_head(self): ...
+
+    EntryClass = [A, B, C, D, E, F, G, H]
     """
     models = {
         "sglang/srt/server_args.py": CALLS,
@@ -264,6 +268,7 @@ def test_what_a_model_class_lacks() -> None:
         "E": {},
         "F": {},
         "G": {},
+        "H": {"lacks": ["bitsandbytes", "dflash", "eagle3", "expert-location"]},
     }
 
 

@@ -86,3 +86,15 @@ def test_experts_of_a_pruned_model(name: str, experts: int, scheme: str) -> None
 @pytest.mark.parametrize("name", ["cerebras/GLM-4.5-Air-REAP-20B", "a/Llama-3.1-8B-Instruct-REAP-6B", "a/Nobody-REAP-10B-A1B"])
 def test_what_pruning_does_not_explain(name: str) -> None:
     assert find(name) is None
+
+
+@pytest.mark.parametrize("name", ["RadixArk/Kimi-K3-DSpark", "RadixArk/Qwen3.8-27B-DSpark", "/models/kimi-k3-dspark"])
+def test_a_repository_of_dspark_drafts_is_not_the_model_that_they_are_for(name: str) -> None:
+    assert catalog.lookup(name) is None
+
+
+def test_deepseek_v4_is_published_with_its_dspark_drafts() -> None:
+    found, known = catalog.lookup("deepseek-ai/DeepSeek-V4-Flash-DSpark"), catalog.lookup("deepseek-ai/DeepSeek-V4-Flash")
+    assert found is not None
+    assert known is not None
+    assert (found.layers, found.hidden) == (known.layers, known.hidden)

@@ -46,6 +46,8 @@ Z.ai's has since GLM-5 (config.json of zai-org/GLM-5-FP8). Of GLM-4.5 to 4.7 it 
 compressed-tensors: on a GPU without FP8 vLLM repacks such weights for Marlin, and does not look at blocks (zai-org/GLM-4.5#94).
 """
 _CHANNELS = "zai-org/glm-4."
+_WITH_DRAFTS = "deepseek-v4-"
+"""How the models begin that are also published in one repository with their DSpark drafts."""
 _SCALES = frozenset({"block", "dynamic"})
 """What llm-compressor's recipes write behind FP8: a scale for each block of 128 by 128, or for each channel."""
 _LLM_COMPRESSOR = ("cyankiwi/", "cpatonn/")
@@ -291,6 +293,8 @@ def resolve(name: str, known: Collection[str]) -> tuple[str, Quantization | None
                 continue  # the known FP8 may be scaled in another way
             if rest and not all(_plain(word) for word in words):
                 return None  # the longest known name is another model's beginning
+            if "dspark" in words and not base.startswith(_WITH_DRAFTS):
+                return None  # the repository holds the drafts alone
             return base, _format_in_name(rest, words, name)
     return None
 

@@ -31,7 +31,7 @@ def snapshot(tree: Tree, report: Callable[[str], None] = lambda _: None) -> dict
 
 _FOLDER = "sglang/srt/models/"
 _ENTRY = re.compile(r"^EntryClass\b[^=\n]*=\s*(\[[^\]]*\]|\w+)", re.MULTILINE)
-_OUTSIDE = frozenset(("nn.Module", "torch.nn.Module", "Module", "ABC", "object", "Protocol"))
+_OUTSIDE = frozenset(("nn.Module", "torch.nn.Module", "Module", "ABC", "object", "Protocol", "PreTrainedModel"))
 _METHODS = {
     "dflash": ("set_dflash_layers_to_capture", "set_dspark_layers_to_capture"),
     "eagle3": ("set_eagle3_layers_to_capture",),
