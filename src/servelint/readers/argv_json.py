@@ -16,7 +16,7 @@ from servelint.core.text import TracedText
 from servelint.engines import entry, images
 from servelint.engines.registry import ENGINES, derived
 from servelint.files.siblings import Neighbours
-from servelint.readers.commands import launches, script_launches
+from servelint.readers.commands import launches, script_launches, with_options_below
 from servelint.readers.containers import in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import JSON, Format
@@ -216,7 +216,7 @@ class _Recipe:
         return taken, found
 
     def line(self, node: JsonNode, context: CommandContext) -> list[Launch]:
-        text = _filled(node.content)
+        text = with_options_below(_filled(node.content))
         return script_launches(text, context, None) if _is_command(text.flat) else []
 
     def lines(self, node: JsonNode, context: CommandContext) -> list[Launch]:

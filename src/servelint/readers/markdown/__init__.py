@@ -136,6 +136,8 @@ def _launches(block: Block, source: Source, depth: int) -> list[Launch]:
 
 def _commands(block: Block, kind: str, source: Source) -> list[Launch]:
     typed = snippets.commands(block.text)
+    if typed is None and not block.language and snippets.is_figure(snippets.without_prose(block.text)):
+        kind = PLAIN
     if typed is None and kind == OUTPUT:
         return []
     if typed is None and kind == PLAIN:
