@@ -27,6 +27,7 @@ from servelint.readers.markdown.blocks import (
     CONSOLE,
     DOCKERFILE,
     KINDS,
+    LAUNCHD,
     MARKDOWN,
     OUTPUT,
     PLAIN,
@@ -183,7 +184,7 @@ def _counted(found: list[Launch]) -> list[Launch]:
     return found
 
 
-_NAMES = {YAML: "page.yaml", JSON: "page.json", DOCKERFILE: "Dockerfile", UNIT: "page.service", "makefile": "Makefile"}
+_NAMES = {YAML: "page.yaml", JSON: "page.json", DOCKERFILE: "Dockerfile", UNIT: "page.service", LAUNCHD: "page.plist", "makefile": "Makefile"}
 _MACROS = "macros:"
 _BRACED = re.compile(r"(?<![${])(?:(?<=[\w/>.-])\{(?P<name>[A-Z][A-Z0-9_]*)\}|\{(?P<first>[A-Z][A-Z0-9_]*)\}(?=[\w/.<{-]))")
 """A placeholder that is a part of a value, which YAML would take for a mapping: `projects/{PROJECT}/{ZONE}`."""
@@ -195,6 +196,7 @@ _MEANT = (
     (re.compile(r"[ \t]*(?:---|[\w.\"'-]+:(?:[ \t]|\r?$)|- [\w\"'-]+:)", re.MULTILINE), YAML),
     (re.compile(r"[ \t]*(?:ARG[ \t][^\n]*\n[ \t]*)*FROM[ \t]+\S", re.IGNORECASE), DOCKERFILE),
     (re.compile(r"[ \t]*\[[A-Za-z][\w: -]*\][ \t]*\r?$", re.MULTILINE), UNIT),
+    (re.compile(r"[ \t]*<(?:\?xml|!DOCTYPE[ \t]+plist|plist)\b"), LAUNCHD),
 )
 """How the first line starts that is neither empty nor a comment."""
 
@@ -211,7 +213,7 @@ def _shown_file(kind: str, text: TracedText, source: Source) -> list[Launch]:
     """The launches of a file that a text holds."""
     if not text.known:
         return []
-    flat = placeholders.disguised(text.flat)
+    flat = placeholders.disguised(text.flat) if kind != LAUNCHD else text.flat
     flat = _BRACED.sub(lambda match: f"_{match['name'] or match['first']}_", flat) if kind == YAML else flat
     shown = Source(_NAMES.get(kind, "page"), flat)
     found = embedded.moved(_file_launches(kind, shown), shown, text, source)
