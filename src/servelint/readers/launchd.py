@@ -16,8 +16,6 @@ from servelint.readers.registry import Format
 FORMAT = Format(
     "launchd",
     162,
-    title="launchd",
-    about="jobs in property lists: `ProgramArguments`, `Program` and `EnvironmentVariables`",
     files=("*.plist",),
     shape=r"\A\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<!DOCTYPE\s+plist[^>]*>\s*)?<plist[\s>]",
     needs=r"<key>\s*Program(?:Arguments)?\s*</key>",
