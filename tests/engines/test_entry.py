@@ -302,3 +302,11 @@ def test_an_expression_of_a_template_that_is_called_after_a_program(expression: 
 def test_a_program_that_find_looks_for() -> None:
     asked = TracedText((unknown('$(find "$ROOT" -name "llama-server" -type f | head -1)', None),))
     assert find([Word(asked), *words("-m a.gguf")]) is not None
+
+
+def test_an_empty_word_is_no_verb_that_may_be_left_out() -> None:
+    for command in ("vllm serve", "sglang serve", "trtllm-serve"):
+        start = words(command)
+        entry = find([*start, Word(TracedText(())), *words("--port 80")])
+        assert entry is not None
+        assert entry.end == len(start)

@@ -66,9 +66,9 @@ def test_the_models_that_steps_pull_are_no_launches_of_their_own() -> None:
 
 
 def test_a_script_that_a_service_runs_is_one_launch(tmp_path: Path) -> None:
-    service = "services:\n  llm:\n    image: vllm/vllm-openai:v0.9.1\n    entrypoint: [sh, /run.sh]\n    volumes: ['./run.sh:/run.sh']\n"
+    service = "image: vllm/vllm-openai:v0.9.1, entrypoint: [sh, /run.sh], volumes: ['./run.sh:/run.sh']"
     (tmp_path / ".git").mkdir()
-    (tmp_path / "compose.yml").write_text(service)
+    (tmp_path / "compose.yml").write_text(f"services: {{llm: {{{service}}}}}\n")
     (tmp_path / "run.sh").write_text("exec vllm serve m --no-such-option\n")
     report = servelint.check([str(tmp_path)])
     assert [Path(one.source.path).name for one in report.launches] == ["compose.yml"]

@@ -1385,3 +1385,17 @@ def test_what_a_function_prints_into_a_file(write: str) -> None:
 def test_scripts_of_macos_and_of_clusters(name: str) -> None:
     (launch,) = launches_in("#!/bin/bash\nvllm serve a/b --port 8000\n", name)
     assert argv(launch) == ["a/b", "--port", "8000"]
+
+
+@pytest.mark.parametrize(
+    ("script", "model"),
+    [
+        ('vllm serve "" --port 80', ""),
+        ('M=\nvllm serve "$M" --port 80', ""),
+        ('vllm serve "${1:-}" --port 80', None),
+        ('M="${1:-}"\nvllm serve "$M" --port 80', None),
+        ('M="${MODEL:-}"\nvllm serve "$M" --port 80', ""),
+    ],
+)
+def test_a_model_that_is_empty_and_one_that_is_given_later(script: str, model: str | None) -> None:
+    assert [word.value for word in launch_in(script, "run.sh").argv] == [model, "--port", "80"]

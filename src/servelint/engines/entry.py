@@ -277,7 +277,7 @@ def _started(starts: list[tuple[Engine, Start]] | None, words: list[Word], at: i
             if following in start.by_file:
                 _left_out(words[at - 1 : end + 1])
             continue
-        if following is not None and following == start.optional_verb:
+        if following and following == start.optional_verb:
             end += 1
         return None if only_asks(words[end:]) else Entry(engine.id, end, start.launcher, start.until)
     return None

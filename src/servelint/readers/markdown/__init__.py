@@ -184,7 +184,14 @@ def _counted(found: list[Launch]) -> list[Launch]:
     return found
 
 
-_NAMES = {YAML: "page.yaml", JSON: "page.json", DOCKERFILE: "Dockerfile", UNIT: "page.service", LAUNCHD: "page.plist", "makefile": "Makefile"}
+_NAMES = {
+    YAML: "page.yaml",
+    JSON: "page.json",
+    DOCKERFILE: "Dockerfile",
+    UNIT: "page.service",
+    LAUNCHD: "page.plist",
+    "makefile": "Makefile",
+}
 _MACROS = "macros:"
 _BRACED = re.compile(r"(?<![${])(?:(?<=[\w/>.-])\{(?P<name>[A-Z][A-Z0-9_]*)\}|\{(?P<first>[A-Z][A-Z0-9_]*)\}(?=[\w/.<{-]))")
 """A placeholder that is a part of a value, which YAML would take for a mapping: `projects/{PROJECT}/{ZONE}`."""
