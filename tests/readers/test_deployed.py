@@ -65,12 +65,12 @@ def test_the_models_that_steps_pull_are_no_launches_of_their_own() -> None:
     assert [one.fragment for one in whole(found)] == [False]
 
 
-def test_a_script_that_a_service_runs_is_one_launch(tmp_path: Path) -> None:
+def test_a_script_that_a_service_runs_is_judged_as_its_release(tmp_path: Path) -> None:
     service = "image: vllm/vllm-openai:v0.9.1, entrypoint: [sh, /run.sh], volumes: ['./run.sh:/run.sh']"
     (tmp_path / ".git").mkdir()
     (tmp_path / "compose.yml").write_text(f"services: {{llm: {{{service}}}}}\n")
     (tmp_path / "run.sh").write_text("exec vllm serve m --no-such-option\n")
     report = servelint.check([str(tmp_path)])
-    assert [Path(one.source.path).name for one in report.launches] == ["compose.yml"]
+    assert {one.release.release for one in report.launches} == {"0.9.1"}
     assert [one.rule for one in report.findings if one.severity == "error"] == ["vllm/unknown-option"]
     assert "vllm/unknown-option" not in [one.rule for one in report.findings if one.severity == "warning"]

@@ -70,14 +70,11 @@ def whole(found: list[Launch]) -> list[Launch]:
         for one in found
         if one.source.path != one.site.source.path and (one.container is not None or one.site.source.path.endswith(".py"))
     }
-    run |= {place for one in found if one.container is not None and (place := _written_at(one)) is not None}
     if run:  # another file runs the program: it is not started without it as well
         found = [
             one
             for one in found
-            if one.container is not None
-            or one.source.path != one.site.source.path
-            or (_place(one) not in run and _first_word(one) not in run)
+            if one.container is not None or one.source.path != one.site.source.path or _place(one) not in run
         ]
     if not parts:
         return found
@@ -87,18 +84,6 @@ def whole(found: list[Launch]) -> list[Launch]:
             folders.setdefault((one.engine, _folder(one)), []).append(one)
     gone = {id(part) for part in parts if _is_part(part, folders)}
     return [one for one in found if id(one) not in gone]
-
-
-def _first_word(launch: Launch) -> tuple[str, str, int] | None:
-    """The engine of a launch, and where the first of its words stands that a file has."""
-    span = next((span for word in launch.argv if (span := word.text.span()) is not None), None)
-    return (launch.engine, os.path.normpath(span.source.path), span.start) if span is not None else None
-
-
-def _written_at(launch: Launch) -> tuple[str, str, int] | None:
-    """The first word of a launch whose words stand in another file: a script that its container runs."""
-    place = _first_word(launch)
-    return place if place is not None and place[1] != os.path.normpath(launch.source.path) else None
 
 
 def _place(launch: Launch) -> tuple[str, str, int]:
