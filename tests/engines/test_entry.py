@@ -12,8 +12,11 @@ from tests.together import together
 
 
 def words(text: str) -> list[Word]:
-    """Words by white space; one that starts with `$` is unknown."""
-    return [Word(TracedText((unknown(part, None),)) if part.startswith("$") else TracedText.of(part)) for part in text.split()]
+    """Words by white space; one that starts with `$` or `{` is unknown."""
+    return [
+        Word(TracedText((unknown(part, None),)) if part.startswith(("$", "{")) else TracedText.of(part))
+        for part in text.split()
+    ]
 
 
 def found(text: str, at: int = 0) -> tuple[str, int] | None:
@@ -266,6 +269,14 @@ def test_only_sglang_serve_hands_over_to_the_diffusion_server(verb: str, expecte
         ("$VLLM_BIN bench m", None),
         ("$SERVER_BIN -m a.gguf", None),
         ("$OLLAMA_INSTALL_PATH serve", ("ollama", 2)),
+        ("{llama_server_path} -m a.gguf", ("llama.cpp", 1)),
+        ("{str(self.llama_server_bin)} -m a.gguf", ("llama.cpp", 1)),
+        ('{config["llama-server-executable"]} -m a.gguf', ("llama.cpp", 1)),
+        ('{os.environ.get("LLAMA_SERVER")} -m a.gguf', ("llama.cpp", 1)),
+        ("{self.vllm_bin} serve m", ("vllm", 2)),
+        ("{self.llama_server_args} -m a.gguf", None),
+        ("{self.vllm_bin} bench m", None),
+        ("{self.vllm} serve m", None),
     ],
 )
 def test_a_variable_that_is_called_after_a_program(text: str, expected: tuple[str, int] | None) -> None:
@@ -291,3 +302,11 @@ def test_an_expression_of_a_template_that_is_called_after_a_program(expression: 
 def test_a_program_that_find_looks_for() -> None:
     asked = TracedText((unknown('$(find "$ROOT" -name "llama-server" -type f | head -1)', None),))
     assert find([Word(asked), *words("-m a.gguf")]) is not None
+
+
+def test_an_empty_word_is_no_verb_that_may_be_left_out() -> None:
+    for command in ("vllm serve", "sglang serve", "trtllm-serve"):
+        start = words(command)
+        entry = find([*start, Word(TracedText(())), *words("--port 80")])
+        assert entry is not None
+        assert entry.end == len(start)

@@ -322,3 +322,16 @@ def test_the_one_string_of_a_nosana_job_is_a_command_line() -> None:
     job = {"type": "container", "ops": [{"type": "container/run", "id": "a", "args": args}]}
     (launch,) = launches_in(json.dumps(job), "job.json")
     assert (launch.started, [word.value for word in launch.argv]) == (True, ["m", "--tp", "2"])
+
+
+@pytest.mark.parametrize("key", ["load_command", "cmd", "start_command"])
+def test_options_below_the_program_are_options_of_its_command(key: str) -> None:
+    """As llama-swap reports the command of a running model."""
+    line = "/opt/llama-server\n--model /m/a.gguf\n--ctx-size 4096 --parallel 1\n-fa on"
+    launch = launch_in(json.dumps({"model": "a", key: line}), "meta.json")
+    assert argv(launch) == ["--model", "/m/a.gguf", "--ctx-size", "4096", "--parallel", "1", "-fa", "on"]
+
+
+def test_a_script_in_one_string_keeps_its_lines() -> None:
+    script = "cd /srv\nvllm serve a/b \\\n  --port 8001\ncurl localhost:8001/health"
+    assert argv(launch_in(json.dumps({"command": script}), "job.json")) == ["a/b", "--port", "8001"]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import servelint
 from servelint.readers.deployed import whole
 from tests.launching import launches_in
 
@@ -60,3 +63,14 @@ def test_the_models_that_steps_pull_are_no_launches_of_their_own() -> None:
     found = launches_in(text, "action.yml")
     assert sorted(one.fragment for one in found) == [False, True, True]
     assert [one.fragment for one in whole(found)] == [False]
+
+
+def test_a_script_that_a_service_runs_is_judged_as_its_release(tmp_path: Path) -> None:
+    service = "image: vllm/vllm-openai:v0.9.1, entrypoint: [sh, /run.sh], volumes: ['./run.sh:/run.sh']"
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "compose.yml").write_text(f"services: {{llm: {{{service}}}}}\n")
+    (tmp_path / "run.sh").write_text("exec vllm serve m --no-such-option\n")
+    report = servelint.check([str(tmp_path)])
+    assert {one.release.release for one in report.launches} == {"0.9.1"}
+    assert [one.rule for one in report.findings if one.severity == "error"] == ["vllm/unknown-option"]
+    assert "vllm/unknown-option" not in [one.rule for one in report.findings if one.severity == "warning"]

@@ -1365,3 +1365,37 @@ def test_an_array_that_a_loop_over_the_arguments_fills(condition: str, words: st
     launch = launches_in(f"A=()\nwhile {condition}; do\n{body}\ndone\nvllm serve {words} --port 1\n", "run.sh")[0]
     assert launch.argv[0].value is None
     assert argv(launch)[-2:] == ["--port", "1"]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        "unit a/b > /etc/systemd/system/llm.service",
+        "unit a/b | sudo tee /etc/systemd/system/llm.service > /dev/null",
+        'unit a/b >> "$HOME/.config/systemd/user/llm.service"',
+    ],
+)
+def test_what_a_function_prints_into_a_file(write: str) -> None:
+    script = f"unit() {{\n  cat <<EOF\n[Service]\nExecStart=/opt/bin/vllm serve $1 --port 8000\nEOF\n}}\n{write}\n"
+    (launch,) = launches_in(script, "install.sh")
+    assert argv(launch) == ["a/b", "--port", "8000"]
+
+
+@pytest.mark.parametrize("name", ["serve.command", "serve.job"])
+def test_scripts_of_macos_and_of_clusters(name: str) -> None:
+    (launch,) = launches_in("#!/bin/bash\nvllm serve a/b --port 8000\n", name)
+    assert argv(launch) == ["a/b", "--port", "8000"]
+
+
+@pytest.mark.parametrize(
+    ("script", "model"),
+    [
+        ('vllm serve "" --port 80', ""),
+        ('M=\nvllm serve "$M" --port 80', ""),
+        ('vllm serve "${1:-}" --port 80', None),
+        ('M="${1:-}"\nvllm serve "$M" --port 80', None),
+        ('M="${MODEL:-}"\nvllm serve "$M" --port 80', ""),
+    ],
+)
+def test_a_model_that_is_empty_and_one_that_is_given_later(script: str, model: str | None) -> None:
+    assert [word.value for word in launch_in(script, "run.sh").argv] == [model, "--port", "80"]

@@ -155,6 +155,7 @@ def test_settings_count_before_requirements(tmp_path: Path) -> None:
     assert (found.judged.release, found.judged.how) == ("0.20.0", "settings")
 
 
+SERVICE = 'services:\n  llm:\n    image: {}\n    entrypoint: [bash, /run.sh]\n    volumes: ["{}:/run.sh"]\n'
 IMAGE = "FROM vllm/vllm-openai:v0.9.1\nCOPY {} /app/\n"
 SETUP = "python3 -m venv ~/serving\nsource ~/serving/bin/activate\npip install vllm==0.8.5\n"
 ENTERS = "source ~/serving/bin/activate\nvllm serve m\n"
@@ -179,6 +180,15 @@ ENTERS = "source ~/serving/bin/activate\nvllm serve m\n"
             "b5000",
         ),
         # another script, no script, a tag that names no release
+        ("run.sh", "vllm serve m\n", {"compose.yml": SERVICE.format("vllm/vllm-openai:v0.9.1", "./run.sh")}, "0.9.1"),
+        (
+            "a/run.sh",
+            "vllm serve m\n",
+            {"docker-compose.yml": SERVICE.format("vllm/vllm-openai:v0.9.1", "./a/run.sh")},
+            "0.9.1",
+        ),
+        ("run.sh", "vllm serve m\n", {"compose.yml": SERVICE.format("vllm/vllm-openai:latest", "./run.sh")}, None),
+        ("run.sh", "vllm serve m\n", {"compose.yml": SERVICE.format("vllm/vllm-openai:v0.9.1", "./other/run.sh")}, None),
         ("run.sh", "vllm serve m\n", {"Dockerfile": IMAGE.format("dry-run.sh")}, None),
         ("run.sh", "vllm serve m\n", {"Dockerfile": IMAGE.format(".")}, None),
         ("run.sh", "vllm serve m\n", {"Dockerfile": "FROM vllm/vllm-openai:latest\nCOPY run.sh /\n"}, None),

@@ -21,7 +21,9 @@ _FOUND = r"(?:\$\(|`)\s*find\s[^|;]*-name\s+[\"']?([\w.-]+)"
 _VARIABLE = (
     r"\$\{?(?P<name>[A-Z][A-Z0-9_]*)(?:[:?+=-].*)?\}?|\$\{?(?:\w+:)?(?P<mixed>[A-Za-z]\w*)\}?"
     r"|\{\{-?\s*(?:[\w.]*\.)?(?P<called>[A-Za-z]\w*)\s*(?:\|[^{}]*)?\}\}"
+    r"|\{(?:str\()?(?:(?:\w+\.)*(?P<python>[A-Za-z]\w*)|[\w.]+(?:\[|\()[\"'](?P<key>[A-Za-z][\w-]*)[\"'](?:,[^{}]*)?[\])])\)?\}"
 )
+"""A variable as shells, templates and Python write it; a key of a mapping, or a variable of the environment, in Python."""
 _OF_A_PROGRAM = r"(?:.*_)?{}(?P<kind>(?:_(?:INSTALL|SERVER))?_(?:BIN|BINARY|CMD|COMMAND|EXE|EXECUTABLE|PATH|PROGRAM))?"
 _HELP = frozenset(("--help", "-h", "--version", "-v", "--list-devices"))
 
@@ -198,8 +200,8 @@ def _of_variable(words: list[Word], at: int) -> list[tuple[Engine, Start]] | Non
     following = words[at + 1].text.flat if at + 1 < len(words) else ""
     if variable is None:
         return None
-    mixed = variable.group("mixed") or variable.group("called") or ""
-    variable_name = variable.group("name") or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", mixed).upper()
+    mixed = next((found for one in ("mixed", "called", "python", "key") if (found := variable.group(one))), "")
+    variable_name = variable.group("name") or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", mixed).replace("-", "_").upper()
     for program, starts in _starts("programs").items():
         called = re.fullmatch(_OF_A_PROGRAM.format(re.sub(r"[^A-Z0-9]+", "_", program.upper())), variable_name)
         verb = starts[0][1].verbs[:1]
@@ -275,7 +277,7 @@ def _started(starts: list[tuple[Engine, Start]] | None, words: list[Word], at: i
             if following in start.by_file:
                 _left_out(words[at - 1 : end + 1])
             continue
-        if following is not None and following == start.optional_verb:
+        if following and following == start.optional_verb:
             end += 1
         return None if only_asks(words[end:]) else Entry(engine.id, end, start.launcher, start.until)
     return None

@@ -60,7 +60,7 @@ class LlamaCpp(Engine):
     image_names = r"llama-server|[a-z]*llama\.cpp|llamacpp|[a-z]*llama-cpp"
     not_image_names = r"llama-?cpp-python|llama-?\.?cpp-(?:rpc|worker)"
 
-    words = (b"llama-server", b"llama.cpp", b"llamacpp", b"llama serve", b"llama_cpp.server")
+    words = (b"llama-server", b"llama_server", b"llama.cpp", b"llamacpp", b"llama serve", b"llama_cpp.server")
     # https://github.com/abetlen/llama-cpp-python/blob/main/llama_cpp/server/__main__.py: a server with options of its own
     other_servers = r"(?:-m|\buvicorn)[\s\"',]+llama_cpp\.server\b"
     stems = ("llama",)

@@ -112,7 +112,7 @@ class _Mover:
         ]
 
 
-_WRITTEN = (YAML, JSON, "apptainer", "dockerfile", "python", "supervisor", "systemd")
+_WRITTEN = (YAML, JSON, "apptainer", "dockerfile", "launchd", "python", "supervisor", "systemd")
 _COMMENTS = r"\A(?:[ \t]*(?:[#;][^\n]*)?\n)*"
 _SHAPES = (
     (re.compile(_COMMENTS + r"[ \t]*\[(?:Unit|Service)\][ \t]*$", re.MULTILINE), "written.service"),
@@ -124,6 +124,7 @@ _SHAPES = (
         "written.yaml",
     ),
     (re.compile(r"\A\s*\[?\s*\{\s*\""), "written.json"),
+    (re.compile(r"\A\s*<(?:\?xml|!DOCTYPE\s+plist|plist)\b"), "written.plist"),
 )
 """How a file begins that another one holds, with a name that says what it is."""
 _BARE = re.compile(rf"(?<=[:\[,\s]){HOLE}(?=\s*[,}}\]])")
@@ -152,6 +153,8 @@ def of_written(name: str, text: TracedText, source: Source, environment: dict[st
     from servelint import readers
 
     program = name.endswith(".py")
+    if "<plist" in text.flat:
+        text = _with_tags(text)
     flat = _BARE.sub("0", text.flat) if name.endswith(".json") else text.flat
     inner = Source(name, flat.replace(HOLE, "_") if program else flat)
     if not readers.mentions_engine(inner.text.encode()) or recognise(inner) not in _WRITTEN:
@@ -164,6 +167,15 @@ def of_written(name: str, text: TracedText, source: Source, environment: dict[st
 
         return moved(python.read(inner, Neighbours(None), environment), inner, text, source)
     return moved([launch for launch in readers.read(inner).launches if not launch.fragment], inner, text, source)
+
+
+def _with_tags(text: TracedText) -> TracedText:
+    """A text in XML with its tags, which look like placeholders of a command: `<key>`."""
+    pieces: list[Piece] = []
+    for piece in text.pieces:
+        tag = piece.span if re.fullmatch(r"</?\w+/?>", piece.expression or "") is not None else None
+        pieces += TracedText.at(tag.source, tag.start, tag.end).pieces if tag is not None else [piece]
+    return TracedText(pieces)
 
 
 def _is_python(text: str) -> bool:

@@ -30,7 +30,7 @@ SHELL = Format(
     title="shell",
     about="evaluated without running it: variables, arrays, functions, loops, branches, `source`, files that the script "
     "writes, scripts that it calls, `docker run`, `ssh`, `tmux`, `sbatch`, `bash -c` and what else stands before an engine",
-    files=("*.bash", "*.ksh", "*.lsf", "*.pbs", "*.qsub", "*.sbatch", "*.sh", "*.slurm", "*.zsh"),
+    files=("*.bash", "*.command", "*.job", "*.ksh", "*.lsf", "*.pbs", "*.qsub", "*.sbatch", "*.sh", "*.slurm", "*.zsh"),
     shape=r"\A#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh(?:\s|$)",
     any_name=True,
     languages=("shellscript",),

@@ -44,6 +44,7 @@ def claim(launches: list[Launch], beside: Neighbours) -> None:
     """Note the tree in which the file of a launch lies, or what it requires, where the launch names no release and no image."""
     trees: dict[str, Span | None] = {}
     required: dict[str, ReleaseClaim] | None = None
+    served: list[Launch] | None = None
 
     def text_of(path: str) -> TracedText | None:
         source = beside.read(path, named=False)
@@ -61,7 +62,9 @@ def claim(launches: list[Launch], beside: Neighbours) -> None:
         if trees.get(engine) is not None:
             launch.release = ReleaseClaim(None, "source", trees[engine])
         elif launch.container is None and release.how is None:
-            said = _of_image(launch, beside) + _of_environment(launch, beside)
+            served = _services(launch.source, beside) if served is None else served
+            said = [one.release for one in served if one.engine == engine]
+            said += _of_image(launch, beside) + _of_environment(launch, beside)
             if package and _runs_in_project(launch):
                 required = prepared.of_project(text_of) if required is None else required
                 said += [required[engine]] if engine in required else []
@@ -74,6 +77,32 @@ def claim(launches: list[Launch], beside: Neighbours) -> None:
 _SCRIPTS = (".sh", ".bash", ".py", ".slurm", ".sbatch")
 _IMAGES = ("Dockerfile", "Containerfile", "docker/Dockerfile", "Dockerfile.{}", "docker/Dockerfile.{}", "{}.Dockerfile")
 _FOLDERS = ("", "../", "../../")
+
+
+_PROJECTS = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
+
+
+def _services(script: Source, beside: Neighbours) -> list[Launch]:
+    """The launches of the compose files around a script whose services run it in their containers."""
+    from servelint import readers
+
+    name = script.path.rpartition("/")[2]
+    if not name.endswith(_SCRIPTS):
+        return []
+    found: list[Launch] = []
+    for folder, files in (("", beside), ("../", beside.below(".."))):
+        for project in _PROJECTS:
+            opened = beside.read(folder + project, named=False)
+            if opened is not None and name in opened.text:
+                launched = readers.read(opened, files).launches
+                found += [one for one in launched if one.container is not None and _stands_in(one, name)]
+    return found
+
+
+def _stands_in(launch: Launch, name: str) -> bool:
+    """Whether a file of this name has a word of a launch of another file."""
+    spans = [span for word in launch.argv if (span := word.text.span()) is not None]
+    return any(span.source is not launch.source and span.source.path.rpartition("/")[2] == name for span in spans)
 
 
 def _of_image(launch: Launch, beside: Neighbours) -> list[ReleaseClaim]:

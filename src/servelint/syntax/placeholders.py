@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from servelint.core.launch import Container, Launch, Variable, Word
-from servelint.core.text import HOLE, Piece, TracedText
+from servelint.core.text import HOLE, Piece, TracedText, unknown
 
 ANGLE = (
     r"(?<![<&\d])<(?=[^\W\d_]|\d+-\d|\d+_|\d+[ \t]*\|[ \t]*\w|\d+[ \t]*\*[ \t]*[^\W\d_]|/\w|-{1,2}[^\W\d_])"
@@ -196,6 +196,18 @@ _OF_A_POD = r"(?<=[:\[,])[ ]*\$\([A-Za-z_]\w*\)(?=[ ]*[,}\]])"
 """A value of JSON that Kubernetes fills in, if the text becomes the argument of a container."""
 
 
+_ARGUMENT_OR_NOTHING = re.compile(r"\$\{\d+:?-\}")
+
+
+def _given_later(word: Word) -> Word:
+    """A word with an unknown for an argument of its script that is empty by default: one that uses `"${1:-}"` is given it."""
+    pieces = word.text.pieces
+    span = pieces[0].span if pieces and not word.text.flat else None
+    if span is None or _ARGUMENT_OR_NOTHING.fullmatch(span.text) is None:
+        return word
+    return Word(TracedText((unknown(span.text, span),)), word.site, word.many)
+
+
 def fill(launch: Launch) -> None:
     """Make the placeholders in the words, the variables and the image of a launch unknown."""
     if launch.container is None and launch.source.path.endswith((".yaml", ".yml")):
@@ -203,7 +215,7 @@ def fill(launch: Launch) -> None:
             Word(_without(word.text, _OF_A_POD), word.site, word.many) if "$(" in word.text.flat else word
             for word in launch.argv
         ]
-    words = [filled(counted(word) if _of_a_person(word) else word) for word in launch.argv]
+    words = [filled(counted(word) if _of_a_person(word) else word) for word in map(_given_later, launch.argv)]
     if launch.source.is_page:
         words = [_metavariable(words[at - 1] if at else None, word) for at, word in enumerate(words)]
     launch.argv = words

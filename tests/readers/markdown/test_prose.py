@@ -39,3 +39,32 @@ def test_the_command_before_a_note_is_read(line: str) -> None:
 def test_gaps_between_words_are_no_notes() -> None:
     (launch,) = launches_in("```\nvllm serve m     --port 80   --dtype half \\\n     --seed 1\n```\n", "README.md")
     assert argv(launch) == ["m", "--port", "80", "--dtype", "half", "--seed", "1"]
+
+
+FIGURES = [
+    "Container stats:\nllama-server    5.0%    15.2GiB / 31.4GiB",
+    "NAME            CPU\nllama-server\t12\t1.1GiB",
+    "Browser -> [FastAPI]\n              ↓ subprocess\n         llama-server",
+    "client → ui(:8888)/v1/*\n   ↓\nllama-server / serve_embedding / serve_whisper → files\n   ↓",
+    "├── vllm serve\n│   └── llama-server",
+]
+
+
+@pytest.mark.parametrize("text", FIGURES)
+def test_figures_and_tables_start_nothing(text: str) -> None:
+    assert launches_in(f"```\n{text}\n```\n", "README.md") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# ── start ──\nvllm serve a/b --port 80",
+        'echo "→ starting"\nvllm serve a/b --port 80',
+        "docker pull x\n   ↓\nvllm serve a/b --port 80",
+        "vllm serve a/b --port 80   → the server",
+        "sleep 5\nvllm serve a/b   --port 80",
+    ],
+)
+def test_commands_beside_figures_are_read(text: str) -> None:
+    (launch,) = launches_in(f"```\n{text}\n```\n", "README.md")
+    assert argv(launch) == ["a/b", "--port", "80"]

@@ -515,7 +515,6 @@ PARTLY = {
     "names: set -u": 1,
     "names: a group whose output goes elsewhere": 1,
     "names: a loop whose output is kept": 1,
-    "names: a pipe of functions": 1,
     "names: a status in a variable": 2,
     "names: ANSI-C quotes with codes": 2,
     "names: operators on an unset name": 6,

@@ -87,6 +87,15 @@ WRITTEN: dict[str, Case] = {
     "and edited": ({}, "echo 1 > a\nsed -i s/1/2/ a\nvllm $(cat a)"),
     "and copied": ({}, "echo 1 > a\ncp a b\nvllm $(cat b)"),
     "by a group": ({"a": "0\n"}, "{ echo 1; echo 2; } > a\nvllm $(cat a)"),
+    "by a function": (
+        {"a": "0\n"},
+        "f() { echo $1; cat <<E\n$(echo 2)\nE\nG=$(echo 3); echo 4 >&2; }\nf 1 > a\nf 5 >> a\nvllm $(cat a)",
+    ),
+    "by a function that calls one": (
+        {},
+        'g() { echo "x $1"; }\nf() { g 1; echo "$(g 2)"; g 3 >/dev/null; }\nf >a 2>&1\nvllm $(cat a)',
+    ),
+    "by a function in front of a pipe": ({}, "f() { echo 1; local x=$(echo 2); echo 3; }\nf | tee a >/dev/null\nvllm $(cat a)"),
     "in a subshell": ({}, "(echo 1 > a)\nvllm $(cat a)"),
     "as a script": ({}, "cat > s.sh <<'EOF'\nvllm serve \"$1\"\nEOF\nbash s.sh m\nchmod +x s.sh"),
     "by a loop": ({}, 'for m in a b; do echo "vllm serve $m"; done > s.sh\nbash s.sh'),

@@ -115,7 +115,7 @@ class Violation:
     def unless_newer(self) -> Violation:
         """The same violation where a release after all known ones may run, which may have what they lack."""
         doubtful = self.as_warning()
-        doubtful.message = f"{self.message}; this holds for every earlier release that is known"
+        doubtful.message = f"{self.message}; known releases before it do not differ, and a newer one may"
         return doubtful
 
 

@@ -27,6 +27,7 @@ from servelint.readers.markdown.blocks import (
     CONSOLE,
     DOCKERFILE,
     KINDS,
+    LAUNCHD,
     MARKDOWN,
     OUTPUT,
     PLAIN,
@@ -136,6 +137,8 @@ def _launches(block: Block, source: Source, depth: int) -> list[Launch]:
 
 def _commands(block: Block, kind: str, source: Source) -> list[Launch]:
     typed = snippets.commands(block.text)
+    if typed is None and not block.language and snippets.is_figure(snippets.without_prose(block.text)):
+        kind = PLAIN
     if typed is None and kind == OUTPUT:
         return []
     if typed is None and kind == PLAIN:
@@ -181,7 +184,14 @@ def _counted(found: list[Launch]) -> list[Launch]:
     return found
 
 
-_NAMES = {YAML: "page.yaml", JSON: "page.json", DOCKERFILE: "Dockerfile", UNIT: "page.service", "makefile": "Makefile"}
+_NAMES = {
+    YAML: "page.yaml",
+    JSON: "page.json",
+    DOCKERFILE: "Dockerfile",
+    UNIT: "page.service",
+    LAUNCHD: "page.plist",
+    "makefile": "Makefile",
+}
 _MACROS = "macros:"
 _BRACED = re.compile(r"(?<![${])(?:(?<=[\w/>.-])\{(?P<name>[A-Z][A-Z0-9_]*)\}|\{(?P<first>[A-Z][A-Z0-9_]*)\}(?=[\w/.<{-]))")
 """A placeholder that is a part of a value, which YAML would take for a mapping: `projects/{PROJECT}/{ZONE}`."""
@@ -193,6 +203,7 @@ _MEANT = (
     (re.compile(r"[ \t]*(?:---|[\w.\"'-]+:(?:[ \t]|\r?$)|- [\w\"'-]+:)", re.MULTILINE), YAML),
     (re.compile(r"[ \t]*(?:ARG[ \t][^\n]*\n[ \t]*)*FROM[ \t]+\S", re.IGNORECASE), DOCKERFILE),
     (re.compile(r"[ \t]*\[[A-Za-z][\w: -]*\][ \t]*\r?$", re.MULTILINE), UNIT),
+    (re.compile(r"[ \t]*<(?:\?xml|!DOCTYPE[ \t]+plist|plist)\b"), LAUNCHD),
 )
 """How the first line starts that is neither empty nor a comment."""
 
@@ -209,7 +220,7 @@ def _shown_file(kind: str, text: TracedText, source: Source) -> list[Launch]:
     """The launches of a file that a text holds."""
     if not text.known:
         return []
-    flat = placeholders.disguised(text.flat)
+    flat = placeholders.disguised(text.flat) if kind != LAUNCHD else text.flat
     flat = _BRACED.sub(lambda match: f"_{match['name'] or match['first']}_", flat) if kind == YAML else flat
     shown = Source(_NAMES.get(kind, "page"), flat)
     found = embedded.moved(_file_launches(kind, shown), shown, text, source)

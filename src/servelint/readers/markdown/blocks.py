@@ -331,7 +331,7 @@ def _shown(markup: str) -> str | None:
 
 SHELL, CONSOLE, PLAIN, OUTPUT, POWERSHELL, MARKDOWN = "shell", "console", "plain", "output", "powershell", "markdown"
 PYTHON = "python"
-DOCKERFILE, UNIT, MAKEFILE, BATCH, NIX = "dockerfile", "unit", "makefile", "batch", "nix"
+DOCKERFILE, UNIT, MAKEFILE, BATCH, NIX, LAUNCHD = "dockerfile", "unit", "makefile", "batch", "nix", "launchd"
 
 _LANGUAGES = {
     SHELL: "ash bash cli cmdline command commandline dash fish ksh sh shell shellscript zsh",
@@ -348,6 +348,7 @@ _LANGUAGES = {
     MAKEFILE: "just justfile make makefile",
     BATCH: "bat batch batchfile cmd dos dosbatch winbatch",
     NIX: "nix nixos",
+    LAUNCHD: "launchd plist xml",
 }
 KINDS = {name: kind for kind, names in _LANGUAGES.items() for name in names.split()}
 """name -> kind; what is not here is a language that servelint does not read."""

@@ -67,10 +67,20 @@ _NOTE = rf"(?<=\S)[ \t]{{2,}}(?=[^\n]*\b{_COMMON}\b|[A-Z][a-z]+[ \t])[^\W\d_][^\
 _SENTENCE = rf"^[^\n\"'`$\\|;&=]*?(?:[ \t][A-Za-z]+,?){{1,9}}?[ \t]{_COMMON}(?:[ \t]+[A-Za-z]+[,.]?){{2,}}[^\n]*$"
 
 
+_ROW = r"^[ \t]*[\w./:-]+(?:[ \t]{2,}|\t)\d[\d.,]*(?:%|[kKMGT]?i?B)?(?:[ \t][^\n]*)?$"
+"""A row of a table that a program printed: a name, blanks, a number."""
+_DRAWN = re.compile(r"^(?![ \t]*#)[^\n#\"']*[\u2190-\u21ff\u2500-\u25ff]", re.MULTILINE)
+
+
 def without_prose(text: TracedText) -> TracedText:
-    """Commands without the notes behind them on their lines, and without lines that are sentences."""
+    """Commands without the notes behind them on their lines, and without lines that are sentences or rows of a table."""
     notes = text.sub(re.compile(_NOTE, re.MULTILINE), lambda _: EMPTY)
-    return notes.sub(re.compile(_SENTENCE, re.MULTILINE), lambda _: EMPTY)
+    return notes.sub(re.compile(f"{_SENTENCE}|{_ROW}", re.MULTILINE), lambda _: EMPTY)
+
+
+def is_figure(text: TracedText) -> bool:
+    """Whether a block has arrows or lines of a figure, outside comments and quotes."""
+    return _DRAWN.search(text.flat) is not None
 
 
 def _rest(flat: str, lines: list[tuple[int, int]], at: int, line: str, quotes: bool) -> tuple[list[tuple[int, int]], bool]:

@@ -246,10 +246,7 @@ def redirected(shell: Evaluator, node: Node, here: TracedText | None = None) -> 
         shell.printed = branches.Printed(into_file=True)
     lines = shell.printed if written and group and shell.printed is not None and shell.printed.into_file else None
     status = command(shell, node, here) if body is None or body.type == "command" else shell.visit(body)
-    for path, adds in written:
-        plain = lines.text() if lines is not None else None
-        script = plain is not None and is_shell(path.flat, plain.flat)
-        shell.write(path, lines.text(script=True) if lines is not None and script else plain, adds)
+    _write(shell, written, lines)
     shell.printed = outer
     if after and after[0].type == "pipeline" and after[0].children[0].type in ("|", "|&"):
         pipe(shell, _printed_by(shell, node, here) if simple else None, after[0].parts)
@@ -259,13 +256,21 @@ def redirected(shell: Evaluator, node: Node, here: TracedText | None = None) -> 
     return status
 
 
+def _write(shell: Evaluator, files: list[tuple[TracedText, bool]], lines: branches.Printed | None) -> None:
+    """Write what a group or a function has printed to files, each with whether it adds to it; None if that is not known."""
+    for path, adds in files:
+        plain = lines.text() if lines is not None else None
+        script = plain is not None and is_shell(path.flat, plain.flat)
+        shell.write(path, lines.text(script=True) if lines is not None and script else plain, adds)
+
+
 def pipe(shell: Evaluator, here: TracedText | None, nodes: list[Node]) -> Status:
     """Run piped commands, each in a state of its own. `here`: what the first one reads; None if that is not known."""
     status = UNSURE
     reads, outer_printed = shell.floor, shell.printed
     for node in [part for one in nodes for part in _piped(one)]:
         outer = shell.state
-        group = _is_group(node)
+        group = _is_group(node) or _calls_function(shell, node)
         shell.printed = branches.Printed() if group or outer_printed is not None else None
         shell.steps += 2
         shell.state = outer.copy()
@@ -299,6 +304,15 @@ def _is_group(node: Node | None) -> bool:
     """Whether a node is a group of commands whose output is followed: a substitution inside of it would not be."""
     groups = ("case_statement", "compound_statement", "for_statement", "if_statement", "subshell", "while_statement")
     return node is not None and node.type in groups and "$(" not in node.text and "`" not in node.text
+
+
+def _calls_function(shell: Evaluator, node: Node) -> bool:
+    """Whether a node is a call of a function whose output is not redirected."""
+    if node.type != "command":
+        return False
+    found = shell.script.simple(node.start_byte)
+    words = found.all_words
+    return bool(words) and not found.files and words[0].text.flat in shell.state.functions
 
 
 def _takes_output(redirect: Node) -> bool:
@@ -365,12 +379,15 @@ def _simple(shell: Evaluator, start: int, here: TracedText | None) -> tuple[Stat
         words.append(Word(TracedText((unknown("...", None, ""),)), None, many=True))  # behind a quote that is never closed
     shell.steps += len(words) // _WORDS_A_STEP
     program = words[0].value if words else None
+    by_function: list[tuple[TracedText, bool]] = []
     if found.files and program not in shell.state.functions:
         here = shell.read(program, here)
     for operator, path in found.files:
         if operator == "<" and path.text.flat.startswith("<("):
             found_here = output(shell, path.text.cut(2, len(path.text.flat) - 1), path.text)
             here = TracedText.join((found_here, _LINE_END)) if found_here.known and found_here.flat else here
+        elif writes(operator, path.text.flat) and program in shell.state.functions:
+            by_function.append((path.value(shell), operator.endswith(">>")))
         elif writes(operator, path.text.flat):
             written = printed(shell, words, here) if words else TracedText(())
             shell.write(path.value(shell), written, operator.endswith(">>"))
@@ -379,11 +396,12 @@ def _simple(shell: Evaluator, start: int, here: TracedText | None) -> tuple[Stat
     if words:
         inline = {name: value for name, value in values.items() if isinstance(value, TracedText)}
         shell.lost = found.lost
-        outer = shell.printed
-        if outer is not None and any(operator in _OUTPUTS for operator, _ in found.files):
-            shell.printed = branches.Printed()
+        outer, lines = shell.printed, branches.Printed(into_file=bool(by_function))
+        if by_function or (outer is not None and any(operator in _OUTPUTS for operator, _ in found.files)):
+            shell.printed = lines
         status = shell.invoke(words, inline, found.site, here)
         shell.printed = outer
+        _write(shell, by_function, lines)
         return status, None
     for name, value in values.items():
         shell.set(name, value)
