@@ -340,7 +340,7 @@ def experts_in_nvfp4_by_cutlass(config: Config) -> dict[str, str] | None:
     elif not isinstance(capability, int | float) or not 12 <= capability < 13:
         return None
     model = _stored(config) or (lookup(name) if name is not None else None)
-    if model is None or model.experts is None or "Nemotron" in model.architecture:  # whose experts have no gate
+    if model is None or model.experts is None or not model.experts.gated:
         return None
     kinds = {(one.scheme, one.group) for one in model.quantization.formats if not one.targets or "expert" in str(one.targets)}
     whole_groups = _cut_experts(config, model, 16) is None  # else vllm/nvfp4-experts-cut reports it
