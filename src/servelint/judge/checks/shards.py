@@ -323,8 +323,8 @@ def experts_in_nvfp4_by_marlin(config: Config) -> dict[str, str] | None:
 def experts_in_nvfp4_by_cutlass(config: Config) -> dict[str, str] | None:
     """Gated experts of an NVFP4 checkpoint whose shard is not a whole number of 64 columns, where no kernel takes it.
 
-    CUTLASS pads the scales of gate and up together to rows of 128, and not their weights. It is what --moe-backend asks for, and the
-    default from compute capability 12.0 on. Before 0.26.0 the kernels of all other GPUs refuse such a shard too.
+    CUTLASS pads the scales of gate and up together to rows of 128, and not their weights. It is what --moe-backend asks for,
+    and the default from compute capability 12.0 on. Before 0.26.0 the kernels of all other GPUs refuse such a shard too.
 
     Source: prepare_nvfp4_moe_layer_for_fi_or_cutlass in flashinfer_fp4_moe.py (vllm-0.17.1 to 0.33.0).
     """
@@ -335,7 +335,9 @@ def experts_in_nvfp4_by_cutlass(config: Config) -> dict[str, str] | None:
         if backend.value not in ("cutlass", "flashinfer_cutlass"):
             return None
     elif config.at_least("0.26.0") is False:
-        if config.operand("gpu.vendor").value not in (None, "nvidia") or (isinstance(capability, int | float) and capability < 9):
+        if config.operand("gpu.vendor").value not in (None, "nvidia") or (
+            isinstance(capability, int | float) and capability < 9
+        ):
             return None  # vllm/nvfp4-experts-off-tiles reports the latter
     elif not isinstance(capability, int | float) or not 12 <= capability < 13:
         return None
@@ -397,8 +399,8 @@ def tiles(config: Config) -> dict[str, str] | None:
 
     The shard is the columns of gate and up, which take halves of a tile, and the rows of the projection down, which do not.
 
-    Sources: prepare_fp8_layer_for_marlin in vllm/model_executor/layers/quantization/utils/marlin_utils_fp8.py, which 0.24.0 makes pad,
-    and marlin_padded_nk in marlin_utils.py (vllm-0.24.0 line 220), which says what Marlin takes.
+    Sources: prepare_fp8_layer_for_marlin in vllm/model_executor/layers/quantization/utils/marlin_utils_fp8.py, where 0.24.0
+    pads, and marlin_padded_nk in marlin_utils.py (vllm-0.24.0 line 220), which says what Marlin takes.
     """
     from servelint.models.catalog import lookup
 

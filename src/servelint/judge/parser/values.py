@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 _JSON = frozenset(("none", "json"))
 _LONGEST_ADVICE = 200
-_OF_PLUGINS = frozenset((("vllm", "quantization", "ascend"),))
-"""Engine, option and value -> a choice that a plugin of a platform adds, here pre_register_and_update in vllm_ascend/platform.py."""
 """Characters of an object that an advice writes anew."""
+_OF_PLUGINS = frozenset((("vllm", "quantization", "ascend"),))
+"""Engine, option and value of choices that a plugin of a platform adds: pre_register_and_update in vllm_ascend/platform.py."""
 
 
 def violations(view: ReleaseView) -> list[Violation]:
