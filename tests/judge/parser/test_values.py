@@ -112,6 +112,10 @@ class TestChoices:
         """
         assert kinds_in(text) == ([] if default == "fp8" else ["invalid-choice"])
 
+    def test_what_a_plugin_of_a_platform_adds_is_one(self) -> None:
+        assert kinds("vllm", "m --quantization ascend", "0.9.1") == []
+        assert kinds("vllm", "m --quantization ascending", "0.9.1") == ["invalid-choice"]
+
     def test_of_a_release_that_is_not_known_are_those_of_every_release(self) -> None:
         assert kinds("vllm", "m --kv-cache-dtype turboquant_k8v4") == []
         assert kinds("sglang", "--model-path m --kv-cache-dtype fp8") == ["invalid-choice"]

@@ -320,6 +320,35 @@ def experts_in_nvfp4_by_marlin(config: Config) -> dict[str, str] | None:
     return _cut_experts(config, model, 64) if ("nvfp4", 16) in kinds and whole_groups else None
 
 
+def experts_in_nvfp4_by_cutlass(config: Config) -> dict[str, str] | None:
+    """Gated experts of an NVFP4 checkpoint whose shard is not a whole number of 64 columns, where no kernel takes it.
+
+    CUTLASS pads the scales of gate and up together to rows of 128, and not their weights. It is what --moe-backend asks for,
+    and the default from compute capability 12.0 on. Before 0.26.0 the kernels of all other GPUs refuse such a shard too.
+
+    Source: prepare_nvfp4_moe_layer_for_fi_or_cutlass in flashinfer_fp4_moe.py (vllm-0.17.1 to 0.33.0).
+    """
+    from servelint.models.catalog import lookup
+
+    name, backend, capability = config.text("model"), config.operand("moe-backend"), config.operand("gpu.capability").value
+    if backend.present is not False:
+        if backend.value not in ("cutlass", "flashinfer_cutlass"):
+            return None
+    elif config.at_least("0.26.0") is False:
+        if config.operand("gpu.vendor").value not in (None, "nvidia") or (
+            isinstance(capability, int | float) and capability < 9
+        ):
+            return None  # vllm/nvfp4-experts-off-tiles reports the latter
+    elif not isinstance(capability, int | float) or not 12 <= capability < 13:
+        return None
+    model = _stored(config) or (lookup(name) if name is not None else None)
+    if model is None or model.experts is None or not model.experts.gated:
+        return None
+    kinds = {(one.scheme, one.group) for one in model.quantization.formats if not one.targets or "expert" in str(one.targets)}
+    whole_groups = _cut_experts(config, model, 16) is None  # else vllm/nvfp4-experts-cut reports it
+    return _cut_experts(config, model, 64) if ("nvfp4", 16) in kinds and whole_groups else None
+
+
 def experts_in_fp8(config: Config) -> dict[str, str] | None:
     """Experts in FP8, in the checkpoint or while loading, whose shard is not a whole number of Marlin's tiles of 64 columns.
 
@@ -366,9 +395,12 @@ def _cut_experts(config: Config, model: Architecture, group: int) -> dict[str, s
 
 
 def tiles(config: Config) -> dict[str, str] | None:
-    """FP8 with a scale for each channel, on a GPU without FP8, whose shard is not a whole number of Marlin's tiles.
+    """FP8 with a scale for each channel, on a GPU without FP8, whose shard is not a whole number of Marlin's tiles of 64.
 
-    Source: prepare_fp8_layer_for_marlin in vllm/model_executor/layers/quantization/utils/marlin_utils_fp8.py; 0.24.0 pads.
+    The shard is the columns of gate and up, which take halves of a tile, and the rows of the projection down, which do not.
+
+    Sources: prepare_fp8_layer_for_marlin in vllm/model_executor/layers/quantization/utils/marlin_utils_fp8.py, where 0.24.0
+    pads, and marlin_padded_nk in marlin_utils.py (vllm-0.24.0 line 220), which says what Marlin takes.
     """
     from servelint.models.catalog import lookup
 
@@ -386,7 +418,7 @@ def tiles(config: Config) -> dict[str, str] | None:
     experts = model.experts
     sizes = {"inner size": model.dense, "size of the shared experts": experts.shared if experts is not None else 0}
     parts = {label: (inner, 1) for label, inner in sizes.items() if inner}
-    found = (_said(model, label, inner, size, 32, parts) for label, (inner, _) in parts.items())
+    found = (_said(model, label, inner, size, 64, parts) for label, (inner, _) in parts.items())
     return next((one for one in found if one is not None), None)
 
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _JSON = frozenset(("none", "json"))
 _LONGEST_ADVICE = 200
 """Characters of an object that an advice writes anew."""
+_OF_PLUGINS = frozenset((("vllm", "quantization", "ascend"),))
+"""Engine, option and value of choices that a plugin of a platform adds: pre_register_and_update in vllm_ascend/platform.py."""
 
 
 def violations(view: ReleaseView) -> list[Violation]:
@@ -135,9 +137,9 @@ def _value(view: ReleaseView, setting: Setting, option: Option, text: TracedText
         return Violation("invalid-value", place, message, "write a JSON object", "not an object")
     if option.choices is None:
         return _looked_up(view, setting, option, text, word)
-    if not is_known(view.engine, option.types) or any(
-        converted == one and isinstance(converted, bool) == isinstance(one, bool) for one in option.choices
-    ):
+    if not is_known(view.engine, option.types) or (view.engine, setting.name, text.flat) in _OF_PLUGINS:
+        return None
+    if any(converted == one and isinstance(converted, bool) == isinstance(one, bool) for one in option.choices):
         return None
     return _choice(view, setting, option.choices, text, word)
 
