@@ -6,7 +6,7 @@ Plain slotted classes, not dataclasses: to import dataclasses takes a third of t
 from __future__ import annotations
 
 from servelint.core.source import Source, Span
-from servelint.core.text import TracedText
+from servelint.core.text import HOLE, TracedText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ class Word:
     @property
     def value(self) -> str | None:
         """Its value; None if a part of it is unknown."""
-        return self.text.value
+        flat = self.text.flat
+        return None if HOLE in flat else flat
 
     def after(self, start: int) -> Word:
         """The word without its first characters."""

@@ -203,20 +203,43 @@ class TracedText:
             return self
         if start >= end:
             return EMPTY
-        if len(self.pieces) == 1:
-            part = self.pieces[0].cut(start, end)
-            return TracedText((part,), part.text)
-        parts = self._parts(start, end)
-        _spend_on(parts)
-        return TracedText(parts, self.flat[start:end])
+        pieces = self.pieces
+        piece, at = pieces[0], 0
+        if len(pieces) > 1:
+            starts = self._starts or self.starts
+            first = bisect_right(starts, start) - 1
+            piece, at = pieces[first], starts[first]
+            if end - at > len(piece.text):
+                parts = self._parts(start, end)
+                _spend_on(parts)
+                return TracedText(parts, self.flat[start:end])
+        if piece.expression is not None or end - start == len(piece.text):
+            return TracedText((piece,), piece.text)
+        text, span = self.flat[start:end], piece.span  # as Piece.cut does, which most parts of a script come from
+        if piece.verbatim and span is not None:
+            begin = span.start - at
+            span = Span(span.source, begin + start, begin + end)
+        part = Piece(text, span, verbatim=piece.verbatim, assumed=piece.assumed, origin=piece.origin)
+        return TracedText((part,), text)
 
-    def _between(self, start: int, end: int | None) -> tuple[Piece, ...]:
-        """The pieces of `cut`."""
+    def _spans(self, start: int, end: int | None) -> list[Span]:
+        """The places of what `cut` gives, in order."""
         length = len(self.flat)
         start, end = max(start, 0), length if end is None or end > length else end
+        pieces = self.pieces
         if start == 0 and end == length:
-            return self.pieces
-        return self._parts(start, end) if start < end else ()
+            return [piece.span for piece in pieces if piece.span is not None]
+        if start >= end:
+            return []
+        starts = self._starts or self.starts
+        first = bisect_right(starts, start) - 1
+        piece, at = pieces[first], starts[first]
+        if end - at > len(piece.text):
+            return [piece.span for piece in self._parts(start, end) if piece.span is not None]
+        span = piece.span
+        if span is None:
+            return []
+        return [span.sub(start - at, end - at) if piece.verbatim and piece.expression is None else span]
 
     def _parts(self, start: int, end: int) -> tuple[Piece, ...]:
         """The pieces between two different offsets of `flat`."""
@@ -244,11 +267,11 @@ class TracedText:
 
         None when nothing of it stands in a file, or when its parts stand in several files or out of order.
         """
-        if len(self.pieces) == 1:
-            return self.pieces[0].span if start == 0 and end is None else self._span_of_one(start, end)
-        spans = [piece.span for piece in self._between(start, end) if piece.span is not None]
-        if not spans:
-            return None
+        if end is None and start == 0 and len(self.pieces) == 1:
+            return self.pieces[0].span
+        spans = self._spans(start, end)
+        if len(spans) < 2:
+            return spans[0] if spans else None
         low = high = spans[0]
         for span in spans[1:]:
             if span.source is not low.source or span.start < high.start:
@@ -258,27 +281,16 @@ class TracedText:
 
     def extent(self, start: int = 0, end: int | None = None) -> Span | None:
         """Like span, but parts from elsewhere (a variable's value, set earlier) are left out."""
-        if len(self.pieces) == 1:
-            return self.pieces[0].span if start == 0 and end is None else self._span_of_one(start, end)
-        spans = [piece.span for piece in self._between(start, end) if piece.span is not None]
-        if not spans:
-            return None
+        if end is None and start == 0 and len(self.pieces) == 1:
+            return self.pieces[0].span
+        spans = self._spans(start, end)
+        if len(spans) < 2:
+            return spans[0] if spans else None
         low = high = spans[0]
         for span in spans[1:]:
             if span.source is low.source and span.start >= low.start and span.end > high.end:
                 high = span
         return low.to(high)
-
-    def _span_of_one(self, start: int, end: int | None) -> Span | None:
-        piece = self.pieces[0]
-        length = len(self.flat)
-        start, end = max(start, 0), length if end is None else min(end, length)
-        span = piece.span
-        if span is None or (start == 0 and end == length):
-            return span
-        if start >= end:
-            return None
-        return span.sub(start, end) if piece.verbatim and piece.expression is None else span
 
     @property
     def written(self) -> Span | None:

@@ -48,10 +48,9 @@ FACTS = {
 _INSTALL = r"\b(?:pip[\d.]*|uv)[ \t][^\n;&|#]*?\binstall[ \t]+(?P<words>[^\n;&|#]*)"
 _CONTINUED = r"\\[ \t]*\n"
 _COMMENT = r"(?m)^[ \t]*#.*$"
-_CHOSEN_ELSEWHERE = (
-    r"\s(?:-[rc]|--requirement|--constraint|--override)\b"
-    r"|(?i:\block\b|UV_EXCLUDE_NEWER|exclude-newer|uv sync|poetry|pipenv|conda|mamba)"
-)
+_LISTS = r"-(?<=\s-)(?:[rc]|-requirement|-constraint|-override)\b"
+_LOCK = r"lock(?<!\wlock)\b"
+_CHOOSING = ("uv_exclude_newer", "exclude-newer", "uv sync", "poetry", "pipenv", "conda", "mamba")
 """What may choose other releases than the newest."""
 _WITHOUT_BOUNDS = frozenset((
     "pip", "uv", "setuptools", "wheel", "packaging", "ninja", "numpy", "ray", "fastapi", "uvicorn", "pydantic", "requests",
@@ -128,9 +127,9 @@ def installed(text: str) -> tuple[object, ...]:
     """What of a file outside of its launches decides what runs beside them: equal for files that install alike."""
     if "install" not in text or "install" not in _commands(text):
         return ()
-    how = (_BARE_IMAGE, _CHOSEN_ELSEWHERE, _OTHER_TORCH)
+    how = (_says(_BARE_IMAGE, text), _chosen_elsewhere(text), _says(_OTHER_TORCH, text))
     words = [line["words"] for line in re.finditer(_INSTALL, _commands(text))]
-    return (*words, *[installs(text, _NAMES.get(name, name)) for name in PACKAGES], *[_says(one, text) for one in how])
+    return (*words, *[installs(text, _NAMES.get(name, name)) for name in PACKAGES], *how)
 
 
 @lru_cache(maxsize=64)
@@ -208,6 +207,13 @@ def _installs_engine(text: str, engine: str) -> bool:
 
 
 @lru_cache(maxsize=16)
+def _chosen_elsewhere(text: str) -> bool:
+    """Whether something in a file may choose other releases than the newest."""
+    lower = text.lower()
+    return any(one in lower for one in _CHOOSING) or _says(_LOCK, lower) or _says(_LISTS, text)
+
+
+@lru_cache(maxsize=16)
 def _says(pattern: str, text: str) -> bool:
     return re.search(pattern, text) is not None
 
@@ -254,7 +260,7 @@ class _Place:
         if self.official:
             held = self.value(f"{name} of the image")
             return _between(held) if held else asked
-        alone = not _says(_CHOSEN_ELSEWHERE, self.text) and _installs_alone(self.text, self.engine)
+        alone = not _chosen_elsewhere(self.text) and _installs_alone(self.text, self.engine)
         if self.fresh and newest and alone:
             high = bounds_of(asked)[1]
             if allows(asked, newest):

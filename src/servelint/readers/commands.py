@@ -79,6 +79,7 @@ _LISTENS_NOWHERE = frozenset((
     "ulimit", "uv", "wait", "wget", "yum",
 ))  # fmt: skip
 """Programs that a script may run before an engine, and that open no port and take no GPU."""
+_STARTING_NONE = UNHEARD | _OTHERS
 _SUBMITTERS = frozenset(("msub", "oarsub", "qsub", "sbatch"))
 """Programs that hand a script, or a command, to a scheduler of jobs."""
 _ASSIGNMENT = r"([A-Za-z_]\w*)="
@@ -178,7 +179,7 @@ def _passed_on(words: list[Word], context: CommandContext, depth: int) -> list[L
     if (
         not re.match(r"[\w./~]", name)
         or name.startswith("python")
-        or name in UNHEARD | _OTHERS
+        or name in _STARTING_NONE
         or re.match(_ASSIGNMENT, words[0].text.flat) is not None  # where a shell would take it, it has taken it
         or starts_nothing(name.removesuffix(".sh"))
     ):
@@ -892,7 +893,9 @@ def _never_starts(words: list[Word]) -> bool:
         return name is not None
     if name in _LISTENS_NOWHERE or name in _OTHERS:
         return True
-    if name in WRAPPERS | TEXTS | SHELLS | _SUBMITTERS | containers.TOOLS | containers.CLOUDS or name.endswith(".sh"):
+    if name.endswith(".sh") or any(
+        name in those for those in (WRAPPERS, TEXTS, SHELLS, _SUBMITTERS, containers.TOOLS, containers.CLOUDS)
+    ):
         return False
     if any(word.many for word in words) or entry.mentions(" ".join([word.text.flat for word in words])):
         return False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from copy import copy
 from itertools import takewhile
 
 from servelint.core.launch import Container, Launch, OpenedFile, ReleaseClaim, Variable, Word
@@ -93,10 +92,12 @@ class CommandContext:
         open_env: bool | None = None,
     ) -> CommandContext:
         """The same context for a command inside this one."""
-        context = copy(self)
-        context.site, context.env, context.runtime = site, env, None
-        context.claims = self.claims if claims is None else claims
+        context = CommandContext(self.source, self.name, site, env, self.container, self.claims if claims is None else claims)
+        context.env_file = self.env_file
         context.open_env = self.open_env if open_env is None else open_env
+        context.files, context.open, context.stdin = self.files, self.open, self.stdin
+        context.given, context.anchor, context.inside = self.given, self.anchor, self.inside
+        context.ran, context.others, context.budget, context.explores = self.ran, self.others, self.budget, self.explores
         return context
 
     def launch(self, engine: str, argv: list[Word], site: Span, verb: tuple[Word, ...] = ()) -> Launch:

@@ -13,7 +13,7 @@ from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.text import HOLE, Piece, TracedText, unknown
 
 ANGLE = (
-    r"(?<![<&\d])<(?=[^\W\d_]|\d+-\d|\d+_|\d+[ \t]*\|[ \t]*\w|\d+[ \t]*\*[ \t]*[^\W\d_]|/\w|-{1,2}[^\W\d_])"
+    r"<(?<![<&\d]<)(?=[^\W\d_]|\d+-\d|\d+_|\d+[ \t]*\|[ \t]*\w|\d+[ \t]*\*[ \t]*[^\W\d_]|/\w|-{1,2}[^\W\d_])"
     r"[^<>\n\"'`$;&]{0,80}?(?<![ \t-])>(?!\()"
 )
 _CURLY = r"\{\{[^{}\n\"']{1,80}\}\}|(?<![${\w\\])\{\d+(?:\|\d+)+\}|(?<![${\w\\])\{[^\W\d][\w .-]{0,60}\}(?!\})"
@@ -27,7 +27,7 @@ _ESCAPED = r"\{\{-?[ \t]*(?P<quote>[\"'])\{\{[^\n]{0,100}?\}\}(?P=quote)[ \t]*-?
 """What one template writes for the next one: `{{ '{{' }} port {{ '}}' }}`, `{{ "{{ port }}" }}`."""
 _TAGS = r"<%[=-]?[^%<>\n]{1,80}%>|\{%[^%\n]{1,80}%\}|(?<![\w$\\])[#@%]\{[A-Za-z_][\w.:-]{0,60}\}|%\([A-Za-z_]\w{0,60}\)[sdif]"
 _OF_TAGS = ("<%", "{%", "#{", "@{", "%{", "%(")
-_HASHES = r"(?<=[ \t=\"'])#{2,}[A-Za-z_]\w{0,60}#{2,}"
+_HASHES = r"##(?<=[ \t=\"']##)#*[A-Za-z_]\w{0,60}#{2,}"
 _IN_PAGE = rf"{ANGLE}|{_CURLY}|{_DOTS}"
 _LEFT_OUT = (
     r"(?:(?<=\\\n)|(?<=\\\r\n))[ \t]*#(?:[^\n]*(?:\.{3}|…)|[ \t]+(?i:(?:(?:your|the|any|all)[ \t]+)?"
@@ -38,14 +38,17 @@ _LEFT_OUT = (
 """A comment or words instead of a command's next line, which say that the page does not show more of it."""
 _IN_SCRIPT = rf"{_LEFT_OUT}|{_IN_PAGE}|{_SQUARE}|{_TAGS}|(?<=[ \t])(?:etc\.?|\.(?: \.){{2,}}|or[ \t]+-[^\n\\]*)(?=\s|$)"
 _IN_COMMAND = (
-    (("<",), rf"{ANGLE}|(?<=[\"'=])<(?=[ \t]|[^<>]*[ \t]>)[^<>\n\"'`$;&|]{{1,80}}>(?=[\"'])"),
+    (("<",), rf"{ANGLE}|<(?<=[\"'=]<)(?=[ \t]|[^<>]*[ \t]>)[^<>\n\"'`$;&|]{{1,80}}>(?=[\"'])"),
     (("{{",), _ESCAPED),
-    (("{{",), r"\$?\{\{[^{}\n\"'$]{1,80}\}\}"),
+    (("{{",), r"\$\{\{[^{}\n\"'$]{1,80}\}\}|\{\{[^{}\n\"'$]{1,80}\}\}"),
     (_OF_TAGS, _TAGS),
     (("##",), _HASHES),
-    (("[",), r"(?<=[ \t])(?<!:[ \t])\[[A-Za-z][^\[\]\n\"'`$=:]{0,80}\](?=[ \t]*(?:$|\\|[\w-]))"),
+    (("[",), r"\[(?<=[ \t]\[)(?<!:[ \t]\[)[A-Za-z][^\[\]\n\"'`$=:]{0,80}\](?=[ \t]*(?:$|\\|[\w-]))"),
 )
-"""(signs, pattern) of each notation, in the order in which they are tried. A command without any of the signs cannot match."""
+"""(signs, pattern) of each notation, in the order in which they are tried. A command without any of the signs cannot match.
+
+Each alternative starts with a character and looks behind only then, so that `re` passes over all other characters.
+"""
 _FENCED = (
     (("__",), r"(?<!\w)(?P<low>__+)[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*(?P=low)(?![\w.])"),
     (("@",), r"(?<![\w@])(?P<at>@{1,2})[A-Za-z]\w*(?P=at)(?![\w@])"),

@@ -472,7 +472,7 @@ def entries(node: Node | None) -> Entries:
     merged: list[Node] = []
     for key, value in node.value:
         if isinstance(key, ScalarNode):
-            if _is_merge(key):
+            if key.value == "<<" and _is_merge(key):
                 merged.append(value)
             elif key.ctag is not _GAP:
                 found[key.value] = (key, value)

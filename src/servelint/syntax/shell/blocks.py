@@ -20,6 +20,9 @@ _CLOSED_BY = {"if": "fi", "while": "done", "until": "done", "for": "done", "sele
 _NEEDS = {"then": ("if", "test"), "elif": ("if", "body"), "else": ("if", "body"), "fi": ("if", "body"), "esac": ("case", "")}
 _LOOPS = ("while", "until", "for", "select")
 _DO = re.compile(r"[ \t]+do(?![^\s;])")
+_STATEMENT_AT_MOST, _STATEMENTS_AT_MOST = 4_000, 1_024
+_known: dict[str, str] = {}
+"""The first line of a statement outside of all others that is whole by itself -> all of its lines, as they were last read."""
 _PLAIN, _COMMAND, _WORDS, _COMPOUND = "plain", "command", "words", "compound"
 
 
@@ -70,6 +73,15 @@ def mismatch(flat: str) -> Mismatch | None:
         return None
 
 
+def _note(flat: str, start: int, end: int) -> None:
+    """Keep the lines of a statement: these characters are whole again wherever a command may start."""
+    if end - start > _STATEMENT_AT_MOST:
+        return
+    if len(_known) >= _STATEMENTS_AT_MOST:
+        _known.clear()
+    _known[flat[start : flat.find("\n", start) + 1]] = flat[start:end]
+
+
 class _Blocks:
     def __init__(self, flat: str) -> None:
         self.flat = flat
@@ -80,7 +92,16 @@ class _Blocks:
 
     def find(self) -> Mismatch | None:
         flat = self.flat
+        start = -1
         while self.at < len(flat):
+            if self.where == _COMMAND and not self.open and not self.waiting and flat[self.at - 1 : self.at] in ("", "\n"):
+                if start != -1:
+                    _note(flat, start, self.at)
+                start = self.at
+                whole = _known.get(flat[start : flat.find("\n", start) + 1], "")
+                if whole and flat.startswith(whole, start):
+                    self.at, start = start + len(whole), -1
+                    continue
             blank = _BLANK.match(flat, self.at)
             if blank is not None:
                 self.at = blank.end()

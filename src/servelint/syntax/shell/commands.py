@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from servelint.core import bounds
 from servelint.core.launch import Word
@@ -435,17 +436,44 @@ _SERVES = re.compile(r"\b(?:serve|server|launch\w*|api_server)\b|\bpython[\d.]*\
 """What may start a server that the substitution waits for: `OUT=$(vllm serve m)`."""
 
 
+class _Inside:
+    """What the characters of a command substitution tell of it.
+
+    Attributes:
+        functions: The functions that it prints (`declare -f`).
+        first: Its first word.
+        plain: Whether it starts with a program whose output is followed.
+        starts: Whether it may start what outlives it.
+        serves: Whether it may start a server that it waits for.
+    """
+
+    __slots__ = ("first", "functions", "plain", "serves", "starts")
+
+    def __init__(self, flat: str) -> None:
+        functions, first = _FUNCTIONS.fullmatch(flat), _FIRST.match(flat)
+        self.functions: list[str] = functions[1].split() if functions is not None else []
+        self.first: str | None = first[1] if first is not None else None
+        self.plain = _PLAIN_OUTPUT.match(flat) is not None
+        self.starts = _STARTS.search(flat) is not None
+        self.serves = _SERVES.search(flat) is not None
+
+
+@lru_cache(maxsize=1024)
+def _inside(flat: str) -> _Inside:
+    return _Inside(flat)
+
+
 def output(shell: Evaluator, command: TracedText, whole: TracedText) -> TracedText:
     """What a command substitution prints, without trailing line ends; unknown if the command would have to be run."""
     nothing = TracedText((unknown(whole.shown, whole.span()),))
-    functions = _FUNCTIONS.fullmatch(command.flat)
-    if functions is not None and all(name in shell.state.functions for name in functions[1].split()):
-        return _definitions(shell, functions[1].split())
-    if _starts_known(command, shell):
+    made = _inside(command.flat)
+    if made.functions and all(name in shell.state.functions for name in made.functions):
+        return _definitions(shell, made.functions)
+    if made.first in _FOLLOWED or made.first in shell.state.functions:  # a test, an `if`, a `case`, a function of the script
         return _captured(shell, command) or nothing
-    found = _plain(shell, command) if _PLAIN_OUTPUT.match(command.flat) is not None else None
+    found = _plain(shell, command) if made.plain else None
     if found is None:
-        if _STARTS.search(command.flat) is not None or (not shell.writes_text and _SERVES.search(command.flat) is not None):
+        if made.starts or (made.serves and not shell.writes_text):
             _captured(shell, command)
         return nothing
     found = found.cut(0, len(found.flat.rstrip("\n")))
@@ -477,12 +505,6 @@ def _definitions(shell: Evaluator, names: list[str]) -> TracedText:
         shell.called.add(name)
         shell.bodies.pop(name, None)
     return TracedText.join(parts[:-1])
-
-
-def _starts_known(command: TracedText, shell: Evaluator) -> bool:
-    """Whether a substitution starts with what this module follows: a test, an `if`, a `case`, a function of the script."""
-    first = _FIRST.match(command.flat)
-    return first is not None and (first.group(1) in _FOLLOWED or first.group(1) in shell.state.functions)
 
 
 def _captured(shell: Evaluator, command: TracedText) -> TracedText | None:

@@ -661,7 +661,7 @@ class Evaluator:
         before, aliases, exported = dict(self.state.variables), self.state.aliases, self.state.exported
         self.script, body = self.state.functions[name]
         self.arguments[name] = args
-        self.bodies.get(name, {}).pop((self.script.text.extent(), body.start_byte), None)
+        self.bodies.get(name, {}).pop((self.script.extent, body.start_byte), None)
         self.state.args = args
         names: set[str] = set()
         self.local_names, self.loops, self.left_early, self.by_default = names, 0, False, False
@@ -852,6 +852,8 @@ class Evaluator:
 
     def call_with(self, inline: dict[str, TracedText], run: Callable[[], Status]) -> Status:
         """Run a function or `eval` with the assignments in front of it, which end with it."""
+        if not inline:
+            return run()
         before = {key: self.state.variables.get(key) for key in inline}
         exported = self.state.exported
         self.state.variables.update(inline)

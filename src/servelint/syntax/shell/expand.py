@@ -43,13 +43,13 @@ class Raw:
     def __init__(self, text: TracedText, plain: bool | None = None) -> None:
         self.text = text
         self.plain = is_plain(text.flat) if plain is None else plain
-        self.site = text.extent()
+        self.site = text.pieces[0].span if len(text.pieces) == 1 else text.extent()
         self._braced: list[Raw] | None = None
         self._value: TracedText | None = None
         self._words: list[Word] | None = None
 
-    def words(self, shell: Evaluator) -> list[Word]:
-        """The words that it expands to; the list must not be changed."""
+    def words(self, shell: Evaluator, most: int | None = None) -> list[Word]:
+        """The words that it expands to; the list must not be changed. most: how many matter, where a value has more of them."""
         if self._words is not None:
             return self._words
         flat = self.text.flat
@@ -58,9 +58,9 @@ class Raw:
         if self._braced:
             site = self.site
             return [Word(word.text, site, word.many) for part in self._braced for word in part.unbraced(shell)]
-        return self.unbraced(shell)
+        return self.unbraced(shell, most)
 
-    def unbraced(self, shell: Evaluator) -> list[Word]:
+    def unbraced(self, shell: Evaluator, most: int | None = None) -> list[Word]:
         """The words that it expands to, without brace expansion."""
         if self._words is not None:
             return self._words
@@ -70,7 +70,9 @@ class Raw:
             self._words = [Word(self.text, self.site, many=flat == HOLE)] if flat else []
             return self._words
         made = recipe.read(flat)
-        fields = made.filled(self.text, shell, Fields(True, shell.separators()))
+        if made.variable is not None and made.variable.quoted:
+            return [Word(TracedText.join((made.variable.value(self.text, shell),)), self.site)]
+        fields = made.filled(self.text, shell, Fields(True, shell.separators(), most))
         fields.end()
         words = [Word(text, self.site, many) for text, many in fields.done]
         if made.fixed:
@@ -84,6 +86,8 @@ class Raw:
         if self.plain:
             return self.text
         made = recipe.read(self.text.flat)
+        if made.variable is not None:
+            return TracedText.join((made.variable.value(self.text, shell),))
         found = TracedText.join(made.filled(self.text, shell, Fields(split=False)).parts)
         if made.fixed:
             self._value = found

@@ -186,10 +186,12 @@ def _for(shell: Evaluator, node: Node) -> Status:
     name = variable.text if variable is not None else ""
     values = node.fields("value")
     items: list[Word] | None = shell.state.args
+    collected = _COLLECTS.fullmatch(shell.script.text.flat, body.start_byte, body.end_byte) if body is not None else None
+    most = _ITERATIONS_AT_MOST if collected is None else _ITEMS_COLLECTED_AT_MOST
     shell.reads = shell.floor
     if any(child.type == "in" or child.text == "in" for child in node.children[2:]):  # `for I in;` is an error of the grammar
         raws = shell.script.raws(values[0].start_byte, values[-1].end_byte) if values else []
-        items = [word for raw in raws for word in raw.words(shell)]
+        items = [word for raw in raws for word in raw.words(shell, most)]
     else:
         shell.array("@")
     if body is None or items == []:
@@ -213,9 +215,7 @@ def _for(shell: Evaluator, node: Node) -> Status:
             shell.state = join(start, shell.state)
         shell.held = held
         return UNSURE
-    written = shell.script.text.cut(body.start_byte, body.end_byte).flat
-    collected = _COLLECTS.fullmatch(written) if items is not None and len(items) <= _ITEMS_COLLECTED_AT_MOST else None
-    if collected is not None and items is not None and name in collected.groups():
+    if collected is not None and items is not None and len(items) <= most and name in collected.groups():
         _collect(shell, name, body, collected["array"], items)
         shell.held = held
         return UNSURE
@@ -384,5 +384,5 @@ def function_definition(shell: Evaluator, node: Node) -> Status:
         if function in shell.bodies:
             shell.again.add(function)
         shell.state.own_functions()[function] = shell.script, body
-        shell.bodies.setdefault(function, {})[shell.script.text.extent(), body.start_byte] = shell.script, body
+        shell.bodies.setdefault(function, {})[shell.script.extent, body.start_byte] = shell.script, body
     return SUCCESS

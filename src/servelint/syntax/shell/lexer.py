@@ -7,6 +7,7 @@ after a redirection to it. Offsets are offsets of the text that is passed in.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from servelint.core import bounds
 
@@ -150,49 +151,101 @@ def neutral(flat: str) -> str:
     The grammar trips over some of them (`V=\ `, `$'\\'`, `${V#]}`) and needs none.
     """
     done: list[str] = []
-    kept = at = 0
-    while (special := _SPECIAL.search(flat, at)) is not None:
+    kept = at = stop = 0
+    while at < len(flat):
+        if at == stop:
+            stop = _line_end(flat, at)
+            line = _neutral_line(flat[at:stop]) if stop - at < _LINE_AT_MOST else None
+            if line is not None:
+                done += [flat[kept:at], line]
+                kept = at = stop
+                continue
+        special = _SPECIAL.search(flat, at, stop)
+        if special is None:
+            at = stop
+            continue
         at = special.start()
-        end = min(step(flat, at), len(flat))
-        char, following = flat[at], flat[at + 1 : at + 2]
-        low, high = at + (2 if char == "$" else 1), end - 1
-        if char == "#":
-            low = high
-            starts = at == 0 or flat[at - 1] in " \t\n;&|()"
-            end = _past(flat, flat.find("\n", at)) if starts else at + 1
-        elif char == "<":
-            low = high
-            end = _after_heredoc(flat, at) or special.end()
-        elif char == "\\":
-            low, high = (at, end) if following != "\n" else (end, end)
-        elif char == "$" and following not in ("'", '"', "{", "("):
-            low, high = at, at + (0 if _AFTER_DOLLAR.match(flat, at + 1) else 1)
-        elif char == "$" and following == '"':
-            low = high
+        end, low, high = _plain_inside(flat, at, special.end())
+        end = min(end, len(flat))
         if low < high:
             done += [flat[kept:low], "X" * (high - low)]
             kept = high
         at = end
+        if at > stop:
+            stop = _line_end(flat, at)
     return "".join([*done, flat[kept:]])
+
+
+_LINE_AT_MOST = 2_000
+"""Characters of a line that is kept."""
+
+
+def _line_end(flat: str, at: int) -> int:
+    """The offset after the line end that follows an offset, or the end of the text."""
+    return flat.find("\n", at) + 1 or len(flat)
+
+
+@lru_cache(maxsize=4096)
+def _neutral_line(line: str) -> str | None:
+    """A line as `neutral` makes it; None if something in it may end behind it."""
+    if not line.endswith("\n") or "<<" in line or "case" in line:
+        return None
+    done: list[str] = []
+    kept = at = 0
+    while (special := _SPECIAL.search(line, at)) is not None:
+        at, low, high = _plain_inside(line, special.start(), special.end())
+        if at > len(line):
+            return None
+        if low < high:
+            done += [line[kept:low], "X" * (high - low)]
+            kept = high
+    return "".join([*done, line[kept:]])
+
+
+def _plain_inside(flat: str, at: int, after: int) -> tuple[int, int, int]:
+    """Where what starts at a special character ends, past the text if it is never closed, and what `neutral` replaces.
+
+    after: the offset after the character
+    """
+    end = step(flat, at)
+    char, following = flat[at], flat[at + 1 : at + 2]
+    low, high = at + (2 if char == "$" else 1), min(end, len(flat)) - 1
+    if char == "#":
+        low = high
+        starts = at == 0 or flat[at - 1] in " \t\n;&|()"
+        end = _past(flat, flat.find("\n", at)) if starts else at + 1
+    elif char == "<":
+        low = high
+        end = _after_heredoc(flat, at) or after
+    elif char == "\\":
+        low, high = (at, end) if following != "\n" else (end, end)
+    elif char == "$" and following not in ("'", '"', "{", "("):
+        low, high = at, at + (0 if _AFTER_DOLLAR.match(flat, at + 1) else 1)
+    elif char == "$" and following == '"':
+        low = high
+    return end, low, high
 
 
 def unclosed(flat: str) -> int | None:
     """The offset of the first quote or substitution that is never closed; None without one."""
-    at = 0
-    while (special := _SPECIAL.search(flat, at)) is not None:
+    at = stop = 0
+    while at < len(flat):
+        if at == stop:
+            stop = _line_end(flat, at)
+            if stop - at < _LINE_AT_MOST and _neutral_line(flat[at:stop]) is not None:
+                at = stop
+                continue
+        special = _SPECIAL.search(flat, at, stop)
+        if special is None:
+            at = stop
+            continue
         at = special.start()
-        if flat[at] == "#":
-            starts = at == 0 or flat[at - 1] in " \t\n;&|()"
-            end = _past(flat, flat.find("\n", at)) if starts else at + 1
-            if end > len(flat):
-                return None
-        elif flat[at] == "<":
-            end = _after_heredoc(flat, at) or special.end()
-        else:
-            end = step(flat, at)
+        end = _plain_inside(flat, at, special.end())[0]
         if end > len(flat):
-            return at
+            return at if flat[at] != "#" else None
         at = end
+        if at > stop:
+            stop = _line_end(flat, at)
     return None
 
 

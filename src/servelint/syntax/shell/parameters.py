@@ -330,8 +330,10 @@ def _of(text: str, known: TracedText) -> TracedText:
 
 
 def _list(name: str, prefix: str, rest: TracedText, whole: TracedText, shell: Evaluator) -> TracedText | list[Word] | Operand:
-    nothing = [Word(TracedText((unknown(whole.shown, whole.span(), shown=""),)), whole.span(), many=True)]
     found = shell.array("@" if name in ("@", "*") else name)
+    if found is not None and not prefix and not rest.flat:
+        return found
+    nothing = [Word(TracedText((unknown(whole.shown, whole.span(), shown=""),)), whole.span(), many=True)]
     unsure = found is None or any(word.many for word in found)
     if prefix == "#":
         return _unknown(whole) if found is None or unsure else TracedText.of(str(len(found)), whole.span())

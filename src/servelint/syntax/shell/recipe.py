@@ -42,12 +42,14 @@ class Fields:
         marks: Whether each part of the current word is quoted.
         nested: Whether a default (`${V:-a b}`) is expanded, whose plain text is split like a value.
         soft: Whether a default is expanded that the environment may override.
+        most: How many words matter; what a value has behind these is left out. None if all do.
     """
 
-    __slots__ = ("delimiter", "done", "marks", "nested", "parts", "quoted", "soft", "split")
+    __slots__ = ("delimiter", "done", "marks", "most", "nested", "parts", "quoted", "soft", "split")
 
-    def __init__(self, split: bool, separators: str | None = WHITE) -> None:
+    def __init__(self, split: bool, separators: str | None = WHITE, most: int | None = None) -> None:
         self.split = split
+        self.most = most
         self.delimiter = delimiter(separators) if separators is not None else None
         self.done: list[tuple[TracedText, bool]] = []
         self.parts: list[TracedText] = []
@@ -86,6 +88,8 @@ class Fields:
                 self.add(text.cut(at, match.start()), quoted=False)
             self.end()
             at = match.end()
+            if self.most is not None and len(self.done) > self.most:
+                return
         if at < len(text.flat):
             self.add(text.cut(at), quoted=False)
 
@@ -268,13 +272,22 @@ def _unescaped(raw: TracedText) -> TracedText:
 
 
 class Recipe:
-    """The parts of a raw word, in order. fixed: nothing in it depends on variables."""
+    """The parts of a raw word, in order.
 
-    __slots__ = ("fixed", "parts")
+    Attributes:
+        parts: The parts.
+        fixed: Whether nothing in it depends on variables.
+        variable: The only part, quoted or not, if that is a variable.
+    """
+
+    __slots__ = ("fixed", "parts", "variable")
 
     def __init__(self, parts: list[_Part]) -> None:
         self.parts = parts
         self.fixed = all(part.fixed for part in parts)
+        others = [part for part in parts if not isinstance(part, _Quotes)]
+        alone = others[0] if len(others) == 1 else None
+        self.variable = alone if isinstance(alone, _Parameter) and alone.inner.plain else None
 
     def filled(self, raw: TracedText, shell: Evaluator, fields: Fields) -> Fields:
         """Add what a word of these characters expands to, and return the fields."""
@@ -298,17 +311,7 @@ class _Parameter(_Part):
         inner = self.inner
         found: TracedText | list[Word] | parameters.Operand
         if inner.plain:
-            known = shell.variable(inner.name)
-            if known is None:
-                found = self._required(raw, shell)
-            elif (
-                len(known.pieces) == 1
-                and known.pieces[0].span is None
-                and known.pieces[0].expression == "${" + inner.name + "}"
-            ):
-                found = known.placed(raw.span(self.start, self.end))  # what `set -u` required before
-            else:
-                found = known
+            found = self.value(raw, shell)
         else:
             whole = raw.cut(self.start, self.end)
             found = parameters.evaluate(raw.cut(self.low, self.high), whole, shell, self.quoted, inner)
@@ -321,6 +324,16 @@ class _Parameter(_Part):
             self._operand(found, raw, shell, fields)
         else:
             self._list(found, raw.flat[self.low : self.high], shell, fields)
+
+    def value(self, raw: TracedText, shell: Evaluator) -> TracedText:
+        """The value of the variable, if it is only that."""
+        known = shell.variable(self.inner.name)
+        if known is None:
+            return self._required(raw, shell)
+        piece = known.pieces[0] if len(known.pieces) == 1 else None
+        if piece is not None and piece.span is None and piece.expression == "${" + self.inner.name + "}":
+            return known.placed(raw.span(self.start, self.end))  # what `set -u` required before
+        return known
 
     def _required(self, raw: TracedText, shell: Evaluator) -> TracedText:
         name = self.inner.name

@@ -233,7 +233,11 @@ class State:
         "functions", "installed", "levels", "nounset", "shares", "sourced", "status", "typed", "variables",
     )  # fmt: skip
 
-    def __init__(self) -> None:
+    def __init__(self, other: State | None = None) -> None:
+        """Make an empty state, or a copy of another one."""
+        if other is not None:
+            self._take(other)
+            return
         self.variables: dict[str, Value] = {}
         self.exported: frozenset[str] = frozenset()
         self.doubtful: frozenset[str] = frozenset()
@@ -252,29 +256,30 @@ class State:
         self.folder: TracedText | None = HERE
         self.depends: dict[str, frozenset[Key]] = {}
 
+    def _take(self, other: State) -> None:
+        self.variables = other.variables.copy()
+        self.exported = other.exported
+        self.doubtful = other.doubtful
+        self.args = other.args
+        self.functions = other.functions
+        self.installed = other.installed
+        self.control = other.control
+        self.levels = other.levels
+        self.status = other.status
+        self.aliases = other.aliases
+        self.typed = other.typed
+        self.all_exported = other.all_exported
+        self.nounset = other.nounset
+        self.errexit = other.errexit
+        self.sourced = other.sourced
+        self.files = other.files
+        self.folder = other.folder
+        self.depends = other.depends.copy()
+        self.shares = other.shares = True
+
     def copy(self) -> State:
         """A state that may change without this one."""
-        new = State()
-        new.variables = self.variables.copy()
-        new.exported = self.exported
-        new.doubtful = self.doubtful
-        new.args = self.args
-        new.functions = self.functions
-        new.installed = self.installed
-        new.control = self.control
-        new.levels = self.levels
-        new.status = self.status
-        new.aliases = self.aliases
-        new.typed = self.typed
-        new.all_exported = self.all_exported
-        new.nounset = self.nounset
-        new.errexit = self.errexit
-        new.sourced = self.sourced
-        new.files = self.files
-        new.folder = self.folder
-        new.depends = self.depends.copy()
-        new.shares = self.shares = True
-        return new
+        return State(self)
 
     def own_functions(self) -> dict[str, tuple[Script, Node]]:
         """The functions, to be changed: copied if another state shares them."""
@@ -285,7 +290,7 @@ class State:
     @property
     def size(self) -> int:
         """How much there is to join: variables, and items of arrays."""
-        return len(self.variables) + sum([len(value) - 1 for value in self.variables.values() if isinstance(value, list)])
+        return len(self.variables) + sum([len(value) - 1 for value in self.variables.values() if type(value) is list])
 
     def given(self) -> list[tuple[str, Value]]:
         """The variables that a command gets, in order."""

@@ -103,11 +103,12 @@ def _parsed(flat: str) -> Node:
     if _STUMBLE.search(flat) is not None:
         flat = neutral(flat)
     # one byte a character keeps byte offsets and code points equal; bash treats these as word characters too
-    if "time" in flat or "coproc" in flat:
+    if _TIMED.search(flat) is not None:
         flat = _BEFORE_COMPOUND.sub(_blank, flat)
     return Node(_PARSER.parse((flat if flat.isascii() else _NOT_ASCII.sub("X", flat)).encode("ascii")).root_node)
 
 
+_TIMED = re.compile(r"(?:time|coproc)[ \t]")
 _BEFORE_COMPOUND = re.compile(
     r"(?m)(?:^|[;&|(!]|\b(?:do|then|else)(?=\s))[ \t]*(?P<word>(?:time(?:[ \t]+-p)?|coproc[ \t]+[A-Za-z_]\w*)"
     r"(?=[ \t]+(?:[{(][\s(]|\((?!\()|(?:if|for|while|until|case)[ \t]))|coproc(?=[ \t]))"
@@ -134,12 +135,13 @@ class Script:
     Attributes:
         text: The text.
         flat: The text with blanks for the carriage returns at line ends.
+        extent: Its characters in the file.
         gaps: The offsets of empty defaults in it.
         elsewhere: Whether it is in a file that the script sources.
         root: The tree.
     """
 
-    __slots__ = ("_ends", "_raws", "_simple", "elsewhere", "flat", "gaps", "root", "text")
+    __slots__ = ("_ends", "_raws", "_simple", "elsewhere", "extent", "flat", "gaps", "root", "text")
 
     def __init__(self, text: TracedText) -> None:
         self._ends: dict[int, int | None] = {}
@@ -151,6 +153,7 @@ class Script:
             bounds.SCRIPT.reached(text.extent())
             text = EMPTY
         self.text = text
+        self.extent = text.extent()
         flat = text.flat
         if "\r" in flat:
             flat = flat.replace("\\\r\n", " \\\n").replace("\r\n", " \n")
@@ -316,7 +319,7 @@ class Simple:
     __slots__ = ("_declared", "assignments", "end", "files", "lost", "shape", "site", "start", "strings", "text", "words")
 
     def __init__(self, text: TracedText, flat: str, start: int, shape: _Shape) -> None:
-        self.text = text
+        self.text = text.cut(start, start + shape.end)
         self.start = start
         self.shape = shape
         self.end = start + shape.end
@@ -327,13 +330,13 @@ class Simple:
         self.assignments = [one for one in made if one is not None]
         self.strings = [Raw(cut(place)) for place in shape.strings]
         self.files = [(operator, Raw(cut(place))) for operator, place in shape.files]
-        self.site = text.extent(start, start + places[-1][1]) if places else None
+        self.site = self.text.extent(0, places[-1][1]) if places else None
         after = lexer.lost(flat, self.end)
         self.lost = text.extent(*after) if after is not None else None
         self._declared: list[Assignment | Raw] | None = None
 
     def _cut(self, place: lexer.Range) -> TracedText:
-        return self.text.cut(self.start + place[0], self.start + place[1])
+        return self.text.cut(place[0], place[1])
 
     @property
     def ranges(self) -> list[lexer.Range]:
