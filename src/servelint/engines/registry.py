@@ -411,6 +411,8 @@ class Engine:
     """Owners that its repository had before."""
     options_of_forks: frozenset[str] = frozenset()
     """Options that only a fork of it has had, by which a command is known to be the fork's."""
+    choices_of_plugins: frozenset[tuple[str, str]] = frozenset()
+    """Option and value of the choices that a plugin of a platform adds."""
     documentation: str = ""
     """Address of the page of its developers that describes its options."""
     distributions: tuple[str, ...] = ()

@@ -507,6 +507,7 @@ class VLLM(Engine):
     server_options = frozenset(("served-model-name",))
     # Gaudi's: https://github.com/HabanaAI/vllm-fork/pull/394
     options_of_forks = frozenset(("--use-padding-aware-scheduling", "--max-num-prefill-seqs", "--weights-load-device"))
+    choices_of_plugins = frozenset((("quantization", "ascend"),))  # pre_register_and_update in vllm_ascend/platform.py
     image_names = r"vllm"
     house_tags = (
         r"(?:[\w.]+[-_.])?vllm-openai(?:$|[-_.])"

@@ -13,6 +13,7 @@ from servelint.engines.argv import Setting
 from servelint.engines.catalog import APPEND, LIST, Catalog, Keys, Option
 from servelint.engines.config import object_of_keys
 from servelint.engines.conversions import Refused, convert, is_known
+from servelint.engines.registry import ENGINES
 from servelint.fixes.change import Change, written_at
 from servelint.judge.parser.repairs import instead_of, mended_json, replacement, swallowed, titled
 from servelint.judge.parser.view import ReleaseView, elsewhere, listed, misspelt, similar
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 _JSON = frozenset(("none", "json"))
 _LONGEST_ADVICE = 200
 """Characters of an object that an advice writes anew."""
-_OF_PLUGINS = frozenset((("vllm", "quantization", "ascend"),))
-"""Engine, option and value of choices that a plugin of a platform adds: pre_register_and_update in vllm_ascend/platform.py."""
 
 
 def violations(view: ReleaseView) -> list[Violation]:
@@ -137,7 +136,7 @@ def _value(view: ReleaseView, setting: Setting, option: Option, text: TracedText
         return Violation("invalid-value", place, message, "write a JSON object", "not an object")
     if option.choices is None:
         return _looked_up(view, setting, option, text, word)
-    if not is_known(view.engine, option.types) or (view.engine, setting.name, text.flat) in _OF_PLUGINS:
+    if not is_known(view.engine, option.types) or (setting.name, text.flat) in ENGINES[view.engine].choices_of_plugins:
         return None
     if any(converted == one and isinstance(converted, bool) == isinstance(one, bool) for one in option.choices):
         return None
