@@ -250,6 +250,7 @@ container {{
     [
         ('job "a" {\n task "o" {\n  config {\n   image = "ollama/ollama:0.12.3"\n  }\n }\n}\n', "job.a.task.o.config"),
         ('resource "docker_container" "o" {\n  image = "ollama/ollama:0.12.3"\n}\n', "resource.docker_container.o"),
+        ('resource "container" "o" {\n  image {\n    name = "ollama/ollama:0.12.3"\n  }\n}\n', "resource.container.o"),
         ('spec {\n  container {\n    image = "ollama/ollama:0.12.3"\n  }\n}\n', "spec.container"),
     ],
 )

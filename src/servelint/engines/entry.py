@@ -308,7 +308,7 @@ def _python(words: list[Word], at: int, name: str | None) -> Entry | None:
         value = words[at].value
         if value is None:
             break  # `~/.venv/bin/vllm`, `$(which vllm)`: the end of a path may be known
-        if value == "-m":
+        if value in ("-m", "--module"):  # the second of torchrun, accelerate and uv
             module = words[at + 1].value if at + 1 < len(words) else None
             return _started(_starts("modules").get(module or ""), words, at + 2)
         if value == "-c" and at + 1 < len(words):

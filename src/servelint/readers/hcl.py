@@ -422,7 +422,7 @@ _IMAGE_ALONE = (["config"], ["container"], ["init_container"], ["primary_contain
 
 def container(source: Source, fields: Fields, path: str, *, alone: bool = False) -> list[Launch]:
     """The launches of a mapping that is a container, or a program with its arguments; `alone`: an image is enough."""
-    image = _text(fields, *_KEYS)
+    image = _text(fields, *_KEYS) or _text(next(iter(_list(fields, "image")), {}), "name")  # Jumppad has a block
     overrides: Fields = next(iter(_list(fields, "entrypoint_overrides")), {})
     command, args = (
         _words(fields, "command"),
@@ -432,7 +432,7 @@ def container(source: Source, fields: Fields, path: str, *, alone: bool = False)
     parts = ("entrypoint", "command", "args", "arguments", "cmd", "docker_args", "entrypoint_overrides")
     keys: list[str] = [name for name in parts if name in fields]
     labels: list[str] = fields[""][0][0] if "" in fields else []
-    alone = alone or labels[:1] in _IMAGE_ALONE or labels[1:2] == ["docker_container"]
+    alone = alone or labels[:1] in _IMAGE_ALONE or labels[1:2] in (["docker_container"], ["container"])
     keys = keys or (["image"] if alone and "image" in fields else [])
     if not keys or (image is None and (command is None or args is None)):
         return []
