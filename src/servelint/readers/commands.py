@@ -40,8 +40,8 @@ WRAPPERS = frozenset((
     "viztracer", "xargs", "xpu-smi", "xvfb-run",
 ))  # fmt: skip
 _RUNNERS = frozenset((
-    "accelerate", "coverage", "debugpy", "deepspeed", "ipexrun", "kernprof", "memray", "pyinstrument", "scalene", "torchrun", "uv",
-    "viztracer",
+    "accelerate", "coverage", "debugpy", "deepspeed", "ipexrun", "kernprof", "memray", "pyinstrument", "scalene", "torchrun",
+    "uv", "viztracer",
 ))  # fmt: skip
 """Wrappers that run a Python module or script: `torchrun --nproc-per-node 2 -m module`."""
 _OPENERS = frozenset((
