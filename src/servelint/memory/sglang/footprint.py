@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from servelint.memory import ngrams
 from servelint.memory.plan import GIB, Interval, Release
 from servelint.memory.sglang import deepseek_v4
 from servelint.memory.sglang.settings import BLOCKS, Lora, SglangSettings
@@ -173,7 +174,10 @@ def _interval(release: Release, settings: SglangSettings, model: Architecture, w
             size += _part(whole, "embedding") - _part(weights, "embedding")
     gib = size / GIB
     found = Interval(gib * weights.low / weights.gib, gib, gib * weights.high / weights.gib)
-    found = found + (BESIDE_SHARED_GIB if gpu is not None and gpu.facts.get("unified") else BESIDE_GIB)
+    unified = gpu is not None and bool(gpu.facts.get("unified"))
+    on_gpu = settings.ngrams == "gpu" or (settings.ngrams == "pinned" and unified) or (gpu is not None and gpu.vendor == "amd")
+    found = found + ngrams.correction(model, settings.tp, on_gpu=on_gpu)
+    found = found + (BESIDE_SHARED_GIB if unified else BESIDE_GIB)
     if model.low_rank is not None:
         found = found + deepseek_v4.target_extra_gib(release, settings, model, gpu, _experts(model, weights))
     return found

@@ -96,6 +96,8 @@ class SglangSettings:
         context: --context-length in tokens.
         node: --disaggregation-mode.
         offload: --cpu-offload-gb in GiB.
+        ngrams: where a table of n-grams is: "gpu", "pinned" (the host's memory) or "file" (--ple-offload-embedding, which is on
+            by default for bfloat16, and --ple-offload-backend).
         gpu_experts: --kt-num-gpu-experts, where KTransformers computes the other experts of each layer on the CPU.
         encoder: the encoder of images is loaded.
         deepep: experts are exchanged by DeepEP.
@@ -136,6 +138,7 @@ class SglangSettings:
     context: int | None = None
     node: str = "null"
     offload: float = 0.0
+    ngrams: str = "pinned"
     gpu_experts: int | None = None
     encoder: bool = True
     deepep: bool = False
@@ -178,6 +181,13 @@ def read(config: Config, release: Release) -> SglangSettings:
     found.context = reader.whole("context-length")
     found.node = reader.word("disaggregation-mode") or "null"
     found.offload = reader.number("cpu-offload-gb") or 0.0
+    kept = config.operand("ple-offload-embedding").value is False or reader.word("dtype") in (
+        "half",
+        "float16",
+        "float",
+        "float32",
+    )
+    found.ngrams = "gpu" if kept else reader.word("ple-offload-backend") or "pinned"
     _on_cpu(found, reader)
     found.encoder = not (reader.flag("language-only") or reader.flag("language-model-only"))
     found.deepep = reader.word("moe-a2a-backend") == "deepep" or reader.flag("enable-deepep-moe")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import astuple, replace
 
+from servelint.memory import ngrams
 from servelint.memory.plan import GIB, Interval, Part
 from servelint.memory.vllm import fitted
 from servelint.memory.vllm.cache import drafting_layers
@@ -49,10 +50,10 @@ def weights_of(settings: VllmSettings, model: Architecture, draft: Architecture 
     if found is None:
         return None
     gib, origin = Interval(found.low, found.gib, found.high), found.parts[0].source if found.parts else "config.json"
-    if model.ngrams is not None and _ngrams_on_host(settings):
-        rows, columns = model.ngrams
-        gib = gib - Interval.exact(rows * columns * 2 / settings.tensor / GIB)
-        origin += "; the table of n-grams is in the host's memory"
+    if model.ngrams is not None:
+        on_host = _ngrams_on_host(settings)
+        gib = gib + ngrams.correction(model, settings.tensor, on_gpu=not on_host)
+        origin += "; the table of n-grams is in the host's memory" if on_host else ""
     if reads_the_models_cache(settings, model) and draft is None:
         gib, origin = gib + fitted.ASSISTANT, origin + "; Gemma 4's assistant"
     elif draft is None and settings.drafts and is_head(settings, model):
