@@ -25,7 +25,7 @@ from servelint.judge import container
 from servelint.judge.checks import OF_THE_PLAN, run_check
 from servelint.judge.parser import Violation, note_misspelt, verdicts, violations
 from servelint.judge.parser.view import listed
-from servelint.judge.parser.violation import NEW_IN_FORKS, OF_BUILDS, OF_FORKS, REFUSED, VALUES_OF_FORKS
+from servelint.judge.parser.violation import NEW_IN_FORKS, OF_BUILDS, OF_FORKS, REFUSED, UNLESS_NEWER, VALUES_OF_FORKS
 from servelint.judge.releases import (
     Releases,
     Unlisted,
@@ -444,7 +444,7 @@ def _follows_releases(launch: Launch) -> bool:
     return not ENGINES[launch.engine].numbered_builds and (not tag or tag.startswith("latest"))
 
 
-_LIFE = r" (?:was removed in|exists from|for every earlier release) "
+_LIFE = r" (?:was removed in|exists from) "
 """Messages that name the release beside another one."""
 
 
@@ -456,12 +456,11 @@ def _name_span(found: list[Finding], launch: Launch, judged: Config, releases: R
     latest = _newest_tabled(launch.engine, judged.catalog)  # lacks what no known release has
     lasting = f"{engine} {latest or judged.shown}"
     for finding in found:
-        life = re.search(_LIFE, finding.message)
-        if life is None:
-            finding.message = re.sub(judged_as, name, finding.message)
-        elif "earlier" in life.group():
+        if finding.message.endswith(UNLESS_NEWER):
             finding.message = re.sub(judged_as, lasting, finding.message)
             continue
+        if re.search(_LIFE, finding.message) is None:
+            finding.message = re.sub(judged_as, name, finding.message)
         finding.affected = finding.affected or affected
 
 

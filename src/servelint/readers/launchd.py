@@ -16,6 +16,8 @@ from servelint.readers.registry import Format
 FORMAT = Format(
     "launchd",
     162,
+    title="launchd",
+    about="the jobs of macOS in property lists",
     files=("*.plist",),
     shape=r"\A\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<!DOCTYPE\s+plist[^>]*>\s*)?<plist[\s>]",
     needs=r"<key>\s*Program(?:Arguments)?\s*</key>",

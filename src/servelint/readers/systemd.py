@@ -23,8 +23,8 @@ from servelint.syntax.units import Section, Setting, parse
 FORMAT = Format(
     "systemd",
     160,
-    title="systemd, Quadlet, launchd",
-    about="services with their environment files and drop-ins, `.container` units, jobs in property lists",
+    title="systemd, Quadlet",
+    about="services with their environment files and drop-ins, `.container` units",
     files=("*.container", "*.service", "override.conf"),
     shape=r"(?m)^[ \t]*(?:ExecStart|Exec|Environment)[ \t]*=",
     languages=("ini", "properties"),

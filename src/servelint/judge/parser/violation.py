@@ -30,6 +30,9 @@ UNKNOWN_WORDS = frozenset(
 )
 """Those of them for which the release lacks a word: it says nothing of the value."""
 
+UNLESS_NEWER = "; known releases before it do not differ, and a newer one may"
+"""How a message ends where a release after all known ones may run."""
+
 BROKEN = frozenset(("command-cut-short", "unreadable-env-value"))
 """Rules whose violations let the engine start without what was written, or end once it has started."""
 
@@ -115,7 +118,7 @@ class Violation:
     def unless_newer(self) -> Violation:
         """The same violation where a release after all known ones may run, which may have what they lack."""
         doubtful = self.as_warning()
-        doubtful.message = f"{self.message}; known releases before it do not differ, and a newer one may"
+        doubtful.message = self.message + UNLESS_NEWER
         return doubtful
 
 
