@@ -27,6 +27,18 @@ class TestCommands:
             launch = launch_in(text + "\n", name)
             assert (argv(launch), launch.fragment) == (["a/b", "--port", "1"], False)
 
+    @pytest.mark.parametrize(
+        ("text", "names"),
+        [
+            ('SERVE_CMD="vllm serve"\nVLLM_ARGS="--model a/b --max-num-seqs 4"\n', ["VLLM_ARGS"]),
+            ('SERVE_CMD="vllm serve c/d"\nVLLM_ARGS="--model a/b --max-num-seqs 4"\n', ["SERVE_CMD", "VLLM_ARGS"]),
+            ('SERVE_CMD="vllm serve"\n', ["SERVE_CMD"]),
+            ('OLLAMA_CMD="ollama serve"\nVLLM_ARGS="--model a/b --max-num-seqs 4"\n', ["OLLAMA_CMD", "VLLM_ARGS"]),
+        ],
+    )
+    def test_a_command_and_its_arguments_in_two_variables_are_one(self, text: str, names: list[str]) -> None:
+        assert [launch.name for launch in launches_in(text, "profile.env")] == names
+
     def test_places_and_environment(self) -> None:
         launch, marks = marked_launch(
             """

@@ -63,7 +63,9 @@ class _File:
         found: list[Launch] = []
         for name, words in self.lists():
             found += self.started(name, words)
-        return found
+        parts = {launch.engine for launch in found if launch.fragment}
+        # a command alone is the program of the arguments that stand in another variable
+        return [launch for launch in found if launch.argv or launch.engine not in parts]
 
     def lists(self) -> list[tuple[str, list[Word]]]:
         """The variables that hold words, and their words."""
