@@ -76,6 +76,8 @@ class TestWrappers:
             "is_running vllm serve m", "notify-send vllm serve m", "server-kill vllm serve m",
             "die python -m sglang.launch_server m",
             "ensure llama-server", "./tool read the vllm serve m",
+            "agent --llama-server /opt/llama-server --port 1", "agent --llama-server=/opt/llama-server -m a.gguf",
+            "agent --vllm-bin /opt/vllm serve m", "agent -v --server llama-server --port 1", "agent --path vllm serve m",
         ],
     )  # fmt: skip
     def test_one_that_prints_or_stops_does_not(self, text: str) -> None:

@@ -169,6 +169,10 @@ def starts_nothing(name: str) -> bool:
     return base in _NO_STARTERS or pip or (base != "" and not base.strip("["))
 
 
+_OF_A_PROGRAM = r"--?(?:[\w-]*-)?(?:bin|binary|exe|executable|path|program|server)"
+"""An option that says where a program is, which runs the engine with words of its own: `agent --llama-server PATH --port 1`."""
+
+
 def _passed_on(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
     """The command that a program which is not known is given to run: `./wait.sh db:5432 -- vllm serve`, `with-env vllm serve`.
 
@@ -188,7 +192,8 @@ def _passed_on(words: list[Word], context: CommandContext, depth: int) -> list[L
     direct = not name.endswith(".py") and (context.open is None or context.open(words[0].text) is None)
     for at in range(1, len(words) - 1):
         separated = words[at - 1].value in ("exec", "--") and (script or at > 1)
-        if direct or separated:
+        named = words[at].text.flat.startswith("-") or re.fullmatch(_OF_A_PROGRAM, words[at - 1].text.flat) is not None
+        if (direct or separated) and not named:
             found = entry.find(words, at)
             if found is not None and (separated or found.end - at > 1 or re.match(r"--?\w", words[found.end].text.flat)):
                 return [_launch(words, at, found, context.with_(site=context.site, env=context.env, open_env=True))]
