@@ -138,6 +138,18 @@ async def test_an_analysis_is_made_once(editor: Editor) -> None:
 
 
 @pytest.mark.asyncio
+async def test_the_collector_leaves_alone_what_the_first_analyses_load(editor: Editor, monkeypatch: pytest.MonkeyPatch) -> None:
+    frozen: list[str] = []
+    monkeypatch.setattr("gc.freeze", lambda: frozen.append("frozen"))
+    times: list[int] = []
+    for _ in range(9):
+        await editor.analyses.begin(editor.document, requested=True).analysis()
+        editor.analyses.forget(editor.document)
+        times.append(len(frozen))
+    assert times == [0, 1, 1, 1, 1, 1, 1, 2, 2]
+
+
+@pytest.mark.asyncio
 async def test_what_no_request_waits_for_is_given_up_when_the_text_changes(editor: Editor) -> None:
     gate = await editor.blocked()
     stale = editor.analyses.begin(editor.document, requested=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import subprocess
@@ -35,6 +36,9 @@ LARGE = 1 << 17
 """Characters (128 Ki). To read a text of this length takes half a second."""
 _STACK = 16 << 20
 """Bytes. Other threads than the first have 512 KiB on some systems, which is less than texts that are nested deeply need."""
+_SETTLED = (2, 8)
+"""Analyses after which the collector of garbage leaves alone what is there: catalogs and rules, which it would look through
+again and again with each keystroke."""
 _PROGRAM = "import sys, runpy; sys.path[:1] == [''] and sys.path.pop(0); runpy.run_module('servelint', run_name='__main__')"
 """As `python -m servelint`, which would take modules from the current folder first: that is the editor's, and anybody's."""
 
@@ -113,6 +117,9 @@ class Analyses:
 
     def _keep(self, document: Document, found: Analysis, seconds: float) -> None:
         document.seconds = seconds
+        if self._made in _SETTLED:
+            gc.collect()
+            gc.freeze()
         if found.launches:
             document.launched = found
         if not found.broken:
