@@ -40,6 +40,47 @@ def test_the_host_keeps_the_table_of_ngrams() -> None:
     assert before.weights_gib - after.weights_gib == pytest.approx(11.9, abs=0.3)  # of eight ranks
 
 
+TABLE = 320e6 * 160 / 2**30
+"""GiB of the table of n-grams at one byte a number: 47.7, as sglang-0.5.20 srt/models/qwen4_exp_ple_table.py says."""
+
+
+@pytest.mark.parametrize(
+    ("model", "release", "fewer"),
+    [
+        ("Qwen/Qwen3.8-Flash-Next", "0.29.0", 0),
+        ("Qwen/Qwen3.8-Flash-Next-FP8", "0.29.0", TABLE),
+        ("nvidia/Qwen3.8-Flash-Next-NVFP4", "0.29.0", 0),  # ModelOpt's tables in FP8 are read from 0.30.0 on
+        ("nvidia/Qwen3.8-Flash-Next-NVFP4", "0.31.0", TABLE),
+    ],
+)
+def test_the_table_of_ngrams_is_as_the_checkpoint_has_it(model: str, release: str, fewer: float) -> None:
+    kept = ("--engram-config", '{"cpu_offload": false}') if release == "0.31.0" else ()
+    on_gpu = planned(model, *kept, gpu="b200", gpus=1, release=release).weights_gib
+    on_host = planned(model, gpu="b200", gpus=1, release="0.31.0").weights_gib
+    assert on_gpu is not None
+    assert on_host is not None
+    assert on_gpu - on_host == pytest.approx(2 * TABLE - fewer, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("words", "gpu", "on_gpu"),
+    [
+        ((), "rtx-pro-6000", False),
+        (("--ple-offload-embedding",), "rtx-pro-6000", False),
+        (("--no-ple-offload-embedding",), "rtx-pro-6000", True),
+        (("--dtype", "float16"), "rtx-pro-6000", True),
+        ((), "gb10", True),  # the host's memory is the GPU's
+        (("--ple-offload-backend", "file"), "gb10", False),
+        ((), "mi300x", True),
+    ],
+)
+def test_sglang_keeps_the_table_of_ngrams_on_the_host(words: tuple[str, ...], gpu: str, on_gpu: bool) -> None:
+    argv = ["python", "-m", "sglang.launch_server", "--model-path", "nvidia/Qwen3.8-Flash-Next-NVFP4", *words]
+    found = servelint.plan_memory("sglang", argv, version="0.5.20", gpu=gpu, gpu_count=1).weights_gib
+    assert found is not None
+    assert (found > 100) is on_gpu
+
+
 def test_on_amd_the_logits_of_a_batch_are_reserved() -> None:
     """As many as the batch has tokens, for as many keys as the longest request has: a quarter with DeepSeek V4."""
     options = ("--max-model-len", "131072", "--max-num-batched-tokens", "8192")

@@ -80,6 +80,7 @@ _LISTENS_NOWHERE = frozenset((
 ))  # fmt: skip
 """Programs that a script may run before an engine, and that open no port and take no GPU."""
 _STARTING_NONE = UNHEARD | _OTHERS
+"""Programs that run no command which they are given."""
 _SUBMITTERS = frozenset(("msub", "oarsub", "qsub", "sbatch"))
 """Programs that hand a script, or a command, to a scheduler of jobs."""
 _ASSIGNMENT = r"([A-Za-z_]\w*)="

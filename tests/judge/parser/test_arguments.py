@@ -11,6 +11,7 @@ from servelint.engines import catalog as catalogs
 from servelint.engines.releases import newest
 from servelint.judge.judging import judge
 from servelint.judge.parser.repairs import replacement
+from servelint.judge.parser.violation import UNLESS_NEWER
 from tests.judge.parser import edits, fixed, found, in_file, is_safe, kinds, kinds_in, only
 from tests.launching import launch_in, marked_launch
 from tests.reporting import findings_in
@@ -661,7 +662,7 @@ class TestWhichRelease:
         for tag in ("", ":latest"):
             found = findings_in(f"docker run --gpus all {image}{tag} {command} --frobnicate 1\n", "run.sh")
             (one,) = [one for one in found if one.rule.endswith("/unknown-option")]
-            assert (one.severity, one.message.endswith("and a newer one may")) == ("warning", True)
+            assert (one.severity, one.message.endswith(UNLESS_NEWER)) == ("warning", True)
 
     @pytest.mark.parametrize(
         "options",

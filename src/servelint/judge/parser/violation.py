@@ -30,7 +30,7 @@ UNKNOWN_WORDS = frozenset(
 )
 """Those of them for which the release lacks a word: it says nothing of the value."""
 
-UNLESS_NEWER = "; known releases before it do not differ, and a newer one may"
+UNLESS_NEWER = "; it is the same in all earlier releases that are known, and may differ in a newer one"
 """How a message ends where a release after all known ones may run."""
 
 BROKEN = frozenset(("command-cut-short", "unreadable-env-value"))

@@ -181,13 +181,9 @@ def read(config: Config, release: Release) -> SglangSettings:
     found.context = reader.whole("context-length")
     found.node = reader.word("disaggregation-mode") or "null"
     found.offload = reader.number("cpu-offload-gb") or 0.0
-    kept = config.operand("ple-offload-embedding").value is False or reader.word("dtype") in (
-        "half",
-        "float16",
-        "float",
-        "float32",
-    )
-    found.ngrams = "gpu" if kept else reader.word("ple-offload-backend") or "pinned"
+    other_dtype = reader.word("dtype") in ("half", "float16", "float", "float32")
+    on_gpu = other_dtype or config.operand("ple-offload-embedding").value is False
+    found.ngrams = "gpu" if on_gpu else reader.word("ple-offload-backend") or "pinned"
     _on_cpu(found, reader)
     found.encoder = not (reader.flag("language-only") or reader.flag("language-model-only"))
     found.deepep = reader.word("moe-a2a-backend") == "deepep" or reader.flag("enable-deepep-moe")

@@ -52,7 +52,7 @@ def weights_of(settings: VllmSettings, model: Architecture, draft: Architecture 
     gib, origin = Interval(found.low, found.gib, found.high), found.parts[0].source if found.parts else "config.json"
     if model.ngrams is not None:
         on_host = _ngrams_on_host(settings)
-        gib = gib + ngrams.correction(model, settings.tensor, on_gpu=not on_host)
+        gib = gib + ngrams.correction(model, settings.tensor, on_gpu=not on_host, of_modelopt=settings.rules.since("0.30.0"))
         origin += "; the table of n-grams is in the host's memory" if on_host else ""
     if reads_the_models_cache(settings, model) and draft is None:
         gib, origin = gib + fitted.ASSISTANT, origin + "; Gemma 4's assistant"
