@@ -173,7 +173,7 @@ def fp8_latent_cache(config: Config) -> dict[str, str] | None:
 
 
 def latent_backend_counts(config: Config) -> dict[str, str] | None:
-    """Whether the platform looks at the attention backend that a model with latent attention is given: XPU does from 0.32 on."""
+    """Whether the platform looks at the attention backend of a model with latent attention: XPU does from 0.32 on."""
     return {} if config.operand("gpu.vendor").value != "intel" or config.at_least("0.32.0") else None
 
 
