@@ -319,6 +319,8 @@ def _by_config(name: str, publisher: str, known: Family | None) -> Family | None
 
 
 _WORD = r"[-_.@+ ]"
+_COUNT = re.compile(r"\d{3}b")
+"""Parameters in a name: those of a large model, for a smaller number may be that of a model distilled from it."""
 _OTHER_HEADS = frozenset(("reward", "prm", "rm", "reranker", "classifier"))
 _SIZE = r"(?<![a-z0-9.])\d+(?:[._]\d+)?(?=[bm](?![a-z0-9]))"
 
@@ -376,7 +378,8 @@ def _found(entry: dict[str, Any], match: re.Match[str], rest: str, publisher: st
     known = table()
     words = [word for word in re.split(r"[-_.@+ ]", rest) if word]
     plain = all(known.plain(word) for word in words)
-    if not plain and (entry.get("plain") or known.foreign(rest)):
+    pruned = all(known.plain(word) or _COUNT.fullmatch(word) for word in words)  # another count is a pruned model of the class
+    if not plain and ((entry.get("plain") and not pruned) or known.foreign(rest)):
         return None
     facts = _kinds(entry["is"])
     facts.update({key: entry[key] for key in ("architecture", "mixer", "quantization", "mtp-layers") if key in entry})

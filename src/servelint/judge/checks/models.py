@@ -172,6 +172,11 @@ def fp8_latent_cache(config: Config) -> dict[str, str] | None:
     return {"by": "the checkpoint's scales ask for"} if cached is not None and cached.startswith("fp8") else None
 
 
+def latent_backend_counts(config: Config) -> dict[str, str] | None:
+    """Whether the platform looks at the attention backend of a model with latent attention: XPU does from 0.32 on."""
+    return {} if config.operand("gpu.vendor").value != "intel" or config.at_least("0.32.0") else None
+
+
 def plain_weights(config: Config) -> dict[str, str] | None:
     """A checkpoint of a known size whose name says no quantization, and whose family ships none."""
     family = config.family
