@@ -72,6 +72,22 @@ class TestParts:
         assert plan.weights_gib == pytest.approx(8.19e9 * 2 / GIB, rel=0.01)
 
     @pytest.mark.parametrize(
+        ("gpu", "release", "options", "padded"),
+        [
+            ("b200", "0.30.0", "", True),
+            ("b200", "0.30.0", "--moe-backend triton", False),
+            ("b200", "0.23.0", "", False),
+            ("h200", "0.30.0", "", False),
+        ],
+    )
+    def test_experts_are_padded_for_tensorrt_llm(self, gpu: str, release: str, options: str, padded: bool) -> None:
+        """A third of Qwen3-30B-A3B's experts of 768 is 256; an eighth is 96, which becomes 128."""
+        plan, least = (planned(f"Qwen/Qwen3-30B-A3B -tp {size} {options}", release, gpu).weights_gib for size in (8, 2))
+        assert plan is not None
+        assert least is not None
+        assert (plan > 0.3 * least) == padded
+
+    @pytest.mark.parametrize(
         ("release", "backend", "more"),
         [
             ("0.10.1", "", True),

@@ -220,6 +220,17 @@ def test_marlin_has_a_scale_for_each_row_of_a_block() -> None:
         assert marlin / plain - 1 == pytest.approx(more, rel=0.01, abs=1e-9)
 
 
+def test_experts_in_16_bits_are_padded_to_a_multiple() -> None:
+    """Qwen3.8-Flash-Next has experts of 640, half of them are 320 and padded to 384; Nemotron's 1,856 have no gate."""
+    name = "Qwen/Qwen3.8-Flash-Next"
+    plain, padded = (sizes(weighed(name, tensor=2, multiple=multiple))["experts"] for multiple in (1, 128))
+    assert padded / plain == pytest.approx(384 / 320)
+    assert sizes(weighed(name, multiple=128)) == sizes(weighed(name))
+    assert sizes(weighed(name, tensor=2, expert=2, multiple=128)) == sizes(weighed(name, tensor=2, expert=2))
+    name = "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16"
+    assert sizes(weighed(name, multiple=128))["experts"] / sizes(weighed(name))["experts"] == pytest.approx(1920 / 1856)
+
+
 def test_quantization_while_loading() -> None:
     plain, fp8 = weighed("Qwen/Qwen3-8B"), weighed("Qwen/Qwen3-8B", quantization="fp8")
     assert sizes(fp8)["dense mlp"] == pytest.approx(sizes(plain)["dense mlp"] / 2, rel=0.01)

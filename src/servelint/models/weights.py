@@ -97,6 +97,8 @@ class _Sharding:
     formats: Formats
     element: int
     marlin: bool
+    multiple: int
+    halves: int
 
     def of(self, matrix: Matrix) -> tuple[Format, list[int]]:
         """The format of a matrix, and the bytes of its tensors on one GPU."""
@@ -115,6 +117,11 @@ class _Sharding:
         kind = self.formats.of(matrix)
         if kind.scheme == "mxfp4" and matrix.count > 1:
             rows, columns = _padded(matrix, rows, columns)
+        elif kind.scheme == "none" and matrix.count > 1 and self.expert == 1:
+            if matrix.split == "rows":
+                rows = self.halves * round_up(rows // self.halves, self.multiple)
+            else:
+                columns = round_up(columns, self.multiple)
         sizes = tensors(kind, rows, columns, 4 if matrix.single else self.element)
         if self.marlin and kind.scheme == "fp8-block":
             sizes[1] = self.element * rows * -(-columns // (kind.group or 128))
@@ -192,6 +199,7 @@ def weigh(
     mtp: bool = False,
     vision: bool = True,
     marlin: bool = False,
+    multiple: int = 1,
 ) -> Weights | None:
     """What the weights of a model take on the GPU that has most.
 
@@ -207,6 +215,7 @@ def weigh(
         vision: the encoder of images is loaded.
         marlin: Marlin multiplies with FP8, for which vLLM repeats the scale of a block for each of its rows, in the model's
             dtype (prepare_fp8_layer_for_marlin in vllm-0.33.0 quantization/utils/marlin_utils_fp8.py).
+        multiple: the width of an expert in the model's dtype is padded to a multiple of so many on each GPU.
 
     Returns:
         None if the quantization is not known.
@@ -216,7 +225,8 @@ def weigh(
         return None
     formats = Formats(way)
     layers = representatives(model, formats)
-    sharding = _Sharding(engine, tensor, expert, formats, 4 if dtype in ("float32", "float") else 2, marlin)
+    element, halves = 4 if dtype in ("float32", "float") else 2, 2 if model.experts is None or model.experts.gated else 1
+    sharding = _Sharding(engine, tensor, expert, formats, element, marlin, multiple, halves)
     factor = _measured(model, way, formats, layers)
     counted = _Counted(layers)
     for matrix in matrices(model, sorted(set(layers))):

@@ -30,6 +30,8 @@ _MUSE, _MUSE_PICTURE, _MUSE_VIDEO = "muse_glimmer_vision", 4096, 48 * 144
 5.24.0 models/muse_glimmer/; get_mm_max_tokens_per_item in vllm/model_executor/models/muse_glimmer.py)."""
 COMPILING = "compiled for the first time with a copy of the embedding"
 """How the origin of a peak ends that a start with a compile cache does not have."""
+_TRTLLM = ("qwen", "deepseek", "glm", "nemotron_h")
+"""Models whose experts TensorRT-LLM's kernel computes in 16 bits."""
 _SHARING = ("eagle", "eagle3", "dflash", "dspark")
 """Drafts that use the model's embedding and head (SpecDecodeBaseProposer.load_model in vllm/v1/spec_decode)."""
 
@@ -109,7 +111,21 @@ def _weigh(settings: VllmSettings, model: Architecture, mtp: bool, given: str = 
         mtp=mtp,
         vision=not settings.text_only,
         marlin=_marlin(settings),
+        multiple=_multiple(settings, model),
     )
+
+
+def _multiple(settings: VllmSettings, model: Architecture) -> int:
+    """What the width of an expert in 16 bits is padded to: 128 for TensorRT-LLM's kernel on B200 and B300, from 0.24.0.
+
+    Source: convert_to_unquantized_kernel_format and _get_priority_backends in
+    vllm/model_executor/layers/fused_moe/oracle/unquantized.py; the kernel takes SiLU and squared ReLU
+    (fused_moe/experts/trtllm_bf16_moe.py), the activations of the models in `_TRTLLM`.
+    """
+    backend = settings.config.operand("moe-backend").value
+    if backend not in (None, "auto", "flashinfer_trtllm") or int(settings.gpu.capability or 0) != 10:
+        return 1
+    return 128 if settings.rules.since("0.24.0") and model.model_type.startswith(_TRTLLM) else 1
 
 
 def _marlin(settings: VllmSettings) -> bool:

@@ -94,7 +94,7 @@ def judge(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: 
     elif kv.high + _encoder_gib(plan) < least and least - kv.mid >= band:
         plan.verdict = REFUSED
         plan.refusal = _refusal(settings, cache, kv)
-    elif lines and settings.full_graphs and kv.high + _encoder_gib(plan) < lines and lines - kv.mid >= band:
+    elif lines and settings.full_graphs and kv.high < lines and lines - kv.mid >= band:
         plan.verdict = REFUSED
         plan.refusal = _too_many(settings, cache, kv)
     elif measured > max(band, NEAR_GIB):
