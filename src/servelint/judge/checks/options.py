@@ -419,7 +419,7 @@ _ATTENTION_OPERATORS = (
     ("0.10.2", ".", ("unified_attention", "unified_attention_with_output", "mamba_mixer2", "short_conv", "gdn_attention")),
     ("0.10.1", ".", ("unified_attention", "unified_attention_with_output", "mamba_mixer2")),
 )
-"""From which release on splitting_ops must have which operators, the newest first, and what stands between vllm and their names."""
+"""From which release on splitting_ops must have which operators, the newest first, and what stands before their names."""
 
 
 def splitting_ops(config: Config) -> dict[str, str] | None:

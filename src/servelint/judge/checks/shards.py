@@ -368,7 +368,7 @@ def experts_in_fp8(config: Config) -> dict[str, str] | None:
 
 
 def experts_in_16_bits(config: Config) -> dict[str, str] | None:
-    """Unquantized experts with gates whose shard is not a whole number of the blocks of 128 that FlashInfer's TRTLLM kernel takes.
+    """Unquantized experts with gates whose shard is not a whole number of the blocks of FlashInfer's TRTLLM kernel, of 128.
 
     Source: convert_to_unquantized_kernel_format in fused_moe/oracle/unquantized.py (vllm-0.20.0 to 0.28.0); 0.29.0 pads.
     """
