@@ -336,7 +336,7 @@ def connector_of_one_stage(config: Config) -> dict[str, str] | None:
 def connector_without_metrics(config: Config) -> dict[str, str] | None:
     """A connector in MultiConnector that counts its transfers and has no Prometheus metrics.
 
-    Source: observe of MultiKVConnectorPromMetrics in vllm/distributed/kv_transfer/kv_connector/v1/multi_connector.py, and classes
+    Source: observe of MultiKVConnectorPromMetrics in kv_transfer/kv_connector/v1/multi_connector.py, and the classes
     with build_kv_connector_stats and without build_prom_metrics (vllm-0.21.0 to 0.32.0).
     """
     given = config.operand("kv-transfer-config.kv_connector_extra_config.connectors")
