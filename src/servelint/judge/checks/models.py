@@ -338,6 +338,19 @@ def connector_of_one_stage(config: Config) -> dict[str, str] | None:
     return {"connector": other} if other is not None else None
 
 
+def connector_without_metrics(config: Config) -> dict[str, str] | None:
+    """A connector in MultiConnector that counts its transfers and has no Prometheus metrics.
+
+    Source: observe of MultiKVConnectorPromMetrics in kv_transfer/kv_connector/v1/multi_connector.py, and the classes
+    with build_kv_connector_stats and without build_prom_metrics (vllm-0.21.0 to 0.32.0).
+    """
+    given = config.operand("kv-transfer-config.kv_connector_extra_config.connectors")
+    names = kv_connectors(config) or []
+    return (
+        {"connector": "MooncakeConnector"} if "MooncakeConnector" in names and "module_path" not in str(given.value) else None
+    )
+
+
 _ORACLES = {"none": "unquantized", "fp8": "fp8", "nvfp4": "nvfp4", "mxfp4": "mxfp4", "awq": "int_wna16", "gptq": "int_wna16"}
 """The table of --moe-backend that holds for a format of experts: the module under fused_moe/oracle."""
 

@@ -413,6 +413,40 @@ def _custom_ops(config: Config) -> list[str]:
     return [item.value for item in member[1].items if item.kind == STRING and isinstance(item.value, str)]
 
 
+_ATTENTION_OPERATORS = (
+    ("0.16.0", "::", ("rocm_aiter_sparse_attn_indexer",)),
+    ("0.11.1", "::", ("unified_attention_with_output", "unified_mla_attention_with_output", "mamba_mixer2", "kda_attention")),
+    ("0.10.2", ".", ("unified_attention", "unified_attention_with_output", "mamba_mixer2", "short_conv", "gdn_attention")),
+    ("0.10.1", ".", ("unified_attention", "unified_attention_with_output", "mamba_mixer2")),
+)
+"""From which release on splitting_ops must have which operators, the newest first, and what stands before their names."""
+
+
+def splitting_ops(config: Config) -> dict[str, str] | None:
+    """splitting_ops of vLLM without an operator of attention.
+
+    Source: _attention_ops and splitting_ops_contain_attention in vllm/config/compilation.py (vllm-0.10.1 to 0.19.1), which
+    CudagraphDispatcher asserts. The table has some operators of each release, not all.
+    """
+    node = config.reading.parsed("compilation-config")
+    member = node.members.get("splitting_ops") if node is not None and node.kind == OBJECT else None
+    if member is None or member[1].kind != ARRAY or not member[1].items:
+        return None
+    if not all(item.kind == STRING and isinstance(item.value, str) for item in member[1].items):
+        return None
+    given = {item.value for item in member[1].items}
+    for since, mark, names in _ATTENTION_OPERATORS:
+        newer = config.at_least(since)
+        if newer is None:
+            return None
+        missing = [f"vllm{mark}{name}" for name in names if f"vllm{mark}{name}" not in given] if newer else []
+        if missing:
+            return {"missing": missing[0]}
+        if newer and since != "0.16.0":
+            return None
+    return None
+
+
 # -- JSON objects
 
 _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")

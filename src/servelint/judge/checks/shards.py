@@ -367,6 +367,18 @@ def experts_in_fp8(config: Config) -> dict[str, str] | None:
     return _cut_experts(config, model, 64) if online or (given.present is False and schemes == {"fp8"}) else None
 
 
+def experts_in_16_bits(config: Config) -> dict[str, str] | None:
+    """Unquantized experts with gates whose shard is not a whole number of the blocks of FlashInfer's TRTLLM kernel, of 128.
+
+    Source: convert_to_unquantized_kernel_format in fused_moe/oracle/unquantized.py (vllm-0.20.0 to 0.28.0); 0.29.0 pads.
+    """
+    model = _known(config)
+    if model is None or model.experts is None or not model.experts.gated or config.operand("quantization").present is not False:
+        return None
+    plain = all(one.scheme == "none" for one in model.quantization.formats)
+    return _cut_experts(config, model, 128) if plain else None
+
+
 def experts_for_aiter(config: Config) -> dict[str, str] | None:
     """Unquantized experts whose shard is not a whole number of the smallest tiles of AITER's kernel, of 64.
 
