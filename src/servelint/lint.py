@@ -97,8 +97,7 @@ def check_in_parallel(
 
     if cache is not None:
         for number, path in enumerate(found):
-            known = _known(path, asked, named, undecided, cache)
-            if known is not None:
+            if (known := _known(path, asked, named, undecided, cache)) is not None:
                 keep(number, known)
     left = [number for number in range(len(found)) if number not in reports]
     count = parallel.processes(len(left))

@@ -24,8 +24,7 @@ def faults(rule: Rule, written: dict[str, Any]) -> list[str]:
     found: list[str] = []
     for kind in ("bad", "good"):
         for number, example in enumerate(written["examples"][kind], start=1):
-            said = _fault(rule, example, expected=kind == "bad")
-            if said is not None:
+            if (said := _fault(rule, example, expected=kind == "bad")) is not None:
                 found.append(f"{kind} example {number}: {said}")
     return found
 

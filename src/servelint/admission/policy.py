@@ -265,8 +265,7 @@ class _Reader:
     def texts(self, node: Node, key: str) -> tuple[str, ...]:
         found: list[str] = []
         for item in self.items(node, f"{key} is a list of texts"):
-            written = self.text(item)
-            if written:
+            if written := self.text(item):
                 found.append(written)
             else:
                 self.wrong(item, f"an element of {key} is not a text")

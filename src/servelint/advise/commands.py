@@ -412,8 +412,7 @@ def _own_drafts(options: ServeOptions) -> list[Note]:
         Refused: the release cannot draft with them.
     """
     own = drafts.own_drafts(options.model)
-    why = drafts.refusal(options.engine, options.release, options.model, own)
-    if why is not None:
+    if (why := drafts.refusal(options.engine, options.release, options.model, own)) is not None:
         text, source = why
         raise Refused(options.engine, options.release, options.model, [Note(text, "", (source,) if source else ())])
     if ENGINES[options.engine].repository_options and not re.search(r"(?i)\bmtp\b", options.model):

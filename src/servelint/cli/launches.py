@@ -171,8 +171,7 @@ def config_data(launch: Launch) -> dict[str, Any]:
     (config,) = configs(launch, [release] if release is not None else [])
     reading = config.reading
     data: dict[str, Any] = {}
-    positional = ENGINES[launch.engine].dialect.positional
-    if positional and reading.arguments.positionals:
+    if (positional := ENGINES[launch.engine].dialect.positional) and reading.arguments.positionals:
         data[positional] = config.operand("model").value
     for name, setting in reading.arguments.settings.items():
         option = setting.option

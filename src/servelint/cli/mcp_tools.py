@@ -221,8 +221,7 @@ class Tools:
                         add_source(report, source, own, beside(name, own), undecided=undecided)
                 except TooLong:
                     report.errors.append(Problem(name, bounds.TIME.message, limit=True))
-        faults = [*map(str, files.problems), *files.faults]
-        if faults:
+        if faults := [*map(str, files.problems), *files.faults]:
             raise click.UsageError("\n".join(faults))
         report.errors[:0] = files.rule_problems()
         return report

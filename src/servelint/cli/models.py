@@ -84,8 +84,7 @@ def _add(wanted: Added) -> int:
         print_stderr(f"servelint: {_why(error)}")
         return 2
     found = {"servelint-models": 1, "models": dict(sorted(every.items()))}
-    wrong = write_file(wanted.file, (json.dumps(found, indent=1) + "\n").encode())
-    if wrong is not None:
+    if (wrong := write_file(wanted.file, (json.dumps(found, indent=1) + "\n").encode())) is not None:
         print_stderr(f"servelint: {wanted.file}: {wrong}")
         return 2
     rows = sources.of_entry(entry)

@@ -187,8 +187,7 @@ def _warn_of_releases(layer: Layer) -> None:
 
     value = layer.values.get("engine-versions")
     for engine, release in (value.value if value is not None else {}).items():
-        warning = unlisted_note(engine, release)
-        if warning:
+        if warning := unlisted_note(engine, release):
             print_stderr(f"servelint: {warning}")
 
 

@@ -234,8 +234,7 @@ def _parse(diff: bytes, into: Changes) -> None:
             if line.startswith(b"rename") and old is not None:
                 into.gone.add(old)
         elif line.startswith(b"+++ "):
-            name = _name(line[4:])
-            if name is not None:
+            if (name := _name(line[4:])) is not None:
                 change = into.files.setdefault(name, FileChange(old))
             elif old is not None:
                 change = None

@@ -234,8 +234,7 @@ class _Scan:
 
     def _string(self, start: int) -> int:
         for pattern in _STRINGS:
-            match = pattern.match(self.text, start)
-            if match is not None:
+            if (match := pattern.match(self.text, start)) is not None:
                 return match.end()
         raise ValueError(f"no string at {start}")
 

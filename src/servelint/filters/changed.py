@@ -146,8 +146,7 @@ class _File:
         place = self.changes.place(path)
         if place is None or path.endswith("/"):
             return self._disk(path)
-        change = self.changes.files.get(place)
-        if change is None and place not in self.changes.gone:
+        if self.changes.files.get(place) is None and place not in self.changes.gone:
             return self._disk(path)
         return self.changes.before(place)
 

@@ -57,8 +57,7 @@ def entry_removal(key: Span, value: Span | None) -> Edit | None:
 def variable_removal(name: str, site: Span) -> Edit | None:
     """The edit that takes a variable's definition away, with its line where it has one to itself."""
     source = site.source
-    whole_object = _object_of(name, site)
-    if whole_object is not None:
+    if (whole_object := _object_of(name, site)) is not None:
         return _item_removal(whole_object)
     line = source.position(site.start)[0]
     start, text = source.line_starts[line - 1], source.line_text(line)
@@ -120,8 +119,7 @@ def _item_removal(item: Span) -> Edit | None:
     if re.fullmatch(r"\s*-\s+", lead):
         last = source.position(item.end - 1)[0]
         return _whole(source, line, last)
-    after = re.match(r"\s*,\s*", text[item.end :])
-    if after is not None:
+    if (after := re.match(r"\s*,\s*", text[item.end :])) is not None:
         return Edit(Span(source, item.start, item.end + after.end()), "")
     lead = text[max(0, item.start - _NEAR) : item.start].rstrip()
     before = item.start - min(item.start, _NEAR) + len(lead.removesuffix(",").rstrip()) if lead.endswith(",") else item.start
@@ -186,8 +184,7 @@ def _next(source: Source, line: int, step: int) -> str:
     """The next line, up or down, that is neither blank nor a comment; "" at the end."""
     line += step
     while 1 <= line <= len(source.line_starts):
-        text = source.line_text(line).rstrip()
-        if text and not text.lstrip().startswith("#"):
+        if (text := source.line_text(line).rstrip()) and not text.lstrip().startswith("#"):
             return text
         line += step
     return ""

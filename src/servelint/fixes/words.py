@@ -81,8 +81,7 @@ def removal(command: Command, words: list[Word]) -> Edit | None:
     if any(gap is None for gap in inner):
         return None
     first, last = spans[0], spans[-1]
-    whole = _lines(source, first, last)
-    if whole is not None:
+    if (whole := _lines(source, first, last)) is not None:
         return Edit(whole, "")
     if any(gap is None or re.fullmatch(_GAP, gap) is None for gap in inner):
         return None

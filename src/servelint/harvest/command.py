@@ -226,8 +226,7 @@ def _add(path: str, engine: str, snapshots: list[dict[str, Any]], *, shown: bool
     store.write(path, merged)
     compile_file(path)
     _list(os.path.join(os.path.dirname(path), "releases.json"), engine, [snapshot["release"] for snapshot in snapshots])
-    newest = ordered.index(known[snapshots[-1]["release"]])
-    if newest and shown:
+    if (newest := ordered.index(known[snapshots[-1]["release"]])) and shown:
         print("\n".join(store.difference(ordered[newest - 1], ordered[newest])))
     print(f"{path}: {len(ordered)} releases, {ordered[0]['release']} to {ordered[-1]['release']}", file=sys.stderr)
 

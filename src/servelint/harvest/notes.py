@@ -54,8 +54,7 @@ def available(path: str) -> dict[str, list[str]]:
     )
     if not good:
         raise HarvestError(f'{path}: expected an object such as {{"vllm": ["0.34.0"]}}')
-    unknown = sorted(set(data) - {one.id for one in ENGINES.values() if one.harvested})
-    if unknown:
+    if unknown := sorted(set(data) - {one.id for one in ENGINES.values() if one.harvested}):
         raise HarvestError(f"{path}: {unknown[0]!r} is not an engine with a catalog")
     found: dict[str, list[str]] = data
     return found

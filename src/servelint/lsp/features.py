@@ -382,8 +382,7 @@ class Search:
     async def _file(self, folder: Folder, path: str) -> list[types.Diagnostic] | None:
         """The diagnostics of a file; None if it mentions no engine."""
         server = self._server
-        document = server.documents.at(path)
-        if document is not None:
+        if (document := server.documents.at(path)) is not None:
             return await server.diagnostics(document, requested=True) or []
         try:
             info = os.stat(path)
@@ -417,8 +416,7 @@ class _Progress:
         self._report(types.WorkDoneProgressBegin("servelint", cancellable=True, message="looking for launches"))
 
     def step(self, count: int) -> None:
-        now = time.monotonic()
-        if now >= self._next:
+        if (now := time.monotonic()) >= self._next:
             self._next = now + 0.25
             self._report(types.WorkDoneProgressReport(message=f"{count:,} files"))
 

@@ -53,11 +53,9 @@ def hover(analysis: Analysis, offset: int) -> Hover | None:
     source = analysis.source
     if cursor.directive(source, offset) is not None:
         return _directive(analysis, offset)
-    found = cursor.at(source, analysis.launches, offset, analysis.settings.engine_versions)
-    if found is not None:
+    if (found := cursor.at(source, analysis.launches, offset, analysis.settings.engine_versions)) is not None:
         view = LaunchView(found.launch, analysis.settings)
-        lines = _LINES[found.kind](found, view, analysis)
-        if lines:
+        if lines := _LINES[found.kind](found, view, analysis):
             return Hover("\n".join(lines), found.span)
     launch = cursor.start_of(source, analysis.launches, offset)
     line = source.position(offset)[0]
@@ -268,8 +266,7 @@ def _image(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
         lines = [f"**{code(found.name)}** · {view.engine}", "", unknown]
         return [*lines, *_problems(found, view, analysis, [])]
     lines = [f"**{code(found.name)}** · {view.shown}"]
-    catalog = view.catalog
-    if catalog is not None and view.releases.exact and view.release is not None:
+    if (catalog := view.catalog) is not None and view.releases.exact and view.release is not None:
         latest = catalog.releases[-1]
         known = catalog.index(view.release)
         if known is None:

@@ -122,8 +122,7 @@ def _is_near(analysis: Analysis, offset: int) -> bool:
 
 def _is_settled(lead: str, rest: str) -> bool:
     """Whether an offset of a line is within a word that stands there already, so that a launch would have it."""
-    quote = _open_quote(lead)
-    if quote:
+    if quote := _open_quote(lead):
         return quote in rest and not lead.endswith(quote)
     return not _BEGUN.match(lead) and not _ASSIGNED.match(lead)
 

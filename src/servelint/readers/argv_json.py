@@ -297,8 +297,7 @@ def _known(text: TracedText) -> TracedText:
 
 def _environment(members: dict[str, JsonNode]) -> dict[str, Variable]:
     """`env`: an object, `NAME=value` strings, or objects with a name and a value; an editor keeps it among `options`."""
-    options = members.get("options")
-    if options is not None and options.kind == OBJECT:
+    if (options := members.get("options")) is not None and options.kind == OBJECT:
         members = {**{name: value for name, (_, value) in options.members.items()}, **members}
     env: dict[str, Variable] = {}
     for name in _VARIABLES:

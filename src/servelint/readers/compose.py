@@ -60,8 +60,7 @@ def is_mine(source: Source, document: Node) -> bool:
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
     """Read the launches of the services of a compose file."""
     repeated = [again for node in yaml.collections(documents) if (again := yaml.repeated_key(node)) is not None]
-    template = yaml.mask_of(source)
-    if template is not None:
+    if (template := yaml.mask_of(source)) is not None:
         # a key that is written several times over, or by one of several parts, is another one each time
         repeated = [key for key in repeated if "{{" not in key.value and not template.branch(yaml.start(key))]
     if repeated:
@@ -288,8 +287,7 @@ class _Reading:
         """
         settings: dict[str, TracedText] = {}
         for name in ("ipc", "shm_size", "runtime", "privileged", "user"):
-            value = self.service.last(name)
-            if value is not None:
+            if (value := self.service.last(name)) is not None:
                 settings[name] = value
         named = env.get("NVIDIA_VISIBLE_DEVICES")
         hidden = named is not None and named.value is not None and named.value.value in ("", *NO_GPUS)

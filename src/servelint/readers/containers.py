@@ -299,8 +299,7 @@ def _passed_in(env: dict[str, Variable]) -> dict[str, Variable]:
     """The variables that Apptainer sets in a container: `APPTAINERENV_X` sets X there."""
     found: dict[str, Variable] = {}
     for name, variable in env.items():
-        inner = re.sub("^(?:SINGULARITY|APPTAINER)ENV_", "", name)
-        if inner != name:
+        if (inner := re.sub("^(?:SINGULARITY|APPTAINER)ENV_", "", name)) != name:
             found[inner] = Variable(inner, variable.value, variable.site)
     return found
 
@@ -440,8 +439,7 @@ def _container_env(run: ContainerRun, context: CommandContext) -> tuple[dict[str
         open_env = open_env or read is None
         env.update(read or {})
     for word in run.values("--env"):
-        assignment = re.match(_ASSIGNMENT, word.text.flat)
-        if assignment is not None:
+        if (assignment := re.match(_ASSIGNMENT, word.text.flat)) is not None:
             env[assignment.group(1)] = Variable(assignment.group(1), word.text.cut(assignment.end()), word.site)
         elif word.value is not None and word.value.isidentifier():
             outer = context.env.get(word.value)
@@ -503,8 +501,7 @@ _NO_ENGINE = (
 
 def _unjudged(named: TracedText, image: images.Image, words: list[Word], container: str) -> str:
     """Why a container without a launch may serve a model all the same, as a sentence; "" if nothing says that it does."""
-    held = product(named.flat)
-    if held is not None:
+    if (held := product(named.flat)) is not None:
         return f"{held.name} {held.why}"
     if any(word.text.flat.strip(HOLE + " ") for word in words) or not image.house or image.entrypoint is not None:
         return ""

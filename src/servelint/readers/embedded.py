@@ -27,8 +27,7 @@ def moved(found: list[Launch], shown: Source, text: TracedText, source: Source) 
     shown: what was read, as long as `text.flat`; a character that differs is there what it is in the text;  source: the file
     """
     move = _Mover(shown, text, source)
-    run = current()
-    if run is not None:
+    if (run := current()) is not None:
         run.unjudged = [(move.text(image), message) for image, message in run.unjudged]
     return [move.launch(launch) for launch in found]
 

@@ -456,8 +456,7 @@ class Known:
             return None
         if match.group("literal"):
             return TracedText.of(match.group("literal").strip('"'))
-        name = match.group("chart")
-        if name is not None:
+        if (name := match.group("chart")) is not None:
             fields = yaml.entries(self.chart[1]) if self.chart is not None else {}
             given = fields.get(_CHART.get(name, ""))
             return yaml.text(self.chart[0], given[1]) if self.chart is not None and given is not None else None
@@ -483,12 +482,10 @@ class Known:
     def _holds(self, condition: str) -> bool | None:
         if condition.startswith("(") and condition.endswith(")") and condition.count("(") == 1:
             condition = condition[1:-1].strip()
-        negated = _NEGATED.fullmatch(condition)
-        if negated is not None:
+        if (negated := _NEGATED.fullmatch(condition)) is not None:
             inner = self._holds(negated.group("of"))
             return None if inner is None else not inner
-        compared = _COMPARED.fullmatch(condition)
-        if compared is not None:
+        if (compared := _COMPARED.fullmatch(condition)) is not None:
             one, other = self._of(compared.group("one")), self._of(compared.group("other"))
             if one is None or other is None or not (one.known and other.known):
                 return None

@@ -185,8 +185,7 @@ class _Reader:
         frame, site = self.frames[-1], Span(self.source, *match.span())
         text = _text(TracedText.at(self.source, *match.span(kind)), kind, self.known, self.lists)
         frame.values.append((text, site))
-        macro = _MACRO.search(self.path)
-        if macro is not None:
+        if (macro := _MACRO.search(self.path)) is not None:
             self.macros[macro["name"]] = text
         elif self.path.endswith(".cmd") and "llama-swap.settings.models." in self.path:
             self.swapped.append((self.path, text, site))
@@ -571,8 +570,7 @@ def _text(
         if match.group("hole") is None:
             control = _CONTROL.get(match.group("char") or "")
             return TracedText.of(control, text.span(*match.span())) if control else text.cut(*match.span(match.lastgroup or 0))
-        program = _PROGRAM.fullmatch(match.group())
-        if program is not None:
+        if (program := _PROGRAM.fullmatch(match.group())) is not None:
             group = "program" if program.group("program") is not None else "package"
             return text.cut(match.start() + program.start(group), match.start() + program.end(group))
         line = _JOINED.fullmatch(match.group()) if lists else None

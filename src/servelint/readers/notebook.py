@@ -157,12 +157,10 @@ class _Notebook:
         self.found: list[Launch] = []
 
     def cell(self, text: TracedText, name: str) -> None:
-        head = _SHELL_CELL.match(text.flat)
-        if head is not None or self.shell:
+        if (head := _SHELL_CELL.match(text.flat)) is not None or self.shell:
             self.run(text.cut(head.end() if head is not None else 0), name)
             return
-        written = _WRITTEN.match(text.flat)
-        if written is not None:
+        if (written := _WRITTEN.match(text.flat)) is not None:
             self.found += embedded.of_written(written.group("name"), text.cut(written.end()), self.source)
         if _OTHER_CELL.match(text.flat):
             return
@@ -207,8 +205,7 @@ class _Notebook:
 
     def set(self, text: TracedText) -> None:
         """`%env NAME=value`."""
-        match = _ENV.match(text.flat)
-        if match is not None:
+        if (match := _ENV.match(text.flat)) is not None:
             value = self.filled(text.cut(*match.span("value")).strip())
             self.env[match.group("name")] = Variable(match.group("name"), value, text.span(*match.span()))
 

@@ -239,8 +239,7 @@ def of_requirements(text: TracedText) -> Claims:
     for line in _REQUIREMENT.finditer(text.flat):
         word = Word(text.cut(*line.span("it")).strip())
         required.update(installs.brought(word))
-        claim = installs.requirement(word)
-        if claim is not None and claim[1].how == "pip":
+        if (claim := installs.requirement(word)) is not None and claim[1].how == "pip":
             found[claim[0]] = claim[1]
     return {**required, **found}
 
@@ -360,8 +359,7 @@ def _image(words: list[Word], ran: Invocation, known: Claims) -> Claims:
         return _named(ready, _option(words, ("-n", "--name")) or plain[-1])
     found: Claims = {}
     for word in words:
-        given = installs.with_package(_ARGUMENT).match(word.text.flat)
-        if given is not None:
+        if (given := installs.with_package(_ARGUMENT).match(word.text.flat)) is not None:
             span = word.text.span(*given.span("release"))
             found[packages()[given.group("name").lower()]] = ReleaseClaim(given.group("release"), "pip", span)
     return _named(found, made) if made else {}

@@ -55,8 +55,7 @@ def blocks(text: TracedText) -> Iterator[Block]:
         column = len(line) - len(content)
         at += 1
         code = _CODE.match(content)
-        highlighted = _LANGUAGE.match(content)
-        if highlighted is not None:
+        if (highlighted := _LANGUAGE.match(content)) is not None:
             default = highlighted["language"].lower()
         elif code is not None:
             after = _indented(flat, lines, at, column)

@@ -147,8 +147,7 @@ def _problem(source: Source, document: Node, path: Sequence[str | int], message:
     """What is wrong, at the deepest node of a path that exists."""
     node = document
     for part in path:
-        listed = yaml.items(node)
-        if listed is not None:
+        if (listed := yaml.items(node)) is not None:
             if not isinstance(part, int) or part >= len(listed):
                 break
             node = listed[part]

@@ -230,8 +230,7 @@ class TarTree(Archive):
             if info.issym():
                 self._links[name] = info.linkname
             elif info.islnk():
-                target = inside(info.linkname)
-                if target is not None:
+                if (target := inside(info.linkname)) is not None:
                     hard[name] = target
             elif not info.issparse():
                 self._sizes[name] = info.size
@@ -369,8 +368,7 @@ def _unpacker(start: bytes) -> Callable[[IO[bytes]], IO[bytes]] | None:
 
 
 def _pieces(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator[bytes]:
-    file = archive.extractfile(info)
-    if file is not None:
+    if (file := archive.extractfile(info)) is not None:
         while piece := file.read(CHUNK):
             yield piece
 

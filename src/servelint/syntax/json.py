@@ -128,12 +128,10 @@ class _Parser:
             return self.array(depth)
         if char == '"':
             return self.string()
-        run = _DELIMITED.match(self.flat, start)
-        if run and HOLE in run.group():
+        if (run := _DELIMITED.match(self.flat, start)) and HOLE in run.group():
             self.at = run.end()
             return JsonNode(UNKNOWN, self.source.cut(start, self.at))
-        number = _NUMBER.match(self.flat, start)
-        if number:
+        if number := _NUMBER.match(self.flat, start):
             self.at = number.end()
             whole = not (number.group(1) or number.group(2))
             # a float of any length parses; an int of thousands of digits is refused by Python itself
@@ -141,8 +139,7 @@ class _Parser:
                 return JsonNode(UNKNOWN, self.source.cut(start, self.at))
             value = int(number.group()) if whole else float(number.group())
             return JsonNode(NUMBER, self.source.cut(start, self.at), value)
-        word = _WORD.match(self.flat, start)
-        if word and word.group() in _WORDS:
+        if (word := _WORD.match(self.flat, start)) and word.group() in _WORDS:
             self.at = word.end()
             return JsonNode(WORD, self.source.cut(start, self.at), _WORDS[word.group()])
         if not char:
@@ -214,8 +211,7 @@ class _Parser:
         self.at += 1
         parts: list[TracedText] = []
         while True:
-            chunk = _CHUNK.match(self.flat, self.at)
-            if chunk:
+            if chunk := _CHUNK.match(self.flat, self.at):
                 parts.append(self.source.cut(chunk.start(), chunk.end()))
                 self.at = chunk.end()
             char = self.peek()

@@ -166,8 +166,7 @@ class Scope:
         self.in_all += 1
         if depth > _DEPTH or self.steps > _STEPS_AT_MOST or self.in_all > _STEPS_IN_ALL:
             return close + 1, _unsure(whole)
-        function = _FUNCTION.match(inner.flat)
-        if function is not None:
+        if (function := _FUNCTION.match(inner.flat)) is not None:
             return close + 1, self.function(function.group(1), inner.cut(function.end()), whole, depth + 1)
         return close + 1, self.named(inner, whole, depth + 1)
 
@@ -396,8 +395,7 @@ class _Reader:
             text = self.lines.logical()
             if not text.flat.strip():
                 continue
-            condition = _CONDITION.match(text.flat)
-            if condition is not None:
+            if (condition := _CONDITION.match(text.flat)) is not None:
                 self.condition(condition.group(1), text.cut(condition.end()).strip())
             elif (define := _DEFINE.match(text.flat)) is not None:
                 body = self.lines.body()
@@ -452,8 +450,7 @@ class _Reader:
     def operands(self, rest: TracedText) -> tuple[TracedText, TracedText]:
         """The two sides of `ifeq (a,b)` or `ifeq "a" "b"`."""
         flat = rest.flat
-        quoted = _OPERANDS.match(flat)
-        if quoted is not None:
+        if (quoted := _OPERANDS.match(flat)) is not None:
             return self.expand(rest.cut(*quoted.span(2))), self.expand(rest.cut(*quoted.span(4)))
         inner = rest.cut(1, len(flat.rstrip()) - 1)
         sides = arguments(inner)
@@ -464,8 +461,7 @@ class _Reader:
 
     def statement(self, text: TracedText) -> None:
         exported, rest = _modified(text)
-        assignment = _ASSIGNMENT.match(rest.flat)
-        if assignment is not None:
+        if (assignment := _ASSIGNMENT.match(rest.flat)) is not None:
             self.rule = None
             name = assignment.group(1)
             self.assign(name, assignment.group(2), rest.cut(assignment.end()))
@@ -474,12 +470,10 @@ class _Reader:
             if name == ".RECIPEPREFIX":
                 self.prefix = rest.flat[assignment.end() : assignment.end() + 1] or "\t"
             return
-        export = _EXPORT.match(text.flat)
-        if export is not None:
+        if (export := _EXPORT.match(text.flat)) is not None:
             self.export(export.group(1) is None, self.expand(text.cut(*export.span(2))))
             return
-        include = _INCLUDE.match(text.flat)
-        if include is not None:
+        if (include := _INCLUDE.match(text.flat)) is not None:
             self.include(self.expand(text.cut(include.end())))
             return
         self.start_rule(text)
@@ -487,8 +481,7 @@ class _Reader:
     def assign(self, name: str, operator: str, raw: TracedText) -> None:
         if self.counts in (NO, DROPPED):
             return
-        new = self.given(name, self.makefile.variables.get(name), operator, raw)
-        if new is not None:
+        if (new := self.given(name, self.makefile.variables.get(name), operator, raw)) is not None:
             self.makefile.variables[name] = new
 
     def given(self, name: str, before: Variable | None, operator: str, raw: TracedText) -> Variable | None:

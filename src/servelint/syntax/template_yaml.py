@@ -303,8 +303,7 @@ def _branches(found: Mask, actions: list[Action], text: str) -> None:
     opened: list[tuple[int, Action, list[str]]] = []
     current = 0
     closes = sum([action.kind == CLOSE for action in actions])
-    opens = sum([action.kind == OPEN for action in actions])
-    if opens > closes:
+    if sum([action.kind == OPEN for action in actions]) > closes:
         return  # an unclosed part tells nothing
     for action in actions:
         if action.kind == OPEN:
@@ -545,8 +544,7 @@ def block(source: Source, node: ScalarNode, mask: Mask) -> TracedText | None:
     """The value of a block scalar with lines in it that are only actions; None if it has none."""
     start, end = yaml.start(node), yaml.end(node)
     start = source.text.find("\n", start, end) + 1 or end
-    first = bisect_right(mask.rows, (start, start))
-    if first >= len(mask.rows) or mask.rows[first][0] >= end:
+    if (first := bisect_right(mask.rows, (start, start))) >= len(mask.rows) or mask.rows[first][0] >= end:
         return None
     masked = mask.text or ""
     indent = _indent(masked, start, end)

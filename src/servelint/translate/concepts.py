@@ -69,8 +69,7 @@ def context(writer: _Writer, every: list[Given]) -> None:
         if isinstance(slots, int) and slots > 1 and unified.present is False and value % slots == 0:
             given.value = value // slots
             given.texts = [TracedText.of(str(given.value))]
-            option = writer.option(Side(given.row[writer.engine]).options)
-            if option is not None:
+            if (option := writer.option(Side(given.row[writer.engine]).options)) is not None:
                 says = f"llama.cpp divides {value} among {slots} slots; {option.long_name} counts for each request"
                 writer.add(CHANGED, given, [as_word(option.long_name), as_word(given.value)], says)
             return None
@@ -352,8 +351,7 @@ def _of_trtllm(writer: _Writer) -> _Drafts | str:
 def _of_options(writer: _Writer, every: list[Given]) -> _Drafts | str:
     config = writer.config
     values = {given.name: given.value for given in every}
-    unknown = [given.name for given in every if not given.known or given.value is None]
-    if unknown:
+    if unknown := [given.name for given in every if not given.known or given.value is None]:
         return f"the value of --{unknown[0]} is unknown"
     algorithm = str(values.get("speculative-algorithm", "")).upper()
     if writer.launch.engine == "lmdeploy":

@@ -95,8 +95,7 @@ def _range(*args: int) -> Any:
 
 
 def _next(items: Any, *default: Any) -> Any:
-    values = sequence(items)
-    if values:
+    if values := sequence(items):
         return values[0]
     if default:
         return default[0]

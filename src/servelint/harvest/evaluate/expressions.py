@@ -64,10 +64,8 @@ def elements(scope: Scope, nodes: list[ast.expr]) -> list[Any]:
 
 def iterate(scope: Scope, value: Any) -> list[Any]:
     """The elements of a value. Raises Undecided where they are not known."""
-    if isinstance(value, Class):
-        members = classes.members(scope.module.program, value)
-        if members:
-            return list(members)
+    if isinstance(value, Class) and (members := classes.members(scope.module.program, value)):
+        return list(members)
     try:
         return sequence(value)
     except LookupError:

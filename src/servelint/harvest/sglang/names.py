@@ -168,8 +168,7 @@ def _deprecations(tree: Tree, report: Callable[[str], None]) -> dict[str, str]:
             held.clear()
             held[name] = "1"
             module.value(call)
-        texts = [text for text in warned if name in text]
-        if texts:
+        if texts := [text for text in warned if name in text]:
             found["SGL_*" if name == _PREFIXED else name] = (
                 texts[0].replace(_PREFIXED, "SGL_*").replace(f"SGLANG{_PREFIXED[3:]}", "SGLANG_*")
             )
@@ -210,11 +209,9 @@ def names(program: Program, options: dict[str, dict[str, Any]]) -> dict[str, Any
     """The lists that are choices of an option, and the algorithms with their aliases."""
     found: dict[str, Any] = {}
     for name, option in _CHOICES.items():
-        choices = options.get(option, {}).get("choices")
-        if choices is not None:
+        if (choices := options.get(option, {}).get("choices")) is not None:
             found[name] = [choice for choice in choices if choice is not None]
-    methods = _algorithms(program, options.get("speculative-algorithm"))
-    if methods:
+    if methods := _algorithms(program, options.get("speculative-algorithm")):
         found["speculative-methods"] = methods
     found["serve"] = _serve(program)
     found["quantization"] = _capabilities(program, found.get("quantization", []))

@@ -215,13 +215,11 @@ class JsonOptions:
             if isinstance(info.get(bound), (int, float)):
                 key[bound] = info[bound]
         aliases = [info.get("alias"), info.get("validation_alias")]
-        known = [alias for alias in dict.fromkeys(aliases) if isinstance(alias, str)]
-        if known:
+        if known := [alias for alias in dict.fromkeys(aliases) if isinstance(alias, str)]:
             key["aliases"] = known
         if field.default is MISSING and field.factory is MISSING:
             key["required"] = True
-        literal = plain(field.default)
-        if literal is not UNKNOWN and not isinstance(field.default, Instance):
+        if (literal := plain(field.default)) is not UNKNOWN and not isinstance(field.default, Instance):
             key["default"] = literal
         return key
 

@@ -83,8 +83,7 @@ def _one(file: File, fields: Entries, environment: Environment) -> None:
 def _referred(file: File, source: Entries) -> TracedText | None:
     """The value of a `valueFrom`, where the ConfigMap or Secret stands in this file."""
     for field, known in (("configMapKeyRef", file.config_map), ("secretKeyRef", file.secrets.get)):
-        reference = section(source, field)
-        if reference:
+        if reference := section(source, field):
             return (known(string(reference, "name") or "") or {}).get(string(reference, "key") or "")
     return None
 
@@ -165,8 +164,7 @@ def opener(file: File, pod: Entries, fields: Entries) -> Callable[[TracedText], 
 
     def opened(path: TracedText) -> OpenedFile | None:
         for mount in places:
-            found = _mounted(file, pod, mount, path.value or "")
-            if found is not None:
+            if (found := _mounted(file, pod, mount, path.value or "")) is not None:
                 return OpenedFile(found, path.flat, True, None)
         return None
 

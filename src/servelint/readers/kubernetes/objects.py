@@ -195,8 +195,7 @@ def generator(source: Source, item: Node, neighbours: Neighbours) -> dict[str, T
     data: dict[str, TracedText] = {}
     for one in listed(fields, "literals"):
         text = yaml.text(source, one) if yaml.is_scalar(one) else TracedText(())
-        sign = text.flat.find("=")
-        if sign > 0:
+        if (sign := text.flat.find("=")) > 0:
             data[text.flat[:sign]] = text.cut(sign + 1)
     for one in listed(fields, "files"):
         key, sign_, path = (yaml.scalar(one) or "").rpartition("=")
@@ -362,8 +361,7 @@ class Overrides:
 def kustomized(neighbours: Neighbours) -> list[str]:
     """The files that the kustomization in the same folder puts together."""
     for name in KUSTOMIZATIONS:
-        other = neighbours.read(name)
-        if other is not None:
+        if (other := neighbours.read(name)) is not None:
             documents, _ = yaml.documents(other)
             return sorted(path for path in _files_of(yaml.entries(documents[0] if documents else None)) if "{" not in path)[:50]
     return []

@@ -45,8 +45,7 @@ def of_setting(source: Source, name: str, key: Node, value: Node) -> list[Word]:
     """The words of one setting."""
     site = yaml.span(source, key)
     option = name.replace("_", "-")
-    switch = yaml_values.truth(value, KUBERNETES)
-    if switch is not None:
+    if (switch := yaml_values.truth(value, KUBERNETES)) is not None:
         return [Word(TracedText.of(("--" if switch else "--no-") + option), yaml.span(source, value))]
     if yaml.is_null(value):
         return []
@@ -493,8 +492,7 @@ def _applications(worker: Worker, label: str, source: Source, documents: list[No
             env = {**worker.env, **_env_vars(source, application)}
             claims = _installed(source, application)
             for fields in _configs(item):
-                launch = _llm_config(source, fields, env, worker, claims)
-                if launch is not None:
+                if (launch := _llm_config(source, fields, env, worker, claims)) is not None:
                     launch.name = f"{label}.{string(application, 'name') or 'applications'}"
                     found.append(launch)
     return found

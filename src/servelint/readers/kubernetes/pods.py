@@ -91,8 +91,7 @@ class Pod:
         for key in _LISTS:
             listed = yaml.items(self.fields[key][1]) if key in self.fields else None
             for index, item in enumerate(listed or []):
-                fields = entries(item)
-                if fields and self.file.once_more(item):
+                if (fields := entries(item)) and self.file.once_more(item):
                     name = f"{self.path}.{key}.{string(fields, 'name') or index}"
                     yield from [(name, one) for one in _alternatives(self.file.source, item, fields)]
         for key in _SINGLE if not self.path.endswith(_ROUTERS) else ():
@@ -172,8 +171,7 @@ def walk(file: File, node: Node, path: str) -> Iterator[tuple[Entries, str]]:
     waiting: list[tuple[Node, str, int]] = [(node, path, 0)]
     while waiting and file.left > 0:
         node, path, depth = waiting.pop()
-        items = yaml.items(node)
-        if items is not None:
+        if (items := yaml.items(node)) is not None:
             inside = [(item, _below(path, item, index), depth + 1) for index, item in enumerate(items[: file.left])]
         else:
             fields = entries(node)
@@ -271,8 +269,7 @@ def _refused(pod: Pod, fields: Entries, given: environment.Environment, complete
     if not complete or hidden(pod.fields) or (mask is not None and mask.text is not None):
         return []  # a template writes only one of its branches
     found = refused.of_container(pod.file.source, fields)
-    owner = pod.owner
-    if owner is not None:
+    if (owner := pod.owner) is not None:
         found += refused.missing_keys(pod.file, fields)
         if owner.kind in refused.SIMPLE:
             found += refused.undefined(pod.file.source, fields, given)
@@ -438,8 +435,7 @@ def of_patch(file: File, document: Node, label: str, images: Overrides | None) -
         label: What it is for, if it does not say so itself.
         images: What the kustomization makes of its images.
     """
-    operations = yaml.items(document)
-    if operations is not None:
+    if (operations := yaml.items(document)) is not None:
         return of_operations(file, operations, label, images)
     found: list[Launch] = []
     for one in objects([document]):

@@ -180,8 +180,7 @@ def _volumes(file: File, one: Object, pod: Entries) -> Iterator[Mishap]:
         for item in listed(pod, key):
             for mount in listed(entries(item), "volumeMounts"):
                 fields = yaml.entries(mount)
-                name = string(fields, "name")
-                if name is not None and name not in names:
+                if (name := string(fields, "name")) is not None and name not in names:
                     yield from _mishap(source, "no-volume", fields["name"][1], name, ", ".join(filter(None, names)))
 
 

@@ -121,8 +121,7 @@ def _part(source: Source, pod: Entries, fields: Entries) -> str | None:
     resources = section(fields, "resources")
     asked = {**section(resources, "limits"), **section(resources, "requests")}
     profiles = {name.partition("/mig-")[2] for name in asked if "/mig-" in name}
-    label = _labelled(source, pod, _PARTS)
-    if label is not None:
+    if (label := _labelled(source, pod, _PARTS)) is not None:
         profiles.add(label.value or "")
     return None if not profiles else profiles.pop() if len(profiles) == 1 else ""
 

@@ -92,16 +92,14 @@ def environment(source: Source, node: Node | None) -> Environment:
         return found
     for item in listed[:_ITEMS_AT_MOST]:
         fields = yaml.entries(item)
-        given = optional(source, fields, "name", "key")
-        if given is not None and given.value:
+        if (given := optional(source, fields, "name", "key")) is not None and given.value:
             held = fields["value"][1] if "value" in fields else None
             found[given.value] = Variable(given.value, _value(source, held), yaml.span(source, item))
         elif fields:
             found.update(environment(source, item))
         elif yaml.scalar(item) is not None:
             written = text(source, item)
-            match = _ASSIGNMENT.match(written.flat)
-            if match is not None:
+            if (match := _ASSIGNMENT.match(written.flat)) is not None:
                 value_text = written.cut(match.end()) if match["sign"] else None
                 found[match["name"]] = Variable(match["name"], value_text, yaml.span(source, item))
     return found

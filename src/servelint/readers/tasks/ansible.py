@@ -225,8 +225,7 @@ def _container(source: Source, name: str, fields: Entries) -> list[Launch]:
     site = Span(source, yaml.start(given[-1][0]), yaml.span(source, given[-1][1]).end)
     settings = {}
     for key, setting in _SETTINGS.items():
-        value = optional(source, fields, key)
-        if value is not None:
+        if (value := optional(source, fields, key)) is not None:
             settings[setting] = value
     env = variables(source, fields, "env")
     image = images.identify(named)

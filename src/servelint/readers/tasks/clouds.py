@@ -129,8 +129,7 @@ def _accelerators(source: Source, wanted: Entries) -> tuple[TracedText | None, i
         [(key, value)] = fields.values()
         count = yaml.scalar(value)
         return text(source, key), int(count) if count is not None and is_whole(count) else None
-    listed = yaml.items(node)
-    if listed is not None:
+    if (listed := yaml.items(node)) is not None:
         if len(listed) != 1:
             return None, None
         node = listed[0]
@@ -175,8 +174,7 @@ def _of_run(source: Source, name: str, fields: Entries, outer: Environment | Non
     image = identified(named)
     machine = _machine(named, *_gpu(source, section(fields, "resources")))
     context = CommandContext(source, name, None, env, machine, image.claims)
-    entrypoint = optional(source, fields, "entrypoint")
-    if entrypoint is not None:
+    if (entrypoint := optional(source, fields, "entrypoint")) is not None:
         argv: list[Word] = [*split(entrypoint), *(words(source, fields["commands"][1]) if "commands" in fields else [])]
         ends = [fields[key] for key in ("entrypoint", "commands") if key in fields]
         context.site = Span(source, yaml.start(ends[0][0]), max(yaml.span(source, value).end for _, value in ends))
@@ -192,8 +190,7 @@ def _of_run(source: Source, name: str, fields: Entries, outer: Environment | Non
 
 def _gpu(source: Source, wanted: Entries) -> tuple[TracedText | None, int | None]:
     """`H100:8`, `A100:80GB:2`, `nvidia:B200:8`, `{name: H100, count: 8}`; one GPU where no number is given."""
-    fields = section(wanted, "gpu")
-    if fields:
+    if fields := section(wanted, "gpu"):
         name, count = optional(source, fields, "name"), optional(source, fields, "count")
         number = 1 if count is None else int(count.flat) if is_whole(count.flat) else None
         return (name if name is not None and name.known else None), number

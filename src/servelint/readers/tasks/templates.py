@@ -150,8 +150,7 @@ def _script(neighbours: Neighbours, path: TracedText) -> OpenedFile | None:
     if not path.known or not name.endswith(_SCRIPTS):
         return None
     for one in (flat, name, f"scripts/{name}") if not flat.startswith(("/", "~")) else (name, f"scripts/{name}"):
-        found = neighbours.read(one)
-        if found is not None:
+        if (found := neighbours.read(one)) is not None:
             return OpenedFile(TracedText.at(found, 0, len(found.text)), one, False, neighbours.read)
     return None
 
@@ -391,8 +390,7 @@ def _recipe(source: Source, document: Node) -> list[Launch]:
         for name, (_, value) in section(fields, "defaults").items()
         if yaml.scalar(value) is not None
     }
-    model = optional(source, fields, "model")
-    if model is not None:
+    if (model := optional(source, fields, "model")) is not None:
         given.setdefault("model", model)
     named = optional(source, fields, "container", "image")
     image = images.identify(named) if named is not None else None
