@@ -141,11 +141,7 @@ TERMS: dict[str, tuple[tuple[str, ...], str, str]] = {
         ALLOW,
         "what happens to an object that could not be judged: an error in servelint, or a timeout",
     ),
-    "owned": (
-        (SKIP, JUDGE),
-        SKIP,
-        "whether an object is judged if its controller is judged, such as the pods of a Deployment",
-    ),
+    "owned": ((SKIP, JUDGE), SKIP, "whether an object is judged if its controller is judged, such as the pods of a Deployment"),
 }
 """Key to (values, default, description)."""
 

@@ -49,8 +49,7 @@ _CHARACTERS_AT_MOST = 100_000
 
 Paths = Annotated[list[str], Field(description="Files and folders. Default: the folders of the server")]
 Text = Annotated[
-    str | None,
-    Field(description="The content of a file that is not saved yet, or a command line; instead of paths"),
+    str | None, Field(description="The content of a file that is not saved yet, or a command line; instead of paths")
 ]
 Filename = Annotated[str, Field(description="The path of the text: it decides the format, and the files next to it are read")]
 Versions = Annotated[dict[str, str], Field(description='Engine to release, where a file pins none: {"vllm": "0.27.1"}')]

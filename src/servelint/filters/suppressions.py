@@ -63,11 +63,7 @@ def _comments(report: Report, trust: Trust) -> Iterator[Suppression]:
     found: dict[tuple[str, int], tuple[Ignore, list[Finding], bool]] = {}
     for source in report.sources:
         for comment in ignores(source):
-            found[(source.path, comment.span.start)] = (
-                comment,
-                [],
-                trust.believes_comment(comment.span, comment.lines),
-            )
+            found[(source.path, comment.span.start)] = (comment, [], trust.believes_comment(comment.span, comment.lines))
     for one in report.silenced:
         span = one.comment.span
         comment, hidden, trusted = found.get((span.source.path, span.start), (one.comment, [], True))

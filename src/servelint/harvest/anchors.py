@@ -677,10 +677,7 @@ def subject(rule: dict[str, Any]) -> Subject:
     return Subject(rule_words(rule), found)
 
 
-_SPELLED = {
-    "model.architecture": ("architecture", "architectures", "model_arch", "arch"),
-    "model.type": ("model_type",),
-}
+_SPELLED = {"model.architecture": ("architecture", "architectures", "model_arch", "arch"), "model.type": ("model_type",)}
 
 
 def _limits(when: Any) -> dict[str, set[str | None]]:

@@ -19,16 +19,7 @@ from typing import Any, Protocol
 
 from servelint.harvest.evaluate import calls, classes, expressions, statements
 from servelint.harvest.evaluate.builtin import STANDARD, Scope
-from servelint.harvest.evaluate.values import (
-    UNBOUND,
-    UNKNOWN,
-    Class,
-    External,
-    Field,
-    Member,
-    Raised,
-    Undecided,
-)
+from servelint.harvest.evaluate.values import UNBOUND, UNKNOWN, Class, External, Field, Member, Raised, Undecided
 from servelint.harvest.sources import Tree
 
 _STEPS = 2_000_000  # statements and expressions for one value asked for: far more than any start-up code needs
@@ -45,10 +36,7 @@ class Program:
     """The modules of one release. `report` gets what had to be left undecided."""
 
     def __init__(
-        self,
-        tree: Text,
-        externals: Mapping[str, Any] | None = None,
-        report: Callable[[str], None] | None = None,
+        self, tree: Text, externals: Mapping[str, Any] | None = None, report: Callable[[str], None] | None = None
     ) -> None:
         self.tree = tree
         self.externals = {**STANDARD, **(externals or {})}

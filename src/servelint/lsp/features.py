@@ -53,11 +53,7 @@ _ITEM_KINDS = {
     "variable": types.CompletionItemKind.Variable,
     "tag": types.CompletionItemKind.Constant,
 }
-_SYMBOL_KINDS = {
-    "launch": types.SymbolKind.Module,
-    "option": types.SymbolKind.Property,
-    "variable": types.SymbolKind.Variable,
-}
+_SYMBOL_KINDS = {"launch": types.SymbolKind.Module, "option": types.SymbolKind.Property, "variable": types.SymbolKind.Variable}
 
 
 def register(server: Server) -> None:
@@ -90,8 +86,7 @@ def register(server: Server) -> None:
         return types.WorkspaceDiagnosticReport(await search.run(params))
 
     @server.feature(
-        types.TEXT_DOCUMENT_CODE_ACTION,
-        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL]),
+        types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL])
     )
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
         request = _current.get()

@@ -126,12 +126,7 @@ def advice_data(found: Recommendation) -> dict[str, Any]:
         "broken": _notes(found.broken),
         "command": None
         if command is None
-        else {
-            "command": command.command,
-            "argv": list(command.argv),
-            "env": command.env,
-            "notes": _notes(command.notes),
-        },
+        else {"command": command.command, "argv": list(command.argv), "env": command.env, "notes": _notes(command.notes)},
         "crossover": crossover_data(found.crossover) if found.crossover is not None else None,
         "measurements": [_measurement(one) for one in gain.near] if gain is not None else [],
     }

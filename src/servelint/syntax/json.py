@@ -14,14 +14,7 @@ from servelint.core.text import HOLE, TracedText
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?(?![\w.+-])")
-_WORDS = {
-    "true": True,
-    "false": False,
-    "null": None,
-    "NaN": float("nan"),
-    "Infinity": float("inf"),
-    "-Infinity": float("-inf"),
-}
+_WORDS = {"true": True, "false": False, "null": None, "NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 _WORD = re.compile(r"-?[A-Za-z]+")
 _CHUNK = re.compile(r'[^"\\\x00-\x1f]+')
 _DELIMITED = re.compile(r"[^,\]}\s]*")

@@ -1301,12 +1301,7 @@ class _Walk:
         return text
 
     def string(
-        self,
-        opened: re.Match[str],
-        end: int,
-        fields: Iterable[ast.FormattedValue],
-        scope: Scope,
-        parts: list[Value],
+        self, opened: re.Match[str], end: int, fields: Iterable[ast.FormattedValue], scope: Scope, parts: list[Value]
     ) -> int:
         """Read one literal up to its closing quote; where it ends."""
         text, quote, prefix = self.source.text, opened.group("quote"), opened.group("prefix").lower()

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
     Parts = list[tuple[Pod, list[Launch]]]
 
-_ROLES = {
-    "PyTorchJob": ("pytorchReplicaSpecs", "Master", "Worker"),
-    "MPIJob": ("mpiReplicaSpecs", "Launcher", "Worker"),
-}
+_ROLES = {"PyTorchJob": ("pytorchReplicaSpecs", "Master", "Worker"), "MPIJob": ("mpiReplicaSpecs", "Launcher", "Worker")}
 """Kinds of Kubeflow -> the key of their groups of pods, and the groups, the first one's pod being node 0."""
 _CLUSTERS = {"RayCluster": (), "RayService": ("rayClusterConfig",), "RayJob": ("rayClusterSpec",)}
 """Kinds of Ray -> where their cluster stands."""
