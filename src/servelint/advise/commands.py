@@ -372,8 +372,7 @@ def serve_command(
         notes += _own_drafts(options)
     if method is not None:
         _speculate(options, method, num_speculative_tokens, draft)
-    settings = Settings(gpu=gpu, gpu_count=gpu_count)
-    notes += _mended(options, settings, trust_remote_code)
+    notes += _mended(options, Settings(gpu=gpu, gpu_count=gpu_count), trust_remote_code)
     tokens = 0 if method is None else num_speculative_tokens
     return ServeCommand(engine, release, model, method, tokens, tuple(options.argv()), options.env, tuple(notes))
 

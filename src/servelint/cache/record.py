@@ -179,8 +179,7 @@ def decode(text: str, main: Source, answer: Callable[[int], Source]) -> Report:
         main: The file.
         answer: Gives a file beside it, by its number among the answers; a new object for each call.
     """
-    data = json.loads(text)
-    return _Reader(data, main, answer).report()
+    return _Reader(json.loads(text), main, answer).report()
 
 
 class _Reader:

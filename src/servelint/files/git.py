@@ -104,8 +104,7 @@ def since(revision: str, folder: str = ".") -> Changes:
         return _untracked(Changes(top, None), tracked=True)  # before the first commit all is new
     commit = _commit(revision, folder)
     why = f"HEAD and {revision!r} have no merge base; a shallow clone lacks it (fetch-depth: 0 fetches all)"
-    base = _line_of(folder, "merge-base", commit, "HEAD", why=why)
-    return against(top, base)
+    return against(top, _line_of(folder, "merge-base", commit, "HEAD", why=why))
 
 
 def against(top: str, base: str) -> Changes:

@@ -66,8 +66,7 @@ def variable_removal(name: str, site: Span) -> Edit | None:
         return _whole(source, line, line)
     listed = re.fullmatch(rf"(?P<indent>\s*)-\s+name:\s*[\"']?{name}[\"']?\s*(?:#.*)?", text)
     if listed is not None:
-        follows = source.line_text(line + 1)
-        value = re.fullmatch(r"(\s*)value:\s*[^|>&*!\s].*", follows)
+        value = re.fullmatch(r"(\s*)value:\s*[^|>&*!\s].*", source.line_text(line + 1))
         if value is None or len(value[1]) <= len(listed["indent"]) or _indent(source.line_text(line + 2)) >= len(value[1]):
             return None
         return _whole(source, line, line + 1)
@@ -117,8 +116,7 @@ def _item_removal(item: Span) -> Edit | None:
     line = source.position(item.start)[0]
     lead = text[source.line_starts[line - 1] : item.start]
     if re.fullmatch(r"\s*-\s+", lead):
-        last = source.position(item.end - 1)[0]
-        return _whole(source, line, last)
+        return _whole(source, line, source.position(item.end - 1)[0])
     if (after := re.match(r"\s*,\s*", text[item.end :])) is not None:
         return Edit(Span(source, item.start, item.end + after.end()), "")
     lead = text[max(0, item.start - _NEAR) : item.start].rstrip()

@@ -178,8 +178,7 @@ def _item_start(source: Source, place: Span) -> str:
 
 
 def _dash(source: Source, place: Span) -> bool:
-    line = source.position(place.start)[0]
-    lead = source.text[source.line_starts[line - 1] : place.start]
+    lead = source.text[source.line_starts[source.position(place.start)[0] - 1] : place.start]
     return re.fullmatch(r"[ \t]*(?:-[ \t]+)+", lead) is not None
 
 

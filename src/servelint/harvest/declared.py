@@ -122,8 +122,7 @@ class Reader:
         found = {}
         for declared in parser.declared:
             if declared.names and declared.names[0].startswith("-"):
-                option = self.option(declared)
-                found[canonical(declared.names)] = option
+                found[canonical(declared.names)] = self.option(declared)
         return found
 
     def positionals(self, parser: Parser) -> list[dict[str, Any]]:

@@ -234,8 +234,7 @@ def new_releases(
             left.append(f"- {error}")
             continue
         known = catalog(engine)
-        wanted = missing(known["releases"], releases)
-        for release in wanted:
+        for release in missing(known["releases"], releases):
             progress(f"{engine} {release}: harvesting")
             sections.append(_one(engine, release, catalog, add, open_source, known_anchors, cap, texts, rules))
     if known_anchors:

@@ -176,8 +176,7 @@ class Module:
         if inner is not None:
             return inner
         if name != "__getattr__" and "__getattr__" in self._bound:
-            getter = self.resolve("__getattr__")
-            return self.program.call(getter, [name])
+            return self.program.call(self.resolve("__getattr__"), [name])
         for star in self._bound.get("*", []):
             if isinstance(star, ast.ImportFrom):
                 found = self.program.module(self.absolute(star))

@@ -271,12 +271,11 @@ _TAKEN = re.compile(r"llm_args\.pop\(['\"](\w+)")
 class _Fields(JsonOptions):
     """The fields of the pydantic classes of the LLM API."""
 
-    def policy(self, cls: Class, how: str, name: str) -> str:
+    def policy(self, cls: Class, _how: str, _name: str) -> str:
         """What happens to an unknown key. A class that is not pydantic's is called with the keys as arguments.
 
         An extract says `unknown` where it does not have all keys of a class.
         """
-        del how, name
         lineage = self.program.lineage(cls)
         for base in lineage:
             given = next((one for one in map(_extra, base.node.body) if one), "") if isinstance(base, Class) else ""

@@ -418,8 +418,7 @@ def _short(option: Option, spelling: str) -> str:
     """What an option takes in a few words: its choices are offered once it is written."""
     if not option.takes_value:
         return "off" if spelling in option.negatives else "switch"
-    taken = reference.takes(option, spelling, most=4)
-    return taken.partition(", also ")[0]
+    return reference.takes(option, spelling, most=4).partition(", also ")[0]
 
 
 def _documented(option: Option, spelling: str, catalog: Catalog) -> str:

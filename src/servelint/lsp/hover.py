@@ -260,8 +260,7 @@ def _variable(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
 
 
 def _image(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
-    claim = view.launch.release
-    if claim.how != "image" and found.kind == cursor.TAG:
+    if view.launch.release.how != "image" and found.kind == cursor.TAG:
         unknown = "servelint cannot find a release of the engine in this tag."
         lines = [f"**{code(found.name)}** · {view.engine}", "", unknown]
         return [*lines, *_problems(found, view, analysis, [])]

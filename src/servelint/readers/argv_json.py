@@ -64,9 +64,8 @@ _PLACEHOLDER = re.compile(r"\$\{\w+:(?![-+?=])[^{}]*\}|\{\{[^{}]*\}\}|(?<![\w$\{
 """`${workspaceFolder:x}`, `{{ model }}`, `{model}`: filled in by whatever reads the recipe."""
 
 
-def read(source: Source, neighbours: Neighbours) -> list[Launch] | Problem:
+def read(source: Source, _neighbours: Neighbours) -> list[Launch] | Problem:
     """Read the launches of a JSON recipe; a problem if the text may start an engine and is not JSON."""
-    del neighbours
     if len(source.text) > _SIZE_AT_MOST or not entry.mentions(source.text):
         return []
     try:

@@ -49,11 +49,9 @@ _OVERRIDES = ("compose.override.yml", "compose.override.yaml", "docker-compose.o
 """The files that `docker compose up` takes, the first that is there of each (compose-go, cli/options.go)."""
 
 
-def is_mine(source: Source, document: Node) -> bool:
+def is_mine(_source: Source, document: Node) -> bool:
     """Whether a YAML document has the shape of a compose file."""
-    del source
-    fields = yaml.entries(document)
-    services = fields.get("services")
+    services = yaml.entries(document).get("services")
     return services is not None and yaml.is_mapping(services[1])
 
 

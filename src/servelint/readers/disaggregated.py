@@ -44,16 +44,14 @@ _OF_THE_COMMAND = {
 """Keys that get_llm_args of tensorrt_llm/commands/serve.py takes, and the LLM API does not -> the option that sets the same."""
 
 
-def is_mine(source: Source, document: Node) -> bool:
+def is_mine(_source: Source, document: Node) -> bool:
     """Whether a YAML document has a kind of servers at its top."""
-    del source
     fields = yaml.entries(document)
     return any(yaml.is_mapping(fields[kind][1]) for kind in _KINDS if kind in fields)
 
 
-def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+def read(source: Source, documents: list[Node], _neighbours: Neighbours) -> list[Launch]:
     """A fragment of a launch for each kind of servers."""
-    del neighbours
     from servelint.engines.launch_files import Missing
 
     engine = next((one for one in ENGINES.values() if one.roles[0] == _ROLE), None)

@@ -336,8 +336,8 @@ class _Image:
         while found and found[0].flat.startswith("--"):
             found = found[1:]
         if found and found[0].flat.startswith("["):
-            start = instruction.text.flat.find("[")
-            if (listed := array(instruction.text.cut(start))) is not None:
+            listed = array(instruction.text.cut(instruction.text.flat.find("[")))
+            if listed is not None:
                 return [expand(word.text, step.values.get, instruction.escape).shown for word in listed]
         return [expand(word, step.values.get, instruction.escape).shown for word in found]
 

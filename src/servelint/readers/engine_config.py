@@ -32,9 +32,8 @@ def is_mine(source: Source, document: Node) -> bool:
     return _engine(source, document) is not None
 
 
-def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+def read(source: Source, documents: list[Node], _neighbours: Neighbours) -> list[Launch]:
     """Fragments of launches: a file of options starts nothing, the command that names it does."""
-    del neighbours
     from servelint.engines import launch_files
 
     found: list[Launch] = []

@@ -45,11 +45,9 @@ _QUOTED = re.compile(r"'[^']*'")
 _ARRAY = re.compile(r"^[ \t]*(?:(?:export|declare|readonly|typeset)(?:[ \t]+-\w+)*[ \t]+)?(?P<name>\w+)=\(", re.MULTILINE)
 
 
-def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+def read(source: Source, _neighbours: Neighbours) -> list[Launch]:
     """Read the launches, and parts of launches, that variables hold."""
-    del neighbours
-    values = dotenv.parse(source)
-    return _File(source, values).launches()
+    return _File(source, dotenv.parse(source)).launches()
 
 
 class _File:

@@ -138,9 +138,8 @@ class _Frame:
         self.head: TracedText | None = None  # the commands before a plus, which go on behind it
 
 
-def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+def read(source: Source, _neighbours: Neighbours) -> list[Launch]:
     """Read the launches of a Nix file."""
-    del neighbours
     bound: dict[str, list[TracedText | None]] = {}
     for match in _BOUND.finditer(source.text):
         group = "text" if match.group("text") is not None else "number"

@@ -55,9 +55,8 @@ _INSTALL = re.compile(r"^.*\binstall\b(?:\\\n|[^\n])*", re.MULTILINE)
 _REFERENCE = re.compile(r"(?<![\w$\\{])\{(?P<braced>[A-Za-z_][\w.\[\]\"']*)\}|(?<![\\$])\$(?P<plain>[A-Za-z_]\w*)")
 
 
-def read(source: Source, neighbours: Neighbours) -> list[Launch] | Problem:
+def read(source: Source, _neighbours: Neighbours) -> list[Launch] | Problem:
     """Read the launches of the shell lines and shell cells; a problem if a notebook with one is not JSON."""
-    del neighbours
     try:
         data = json.loads(source.text)
     except RecursionError:

@@ -136,10 +136,8 @@ def for_later(found: list[Claims]) -> Claims:
     kept: Claims = {}
     for claims in found:
         for key, claim in claims.items():
-            if key in ENGINES:
-                first = kept.setdefault(key, claim)
-                if first.release != claim.release:
-                    kept[key] = ReleaseClaim(None, "pip", claim.span)
+            if key in ENGINES and kept.setdefault(key, claim).release != claim.release:
+                kept[key] = ReleaseClaim(None, "pip", claim.span)
     return kept
 
 
@@ -318,9 +316,8 @@ def _installer(ran: Invocation) -> Claims:
     return found
 
 
-def _module(words: list[Word], ran: Invocation, known: Claims) -> Claims:
+def _module(words: list[Word], _ran: Invocation, _known: Claims) -> Claims:
     """`module load vllm/0.19.1`."""
-    del ran, known
     found: Claims = {}
     for word in words[1:]:
         name, _, release = word.text.flat.partition("/")
@@ -384,9 +381,8 @@ def _named(claims: Claims, name: str) -> Claims:
     return {f"image {engine} {name}": claim for engine, claim in claims.items()} if HOLE not in name and " " not in name else {}
 
 
-def _download(words: list[Word], ran: Invocation, known: Claims) -> Claims:
+def _download(words: list[Word], _ran: Invocation, _known: Claims) -> Claims:
     """The build of an engine that is not a Python package, which its own repository offers."""
-    del ran, known
     for word in words[1:]:
         for engine, repository, _, _ in repositories():
             at = (

@@ -79,8 +79,7 @@ class Service:
         for setting in self.of("Environment"):
             self.env.update({variable.name: variable for variable in units.assignments(setting.value)})
         for setting in self.of("EnvironmentFile"):
-            flat = setting.value.flat
-            beside = self.beside(flat.removeprefix("-"))
+            beside = self.beside(setting.value.flat.removeprefix("-"))
             if beside is None:
                 self.open_env = True
             else:

@@ -156,8 +156,7 @@ def _problem(source: Source, document: Node, path: Sequence[str | int], message:
         if entry is None:
             break
         node = entry[1]
-    span = yaml.span(source, node)
-    line, column = source.position(span.start)
+    line, column = source.position(yaml.span(source, node).start)
     return Problem(source.path, message, line, column)
 
 

@@ -311,8 +311,7 @@ class ZipTree(Archive):
                 continue
             self._infos[name] = info
             if stat.S_ISLNK(info.external_attr >> 16):
-                target = self._bytes(info, _TARGET_AT_MOST)
-                self._links[name] = os.fsdecode(target)
+                self._links[name] = os.fsdecode(self._bytes(info, _TARGET_AT_MOST))
                 self._sizes.pop(name, None)
             else:
                 self._sizes[name] = info.file_size

@@ -205,8 +205,7 @@ class _Reader:
         """Whether a value has a type, which is a problem if not; True is not taken for a number."""
         if isinstance(data, kind) and (kind is bool or not isinstance(data, bool)):
             return True
-        wanted = dict(_TYPES)[kind]
-        self.wrong(at, f"{key} is {wanted}, not {_type(data)}")
+        self.wrong(at, f"{key} is {dict(_TYPES)[kind]}, not {_type(data)}")
         return False
 
     def _texts(self, key: str, data: object, at: Path) -> list[tuple[str, Path]] | None:

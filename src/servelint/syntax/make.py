@@ -64,8 +64,7 @@ class _Lines:
             parts.append(_at(self.source, low, high))
             if not _continues(text[low:high]) or not self.more:
                 break
-            end = self.starts[self.at]
-            parts.append(TracedText.of("\n", Span(self.source, high, end)))
+            parts.append(TracedText.of("\n", Span(self.source, high, self.starts[self.at])))
         return TracedText.join(parts)
 
     def body(self) -> TracedText:
@@ -398,8 +397,7 @@ class _Reader:
             if (condition := _CONDITION.match(text.flat)) is not None:
                 self.condition(condition.group(1), text.cut(condition.end()).strip())
             elif (define := _DEFINE.match(text.flat)) is not None:
-                body = self.lines.body()
-                self.assign(define.group(1), define.group(2) or "=", body)
+                self.assign(define.group(1), define.group(2) or "=", self.lines.body())
             elif self.counts != NO:
                 self.statement(text)
 
@@ -431,8 +429,7 @@ class _Reader:
 
     def decided(self, word: str, rest: TracedText) -> int:
         if word in ("ifdef", "ifndef"):
-            name = self.expand(rest).value
-            variable = self.makefile.variables.get(name or "")
+            variable = self.makefile.variables.get(self.expand(rest).value or "")
             value = variable.value if variable is not None else None
             found = UNLIKELY if value is None else _found(bool(value.flat), value.flat.strip(HOLE) == value.flat, value.assumed)
         else:

@@ -1358,9 +1358,8 @@ class _Walk:
         return end
 
 
-def _nowhere(name: str) -> tuple[Span | None, Span | None, bool]:
+def _nowhere(_name: str) -> tuple[Span | None, Span | None, bool]:
     """The place of an argument that the file does not write."""
-    del name
     return None, None, False
 
 

@@ -227,8 +227,7 @@ class _Composer(CParser or object):  # type: ignore[misc]
     descend_resolver = operator.is_
     ascend_resolver = tuple
 
-    def resolve(self, kind: type[Node], value: str | None, implicit: Any) -> Tag:
-        del value
+    def resolve(self, kind: type[Node], _value: str | None, implicit: Any) -> Tag:
         return _resolved(kind, implicit)
 
 

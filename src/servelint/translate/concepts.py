@@ -131,8 +131,7 @@ def experts(writer: _Writer, every: list[Given]) -> None:
 def _ranks(writer: _Writer) -> int | None:
     """The tensor parallel size of a launch without data parallelism; None if it is not known."""
     option = ENGINES[writer.launch.engine].tensor_parallel_option
-    names = Side(row_of("tensor-parallel")[writer.launch.engine]).options
-    for name in [option, *names]:
+    for name in [option, *Side(row_of("tensor-parallel")[writer.launch.engine]).options]:
         operand = writer.config.operand(name) if name else None
         if operand is not None and operand.present is not False:
             found = operand.value
@@ -268,8 +267,7 @@ def speculation(writer: _Writer, every: list[Given]) -> None:
         return leave_out(f"with {tokens} drafted tokens nothing is drafted")
     said = f"; not carried: {', '.join(sorted(rest))}" if rest else ""
     if writer.engine == "vllm":
-        names = _names(writer, "vllm", "speculative-methods")
-        if method not in names:
+        if method not in _names(writer, "vllm", "speculative-methods"):
             return leave_out(f"{writer.shown} has no method {method}")
         body: dict[str, Any] = {"method": method}
         body |= {"model": draft} if draft is not None else {}

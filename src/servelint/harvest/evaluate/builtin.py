@@ -270,8 +270,7 @@ def _sub(pattern: str, replacement: Any, text: str, count: int = 0) -> Any:
 
 
 def _match(pattern: str, text: str) -> Any:
-    found = re.match(pattern, text)
-    return None if found is None else UNKNOWN
+    return None if re.match(pattern, text) is None else UNKNOWN
 
 
 _NATIVES: dict[str, Any] = {

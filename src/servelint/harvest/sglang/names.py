@@ -75,8 +75,7 @@ def registry_answers(program: Program) -> dict[str, Any]:
 
 def environment(tree: Tree, program: Program, report: Callable[[str], None]) -> dict[str, dict[str, Any]]:
     """Variable -> type, default, deprecated, each where the source has it."""
-    module = program.module(_VARIABLES)
-    found = descriptors(module)
+    found = descriptors(program.module(_VARIABLES))
     for path in tree.paths("sglang/"):
         text = tree.read(path) or ""
         if path != _REGISTRY_FILE and "/test/" not in path and _QUOTED.search(text):
@@ -154,8 +153,7 @@ def _deprecations(tree: Tree, report: Callable[[str], None]) -> dict[str, str]:
         "os.getenv": Native("get", held.get),
         "warnings.warn": Native("warn", lambda message, *_, **__: warned.append(str(message))),
     }
-    program = Program(tree, environ, report)
-    module = program.module(_VARIABLES)
+    module = Program(tree, environ, report).module(_VARIABLES)
     if module is None:
         return {}
     runs = [node.value for node in module.tree.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]

@@ -378,8 +378,7 @@ def docs(program: Program, cls: Any) -> dict[str, str]:
     for base in reversed(program.lineage(cls)) if isinstance(cls, Class) else []:
         if not isinstance(base, Class):
             continue
-        body = base.node.body
-        for field, text in itertools.pairwise(body):
+        for field, text in itertools.pairwise(base.node.body):
             if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(text, ast.Expr):
                 value = text.value
                 if isinstance(value, ast.Constant) and isinstance(value.value, str):

@@ -103,9 +103,8 @@ _TEMPLATE = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_][^{}\n]*\})")
 """What a tool that fills in manifests (envsubst, Flux) replaces before Kubernetes sees it."""
 
 
-def no_variable(name: str) -> Variable | None:
+def no_variable(_name: str) -> Variable | None:
     """A lookup that knows none."""
-    del name
     return None
 
 

@@ -182,9 +182,8 @@ def llmkube(file: File, one: Object, images: Overrides | None) -> list[Launch]:
     return [context.launch(engine.id, args, context.site)]
 
 
-def aibrix(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+def aibrix(file: File, one: Object, _images: Overrides | None) -> list[Launch]:
     """The launch of a ModelClaim: a model for an engine that runs already, with options by name."""
-    del images
     spec = section(one.fields, "spec")
     engine = called("aibrix", string(spec, "engine") or "")
     if engine is None or "artifactURL" not in spec:

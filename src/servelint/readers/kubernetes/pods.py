@@ -406,9 +406,8 @@ _MANY_OPTIONS = 3
 _OPERATIONS = ("add", "replace", "test")
 
 
-def kustomization(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+def kustomization(file: File, one: Object, _images: Overrides | None) -> list[Launch]:
     """The launches of the patches that a kustomization holds itself."""
-    del images
     own = own_images(file.source, one.fields)
     found: list[Launch] = []
     for key in PATCHES:

@@ -160,8 +160,7 @@ def of_pod(file: File, one: Object, pod: Entries) -> list[Mishap]:
 def _volumes(file: File, one: Object, pod: Entries) -> Iterator[Mishap]:
     source = file.source
     names = {string(yaml.entries(item), "name") for item in listed(pod, "volumes")}
-    claims = listed(section(one.fields, "spec"), "volumeClaimTemplates")
-    for item in claims:
+    for item in listed(section(one.fields, "spec"), "volumeClaimTemplates"):
         fields = yaml.entries(item)
         names.add(string(section(fields, "metadata"), "name"))
         size = section(fields, "spec", "resources", "requests")

@@ -39,8 +39,7 @@ Claims = dict[str, ReleaseClaim]
 def text(source: Source, node: Node) -> TracedText:
     """A scalar's text; an expression of the tool (`${{ matrix.model }}`, `{{ model }}`, `!Ref Model`) is unknown."""
     if yaml.is_scalar(node) and yaml.tag(node).startswith(_REFERENCES):
-        span = yaml.span(source, node)
-        return TracedText((unknown(yaml.tag(node) + " " + node.value, span),))
+        return TracedText((unknown(yaml.tag(node) + " " + node.value, yaml.span(source, node)),))
     return with_expressions(verbatim(source, node))
 
 
@@ -178,8 +177,7 @@ def each(launches: Callable[[Source, Node], list[Launch]]) -> Callable[[Source, 
     The files beside the text are not asked for: what it runs, runs on another machine.
     """
 
-    def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
-        del neighbours
+    def read(source: Source, documents: list[Node], _neighbours: Neighbours) -> list[Launch]:
         found = [launch for document in documents for launch in launches(source, document)]
         tell_apart(found)
         return found

@@ -57,9 +57,8 @@ _BRACKET = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^'\"\[\]])*")
 """What has no square bracket outside of its quotes."""
 
 
-def is_mine(source: Source, document: Node) -> bool:
+def is_mine(_source: Source, document: Node) -> bool:
     """Whether a document is a playbook or a list of tasks with a module that runs something."""
-    del source
     items = yaml.items(document)
     if not items:
         return False

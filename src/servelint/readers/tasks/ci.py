@@ -87,9 +87,8 @@ def _variables(source: Source, fields: Entries, outer: Environment) -> Environme
     return found
 
 
-def is_github(source: Source, document: Node) -> bool:
+def is_github(_source: Source, document: Node) -> bool:
     """Whether a document is a workflow or a composite action."""
-    del source
     fields = yaml.entries(document)
     if "steps" in section(fields, "runs"):
         return True
@@ -117,8 +116,7 @@ def _workflow(source: Source, document: Node, files: Files | None) -> list[Launc
     for name, (_, node) in section(fields, "jobs").items():
         job = yaml.entries(node)
         env = {**outer, **_variables(source, job, outer)}
-        inside = section(job, "container")
-        env.update(variables(source, inside, "env"))
+        env.update(variables(source, section(job, "container"), "env"))
         image, container = _container(source, job)
         for service, (_, inner) in section(job, "services").items():
             found += _github_service(source, f"jobs.{name}.services.{service}", yaml.entries(inner))

@@ -69,9 +69,8 @@ _VENDORS = frozenset(("amd", "google", "intel", "nvidia", "tenstorrent"))
 # -- SkyPilot
 
 
-def is_sky(source: Source, document: Node) -> bool:
+def is_sky(_source: Source, document: Node) -> bool:
     """Whether a document is a SkyPilot task."""
-    del source
     fields = yaml.entries(document)
     scalar = "run" in fields and yaml.scalar(fields["run"][1]) is not None
     return scalar and not _SKY.isdisjoint(fields) and "jobs" not in fields
@@ -219,9 +218,8 @@ _BACKENDS = {one.platforms["srt-slurm"]: one for one in ENGINES.values() if "srt
 _NOT_PASSED = frozenset(("connector", "model-path", "model_path", "nccl-port", "nccl_port"))
 
 
-def is_recipe(source: Source, document: Node) -> bool:
+def is_recipe(_source: Source, document: Node) -> bool:
     """Whether a document is a recipe of srt-slurm."""
-    del source
     fields = yaml.entries(document)
     backend = section(fields, "backend")
     named = (f"{one}_config" in backend for one in _BACKENDS)
@@ -266,9 +264,8 @@ def _is_off(node: Node) -> bool:
 # -- Akash: https://github.com/akash-network/provider/blob/main/cluster/kube/builder/workload.go
 
 
-def is_sdl(source: Source, document: Node) -> bool:
+def is_sdl(_source: Source, document: Node) -> bool:
     """Whether a document is a deployment of Akash: services, and the profiles by which they are deployed."""
-    del source
     fields = yaml.entries(document)
     return {"services", "profiles", "deployment"} <= fields.keys() and "compute" in section(fields, "profiles")
 

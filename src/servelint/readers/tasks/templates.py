@@ -94,9 +94,8 @@ _FILLED = re.compile(r"\{\{|\{%|<%")
 """What another program fills in before llama-swap reads the file."""
 
 
-def is_llama_swap(source: Source, document: Node) -> bool:
+def is_llama_swap(_source: Source, document: Node) -> bool:
     """Whether a document lists models with a `cmd` each."""
-    del source
     models = [yaml.entries(node) for _, node in section(yaml.entries(document), "models").values()]
     return bool(models) and all("cmd" in model for model in models if model) and any(models)
 
@@ -370,9 +369,8 @@ def swapped(command: TracedText, macros: dict[str, TracedText | None]) -> list[W
 _BRACES = re.compile(r"\{\{|\}\}|\{(?P<name>[A-Za-z_][\w.]*)\}")
 
 
-def is_recipe(source: Source, document: Node) -> bool:
+def is_recipe(_source: Source, document: Node) -> bool:
     """Whether a document has a `command` and `defaults` for it."""
-    del source
     fields = yaml.entries(document)
     return (
         "command" in fields

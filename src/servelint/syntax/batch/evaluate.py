@@ -571,9 +571,8 @@ class _Walk:
                 return
 
 
-def _forget(name: str, value: str) -> None:
+def _forget(_name: str, _value: str) -> None:
     """Drop what an arithmetic expression assigns inside another one."""
-    del name, value
 
 
 _INTERNAL = frozenset(("set", "setlocal", "endlocal", "goto", "exit", "call", "start", "cmd"))
