@@ -122,11 +122,8 @@ class _Writer:
             None if fix is None else [fix.title, fix.safe, [[self._span(one.span), one.text] for one in fix.edits], fix.note],
             self._launch(finding.launch),
             finding.assumption,
-            self._branches(finding.branches),
+            [[self._span(one.span), one.taken, one.assumed] for one in finding.branches],
         ]
-
-    def _branches(self, branches: tuple[Branch, ...]) -> Any:
-        return [[self._span(one.span), one.taken, one.assumed] for one in branches]
 
     def _launch_data(self, launch: Launch) -> Any:
         claim = launch.release

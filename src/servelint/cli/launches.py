@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 
 from servelint.cli import options
-from servelint.cli.command import Options, command, flag
-from servelint.cli.options import Inputs, SettingsOptions, Versions
+from servelint.cli.command import command
+from servelint.cli.options import Inputs, LaunchOutput, SettingsOptions, Versions
 from servelint.cli.output import print_problems, print_stderr, write_json, write_stdout
 from servelint.core.launch import Launch, Word, difference
 from servelint.core.numbers import counted
@@ -29,21 +29,14 @@ if TYPE_CHECKING:
     from servelint.engines.registry import Launcher
 
 
-class OutputOptions(Options, title="output"):
-    """How the launches are printed."""
-
-    format: str = options.format_option("text", "json")
-    show_secrets: bool = flag("--show-secrets", help="print keys and tokens as they are written")
-
-
 @command(
     "launches",
-    *(Inputs, Versions, SettingsOptions, OutputOptions),
+    *(Inputs, Versions, SettingsOptions, LaunchOutput),
     about="List every launch with its engine, release, arguments and environment.",
     notes="exit status: 0 success, 2 wrong usage or a file that could not be read, 3 an error in servelint\nitself",
     examples=["servelint launches deploy/", "servelint launches --format json compose.yml"],
 )
-def run(inputs: Inputs, versions: Versions, settings: SettingsOptions, writing: OutputOptions) -> int:
+def run(inputs: Inputs, versions: Versions, settings: SettingsOptions, writing: LaunchOutput) -> int:
     """Print the launches."""
     settings_files = options.settings(inputs, versions, settings, writing, judging=False)
     report = options.lint(inputs, settings_files)

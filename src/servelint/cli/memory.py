@@ -6,7 +6,7 @@ from servelint import memory
 from servelint.cli import options
 from servelint.cli.command import Options, command, flag, option
 from servelint.cli.launches import one_each
-from servelint.cli.options import Hardware, Inputs, SettingsOptions
+from servelint.cli.options import Hardware, Inputs, OutputOptions, SettingsOptions
 from servelint.cli.output import print_problems, print_stderr, write_json, write_stdout
 from servelint.core.launch import Launch
 from servelint.core.secrets import without, without_in
@@ -38,12 +38,6 @@ class Planning(Options, title="plan"):
         choices=("max-model-len", "max-num-seqs", "gpu"),
         help="find the largest value that fits, or the smallest GPU",
     )
-
-
-class OutputOptions(Options, title="output"):
-    """How the plans are printed."""
-
-    format: str = options.format_option("text", "json")
 
 
 @command(

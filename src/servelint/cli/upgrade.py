@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from servelint.cli import options
 from servelint.cli.command import Options, command, fail, option
-from servelint.cli.options import Hardware, Inputs, SettingsOptions
+from servelint.cli.options import Hardware, Inputs, OutputOptions, SettingsOptions
 from servelint.cli.output import plural, print_problems, print_stderr, write_json, write_stdout
 from servelint.core.finding import Finding
 from servelint.engines import ENGINE_NAMES
@@ -30,12 +30,6 @@ class Target(Options, title="target"):
     """Which release the launches move to."""
 
     to: str = option("--to", metavar="ENGINE=RELEASE", needed=True, help="the release to upgrade to, such as vllm=0.33.0")
-
-
-class OutputOptions(Options, title="output"):
-    """How the changes are printed."""
-
-    format: str = options.format_option("text", "json")
 
 
 @command(

@@ -441,7 +441,7 @@ def _checks(service: Service, files: list[File]) -> list[Probe]:
     file, key, _ = layers[-1]
     shown = start or retries or interval or yaml.text(file.source, key)
     port, site, path = runtime.asked(test)
-    gates = _gates(service.name, files, service)
+    gates = any(service.name in file.awaited for file in (*files, *[file for file, _ in service.parts]))  # for another one
     program = None if service.layers("build") else runtime.client(test)  # the image of a build has more than its base
     return [Probe("healthcheck", shown, patience, port, site, path=path, gates=gates, program=program)]
 
@@ -456,11 +456,6 @@ def _test_words(file: File, node: Node) -> list[TracedText]:
     if yaml.scalar(node) is not None:
         return [file.text(node)]
     return [file.text(item) for item in file.items(node) if yaml.scalar(item) is not None]
-
-
-def _gates(name: str, files: list[File], service: Service) -> bool:
-    """Whether another service of the files starts only when this one is healthy."""
-    return any(name in file.awaited for file in (*files, *[file for file, _ in service.parts]))
 
 
 _CDI = "nvidia.com/gpu="

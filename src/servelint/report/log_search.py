@@ -91,11 +91,8 @@ def _entry(data: dict[str, Any], refusals: Iterable[str]) -> Entry:
     says = [entry["says"] for entry in data["evidence"]]
     quoted = [text for part in (data["why"], *says) for text in _QUOTED.findall(" ".join(part.split()))]
     page = " ".join([data["title"], str(data["message"]), data["why"], *says])
-    return Entry(data["id"], data["title"], data["engine"], (*refusals, *quoted), _unique(page))
-
-
-def _unique(text: str) -> tuple[str, ...]:
-    return tuple(sorted(set(_WORD.findall(text.lower()))))
+    words = tuple(sorted(set(_WORD.findall(page.lower()))))
+    return Entry(data["id"], data["title"], data["engine"], (*refusals, *quoted), words)
 
 
 def features(text: str) -> set[str]:

@@ -30,12 +30,8 @@ def run_processes(units: Iterable[Unit], job: Job, count: int) -> Generator[tupl
     Raises:
         Mismatch: a process has another servelint, or other rules.
     """
-    for unit, done in run_tasks(units, partial(_scanned, job=job), count):
+    for unit, done in run_tasks(units, partial(repository.scan, job=job), count):
         yield unit, repository.failed(unit, ENDED) if done is None else done
-
-
-def _scanned(unit: Unit, job: Job) -> Done:
-    return repository.scan(unit, job)
 
 
 _AHEAD = 4

@@ -75,10 +75,6 @@ class Action:
         self.sure = sure
 
 
-def _is_template(text: str) -> bool:
-    return "{{" in text or "{%" in text or "{#" in text or "%{" in text
-
-
 def scan(text: str) -> list[Action]:
     """The actions of a text, in order; braces that are never closed are not actions."""
     found: list[Action] = []
@@ -212,7 +208,7 @@ def filled(
         script: Whether optional lines may be commands of a shell script.
         truth: Tells whether the condition of an action holds, or None.
     """
-    if not _is_template(text.flat):
+    if not any(opening in text.flat for opening in ("{{", "{%", "{#", "%{")):
         return text
     actions = scan(text.flat)
     return _Filler(text, lookup, script, truth).filled(actions) if actions else text

@@ -116,7 +116,7 @@ def _installed(source: Source, task: Entries) -> list[tuple[str, Claims]]:
         packages = [verbatim(source, one) for one in named]
         if version is not None and len(packages) == 1:
             packages = [TracedText.join((packages[0], TracedText.of("=="), version))]
-        return [(own, claims([_word("pip"), _word("install"), *[Word(one) for one in packages]]))]
+        return [(own, claims([*[Word(TracedText.of(one)) for one in ("pip", "install")], *[Word(one) for one in packages]]))]
     module = _module(task)
     kind = module.rpartition(".")[2] if module is not None else ""
     if module is None or kind in _CONTAINERS:
@@ -131,10 +131,6 @@ def _installed(source: Source, task: Entries) -> list[tuple[str, Claims]]:
         if given and (made := claims(given)):
             found.append((given[0].text.shown.rpartition("/bin/")[0], made))
     return found
-
-
-def _word(text: str) -> Word:
-    return Word(TracedText.of(text))
 
 
 def _written(source: Source, task: Entries) -> list[Launch]:

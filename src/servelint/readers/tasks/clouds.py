@@ -216,6 +216,7 @@ _WORKERS = ("prefill", "decode", "aggregated")
 _BACKENDS = {one.platforms["srt-slurm"]: one for one in ENGINES.values() if "srt-slurm" in one.platforms}
 """Backends whose options are those of a worker's command -> their engines."""
 _NOT_PASSED = frozenset(("connector", "model-path", "model_path", "nccl-port", "nccl_port"))
+_OFF = ("false", "False", "FALSE")
 
 
 def is_recipe(_source: Source, document: Node) -> bool:
@@ -241,7 +242,9 @@ def _recipe(source: Source, document: Node) -> list[Launch]:
             given = section(section(backend, f"{engine}_config"), worker)
             if not given:
                 continue
-            passed = {name: pair for name, pair in given.items() if name not in _NOT_PASSED and not _is_off(pair[1])}
+            passed = {
+                name: pair for name, pair in given.items() if name not in _NOT_PASSED and yaml.scalar(pair[1]) not in _OFF
+            }
             argv = [Word(TracedText.of(one)) for one in ("python3", "-m", f"dynamo.{engine}", f"--{record.model_option}")]
             argv += [Word(own, path.span()), *of_mapping(source, passed)]
             if worker != "aggregated" and record.roles[0] == "disaggregation-mode" and record.roles[0] not in given:
@@ -255,10 +258,6 @@ def _recipe(source: Source, document: Node) -> list[Launch]:
             )
             found += launches(argv, context)
     return found
-
-
-def _is_off(node: Node) -> bool:
-    return yaml.scalar(node) in ("false", "False", "FALSE")
 
 
 # -- Akash: https://github.com/akash-network/provider/blob/main/cluster/kube/builder/workload.go
