@@ -190,7 +190,7 @@ def of_dependents(files: list[File]) -> dict[str, list[Mishap]]:
     for file in files if any("depends_on" in file.source.text for file in files) else ():
         for defined in file.services.values():
             fields = yaml.entries(defined[-1][1])
-            node = fields["depends_on"][1] if "depends_on" in fields else None
+            node = yaml.field(fields, "depends_on")
             for item in file.items(node) if node is not None else []:
                 name = yaml.scalar(item)
                 if name and name not in known and re.fullmatch(r"[\w.-]+", name):
@@ -199,7 +199,7 @@ def of_dependents(files: list[File]) -> dict[str, list[Mishap]]:
                 waits = yaml.entries(value)
                 if name not in known and re.fullmatch(r"[\w.-]+", name):
                     found.setdefault("", []).append(Mishap("no-service", yaml.span(file.source, key), name))
-                elif "condition" in waits and yaml.scalar(waits["condition"][1]) == "service_healthy":
+                elif yaml.scalar(yaml.field(waits, "condition")) == "service_healthy":
                     site = yaml.span(file.source, waits["condition"][1])
                     found.setdefault(name, []).append(Mishap("no-check", site, name))
     if "" in found and _is_included(files[0]):

@@ -76,11 +76,11 @@ def _launch(source: Source, engine: str, role: str, section: tuple[Node, Node], 
     given = {**top, **{name: pair for name, pair in own.items() if name not in _OF_THE_ROUTER}}
     site = yaml.span(source, section[0])
     argv: list[Word] = []
-    if "model" in given and yaml.is_scalar(given["model"][1]):
+    if yaml.is_scalar(yaml.field(given, "model")):
         argv.append(_word(source, given["model"][1]))
     argv += [Word(TracedText.of("--server_role"), site), Word(TracedText.of(role), site)]
     for name, option in _OF_THE_COMMAND.items():
-        if name in given and yaml.is_scalar(given[name][1]):
+        if yaml.is_scalar(yaml.field(given, name)):
             argv += [Word(TracedText.of(option), yaml.span(source, given[name][0])), _word(source, given[name][1])]
     keys = [pair for name, pair in given.items() if name != "model" and name not in _OF_THE_COMMAND]
     if keys:
@@ -100,7 +100,7 @@ def _facts(source: Source, own: yaml.Entries, top: yaml.Entries) -> dict[str, Va
             continue
         if yaml.text(source, value).flat != yaml.text(source, other[1]).flat:
             found[CONFLICT] = Variable(CONFLICT, yaml.text(source, key), yaml.span(source, value))
-    urls = yaml.items(own["urls"][1]) if "urls" in own else None
+    urls = yaml.items(yaml.field(own, "urls"))
     if urls:
         found[URLS] = Variable(URLS, TracedText.of(str(len(urls))), yaml.span(source, own["urls"][0]))
         count = own.get("num_instances")

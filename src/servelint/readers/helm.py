@@ -12,10 +12,10 @@ from servelint.core.text import EMPTY, TracedText
 from servelint.engines import entry
 from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
-from servelint.readers.kubernetes.objects import listed, section, string
+from servelint.readers.kubernetes.objects import listed, string
 from servelint.readers.registry import YAML, Format
 from servelint.syntax import templates, yaml
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def values(source: Source, document: Node, label: str = "", own: Own | None = No
                 chart = {**chart, "version": own.version}
             found += _of_chart(source, chart, root, path, own.chart if own is not None else None)
     if id(document) not in known:
-        found += helm_chart.of_unknown_chart(source, document, "", known, own)
+        found += helm_chart.of_unknown_chart(source, document, known, own)
     found += _of_objects(source, document)
     secrets = _secrets(source, document) if found else ()
     for launch in found:
@@ -918,7 +918,7 @@ def _application(source: Source, fields: Entries, neighbours: Neighbours, label:
             root, rest = (chart[1], file.partition("/")[2]) if file.startswith("$") else (chart[0], file)
             given += _data(neighbours.read(root + rest))
         for key in ("values", "valuesObject"):
-            node = helm[key][1] if key in helm else None
+            node = yaml.field(helm, key)
             if yaml.is_mapping(node):
                 given += _of_node(source, node)
             elif yaml.is_scalar(node):

@@ -432,27 +432,26 @@ def _beginnings() -> tuple[str, ...]:
     return ("-", "python", *[program + " " for start in starts for program in start.programs])
 
 
-def of_unknown_chart(source: Source, root: Node, path: str, without: set[int], own: Own | None) -> list[Launch]:
+def of_unknown_chart(source: Source, root: Node, without: set[int], own: Own | None) -> list[Launch]:
     """Read the launches in values of a chart that is not known.
 
     Args:
         source: The text.
         root: The values.
-        path: Where they stand.
         without: The ids of nodes that a known chart reads.
         own: The chart beside the values, None if they are for another one.
     """
-    return [launch for entry_ in _candidates(source, root, path, without) for launch in _of_entry(entry_, own)]
+    return [launch for entry_ in _candidates(source, root, without) for launch in _of_entry(entry_, own)]
 
 
 def is_candidate(source: Source, root: Node) -> bool:
     """Whether values hold an image with words beside it."""
-    return next(_candidates(source, root, "", set()), None) is not None
+    return next(_candidates(source, root, set()), None) is not None
 
 
-def _candidates(source: Source, root: Node, path: str, without: set[int]) -> Iterator[Entry]:
+def _candidates(source: Source, root: Node, without: set[int]) -> Iterator[Entry]:
     """The mappings with an image and a list of words."""
-    waiting: list[tuple[Node, Node, str, int]] = [(root, root, path, 0)]
+    waiting: list[tuple[Node, Node, str, int]] = [(root, root, "", 0)]
     left = _VISITS_AT_MOST
     times: dict[int, int] = {}
     while waiting and left > 0:

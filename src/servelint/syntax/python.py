@@ -415,7 +415,7 @@ class _Walk:
                     self.assign(item.optional_vars, given, scope)
             return self.block(node.body, scope)
         elif isinstance(node, ast.Try):
-            caught = any(_catches(handler.type, "TypeError") for handler in node.handlers)
+            caught = any(_catches_type_error(handler.type) for handler in node.handlers)
             self.caught += caught
             ended = self.block([*node.body, *node.orelse], scope)
             self.caught -= caught
@@ -1380,10 +1380,9 @@ _LEAVES = _Ended()
 """A loop ends: `break`."""
 
 
-def _catches(node: ast.expr | None, name: str) -> bool:
-    """Whether a handler names an exception."""
+def _catches_type_error(node: ast.expr | None) -> bool:
     names = node.elts if isinstance(node, ast.Tuple) else [node]
-    return any(isinstance(one, ast.Name) and one.id == name for one in names)
+    return any(isinstance(one, ast.Name) and one.id == "TypeError" for one in names)
 
 
 def _unescaped(text: str) -> str:

@@ -480,6 +480,18 @@ def entries(node: Node | None) -> Entries:
     return found
 
 
+def field(fields: Entries, key: str) -> Node | None:
+    """The value of a key; None where it is missing."""
+    return fields[key][1] if key in fields else None
+
+
+def section(fields: Entries, *path: str) -> Entries:
+    """The entries of a mapping some keys down; {} if there is none."""
+    for key in path:
+        fields = entries(field(fields, key))
+    return fields
+
+
 def _merge(node: Node, found: Entries, seen: set[int], place: Any) -> None:
     """Add the entries of a merge key to `found`; those already there win. `seen` stops alias bombs.
 

@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 from servelint.core.launch import Launch, OpenedFile, Variable
 from servelint.core.text import Piece, TracedText, unknown
-from servelint.readers.kubernetes.objects import File, hidden, listed, section, string
+from servelint.readers.kubernetes.objects import File, hidden, listed, string
 from servelint.syntax import yaml
-from servelint.syntax.yaml import Entries
+from servelint.syntax.yaml import Entries, section
 
 _NAME = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 _INJECTED = "<valueFrom>"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from servelint.core.launch import Launch, Nodes
 from servelint.core.numbers import whole_number
 from servelint.readers.kubernetes import runtime
-from servelint.readers.kubernetes.objects import File, Object, listed, section, string
+from servelint.readers.kubernetes.objects import File, Object, listed, string
 from servelint.syntax import yaml
-from servelint.syntax.yaml import Entries
+from servelint.syntax.yaml import Entries, section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

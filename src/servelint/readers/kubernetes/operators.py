@@ -26,13 +26,12 @@ from servelint.readers.kubernetes.objects import (
     kustomized,
     listed,
     option_tables,
-    section,
     string,
 )
 from servelint.syntax import yaml, yaml_values
 from servelint.syntax.placeholders import substituted
 from servelint.syntax.shell.words import split
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 from servelint.syntax.yaml_values import KUBERNETES
 
 

@@ -23,11 +23,10 @@ from servelint.readers.kubernetes.objects import (
     generator,
     listed,
     objects,
-    section,
     string,
 )
 from servelint.syntax import yaml
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -325,7 +324,7 @@ class _Kustomized:
         for item in operations:
             fields = yaml.entries(item)
             path = (string(fields, "path") or "").split("/")[1:]
-            value = fields["value"][1] if "value" in fields else None
+            value = yaml.field(fields, "value")
             steps = [step.replace("~1", "/").replace("~0", "~") for step in path]
             node = _put(node, steps, string(fields, "op") or "", value)
         return node

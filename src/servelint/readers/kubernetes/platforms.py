@@ -11,9 +11,9 @@ from servelint.engines.registry import ENGINES, Engine, called, started_by
 from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.kubernetes import environment, pods
-from servelint.readers.kubernetes.objects import File, Object, Overrides, joined_lists, listed, option_tables, section, string
+from servelint.readers.kubernetes.objects import File, Object, Overrides, joined_lists, listed, option_tables, string
 from servelint.syntax import yaml
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 
 _HUB = re.compile(r"(?:hf|huggingface)://")
 _NO_FIELD = re.compile(r"[a-z]+(?:[-_][a-z0-9]+)+")

@@ -29,12 +29,11 @@ from servelint.readers.kubernetes.objects import (
     listed,
     objects,
     own_images,
-    section,
     string,
 )
 from servelint.syntax import yaml, yaml_values
 from servelint.syntax.shell.words import split
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,13 +88,13 @@ class Pod:
     def containers(self) -> Iterator[tuple[str, Entries]]:
         """(name as launches show it, fields) of each container."""
         for key in _LISTS:
-            listed = yaml.items(self.fields[key][1]) if key in self.fields else None
+            listed = yaml.items(yaml.field(self.fields, key))
             for index, item in enumerate(listed or []):
                 if (fields := entries(item)) and self.file.once_more(item):
                     name = f"{self.path}.{key}.{string(fields, 'name') or index}"
                     yield from [(name, one) for one in _alternatives(self.file.source, item, fields)]
         for key in _SINGLE if not self.path.endswith(_ROUTERS) else ():
-            if key in self.fields and yaml.is_mapping(self.fields[key][1]) and self.file.once_more(self.fields[key][1]):
+            if yaml.is_mapping(yaml.field(self.fields, key)) and self.file.once_more(self.fields[key][1]):
                 yield f"{self.path}.{key}", entries(self.fields[key][1])
 
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from servelint.core.launch import Mishap
 from servelint.core.source import Source
 from servelint.readers.kubernetes import environment
-from servelint.readers.kubernetes.objects import HIDDEN, File, Object, entries, hidden, listed, section, string
+from servelint.readers.kubernetes.objects import HIDDEN, File, Object, entries, hidden, listed, string
 from servelint.syntax import yaml
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 
 _QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?\d+))?")
 _UNITS = {
@@ -130,7 +130,7 @@ def _variables(source: Source, fields: Entries) -> Iterator[Mishap]:
 def _words(source: Source, fields: Entries) -> Iterator[Mishap]:
     """A command that is one text, and a word that is a mapping: `- --port: 8000`."""
     for key in ("command", "args"):
-        node = fields[key][1] if key in fields else None
+        node = yaml.field(fields, key)
         if node is None or yaml.is_null(node):
             continue
         if yaml.is_scalar(node) and "{{" not in node.value:

@@ -71,14 +71,9 @@ def with_expressions(written: TracedText) -> TracedText:
 def optional(source: Source, fields: Entries, *names: str) -> TracedText | None:
     """The text of the first of several keys that holds a scalar."""
     for name in names:
-        if name in fields and yaml.scalar(fields[name][1]) is not None:
+        if yaml.scalar(yaml.field(fields, name)) is not None:
             return text(source, fields[name][1])
     return None
-
-
-def section(fields: Entries, name: str) -> Entries:
-    """The fields of a mapping under a key; none if there is no such mapping."""
-    return yaml.entries(fields[name][1]) if name in fields else {}
 
 
 def environment(source: Source, node: Node | None) -> Environment:
@@ -92,7 +87,7 @@ def environment(source: Source, node: Node | None) -> Environment:
     for item in listed[:_ITEMS_AT_MOST]:
         fields = yaml.entries(item)
         if (given := optional(source, fields, "name", "key")) is not None and given.value:
-            held = fields["value"][1] if "value" in fields else None
+            held = yaml.field(fields, "value")
             found[given.value] = Variable(given.value, _value(source, held), yaml.span(source, item))
         elif fields:
             found.update(environment(source, item))

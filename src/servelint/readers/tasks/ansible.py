@@ -23,7 +23,6 @@ from servelint.readers.tasks import (
     optional,
     run,
     scalars,
-    section,
     variables,
     verbatim,
     with_expressions,
@@ -32,7 +31,7 @@ from servelint.readers.tasks import (
 from servelint.readers.tasks.roles import BLOCKS
 from servelint.syntax import templates, yaml
 from servelint.syntax.shell.words import split
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 
 FORMAT = Format(
     "ansible",
@@ -108,7 +107,7 @@ def _installed(source: Source, task: Entries) -> list[tuple[str, Claims]]:
         folder = optional(source, fields, "virtualenv")
         pip = optional(source, fields, "executable")
         own = folder.shown if folder is not None else pip.shown.rpartition("/bin/")[0] if pip is not None else ""
-        listed = fields["name"][1] if "name" in fields else None
+        listed = yaml.field(fields, "name")
         if listed is None:
             return []
         named = [listed] if yaml.scalar(listed) is not None else scalars(listed)
@@ -167,7 +166,7 @@ def _line(source: Source, fields: Entries) -> list[Launch]:
     if "line" in fields:
         exec_start = re.match(r"[ \t]*ExecStart=", line.flat)
         line = line.cut(exec_start.end()) if exec_start is not None else EMPTY
-    elif yaml.scalar(fields["option"][1] if "option" in fields else None) != "ExecStart":
+    elif yaml.scalar(yaml.field(fields, "option")) != "ExecStart":
         return []
     if not line.known or not line.flat:
         return []
@@ -201,7 +200,7 @@ def _command(source: Source, name: str, task: Entries, module: str, kind: str, e
     if "argv" in given:
         context.site = Span(source, yaml.start(key), yaml.span(source, given["argv"][1]).end)
         return launches_of(words(source, given["argv"][1]), context)
-    node = value if yaml.scalar(value) is not None else given["cmd"][1] if "cmd" in given else None
+    node = value if yaml.scalar(value) is not None else yaml.field(given, "cmd")
     if node is None:
         return []
     written = _filled(source, node)
@@ -255,7 +254,7 @@ def _filled(source: Source, node: Node) -> TracedText:
 
 
 def _words(source: Source, fields: Entries, key: str) -> list[Word] | None:
-    if key in fields and yaml.scalar(fields[key][1]) is not None:
+    if yaml.scalar(yaml.field(fields, key)) is not None:
         return _summed(verbatim(source, fields[key][1])) or split(_filled(source, fields[key][1]))
     return words(source, fields[key][1]) if key in fields and yaml.items(fields[key][1]) is not None else None
 

@@ -13,10 +13,10 @@ from servelint.readers.commands import launches
 from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
-from servelint.readers.tasks import Claims, Environment, each, optional, run, scalars, script, section, text, variables, words
+from servelint.readers.tasks import Claims, Environment, each, optional, run, scalars, script, text, variables, words
 from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 
 SKYPILOT = Format(
     "skypilot",
@@ -72,7 +72,7 @@ _VENDORS = frozenset(("amd", "google", "intel", "nvidia", "tenstorrent"))
 def is_sky(_source: Source, document: Node) -> bool:
     """Whether a document is a SkyPilot task."""
     fields = yaml.entries(document)
-    scalar = "run" in fields and yaml.scalar(fields["run"][1]) is not None
+    scalar = yaml.scalar(yaml.field(fields, "run")) is not None
     return scalar and not _SKY.isdisjoint(fields) and "jobs" not in fields
 
 
@@ -147,7 +147,7 @@ def _accelerators(source: Source, wanted: Entries) -> tuple[TracedText | None, i
 def is_dstack(source: Source, document: Node) -> bool:
     """Whether a document is a run configuration of dstack."""
     fields = yaml.entries(document)
-    kind = yaml.scalar(fields["type"][1]) if "type" in fields else None
+    kind = yaml.scalar(yaml.field(fields, "type"))
     named = source.path.endswith((".dstack.yml", ".dstack.yaml"))
     own = not {"commands", "entrypoint", "init"}.isdisjoint(fields) or "replicas" in fields
     return (
@@ -310,7 +310,7 @@ def _sdl(source: Source, document: Node) -> list[Launch]:
 
 def _given(source: Source, fields: Entries, key: str) -> list[Word]:
     """The words of a list, or of a text; none where the key is missing."""
-    node = fields[key][1] if key in fields else None
+    node = yaml.field(fields, key)
     if node is None:
         return []
     return split(text(source, node)) if yaml.scalar(node) is not None else words(source, node)
