@@ -7,6 +7,8 @@ secrets are stored. A report that cannot be written in this way is not stored.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from servelint.core import bounds
 from servelint.core.finding import Edit, Finding, Fix, Related
@@ -16,11 +18,6 @@ from servelint.core.problem import Problem
 from servelint.core.result import Ignore, Report, Silenced
 from servelint.core.secrets import Redactions
 from servelint.core.source import Source, Span
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
 
 MAIN = -1
 """The place of the file itself among the answers."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
+from typing import Any
 
 from servelint.cli import options
 from servelint.cli.command import command
@@ -13,20 +15,13 @@ from servelint.core.numbers import counted
 from servelint.core.secrets import MASK, masked_value, without_in
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
-from servelint.engines.registry import ENGINES
+from servelint.engines.registry import ENGINES, Launcher
 from servelint.filters.masking import secrets_of, words
 from servelint.report import extent
 from servelint.report.clean import escapes
 from servelint.report.formats.json import branch_data, problem_data
 from servelint.report.formats.text import Painter, note_text
 from servelint.syntax.json import ARRAY, OBJECT, JsonNode
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from servelint.engines.registry import Launcher
 
 
 @command(

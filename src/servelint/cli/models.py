@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 
 from servelint.cli.command import Options, argument, command, fail, option
 from servelint.cli.output import print_stderr, write_file, write_stdout
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FILE = "servelint-models.json"
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from servelint.cli import options
 from servelint.cli.command import Options, command, fail, option
 from servelint.cli.launches import one_each, quoted
 from servelint.cli.options import Hardware, Inputs, LaunchOutput, SettingsOptions
 from servelint.cli.output import print_problems, print_stderr, write_json, write_stdout
+from servelint.core.launch import Word
 from servelint.core.secrets import masked_value, without_in
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
@@ -14,12 +17,6 @@ from servelint.engines.releases import requested
 from servelint.filters.masking import secrets_of, words
 from servelint.report.clean import clean, escapes
 from servelint.translate import Translation, targets, translate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from servelint.core.launch import Word
 
 
 class Target(Options, title="target"):

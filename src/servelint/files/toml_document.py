@@ -18,9 +18,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 Path = tuple["str | int", ...]
 """Keys from the outermost in; the elements of an array are numbered from 0."""

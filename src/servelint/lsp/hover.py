@@ -6,7 +6,9 @@ Markdown, a screenful at most. What is not known is left out.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from servelint import hardware
 from servelint.core.finding import SEVERITIES, Finding
@@ -29,11 +31,6 @@ from servelint.report.places import address
 from servelint.rules.pages import impacts
 from servelint.rules.ranges import describe
 from servelint.rules.rule import Rule
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
 
 _CHOICES_AT_MOST = 24
 _AT_MOST = 5

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.problem import Problem
@@ -24,10 +25,6 @@ from servelint.syntax import json as json_nodes
 from servelint.syntax.interpolation import interpolate, nothing
 from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, JsonNode, without_comments
 from servelint.syntax.shell.words import split
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 FORMAT = Format(
     "argv-json", 320, title="JSON recipes", about="argument lists and command lines: editor tasks, npm scripts", syntax=JSON

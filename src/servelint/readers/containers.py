@@ -6,22 +6,17 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from servelint.core.launch import NO_GPUS, Container, Launch, Mishap, OpenedFile, ReleaseClaim, Variable, Word
+from servelint.core.launch import NO_GPUS, Container, Launch, Mishap, OpenedFile, ReleaseClaim, Runtime, Variable, Word
 from servelint.core.numbers import is_whole
 from servelint.core.run import current
 from servelint.core.text import HOLE, TracedText, unknown
 from servelint.engines import entry, images
 from servelint.engines.catalog import load
 from servelint.engines.products import product
-from servelint.engines.registry import ENGINES
+from servelint.engines.registry import ENGINES, Wrapper
 from servelint.readers import commands
 from servelint.readers.context import CommandContext, site_of, span_of
 from servelint.syntax.shell.words import split
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.core.launch import Runtime
-    from servelint.engines.registry import Wrapper
 
 TOOLS = frozenset(("docker", "podman", "nerdctl", "apptainer", "singularity", "docker-compose", "podman-compose"))
 

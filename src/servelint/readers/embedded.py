@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from copy import copy
+from typing import Any
 
 from servelint.core.launch import Branch, Container, Launch, Mishap, Port, Probe, ReleaseClaim, Runtime, Variable, Word
 from servelint.core.run import current
@@ -13,10 +14,6 @@ from servelint.core.text import HOLE, Piece, TracedText
 from servelint.readers.registry import JSON, YAML, recognise
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Node
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _RECORDS = (Branch, Variable, ReleaseClaim, Container, Mishap, Runtime, Port, Probe)
 

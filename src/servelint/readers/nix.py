@@ -6,11 +6,13 @@ An expression is known where it names what the file binds once to a text or a nu
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from servelint.core.launch import Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText, unknown
 from servelint.engines import ENGINES, entry
+from servelint.engines.registry import Engine
 from servelint.files.siblings import Neighbours
 from servelint.readers import hcl
 from servelint.readers.commands import launches, script_launches
@@ -18,12 +20,6 @@ from servelint.readers.context import CommandContext, named
 from servelint.readers.registry import Format
 from servelint.syntax import units
 from servelint.syntax.shell.recipe import joined
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from servelint.engines.registry import Engine
 
 FORMAT = Format(
     "nix",

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 from servelint.core.launch import Launch, ReleaseClaim, Variable
 from servelint.core.problem import Problem
@@ -23,11 +25,6 @@ from servelint.readers.context import CommandContext
 from servelint.readers.registry import Format
 from servelint.syntax import json as json_nodes
 from servelint.syntax.shell.words import split
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 FORMAT = Format(
     "notebook",

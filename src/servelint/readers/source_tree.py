@@ -14,12 +14,9 @@ from servelint.core.source import Source, Span
 from servelint.core.text import HOLE, TracedText
 from servelint.engines import images
 from servelint.engines.registry import ENGINES
+from servelint.files.siblings import Neighbours
 from servelint.readers import prepared
 from servelint.readers.installs import RELEASE, repositories
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.files.siblings import Neighbours
 
 _ABOVE_AT_MOST = 6
 """Folders above a file in which a tree is looked for."""

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from servelint.core.data import load_data
 from servelint.rules.compile import every_rule
 from servelint.rules.load import rule_folder
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
 
 _WORD = re.compile(r"[a-z][a-z0-9]*")
 _QUOTED = re.compile(r'"([^"]{16,})"')

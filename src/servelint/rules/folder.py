@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 from servelint.core.problem import Problem
 from servelint.core.source import Source
@@ -18,11 +20,6 @@ from servelint.rules.load import schema_folder
 from servelint.rules.rule import Rule
 from servelint.syntax import yaml, yaml_values
 from servelint.syntax.yaml import Node
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
 
 _MAX_SIZE = 1 << 20
 _MAX_NODES = 10_000

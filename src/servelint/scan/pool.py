@@ -6,17 +6,13 @@ must see the repositories under the same paths.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from functools import partial
 from itertools import islice
 
 from servelint.parallel import ENDED, run_tasks
 from servelint.scan import repository
 from servelint.scan.job import Done, Job, Unit
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def run_processes(units: Iterable[Unit], job: Job, count: int) -> Generator[tuple[Unit, Done], None, None]:

@@ -9,18 +9,25 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
 
 from servelint.core.source import Source, Span
 from servelint.core.text import Piece, TracedText
 from servelint.syntax import yaml
 from servelint.syntax.templates import BARE_ELSE, CLOSE, ELSE, OPEN, REPEATS, VALUE, Action, alone, filled, scan, unfolded
-from servelint.syntax.yaml import GAP, PERHAPS, is_collection, is_mapping, is_scalar, is_sequence
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from servelint.syntax.yaml import CollectionNode, Entries, MappingNode, Node, ScalarNode
+from servelint.syntax.yaml import (
+    GAP,
+    PERHAPS,
+    CollectionNode,
+    Entries,
+    MappingNode,
+    Node,
+    ScalarNode,
+    is_collection,
+    is_mapping,
+    is_scalar,
+    is_sequence,
+)
 
 _INDENT = re.compile(r"\b(n?)indent\s+(\d+)")
 _RUN = tuple([chr(0xE000 + number) for number in range(64)])

@@ -7,13 +7,10 @@ optional.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import pairwise
 
 from servelint.core.text import EMPTY, Piece, TracedText, unknown
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 OPEN, ELSE, CLOSE, SILENT, VALUE = "open", "else", "close", "silent", "value"
 """What an action does: it starts, divides or ends a part that may stand there or not, writes nothing, or writes something."""

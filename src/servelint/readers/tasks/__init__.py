@@ -6,22 +6,18 @@ This module has what their readers share: texts with expressions, environments, 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Source
 from servelint.core.text import TracedText, unknown
+from servelint.files.siblings import Neighbours
 from servelint.readers.commands import script_launches
 from servelint.readers.context import CommandContext
 from servelint.readers.installs import installed
 from servelint.syntax import yaml
 from servelint.syntax.templates import expression
 from servelint.syntax.yaml import Entries, Node
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from servelint.files.siblings import Neighbours
 
 _EXPRESSION = re.compile(r"\$?\{\{(?!\{)[^\n]{0,300}?\}\}|(?<![${\w\\%])\{[A-Za-z_]\w*\}(?!\})")
 """`${{ matrix.model }}`, `{{ model }}`, and `{model}` of templates; a shell leaves the last as it is written."""
