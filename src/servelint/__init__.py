@@ -12,17 +12,7 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.api import (
-        Finding,
-        Launch,
-        Report,
-        Settings,
-        SettingsFiles,
-        check,
-        check_command,
-        find_launches,
-        plan_memory,
-    )
+    from servelint.api import Finding, Launch, Report, Settings, SettingsFiles, check, check_command, find_launches, plan_memory
 
 __all__ = ["Finding", "Launch", "Report", "Settings", "SettingsFiles", "check", "check_command", "find_launches", "plan_memory"]
 

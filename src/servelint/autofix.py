@@ -52,8 +52,7 @@ def mend(
             tried, since = set(), len(fixed)  # what did not go may go now
             continue
         tried.add(_key(finding))
-        done = attempt(source, before, finding, settings, neighbours)
-        if done is not None:
+        if (done := attempt(source, before, finding, settings, neighbours)) is not None:
             source, before = done
             fixed.append(finding)
             tried.discard(_key(finding))

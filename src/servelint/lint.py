@@ -97,8 +97,7 @@ def check_in_parallel(
 
     if cache is not None:
         for number, path in enumerate(found):
-            known = _known(path, asked, named, undecided, cache)
-            if known is not None:
+            if (known := _known(path, asked, named, undecided, cache)) is not None:
                 keep(number, known)
     left = [number for number in range(len(found)) if number not in reports]
     count = parallel.processes(len(left))
@@ -289,7 +288,8 @@ def add_source(
         what = f"servelint failed on this file, which is a bug: {type(error).__name__}: {error}"
         report.errors.append(Problem(source.path, what, own=True))
         return
-    for problem in _once([*reading.problems, *run.problems, *run.images()]):
+    problems = [*reading.problems, *run.problems, *run.images()]
+    for problem in {repr(problem): problem for problem in problems}.values():  # each once
         if problem.limit and problem.path != source.path:
             problem.note = "always"  # another file, which was named for its sake: this one is read
         (report.notes if problem.note in ("always", "unjudged") else report.errors).append(problem)
@@ -316,10 +316,6 @@ def _judged(launch: Launch, settings: Settings, undecided: bool) -> Judged:
         for one in found.unresolved:
             one.text, one.why = (without(masked_value("", text), secrets) for text in (one.text, one.why))
     return found
-
-
-def _once(problems: list[Problem]) -> list[Problem]:
-    return list({repr(problem): problem for problem in problems}.values())
 
 
 def settle(report: Report) -> None:

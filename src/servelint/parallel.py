@@ -111,8 +111,7 @@ def run_tasks(
             for pipe, (worker, (one, tried)) in busy.items():
                 if pipe not in ready:
                     continue
-                answer = worker.receive()
-                if answer is not None:
+                if (answer := worker.receive()) is not None:
                     yield one, answer[0]
                     continue
                 workers.remove(worker)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from servelint.core.launch import Launch
 from servelint.core.settings import Settings
@@ -10,10 +11,6 @@ from servelint.core.source import Source, Span
 from servelint.judge.judging import judge
 from servelint.readers import read
 from servelint.rules.rule import Rule
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 OPEN, CLOSE = "\u27e6", "\u27e7"
 """The marks around the expected place, `⟦ ⟧`."""
@@ -24,8 +21,7 @@ def faults(rule: Rule, written: dict[str, Any]) -> list[str]:
     found: list[str] = []
     for kind in ("bad", "good"):
         for number, example in enumerate(written["examples"][kind], start=1):
-            said = _fault(rule, example, expected=kind == "bad")
-            if said is not None:
+            if (said := _fault(rule, example, expected=kind == "bad")) is not None:
                 found.append(f"{kind} example {number}: {said}")
     return found
 

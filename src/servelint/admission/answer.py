@@ -76,8 +76,7 @@ def answer(body: bytes, rules: Rules, path: str = "") -> Answer:
     except RefusedError as error:
         return refusal(error.status, str(error))
     terms = rules.policy.of(request, path)
-    skipped = _not_judged(request, rules.policy, terms)
-    if skipped is not None:
+    if (skipped := _not_judged(request, rules.policy, terms)) is not None:
         return _answered(request, skipped, [])
     try:
         return _judged(request, terms, rules.settings(request))

@@ -141,11 +141,7 @@ TERMS: dict[str, tuple[tuple[str, ...], str, str]] = {
         ALLOW,
         "what happens to an object that could not be judged: an error in servelint, or a timeout",
     ),
-    "owned": (
-        (SKIP, JUDGE),
-        SKIP,
-        "whether an object is judged if its controller is judged, such as the pods of a Deployment",
-    ),
+    "owned": ((SKIP, JUDGE), SKIP, "whether an object is judged if its controller is judged, such as the pods of a Deployment"),
 }
 """Key to (values, default, description)."""
 
@@ -219,7 +215,7 @@ class _Reader:
         for name, (choices, _, _) in TERMS.items():
             if name not in fields:
                 continue
-            written = self.text(fields[name][1])
+            written = yaml.scalar(fields[name][1])
             if written in choices:
                 found[name] = written
             else:
@@ -255,7 +251,7 @@ class _Reader:
             return {}
         found: dict[str, str] = {}
         for name, (_, value) in yaml.entries(node).items():
-            written = self.text(value)
+            written = yaml.scalar(value)
             if written is None:
                 self.wrong(value, f'the pattern of label {name} is not a text: write "*" for any value')
             else:
@@ -265,8 +261,7 @@ class _Reader:
     def texts(self, node: Node, key: str) -> tuple[str, ...]:
         found: list[str] = []
         for item in self.items(node, f"{key} is a list of texts"):
-            written = self.text(item)
-            if written:
+            if written := yaml.scalar(item):
                 found.append(written)
             else:
                 self.wrong(item, f"an element of {key} is not a text")
@@ -292,9 +287,6 @@ class _Reader:
         if len(fields) < len(node.value):
             self.wrong(node, f"a key of {what} is there twice, or is not a text")
         return {name: pair for name, pair in fields.items() if name in known}
-
-    def text(self, node: Node) -> str | None:
-        return yaml.scalar(node)
 
     def wrong(self, node: Node, message: str) -> None:
         span = yaml.span(self.source, node)

@@ -29,8 +29,7 @@ def rules(policy: str | None, settings: str | None) -> tuple[Rules, list[Problem
     files = SettingsFiles(isolated=settings is None, file=settings)
     governing, _ = files.governing("object.yaml")
     problems += files.problems
-    folders = files.rule_folders()
-    if folders:
+    if folders := files.rule_folders():
         from servelint.rules import folder
 
         problems += [problem for path in folders for problem in folder.load(path).problems]

@@ -284,10 +284,7 @@ class Workers:
         with there:
             # not a process of asyncio: up to Python 3.12.3 one that is cancelled before its pipes are connected never ends
             process = subprocess.Popen(  # noqa: S603 - this very program
-                [sys.executable, "-c", _PROGRAM, self._words],
-                stdin=there.fileno(),
-                stdout=there.fileno(),
-                env=environment(),
+                [sys.executable, "-c", _PROGRAM, self._words], stdin=there.fileno(), stdout=there.fileno(), env=environment()
             )
         worker = Worker(process, self._ended)
         up = False

@@ -372,8 +372,7 @@ def serve_command(
         notes += _own_drafts(options)
     if method is not None:
         _speculate(options, method, num_speculative_tokens, draft)
-    settings = Settings(gpu=gpu, gpu_count=gpu_count)
-    notes += _mended(options, settings, trust_remote_code)
+    notes += _mended(options, Settings(gpu=gpu, gpu_count=gpu_count), trust_remote_code)
     tokens = 0 if method is None else num_speculative_tokens
     return ServeCommand(engine, release, model, method, tokens, tuple(options.argv()), options.env, tuple(notes))
 
@@ -412,8 +411,7 @@ def _own_drafts(options: ServeOptions) -> list[Note]:
         Refused: the release cannot draft with them.
     """
     own = drafts.own_drafts(options.model)
-    why = drafts.refusal(options.engine, options.release, options.model, own)
-    if why is not None:
+    if (why := drafts.refusal(options.engine, options.release, options.model, own)) is not None:
         text, source = why
         raise Refused(options.engine, options.release, options.model, [Note(text, "", (source,) if source else ())])
     if ENGINES[options.engine].repository_options and not re.search(r"(?i)\bmtp\b", options.model):

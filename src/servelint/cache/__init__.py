@@ -14,12 +14,9 @@ from servelint.cache import context
 from servelint.cache.store import AT_MOST, Store, Unusable, user_key
 from servelint.core.digest import content_digest
 from servelint.core.result import Report
+from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours, digest
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.core.settings import Settings
 
 FOLDER = ".servelint_cache"
 

@@ -10,15 +10,12 @@ import json
 import os
 import sys
 import time
+from collections.abc import Iterator
 from functools import lru_cache
 
 from servelint.core.data import PACKAGE, active, own_folder
 from servelint.core.digest import SIZE, content_digest
 from servelint.core.settings import Settings
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _FORMAT = 1
 """Raise it when the format of an entry changes."""

@@ -7,6 +7,8 @@ secrets are stored. A report that cannot be written in this way is not stored.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from servelint.core import bounds
 from servelint.core.finding import Edit, Finding, Fix, Related
@@ -16,11 +18,6 @@ from servelint.core.problem import Problem
 from servelint.core.result import Ignore, Report, Silenced
 from servelint.core.secrets import Redactions
 from servelint.core.source import Source, Span
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
 
 MAIN = -1
 """The place of the file itself among the answers."""
@@ -122,11 +119,8 @@ class _Writer:
             None if fix is None else [fix.title, fix.safe, [[self._span(one.span), one.text] for one in fix.edits], fix.note],
             self._launch(finding.launch),
             finding.assumption,
-            self._branches(finding.branches),
+            [[self._span(one.span), one.taken, one.assumed] for one in finding.branches],
         ]
-
-    def _branches(self, branches: tuple[Branch, ...]) -> Any:
-        return [[self._span(one.span), one.taken, one.assumed] for one in branches]
 
     def _launch_data(self, launch: Launch) -> Any:
         claim = launch.release
@@ -179,8 +173,7 @@ def decode(text: str, main: Source, answer: Callable[[int], Source]) -> Report:
         main: The file.
         answer: Gives a file beside it, by its number among the answers; a new object for each call.
     """
-    data = json.loads(text)
-    return _Reader(data, main, answer).report()
+    return _Reader(json.loads(text), main, answer).report()
 
 
 class _Reader:

@@ -225,7 +225,6 @@ def _read(path: str, parse: Callable[[str], list[T]]) -> list[T]:
 
 
 def _write(text: str, path: str | None) -> int:
-    problem = write_text(text, path)
-    if problem is not None:
+    if (problem := write_text(text, path)) is not None:
         fail(f"{path}: {problem}")
     return 0

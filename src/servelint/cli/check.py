@@ -45,9 +45,7 @@ class GateOptions(Options, title="baseline and trust"):
         "--changed-since", metavar="REV", help="report only what the changes since a git revision touch"
     )
     trusted_suppressions: str | None = option(
-        "--trusted-suppressions",
-        choices=("base", "head"),
-        help="base: only suppressions of --base count (default: head)",
+        "--trusted-suppressions", choices=("base", "head"), help="base: only suppressions of --base count (default: head)"
     )
     base: str | None = option("--base", metavar="REV", help="the trusted git revision (default: that of --changed-since)")
     no_inline_ignore: bool = flag("--no-inline-ignore", help="report findings despite ignore comments")
@@ -58,9 +56,7 @@ class Requirement(ExitStatus, title="failing"):
     """Which findings, and what was not judged, make the exit status 1."""
 
     require: str | None = option(
-        "--require",
-        choices=("judged", "decided"),
-        help="exit with 1 if a launch was not fully judged, or decided",
+        "--require", choices=("judged", "decided"), help="exit with 1 if a launch was not fully judged, or decided"
     )
 
 

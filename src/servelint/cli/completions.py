@@ -96,8 +96,7 @@ def of_command(context: click.Context, one: Command, incomplete: str) -> list[Co
     """Return the subcommands and the options that begin so; the options of an engine where `explain` names one."""
     if not incomplete.startswith("-"):
         return [CompletionItem(name, help=text) for name, text in one.summaries() if name.startswith(incomplete)]
-    catalog = _catalog(context.params.get("topic"))
-    if catalog is not None:
+    if (catalog := _catalog(context.params.get("topic"))) is not None:
         return [CompletionItem(name) for name in catalog.spellings() if name.startswith(incomplete)]
     options = [option for option in one.params if isinstance(option, click.Option)]
     return [CompletionItem(name, help=option.help) for option in options for name in option.opts if name.startswith(incomplete)]

@@ -236,12 +236,7 @@ def _anchors(compared: Compared) -> int:
             return 0
         write_stdout(
             alarm(
-                compared.engine,
-                compared.release,
-                compared.path,
-                base=compared.base,
-                cap=compared.cap,
-                texts=not compared.brief,
+                compared.engine, compared.release, compared.path, base=compared.base, cap=compared.cap, texts=not compared.brief
             )
         )
     except HarvestError as error:

@@ -228,8 +228,7 @@ def _restore_signals() -> None:
         if stream is not None:  # closed by the parent
             stream.flush()
     for name in ("SIGPIPE", "SIGXFSZ"):
-        number = getattr(signal, name, None)
-        if number is not None:
+        if (number := getattr(signal, name, None)) is not None:
             signal.signal(number, signal.SIG_DFL)
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
+from typing import Any
 
 from servelint.cli import options
-from servelint.cli.command import Options, command, flag
-from servelint.cli.options import Inputs, SettingsOptions, Versions
+from servelint.cli.command import command
+from servelint.cli.options import Inputs, LaunchOutput, SettingsOptions, Versions
 from servelint.cli.output import print_problems, print_stderr, write_json, write_stdout
 from servelint.core.launch import Launch, Word, difference
 from servelint.core.numbers import counted
 from servelint.core.secrets import MASK, masked_value, without_in
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
-from servelint.engines.registry import ENGINES
+from servelint.engines.registry import ENGINES, Launcher
 from servelint.filters.masking import secrets_of, words
 from servelint.report import extent
 from servelint.report.clean import escapes
@@ -21,29 +23,15 @@ from servelint.report.formats.json import branch_data, problem_data
 from servelint.report.formats.text import Painter, note_text
 from servelint.syntax.json import ARRAY, OBJECT, JsonNode
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from servelint.engines.registry import Launcher
-
-
-class OutputOptions(Options, title="output"):
-    """How the launches are printed."""
-
-    format: str = options.format_option("text", "json")
-    show_secrets: bool = flag("--show-secrets", help="print keys and tokens as they are written")
-
 
 @command(
     "launches",
-    *(Inputs, Versions, SettingsOptions, OutputOptions),
+    *(Inputs, Versions, SettingsOptions, LaunchOutput),
     about="List every launch with its engine, release, arguments and environment.",
     notes="exit status: 0 success, 2 wrong usage or a file that could not be read, 3 an error in servelint\nitself",
     examples=["servelint launches deploy/", "servelint launches --format json compose.yml"],
 )
-def run(inputs: Inputs, versions: Versions, settings: SettingsOptions, writing: OutputOptions) -> int:
+def run(inputs: Inputs, versions: Versions, settings: SettingsOptions, writing: LaunchOutput) -> int:
     """Print the launches."""
     settings_files = options.settings(inputs, versions, settings, writing, judging=False)
     report = options.lint(inputs, settings_files)
@@ -171,8 +159,7 @@ def config_data(launch: Launch) -> dict[str, Any]:
     (config,) = configs(launch, [release] if release is not None else [])
     reading = config.reading
     data: dict[str, Any] = {}
-    positional = ENGINES[launch.engine].dialect.positional
-    if positional and reading.arguments.positionals:
+    if (positional := ENGINES[launch.engine].dialect.positional) and reading.arguments.positionals:
         data[positional] = config.operand("model").value
     for name, setting in reading.arguments.settings.items():
         option = setting.option

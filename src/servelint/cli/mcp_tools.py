@@ -49,8 +49,7 @@ _CHARACTERS_AT_MOST = 100_000
 
 Paths = Annotated[list[str], Field(description="Files and folders. Default: the folders of the server")]
 Text = Annotated[
-    str | None,
-    Field(description="The content of a file that is not saved yet, or a command line; instead of paths"),
+    str | None, Field(description="The content of a file that is not saved yet, or a command line; instead of paths")
 ]
 Filename = Annotated[str, Field(description="The path of the text: it decides the format, and the files next to it are read")]
 Versions = Annotated[dict[str, str], Field(description='Engine to release, where a file pins none: {"vllm": "0.27.1"}')]
@@ -221,8 +220,7 @@ class Tools:
                         add_source(report, source, own, beside(name, own), undecided=undecided)
                 except TooLong:
                     report.errors.append(Problem(name, bounds.TIME.message, limit=True))
-        faults = [*map(str, files.problems), *files.faults]
-        if faults:
+        if faults := [*map(str, files.problems), *files.faults]:
             raise click.UsageError("\n".join(faults))
         report.errors[:0] = files.rule_problems()
         return report

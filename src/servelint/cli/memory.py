@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from servelint import memory
 from servelint.cli import options
 from servelint.cli.command import Options, command, flag, option
 from servelint.cli.launches import one_each
-from servelint.cli.options import Hardware, Inputs, SettingsOptions
+from servelint.cli.options import Hardware, Inputs, OutputOptions, SettingsOptions
 from servelint.cli.output import print_problems, print_stderr, write_json, write_stdout
 from servelint.core.launch import Launch
+from servelint.core.result import Report
 from servelint.core.secrets import without, without_in
 from servelint.core.settings import Settings
 from servelint.engines import ENGINE_NAMES
@@ -20,13 +23,7 @@ from servelint.memory.plan import FITS, OOM_RISK, REFUSED, UNKNOWN, MemoryPlan
 from servelint.report.clean import clean, clean_lines
 from servelint.report.formats.json import problem_data
 from servelint.report.memory import plan_data, plan_text, table_text, what_if_data, with_hint
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from servelint.core.result import Report
-    from servelint.settings.files import SettingsFiles
+from servelint.settings.files import SettingsFiles
 
 
 class Planning(Options, title="plan"):
@@ -38,12 +35,6 @@ class Planning(Options, title="plan"):
         choices=("max-model-len", "max-num-seqs", "gpu"),
         help="find the largest value that fits, or the smallest GPU",
     )
-
-
-class OutputOptions(Options, title="output"):
-    """How the plans are printed."""
-
-    format: str = options.format_option("text", "json")
 
 
 @command(

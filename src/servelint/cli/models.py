@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 
 from servelint.cli.command import Options, argument, command, fail, option
 from servelint.cli.output import print_stderr, write_file, write_stdout
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FILE = "servelint-models.json"
 
@@ -84,8 +81,7 @@ def _add(wanted: Added) -> int:
         print_stderr(f"servelint: {_why(error)}")
         return 2
     found = {"servelint-models": 1, "models": dict(sorted(every.items()))}
-    wrong = write_file(wanted.file, (json.dumps(found, indent=1) + "\n").encode())
-    if wrong is not None:
+    if (wrong := write_file(wanted.file, (json.dumps(found, indent=1) + "\n").encode())) is not None:
         print_stderr(f"servelint: {wanted.file}: {wrong}")
         return 2
     rows = sources.of_entry(entry)

@@ -138,6 +138,19 @@ def format_option(*formats: str) -> Any:
     return option("--format", choices=formats, default=formats[0], help=f"output format (default: {formats[0]})")
 
 
+class OutputOptions(Options, title="output"):
+    """How an answer is printed."""
+
+    format: str = format_option("text", "json")
+
+
+class LaunchOutput(Options, title="output"):
+    """How launches are printed."""
+
+    format: str = format_option("text", "json")
+    show_secrets: bool = flag("--show-secrets", help="print keys and tokens as they are written")
+
+
 def color_option(what: str) -> Any:
     """Declare `--color`. what: what is coloured."""
     return option("--color", choices=COLORS, default=AUTO, help=f"colour {what} (default: {AUTO})")
@@ -187,8 +200,7 @@ def _warn_of_releases(layer: Layer) -> None:
 
     value = layer.values.get("engine-versions")
     for engine, release in (value.value if value is not None else {}).items():
-        warning = unlisted_note(engine, release)
-        if warning:
+        if warning := unlisted_note(engine, release):
             print_stderr(f"servelint: {warning}")
 
 

@@ -141,8 +141,7 @@ def use_color(stream: TextIO, choice: str = AUTO) -> bool:
         return choice == ALWAYS
     if os.environ.get("NO_COLOR"):
         return False
-    forced = os.environ.get("FORCE_COLOR")
-    if forced:
+    if forced := os.environ.get("FORCE_COLOR"):
         return forced.lower() not in ("0", "false")
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 

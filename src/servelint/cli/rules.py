@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import textwrap
+from typing import Any
 
 from servelint.cli import options
 from servelint.cli.command import Options, argument, command, fail, flag, option
@@ -19,10 +20,6 @@ from servelint.report.clean import clean, clean_lines
 from servelint.rules.load import every, rule_folder
 from servelint.rules.ranges import describe
 from servelint.settings.files import SettingsFiles
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class NotFound(Exception):

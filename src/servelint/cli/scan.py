@@ -99,8 +99,7 @@ def run(
     _refuse_contradictions(sources, running, writing)
     settings_files = options.settings(sources, rules, hardware, own, ending)
     settings = options.settings_of(settings_files)
-    problems = [*settings_files.problems, *settings_files.rule_problems()]
-    if problems:
+    if problems := [*settings_files.problems, *settings_files.rule_problems()]:
         return options.report_problems(problems)
     from servelint.scan import job
 

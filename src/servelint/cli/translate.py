@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from servelint.cli import options
-from servelint.cli.command import Options, command, fail, flag, option
+from servelint.cli.command import Options, command, fail, option
 from servelint.cli.launches import one_each, quoted
-from servelint.cli.options import Hardware, Inputs, SettingsOptions
+from servelint.cli.options import Hardware, Inputs, LaunchOutput, SettingsOptions
 from servelint.cli.output import print_problems, print_stderr, write_json, write_stdout
+from servelint.core.launch import Word
 from servelint.core.secrets import masked_value, without_in
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
@@ -14,12 +17,6 @@ from servelint.engines.releases import requested
 from servelint.filters.masking import secrets_of, words
 from servelint.report.clean import clean, escapes
 from servelint.translate import Translation, targets, translate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from servelint.core.launch import Word
 
 
 class Target(Options, title="target"):
@@ -29,16 +26,9 @@ class Target(Options, title="target"):
     release: str | None = option("--release", metavar="RELEASE", help="its release (default: the newest)")
 
 
-class OutputOptions(Options, title="output"):
-    """How the translations are printed."""
-
-    format: str = options.format_option("text", "json")
-    show_secrets: bool = flag("--show-secrets", help="print keys and tokens as they are written")
-
-
 @command(
     "translate",
-    *(Inputs, Target, Hardware, SettingsOptions, OutputOptions),
+    *(Inputs, Target, Hardware, SettingsOptions, LaunchOutput),
     about="Print the nearest launch of another engine, and what changes meaning or has no counterpart.",
     notes="exit status: 0 all carries over, 1 not all does, 2 wrong usage or a file that could not be read",
     examples=[
@@ -46,7 +36,7 @@ class OutputOptions(Options, title="output"):
         "servelint translate --to vllm=0.33.0 --command 'text-generation-launcher --model-id a/b'",
     ],
 )
-def run(inputs: Inputs, target: Target, hardware: Hardware, settings: SettingsOptions, writing: OutputOptions) -> int:
+def run(inputs: Inputs, target: Target, hardware: Hardware, settings: SettingsOptions, writing: LaunchOutput) -> int:
     """Print the translations."""
     engine, release = _target_of(target)
     settings_files = options.settings(inputs, hardware, settings, judging=False)

@@ -3,39 +3,27 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from servelint.cli import options
 from servelint.cli.command import Options, command, fail, option
-from servelint.cli.options import Hardware, Inputs, SettingsOptions
+from servelint.cli.options import Hardware, Inputs, OutputOptions, SettingsOptions
 from servelint.cli.output import plural, print_problems, print_stderr, write_json, write_stdout
 from servelint.core.finding import Finding
+from servelint.core.result import Report
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
 from servelint.engines.releases import requested
-from servelint.memory.plan import UNKNOWN
+from servelint.memory.plan import UNKNOWN, MemoryPlan
 from servelint.report.clean import clean
+from servelint.settings.files import SettingsFiles
 from servelint.upgrade import ChangedDefault, Upgrade, upgrade
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from servelint.core.result import Report
-    from servelint.memory.plan import MemoryPlan
-    from servelint.settings.files import SettingsFiles
 
 
 class Target(Options, title="target"):
     """Which release the launches move to."""
 
     to: str = option("--to", metavar="ENGINE=RELEASE", needed=True, help="the release to upgrade to, such as vllm=0.33.0")
-
-
-class OutputOptions(Options, title="output"):
-    """How the changes are printed."""
-
-    format: str = options.format_option("text", "json")
 
 
 @command(

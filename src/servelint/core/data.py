@@ -147,8 +147,7 @@ def read_json(path: str) -> Any:
         with open(path, encoding="utf-8") as file:
             return json.load(file)
     except (OSError, ValueError) as error:
-        used = active()
-        if used is None or not path.startswith(used.folder + os.sep):
+        if (used := active()) is None or not path.startswith(used.folder + os.sep):
             raise
         raise DataError(f"{path} cannot be read ({error}); run servelint engines update --rollback") from None
 

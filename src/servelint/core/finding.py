@@ -221,8 +221,7 @@ class Effect:
     def _variables(self) -> dict[str, str | None]:
         found: dict[str, str | None] = {}
         for name, variable in self.launch.env.items():
-            other = self._env.get(name, name)
-            if other is not None:
+            if (other := self._env.get(name, name)) is not None:
                 found[other] = self._shown(variable.value) if variable.value is not None else None
         return found
 

@@ -102,8 +102,7 @@ class Run:
         Raises:
             TooMuchWork: The run has made more of them than it may.
         """
-        meter = self._meter
-        if meter is not None:
+        if (meter := self._meter) is not None:
             meter.left -= pieces
             if meter.left < 0:
                 raise TooMuchWork

@@ -25,15 +25,13 @@ _CHARACTERS_A_PIECE = 100
 
 def spend(characters: int) -> None:
     """Count characters that are read one by one as work of the current run."""
-    run = current()
-    if run is not None:
+    if (run := current()) is not None:
         run.spend(characters // _CHARACTERS_A_PIECE)
 
 
 def _spend_on(pieces: tuple[Piece, ...]) -> None:
     """Count what is made of pieces as work of the current run."""
-    run = current()
-    if run is not None:
+    if (run := current()) is not None:
         count = len(pieces)
         run.spend(count if count < _MANY else count + sum([len(piece.text) for piece in pieces]) // _CHARACTERS_A_PIECE)
 
@@ -318,8 +316,7 @@ class TracedText:
         parts: list[TracedText] = []
         done = 0
         for match in pattern.finditer(self.flat):
-            made = make(match)
-            if made is not None:
+            if (made := make(match)) is not None:
                 parts += [self.cut(done, match.start()), made]
                 done = match.end()
         return TracedText.join([*parts, self.cut(done)]) if parts else self

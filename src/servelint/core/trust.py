@@ -108,8 +108,7 @@ class Trust:
 
     def below(self, folder: str) -> list[str]:
         """The files at any depth of a folder, sorted; links to folders are not followed."""
-        base = self._base_of(folder)
-        if base is not None:
+        if (base := self._base_of(folder)) is not None:
             return base.below(folder)
         return sorted([os.path.join(here, name) for here, _, names in os.walk(folder) for name in names])
 

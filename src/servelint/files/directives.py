@@ -122,8 +122,7 @@ def _read(source: Source, match: re.Match[str]) -> GpuComment:
             _take_gpu(comment, said.group(2), place)
         else:
             _take_count(comment, said.group(2), place)
-    times = re.compile(_TIMES).match(source.text, at, end)
-    if times is not None:
+    if (times := re.compile(_TIMES).match(source.text, at, end)) is not None:
         number = times.group(2) or times.group(3)
         place = Span(source, times.start(1), times.end(1))
         comment.wrong.append((place, f"{times.group(1)} says nothing here", f"write gpu-count={number}"))

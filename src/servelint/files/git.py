@@ -104,8 +104,7 @@ def since(revision: str, folder: str = ".") -> Changes:
         return _untracked(Changes(top, None), tracked=True)  # before the first commit all is new
     commit = _commit(revision, folder)
     why = f"HEAD and {revision!r} have no merge base; a shallow clone lacks it (fetch-depth: 0 fetches all)"
-    base = _line_of(folder, "merge-base", commit, "HEAD", why=why)
-    return against(top, base)
+    return against(top, _line_of(folder, "merge-base", commit, "HEAD", why=why))
 
 
 def against(top: str, base: str) -> Changes:
@@ -234,8 +233,7 @@ def _parse(diff: bytes, into: Changes) -> None:
             if line.startswith(b"rename") and old is not None:
                 into.gone.add(old)
         elif line.startswith(b"+++ "):
-            name = _name(line[4:])
-            if name is not None:
+            if (name := _name(line[4:])) is not None:
                 change = into.files.setdefault(name, FileChange(old))
             elif old is not None:
                 change = None

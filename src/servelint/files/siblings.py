@@ -5,16 +5,13 @@ from __future__ import annotations
 import codecs
 import os
 import re
+from collections.abc import Callable, Sequence
 
 from servelint.core import bounds, safe_open
 from servelint.core.digest import content_digest
 from servelint.core.problem import Problem
 from servelint.core.source import Source
 from servelint.files.project import Refused
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 def from_disk(path: str) -> bytes | None:

@@ -18,9 +18,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 Path = tuple["str | int", ...]
 """Keys from the outermost in; the elements of an array are numbered from 0."""
@@ -234,8 +232,7 @@ class _Scan:
 
     def _string(self, start: int) -> int:
         for pattern in _STRINGS:
-            match = pattern.match(self.text, start)
-            if match is not None:
+            if (match := pattern.match(self.text, start)) is not None:
                 return match.end()
         raise ValueError(f"no string at {start}")
 

@@ -196,8 +196,7 @@ class _Reader:
             self.wrong(findings[1] if findings is not None else root, '"findings" is a list of entries')
             return
         for item in findings[1].items:
-            entry = self.entry(item)
-            if entry is not None:
+            if (entry := self.entry(item)) is not None:
                 self.into.entries.append(entry)
 
     def entry(self, node: JsonNode) -> Entry | None:
@@ -214,8 +213,7 @@ class _Reader:
             elif isinstance(value.value, str):
                 texts[name] = value.value
         texts.setdefault("launch", "")
-        missing = [name for name in _TEXTS if name not in node.members and name != "launch"]
-        if missing:
+        if missing := [name for name in _TEXTS if name not in node.members and name != "launch"]:
             self.wrong(node, f"the entry has no {' and no '.join(missing)}")
         count = self.count(node)
         day, day_span = self.day(node)
@@ -293,8 +291,7 @@ def match(report: Report, baseline: Baseline, asked: SettingsSource, today: date
     for entry in baseline.entries:
         by_key[entry.key].append(entry)
     for finding, made in list(left.values()):
-        same = next((one for one in by_key[made.key] if open_[one]), None)
-        if same is not None:
+        if (same := next((one for one in by_key[made.key] if open_[one]), None)) is not None:
             take(finding, same)
     checked, broken, launches = _places(report, folder)
     paths = {path for path, _ in launches}
@@ -307,8 +304,7 @@ def match(report: Report, baseline: Baseline, asked: SettingsSource, today: date
     # an entry whose launch still exists has not moved: its finding was fixed
     gone = [one for one in baseline.entries if open_[one] and (one.path, one.launch) not in launches and known_of(one)]
     for finding, made in list(left.values()):
-        former = _moved_from(made, [one for one in gone if open_[one]], paths)
-        if former is not None:
+        if (former := _moved_from(made, [one for one in gone if open_[one]], paths)) is not None:
             take(finding, former)
             found.moved.setdefault(former, finding)
     for finding in report.findings:

@@ -136,8 +136,7 @@ class _File:
         data = self.changes.before(old) if old is not None else None
         if old is None or data is None:
             return None
-        path = self.changes.full(old)
-        folder = os.path.dirname(path)
+        folder = os.path.dirname(self.changes.full(old))
         source = decode(self.source.path, data)
         return read(source, Neighbours(folder, folder, self._fetch)).launches if isinstance(source, Source) else []
 
@@ -146,8 +145,7 @@ class _File:
         place = self.changes.place(path)
         if place is None or path.endswith("/"):
             return self._disk(path)
-        change = self.changes.files.get(place)
-        if change is None and place not in self.changes.gone:
+        if self.changes.files.get(place) is None and place not in self.changes.gone:
             return self._disk(path)
         return self.changes.before(place)
 

@@ -53,8 +53,7 @@ def _masked(finding: Finding, values: tuple[str, ...]) -> Finding:
     new = copy(finding)
     new.message, new.advice, new.label = (without(text, values) for text in (finding.message, finding.advice, finding.label))
     new.related = [Related(one.span, without(one.message, values)) for one in finding.related]
-    fix = finding.fix
-    if fix is not None:
+    if (fix := finding.fix) is not None:
         new.fix = Fix(without(fix.title, values), fix.safe, fix.edits, note=fix.note, effect=fix.effect)
     return new
 

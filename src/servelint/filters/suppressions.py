@@ -63,25 +63,18 @@ def _comments(report: Report, trust: Trust) -> Iterator[Suppression]:
     found: dict[tuple[str, int], tuple[Ignore, list[Finding], bool]] = {}
     for source in report.sources:
         for comment in ignores(source):
-            found[(source.path, comment.span.start)] = (
-                comment,
-                [],
-                trust.believes_comment(comment.span, comment.lines),
-            )
+            found[(source.path, comment.span.start)] = (comment, [], trust.believes_comment(comment.span, comment.lines))
     for one in report.silenced:
         span = one.comment.span
         comment, hidden, trusted = found.get((span.source.path, span.start), (one.comment, [], True))
-        if not any(_same(one.finding, other) for other in hidden):
+        key = (one.finding.rule, one.finding.span, one.finding.message)
+        if key not in [(other.rule, other.span, other.message) for other in hidden]:
             hidden.append(one.finding)
         found[(span.source.path, span.start)] = (comment, hidden, trusted and one.trusted)
     for (path, start), (comment, hidden, trusted) in sorted(found.items(), key=lambda item: item[0]):
         what = ", ".join([pattern for pattern, _ in comment.patterns])
         reason = comment.span.text.partition("]")[2].strip()
         yield Suppression(COMMENT, what, path, *comment.span.source.position(start), reason, hidden, trusted)
-
-
-def _same(one: Finding, other: Finding) -> bool:
-    return (one.rule, one.span, one.message) == (other.rule, other.span, other.message)
 
 
 def _entries(known: list[tuple[Finding, Entry]]) -> Iterator[Suppression]:

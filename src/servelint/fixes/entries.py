@@ -57,8 +57,7 @@ def entry_removal(key: Span, value: Span | None) -> Edit | None:
 def variable_removal(name: str, site: Span) -> Edit | None:
     """The edit that takes a variable's definition away, with its line where it has one to itself."""
     source = site.source
-    whole_object = _object_of(name, site)
-    if whole_object is not None:
+    if (whole_object := _object_of(name, site)) is not None:
         return _item_removal(whole_object)
     line = source.position(site.start)[0]
     start, text = source.line_starts[line - 1], source.line_text(line)
@@ -67,8 +66,7 @@ def variable_removal(name: str, site: Span) -> Edit | None:
         return _whole(source, line, line)
     listed = re.fullmatch(rf"(?P<indent>\s*)-\s+name:\s*[\"']?{name}[\"']?\s*(?:#.*)?", text)
     if listed is not None:
-        follows = source.line_text(line + 1)
-        value = re.fullmatch(r"(\s*)value:\s*[^|>&*!\s].*", follows)
+        value = re.fullmatch(r"(\s*)value:\s*[^|>&*!\s].*", source.line_text(line + 1))
         if value is None or len(value[1]) <= len(listed["indent"]) or _indent(source.line_text(line + 2)) >= len(value[1]):
             return None
         return _whole(source, line, line + 1)
@@ -118,10 +116,8 @@ def _item_removal(item: Span) -> Edit | None:
     line = source.position(item.start)[0]
     lead = text[source.line_starts[line - 1] : item.start]
     if re.fullmatch(r"\s*-\s+", lead):
-        last = source.position(item.end - 1)[0]
-        return _whole(source, line, last)
-    after = re.match(r"\s*,\s*", text[item.end :])
-    if after is not None:
+        return _whole(source, line, source.position(item.end - 1)[0])
+    if (after := re.match(r"\s*,\s*", text[item.end :])) is not None:
         return Edit(Span(source, item.start, item.end + after.end()), "")
     lead = text[max(0, item.start - _NEAR) : item.start].rstrip()
     before = item.start - min(item.start, _NEAR) + len(lead.removesuffix(",").rstrip()) if lead.endswith(",") else item.start
@@ -186,8 +182,7 @@ def _next(source: Source, line: int, step: int) -> str:
     """The next line, up or down, that is neither blank nor a comment; "" at the end."""
     line += step
     while 1 <= line <= len(source.line_starts):
-        text = source.line_text(line).rstrip()
-        if text and not text.lstrip().startswith("#"):
+        if (text := source.line_text(line).rstrip()) and not text.lstrip().startswith("#"):
             return text
         line += step
     return ""

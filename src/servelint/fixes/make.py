@@ -36,8 +36,7 @@ def of_rule(fix: dict[str, Any], config: Config, at: list[str], fill: Callable[[
             maker.rename(name, fill(str(other)))
         if "positional" in fix:
             maker.move_first(fix["positional"])
-        deleted = [maker.delete(name) for name in fix.get("delete", [])]
-        if deleted and not any(deleted):
+        if (deleted := [maker.delete(name) for name in fix.get("delete", [])]) and not any(deleted):
             return None
     except _Refused:
         return None
@@ -159,8 +158,7 @@ class _Maker:
             joined = texts
             if len(texts) == 2 and len(anchor) == 1 and "=" in anchor[0].text.flat and anchor[0].text.flat.startswith("--"):
                 joined = ["=".join(texts)]
-            found = addition(self.command, anchor, joined)
-            if found is not None:
+            if (found := addition(self.command, anchor, joined)) is not None:
                 edit, before = found
                 same = next((one for one in self.edits if one.span == edit.span), None)
                 if same is not None:
@@ -187,8 +185,7 @@ class _Maker:
         if head == "env":
             self.rename_variable(rest, other)
             return
-        node = entries.member(self.config.reading, name)
-        if node is not None:
+        if (node := entries.member(self.config.reading, name)) is not None:
             span = node[0].content.written
             if span is None:
                 raise _Refused
@@ -347,8 +344,7 @@ class _Maker:
 
     def _setting(self, name: str) -> Setting | None:
         """The option that an operand names, also where the operand is the engine's reading of it."""
-        found = self.config.setting(name)
-        if found is not None or not name.startswith("effective."):
+        if (found := self.config.setting(name)) is not None or not name.startswith("effective."):
             return found
         text = self.config.operand(name).text
         every = self.config.reading.arguments.every if text is not None else []

@@ -81,8 +81,7 @@ def removal(command: Command, words: list[Word]) -> Edit | None:
     if any(gap is None for gap in inner):
         return None
     first, last = spans[0], spans[-1]
-    whole = _lines(source, first, last)
-    if whole is not None:
+    if (whole := _lines(source, first, last)) is not None:
         return Edit(whole, "")
     if any(gap is None or re.fullmatch(_GAP, gap) is None for gap in inner):
         return None
@@ -179,8 +178,7 @@ def _item_start(source: Source, place: Span) -> str:
 
 
 def _dash(source: Source, place: Span) -> bool:
-    line = source.position(place.start)[0]
-    lead = source.text[source.line_starts[line - 1] : place.start]
+    lead = source.text[source.line_starts[source.position(place.start)[0] - 1] : place.start]
     return re.fullmatch(r"[ \t]*(?:-[ \t]+)+", lead) is not None
 
 

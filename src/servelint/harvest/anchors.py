@@ -677,10 +677,7 @@ def subject(rule: dict[str, Any]) -> Subject:
     return Subject(rule_words(rule), found)
 
 
-_SPELLED = {
-    "model.architecture": ("architecture", "architectures", "model_arch", "arch"),
-    "model.type": ("model_type",),
-}
+_SPELLED = {"model.architecture": ("architecture", "architectures", "model_arch", "arch"), "model.type": ("model_type",)}
 
 
 def _limits(when: Any) -> dict[str, set[str | None]]:
@@ -747,8 +744,7 @@ def cited(citation: Citation, rule: dict[str, Any], source: Source, texts: Itera
         if printing:
             return unique(printing)[:MOST]
         functions = {word for word in _WORD.findall(citation.says) if "_" in word or word != word.lower()}
-        named = [one for one in known if one.function.rpartition(".")[2] in functions]
-        if named:
+        if named := [one for one in known if one.function.rpartition(".")[2] in functions]:
             return _best(named, words)
         declared = [one for one in known if one.kind == "assign" and one.outcome.partition(" ")[0].rstrip(":") in words]
         messages = [one for one in known if one.kind in ("raise", "log")]
@@ -812,8 +808,7 @@ def unique(found: Iterable[Statement]) -> list[Statement]:
 
 def _best(found: list[Statement], words: frozenset[str], least: int = 0) -> list[Statement]:
     """The statements that name most of what a rule is about; refusals before the rest."""
-    elements = [one for one in found if one.kind == "element" and one.words & words]
-    if elements:
+    if elements := [one for one in found if one.kind == "element" and one.words & words]:
         owners = {(one.function, one.outcome.partition(" has ")[0]) for one in elements}
         found = [
             one

@@ -404,8 +404,7 @@ def try_out() -> None:
         if type(found) is not type(own) or (own and not found):
             raise data.DataError(f"{name} has no table where servelint {data.VERSION} has one")
     for engine in ENGINES:
-        loaded = catalog.load(engine)
-        if loaded is not None:
+        if (loaded := catalog.load(engine)) is not None:
             loaded.table(len(loaded.releases) - 1).options()
         releases.newest(engine)
     for rule in load.rules():

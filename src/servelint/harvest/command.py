@@ -222,12 +222,10 @@ def _add(path: str, engine: str, snapshots: list[dict[str, Any]], *, shown: bool
         known = {release: store.snapshot_of(catalog, release) for release in catalog["releases"]}
     known.update({snapshot["release"]: snapshot for snapshot in snapshots})
     ordered = sorted(known.values(), key=lambda snapshot: sort_key(snapshot["release"]))
-    merged = store.merge(engine, ordered, patches(engine))
-    store.write(path, merged)
+    store.write(path, store.merge(engine, ordered, patches(engine)))
     compile_file(path)
     _list(os.path.join(os.path.dirname(path), "releases.json"), engine, [snapshot["release"] for snapshot in snapshots])
-    newest = ordered.index(known[snapshots[-1]["release"]])
-    if newest and shown:
+    if (newest := ordered.index(known[snapshots[-1]["release"]])) and shown:
         print("\n".join(store.difference(ordered[newest - 1], ordered[newest])))
     print(f"{path}: {len(ordered)} releases, {ordered[0]['release']} to {ordered[-1]['release']}", file=sys.stderr)
 

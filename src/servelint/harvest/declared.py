@@ -122,8 +122,7 @@ class Reader:
         found = {}
         for declared in parser.declared:
             if declared.names and declared.names[0].startswith("-"):
-                option = self.option(declared)
-                found[canonical(declared.names)] = option
+                found[canonical(declared.names)] = self.option(declared)
         return found
 
     def positionals(self, parser: Parser) -> list[dict[str, Any]]:
@@ -145,16 +144,14 @@ class Reader:
         option.update(self._kind(declared, action, kwargs))
         if option["kind"] not in ("flag", "toggle"):
             self._values(declared, kwargs, option, own)
-            linked = self.link(declared)
-            if linked is not None:
+            if (linked := self.link(declared)) is not None:
                 option["json"] = linked
         default = kwargs.get("default", MISSING)
         if default is MISSING and option["kind"] == "flag" and action in ("store_true", "store_false"):
             default = action == "store_false"
         elif default is MISSING:
             default = UNKNOWN if action in ("help", "version") else None
-        literal = plain(default)
-        if literal is not UNKNOWN and literal != _SUPPRESS:
+        if (literal := plain(default)) is not UNKNOWN and literal != _SUPPRESS:
             option["default"] = literal
         if kwargs.get("required") is True:
             option["required"] = True
@@ -166,8 +163,7 @@ class Reader:
             option["deprecated"] = " ".join(str(help_text).split()) if noted else True
         if declared.exclusive is not None:
             option["exclusive"] = declared.exclusive
-        dest = kwargs.get("dest", MISSING)
-        if dest is not MISSING and dest != _dest(declared.names):
+        if (dest := kwargs.get("dest", MISSING)) is not MISSING and dest != _dest(declared.names):
             option["dest"] = plain(dest)
         return option
 
@@ -219,8 +215,7 @@ class Reader:
             self.program.report(f"{declared.names}: type {kwargs.get('type')!r} is not known")
         elif name != "str":
             option["type"] = name
-        choices = kwargs.get("choices")
-        if choices is not None:
+        if (choices := kwargs.get("choices")) is not None:
             literal = plain(self.program.call(list, [choices]) if not isinstance(choices, (list, tuple)) else choices)
             if literal is UNKNOWN:
                 self.program.report(f"{declared.names}: choices are not known")

@@ -351,8 +351,7 @@ def _from_html(project: str, text: str, address: str) -> list[IndexFile]:
     base = urllib.parse.urljoin(address, parser.base or "")
     found: list[IndexFile] = []
     for link in parser.links:
-        href = link.get("href")
-        if href:
+        if href := link.get("href"):
             url, _, fragment = urllib.parse.urljoin(base, href).partition("#")
             filename = urllib.parse.unquote(urllib.parse.urlsplit(url).path.rpartition("/")[2])
             sha256 = fragment.removeprefix("sha256=") if fragment.startswith("sha256=") else None

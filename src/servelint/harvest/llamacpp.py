@@ -79,11 +79,9 @@ def _signs(text: str, start: int) -> Iterator[tuple[int, str]]:
     at = start
     while at < len(text):
         sign = text[at]
-        if sign in "\"'/R":
-            match = _SKIPPED.match(text, at)
-            if match is not None:
-                at = match.end()
-                continue
+        if sign in "\"'/R" and (match := _SKIPPED.match(text, at)) is not None:
+            at = match.end()
+            continue
         if sign in "(){}[],":
             yield at, sign
         at += 1
@@ -131,8 +129,7 @@ def function(text: str, name: str) -> str | None:
     """The body of the first function defined under a name, without its braces."""
     for match in re.finditer(rf"\b{re.escape(name)}\s*\(", text):
         end = closing(text, match.end() - 1)
-        opened = re.compile(r"\s*(?:const\s*)?\{").match(text, end + 1)
-        if opened is not None:
+        if (opened := re.compile(r"\s*(?:const\s*)?\{").match(text, end + 1)) is not None:
             return text[opened.end() : closing(text, opened.end() - 1)]
     return None
 
@@ -328,8 +325,7 @@ class _Source:
     def _named(self, name: str) -> list[str]:
         """The texts that a function of one text compares it with, where it throws for any other."""
         for text in self.files.values():
-            body = function(text, name)
-            if body is not None:
+            if (body := function(text, name)) is not None:
                 plain = re.sub(r"\b(?:else|if|return)\b|==|[(){};\s]|\b[A-Z][A-Z0-9_]+\b", " ", re.split(r"\bthrow\b", body)[0])
                 closed = body.count("throw") == 1 and re.search(r"\bthrow\b[^;]*;\s*$", body) is not None
                 variables = set(plain.split()) - {f'"{one}"' for one in literals(body)}
@@ -340,8 +336,7 @@ class _Source:
         """The texts of `if (value == "a") {...} else if (...) {...} else { throw ...; }` where that is all of the body."""
         found: list[str] = []
         rest = body.strip()
-        copy = re.match(rf"(?:const\s+)?std::string\s*&?\s*(\w+)\s*=\s*{value}\s*;\s*", rest)
-        if copy is not None:
+        if (copy := re.match(rf"(?:const\s+)?std::string\s*&?\s*(\w+)\s*=\s*{value}\s*;\s*", rest)) is not None:
             value, rest = copy.group(1), rest[copy.end() :]
         while True:
             match = re.match(r"(?:else\s+)?if\s*\(", rest)
@@ -372,12 +367,10 @@ class _Source:
 
     def cache_types(self) -> list[str]:
         """The texts that `--cache-type-k` and similar options take."""
-        listed = initializer(self.arg, "kv_cache_types")
-        if listed is not None:
+        if (listed := initializer(self.arg, "kv_cache_types")) is not None:
             return [name.lower() for name in re.findall(r"GGML_TYPE_(\w+)", listed)]
         for text in self.files.values():
-            body = function(text, "kv_cache_type_from_str")
-            if body is not None:
+            if (body := function(text, "kv_cache_type_from_str")) is not None:
                 return re.findall(r"==\s*\"(\w+)\"", body)
         return []
 
@@ -421,8 +414,7 @@ def _consequence(option: dict[str, Any], parts: list[str], body: str) -> None:
         option["refuses"] = prefix + "".join(said)
         return
     said = [*literals(body), *(" ".join(literals(part)) for part in parts[1:] if not _LAMBDA.match(part))]
-    warned = next((text for text in said if _DEPRECATED.search(text)), None)
-    if warned is not None:
+    if (warned := next((text for text in said if _DEPRECATED.search(text)), None)) is not None:
         option["deprecated"] = warned.strip()
 
 

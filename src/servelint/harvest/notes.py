@@ -54,8 +54,7 @@ def available(path: str) -> dict[str, list[str]]:
     )
     if not good:
         raise HarvestError(f'{path}: expected an object such as {{"vllm": ["0.34.0"]}}')
-    unknown = sorted(set(data) - {one.id for one in ENGINES.values() if one.harvested})
-    if unknown:
+    if unknown := sorted(set(data) - {one.id for one in ENGINES.values() if one.harvested}):
         raise HarvestError(f"{path}: {unknown[0]!r} is not an engine with a catalog")
     found: dict[str, list[str]] = data
     return found
@@ -235,8 +234,7 @@ def new_releases(
             left.append(f"- {error}")
             continue
         known = catalog(engine)
-        wanted = missing(known["releases"], releases)
-        for release in wanted:
+        for release in missing(known["releases"], releases):
             progress(f"{engine} {release}: harvesting")
             sections.append(_one(engine, release, catalog, add, open_source, known_anchors, cap, texts, rules))
     if known_anchors:

@@ -19,16 +19,7 @@ from typing import Any, Protocol
 
 from servelint.harvest.evaluate import calls, classes, expressions, statements
 from servelint.harvest.evaluate.builtin import STANDARD, Scope
-from servelint.harvest.evaluate.values import (
-    UNBOUND,
-    UNKNOWN,
-    Class,
-    External,
-    Field,
-    Member,
-    Raised,
-    Undecided,
-)
+from servelint.harvest.evaluate.values import UNBOUND, UNKNOWN, Class, External, Field, Member, Raised, Undecided
 from servelint.harvest.sources import Tree
 
 _STEPS = 2_000_000  # statements and expressions for one value asked for: far more than any start-up code needs
@@ -45,10 +36,7 @@ class Program:
     """The modules of one release. `report` gets what had to be left undecided."""
 
     def __init__(
-        self,
-        tree: Text,
-        externals: Mapping[str, Any] | None = None,
-        report: Callable[[str], None] | None = None,
+        self, tree: Text, externals: Mapping[str, Any] | None = None, report: Callable[[str], None] | None = None
     ) -> None:
         self.tree = tree
         self.externals = {**STANDARD, **(externals or {})}
@@ -71,8 +59,7 @@ class Program:
     def _load(self, dotted: str) -> Module | None:
         base = dotted.replace(".", "/")
         for path in (f"{base}.py", f"{base}/__init__.py"):
-            text = self.tree.read(path)
-            if text is not None:
+            if (text := self.tree.read(path)) is not None:
                 try:
                     return Module(self, dotted, path, ast.parse(text))
                 except (SyntaxError, ValueError) as error:
@@ -84,8 +71,7 @@ class Program:
         """What a dotted name stands for: `vllm.config.CacheConfig`, a module, an External where the tree does not hold it."""
         if dotted in self.externals:
             return self.externals[dotted]
-        module = self.module(dotted)
-        if module is not None:
+        if (module := self.module(dotted)) is not None:
             return module
         parent, _, name = dotted.rpartition(".")
         holder = self.module(parent) if parent else None
@@ -174,8 +160,7 @@ class Module:
 
     def resolve(self, name: str) -> Any:
         """What a top-level name stands for, through re-exports: Class, Function, Module, a plain value, External, UNKNOWN."""
-        dotted = f"{self.name}.{name}"
-        if dotted in self.program.externals:
+        if (dotted := f"{self.name}.{name}") in self.program.externals:
             return self.program.externals[dotted]
         if name not in self._values:
             self._values[name] = UNKNOWN  # where a name depends on itself
@@ -183,8 +168,7 @@ class Module:
         return self._values[name]
 
     def _find(self, name: str) -> Any:
-        nodes = self._bound.get(name)
-        if nodes:
+        if nodes := self._bound.get(name):
             found = self.program.guarded(lambda: statements.top_level(self, name, nodes))
             if found is not UNBOUND:
                 return found
@@ -192,8 +176,7 @@ class Module:
         if inner is not None:
             return inner
         if name != "__getattr__" and "__getattr__" in self._bound:
-            getter = self.resolve("__getattr__")
-            return self.program.call(getter, [name])
+            return self.program.call(self.resolve("__getattr__"), [name])
         for star in self._bound.get("*", []):
             if isinstance(star, ast.ImportFrom):
                 found = self.program.module(self.absolute(star))

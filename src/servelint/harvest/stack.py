@@ -86,8 +86,7 @@ def _row(engine: str, release: str, uploads: Dates, dates: Dates) -> dict[str, s
     files = opened(engine, release)
     found = requirements(files.get(METADATA, ""), engine)
     day = uploads[release]
-    asked = found.get("transformers")
-    if asked is not None and not asked.startswith("=="):
+    if (asked := found.get("transformers")) is not None and not asked.startswith("=="):
         low, high = (_newest(dates, asked, day + by) for by in (-_BEFORE, _AFTER))
         low = low or _newest(dates, asked, day)  # the release asks for one that had just come
         if low is not None and high is not None:

@@ -66,8 +66,7 @@ def snapshot_of(catalog: dict[str, Any], release: str) -> Snapshot:
     snapshot["positionals"] = positionals["list"] if positionals is not None else []
     snapshot["json"] = {}
     for name, part in catalog["json"].items():
-        extra = pick(part["extra"])
-        if extra is not None:
+        if (extra := pick(part["extra"])) is not None:
             snapshot["json"][name] = {"extra": extra["value"], "keys": table(part["keys"])}
             if "dashes" in extra:
                 snapshot["json"][name]["dashes"] = extra["dashes"]

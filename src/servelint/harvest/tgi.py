@@ -99,8 +99,7 @@ def _option(
         option["type"] = held + ("-list" if "value_delimiter" in attributes else "")
     elif held != "String":
         report(f"--{name}: a value of the type {kind} is not known")
-    default = literal(attributes.get("default_value", ""))
-    if default is not None:
+    if (default := literal(attributes.get("default_value", ""))) is not None:
         option["default"] = _NUMBERS.get(held, str)(default)
     return option
 

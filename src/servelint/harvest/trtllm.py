@@ -98,11 +98,9 @@ def _called(call: ast.Call) -> str:
 def _declarations(module: Module, decorators: list[ast.expr]) -> Iterator[tuple[str, ast.Call, Module]]:
     """("option" or "argument", call, its module) in order, those that a decorator of the tree's own applies among them."""
     for decorator in decorators:
-        if isinstance(decorator, ast.Call):
-            name = _called(decorator)
-            if name == "argument" or name.endswith("option"):
-                yield name if name == "argument" else "option", decorator, module
-                continue
+        if isinstance(decorator, ast.Call) and ((name := _called(decorator)) == "argument" or name.endswith("option")):
+            yield name if name == "argument" else "option", decorator, module
+            continue
         applied = module.value(decorator.func if isinstance(decorator, ast.Call) else decorator)
         if isinstance(applied, Function) and isinstance(applied.node, ast.FunctionDef):
             for node in ast.walk(applied.node):
@@ -201,8 +199,7 @@ class _Declaration:
             return
         name = ast.unparse(given.func if isinstance(given, ast.Call) else given)
         known = {"str": None, "click.STRING": None, "click.INT": "int", "click.FLOAT": "float", "click.BOOL": "bool"}
-        kind = known.get(name, name)
-        if kind is not None:
+        if (kind := known.get(name, name)) is not None:
             option["type"] = kind
 
 
@@ -239,8 +236,7 @@ def _file_keys(program: Program, serve: str) -> tuple[dict[str, Any], dict[str, 
             names.update({kind: words} if words else {})
         for key, body in found.entries[_CONFIG]["keys"].items():
             body["backends"] = [backend]
-            known = entries.get(_CONFIG, {"keys": {}})["keys"].get(key)
-            if known is not None:
+            if (known := entries.get(_CONFIG, {"keys": {}})["keys"].get(key)) is not None:
                 known["backends"].append(backend)
         for entry, body in found.entries.items():
             kept = entries.setdefault(entry, body)
@@ -275,12 +271,11 @@ _TAKEN = re.compile(r"llm_args\.pop\(['\"](\w+)")
 class _Fields(JsonOptions):
     """The fields of the pydantic classes of the LLM API."""
 
-    def policy(self, cls: Class, how: str, name: str) -> str:
+    def policy(self, cls: Class, _how: str, _name: str) -> str:
         """What happens to an unknown key. A class that is not pydantic's is called with the keys as arguments.
 
         An extract says `unknown` where it does not have all keys of a class.
         """
-        del how, name
         lineage = self.program.lineage(cls)
         for base in lineage:
             given = next((one for one in map(_extra, base.node.body) if one), "") if isinstance(base, Class) else ""

@@ -62,8 +62,7 @@ def complete(
 
     `before` is the last analysis that had launches, and `neighbours` are the files beside the text's.
     """
-    lead = cursor.directive(analysis.source, offset)
-    if lead is not None:
+    if (lead := cursor.directive(analysis.source, offset)) is not None:
         return _directives(analysis, offset, lead["text"])
     typed = typed_at(analysis, offset, before, neighbours)
     if typed is None or "\n" in typed.span.text:
@@ -146,8 +145,7 @@ def _values(typed: Typed, view: LaunchView) -> list[Item]:
         return []
     items: list[Item] = []
     for number, choice in enumerate(view.choices(option)):
-        written = _written(choice, typed)
-        if written is not None:
+        if (written := _written(choice, typed)) is not None:
             entry = _choice(choice, number, f"value of {option.long_name}", default=str(option.default) == choice)
             items.append(Item(entry, "value", typed.span, written))
     return items
@@ -233,8 +231,7 @@ def _fields(typed: Typed, view: LaunchView) -> list[Item]:
 
 
 def _field_choices(body: dict[str, Any]) -> list[Any]:
-    choices = body.get("choices")
-    if choices:
+    if choices := body.get("choices"):
         return [one for one in choices if one is not None]
     kinds = body.get("type", "any")
     return [True, False] if "bool" in ([kinds] if isinstance(kinds, str) else kinds) else []
@@ -250,8 +247,7 @@ def _quote(typed: Typed) -> str:
     if inner.quoted:
         span = text.span(inner.start - 1, inner.start)
         return span.text if span is not None else ""
-    first = text.flat.find('"')
-    if first != -1:
+    if (first := text.flat.find('"')) != -1:
         span = text.span(first, first + 1)
         return span.text if span is not None else ""
     if text.flat and text.span(0, 1) is None:
@@ -284,8 +280,7 @@ def _assigned(typed: Typed) -> str:
     if rest.lstrip("\"' ")[:1] in _SIGNS or re.search(r"[\"']?name[\"']?:[ \t]*[\"']?$", lead):
         return typed.after.strip("=: ")
     quoted = lead[-1:] in ("'", '"')
-    inside = max(lead.rfind("["), lead.rfind("{"))
-    if inside != -1 and lead[inside] == "{":
+    if (inside := max(lead.rfind("["), lead.rfind("{"))) != -1 and lead[inside] == "{":
         return typed.after or ("" if quoted else ": ")
     if typed.after.endswith(": "):
         return typed.after
@@ -423,8 +418,7 @@ def _short(option: Option, spelling: str) -> str:
     """What an option takes in a few words: its choices are offered once it is written."""
     if not option.takes_value:
         return "off" if spelling in option.negatives else "switch"
-    taken = reference.takes(option, spelling, most=4)
-    return taken.partition(", also ")[0]
+    return reference.takes(option, spelling, most=4).partition(", also ")[0]
 
 
 def _documented(option: Option, spelling: str, catalog: Catalog) -> str:
@@ -447,8 +441,7 @@ def _directives(analysis: Analysis, offset: int, lead: str) -> list[Item]:
     """
     source = analysis.source
     for pattern, entries in ((_RULE, _rules), (_GPU, _gpus), (_FIRST, _forms)):
-        found = pattern.match(lead)
-        if found is not None:
+        if (found := pattern.match(lead)) is not None:
             rest = _NAME.match(source.text, offset)
             span = Span(source, offset - len(found["name"]), rest.end() if rest is not None else offset)
             return [Item(entry, "value", span, entry.label) for entry in entries(analysis)]

@@ -96,8 +96,7 @@ def here(finding: Finding, source: Source) -> Span:
     used = next((one.span for one in finding.related if one.span.source is source), None)
     if used is not None:
         return used
-    launch = finding.launch
-    if launch is not None and launch.site.source is source:
+    if (launch := finding.launch) is not None and launch.site.source is source:
         return _first_line(source, launch.site.start, launch.site.end)
     return _first_line(source, 0, len(source.text))
 

@@ -72,8 +72,7 @@ class Standing:
                 continue
             if now < start:
                 pieces.append((was, now, start - now))
-            cut = max(0, end - now)
-            if cut < length:
+            if (cut := max(0, end - now)) < length:
                 pieces.append((was + cut, now + cut + moved, length - cut))
         joined = pieces[:1]
         for was, now, length in pieces[1:]:

@@ -53,11 +53,7 @@ _ITEM_KINDS = {
     "variable": types.CompletionItemKind.Variable,
     "tag": types.CompletionItemKind.Constant,
 }
-_SYMBOL_KINDS = {
-    "launch": types.SymbolKind.Module,
-    "option": types.SymbolKind.Property,
-    "variable": types.SymbolKind.Variable,
-}
+_SYMBOL_KINDS = {"launch": types.SymbolKind.Module, "option": types.SymbolKind.Property, "variable": types.SymbolKind.Variable}
 
 
 def register(server: Server) -> None:
@@ -90,8 +86,7 @@ def register(server: Server) -> None:
         return types.WorkspaceDiagnosticReport(await search.run(params))
 
     @server.feature(
-        types.TEXT_DOCUMENT_CODE_ACTION,
-        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL]),
+        types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL])
     )
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
         request = _current.get()
@@ -382,8 +377,7 @@ class Search:
     async def _file(self, folder: Folder, path: str) -> list[types.Diagnostic] | None:
         """The diagnostics of a file; None if it mentions no engine."""
         server = self._server
-        document = server.documents.at(path)
-        if document is not None:
+        if (document := server.documents.at(path)) is not None:
             return await server.diagnostics(document, requested=True) or []
         try:
             info = os.stat(path)
@@ -417,8 +411,7 @@ class _Progress:
         self._report(types.WorkDoneProgressBegin("servelint", cancellable=True, message="looking for launches"))
 
     def step(self, count: int) -> None:
-        now = time.monotonic()
-        if now >= self._next:
+        if (now := time.monotonic()) >= self._next:
             self._next = now + 0.25
             self._report(types.WorkDoneProgressReport(message=f"{count:,} files"))
 

@@ -6,7 +6,9 @@ Markdown, a screenful at most. What is not known is left out.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from servelint import hardware
 from servelint.core.finding import SEVERITIES, Finding
@@ -30,11 +32,6 @@ from servelint.rules.pages import impacts
 from servelint.rules.ranges import describe
 from servelint.rules.rule import Rule
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
 _CHOICES_AT_MOST = 24
 _AT_MOST = 5
 _GPU_NAMED = re.compile(r"gpu[ \t]*=[ \t]*(?P<name>[\w.-]+)")
@@ -53,11 +50,9 @@ def hover(analysis: Analysis, offset: int) -> Hover | None:
     source = analysis.source
     if cursor.directive(source, offset) is not None:
         return _directive(analysis, offset)
-    found = cursor.at(source, analysis.launches, offset, analysis.settings.engine_versions)
-    if found is not None:
+    if (found := cursor.at(source, analysis.launches, offset, analysis.settings.engine_versions)) is not None:
         view = LaunchView(found.launch, analysis.settings)
-        lines = _LINES[found.kind](found, view, analysis)
-        if lines:
+        if lines := _LINES[found.kind](found, view, analysis):
             return Hover("\n".join(lines), found.span)
     launch = cursor.start_of(source, analysis.launches, offset)
     line = source.position(offset)[0]
@@ -262,14 +257,12 @@ def _variable(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
 
 
 def _image(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
-    claim = view.launch.release
-    if claim.how != "image" and found.kind == cursor.TAG:
+    if view.launch.release.how != "image" and found.kind == cursor.TAG:
         unknown = "servelint cannot find a release of the engine in this tag."
         lines = [f"**{code(found.name)}** · {view.engine}", "", unknown]
         return [*lines, *_problems(found, view, analysis, [])]
     lines = [f"**{code(found.name)}** · {view.shown}"]
-    catalog = view.catalog
-    if catalog is not None and view.releases.exact and view.release is not None:
+    if (catalog := view.catalog) is not None and view.releases.exact and view.release is not None:
         latest = catalog.releases[-1]
         known = catalog.index(view.release)
         if known is None:

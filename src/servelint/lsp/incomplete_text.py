@@ -122,8 +122,7 @@ def _is_near(analysis: Analysis, offset: int) -> bool:
 
 def _is_settled(lead: str, rest: str) -> bool:
     """Whether an offset of a line is within a word that stands there already, so that a launch would have it."""
-    quote = _open_quote(lead)
-    if quote:
+    if quote := _open_quote(lead):
         return quote in rest and not lead.endswith(quote)
     return not _BEGUN.match(lead) and not _ASSIGNED.match(lead)
 
@@ -153,8 +152,7 @@ def _with_stand_in(source: Source, offset: int, neighbours: Neighbours, versions
         inserted = left + STAND_IN + right
         text = source.text[:offset] + inserted + source.text[offset:]
         other = Source(source.path, text, source.encoding)
-        launches = read(other, neighbours).launches
-        found = cursor.at(other, launches, offset + len(left) + 1, versions)
+        found = cursor.at(other, read(other, neighbours).launches, offset + len(left) + 1, versions)
         if found is None or STAND_IN not in found.span.text or "\n" in found.span.text or _is_scalar(found):
             continue
         start = min(found.span.start, offset)

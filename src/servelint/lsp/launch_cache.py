@@ -229,8 +229,7 @@ class LaunchCache:
         paths: list[TracedText] = []
         with Run(launch.source.path) as run:
             findings = _judged(launch, settings, paths)
-        around = current()
-        if around is not None:
+        if (around := current()) is not None:
             for problem in run.problems:
                 around.report(problem)
         if not run.problems and all(path.known for path in paths):

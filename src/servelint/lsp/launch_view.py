@@ -150,8 +150,7 @@ def briefly(launch: Launch, settings: Settings) -> str:
     name, claim = ENGINE_NAMES[launch.engine], launch.release
     if claim.release is not None:
         return f"{name} {claim.release}"
-    given = settings.engine_versions.get(launch.engine)
-    if given is not None:
+    if (given := settings.engine_versions.get(launch.engine)) is not None:
         return f"{name} {given} (by the settings)"
     latest = newest(launch.engine)
     return f"{name} {latest}, the newest that is known" if claim.rolling and latest is not None else name

@@ -79,16 +79,14 @@ def _planned(view: LaunchView, settings: Settings) -> tuple[MemoryPlan, list[Mem
 
 
 def _of_plan(plan: MemoryPlan, view: LaunchView) -> list[str]:
-    others = [one for one in plan.findings if one.rule.partition("/")[2] not in MEMORY_RULES]
-    if others:
+    if others := [one for one in plan.findings if one.rule.partition("/")[2] not in MEMORY_RULES]:
         stops = [f"- {plain(one.sentence)}" for one in others]
         return ["", f"It does not start on {plain(plan.gpu or '')}:", "", *stops]
     if plan.kv_gib is None or plan.gpu_gib is None:
         return []
     release = "" if view.releases.exact else f", planned as {_releases(plan)}"
     lines = ["", f"{_VERDICTS[plan.verdict]} on {plain(plan.gpu or '')} ({plan.gpu_gib:.1f} GiB a GPU){release}."]
-    rows = [part for part in plan.parts if part.gib.mid > 0][:_ROWS_AT_MOST]
-    if rows:
+    if rows := [part for part in plan.parts if part.gib.mid > 0][:_ROWS_AT_MOST]:
         lines += ["", "| | GiB |", "|---|---:|", *[f"| {part.name} | {interval_text(part.gib)} |" for part in rows]]
     if plan.kv_tokens is not None and plan.max_concurrency is not None and plan.max_model_len:
         held = f"{plan.max_concurrency:.1f} requests of {plan.max_model_len:,} at once"

@@ -273,8 +273,7 @@ class Server(LanguageServer):
             self.everything()
             return
         self.moved.set()
-        changed = {path for path in paths if self.documents.at(path) is None}
-        if changed:
+        if changed := {path for path in paths if self.documents.at(path) is None}:
             self._changed(changed.__contains__)
 
     def _is_settings(self, path: str) -> bool:
@@ -328,8 +327,7 @@ def _register(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: types.DidChangeTextDocumentParams) -> None:
-        document = server.documents.get(params.text_document.uri)
-        if document is not None:
+        if (document := server.documents.get(params.text_document.uri)) is not None:
             server.edit(document, params)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
@@ -340,8 +338,7 @@ def _register(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: types.DidSaveTextDocumentParams) -> None:
-        path = path_of(params.text_document.uri)
-        if path is not None:
+        if (path := path_of(params.text_document.uri)) is not None:
             server.files_changed([path])
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)

@@ -212,8 +212,7 @@ class Folders:
             self._outside.set(other)
             new = True
         for path, data in each.items():
-            folder = self._by_path.get(path)
-            if folder is not None and data is not None and data != folder.data:
+            if (folder := self._by_path.get(path)) is not None and data is not None and data != folder.data:
                 folder.set(data)
                 new = True
         return new

@@ -144,8 +144,7 @@ class Protocol(LanguageServerProtocol):
             log.warning("no message: %s", message.message)
             self._refuse(None, types.ErrorCodes.ParseError, f"the message is not valid JSON: {message.message}")
             return
-        fault = self._malformed(message)
-        if fault is not None:
+        if (fault := self._malformed(message)) is not None:
             self._refuse(None, types.ErrorCodes.InvalidRequest, fault)
             return
         method, number = message.get("method"), message.get("id")

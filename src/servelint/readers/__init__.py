@@ -160,8 +160,7 @@ def _products(source: Source, known: list[tuple[TracedText | None, str]]) -> lis
     lines = {source.position(span.start)[0] for span in spans if span is not None and span.source is source}
     found: list[tuple[TracedText, str]] = []
     for match in re.finditer(_IMAGE, source.text):
-        held = product(match.group(1))
-        if held is not None and source.position(match.start(1))[0] not in lines:
+        if (held := product(match.group(1))) is not None and source.position(match.start(1))[0] not in lines:
             image = TracedText.at(source, *match.span(1))
             found.append((image, f"{image.shown} is not judged: {held.name} {held.why}"))
     return found
@@ -233,8 +232,7 @@ def read_documents(
         if not offered:
             continue
         is_mine = one.function(one.is_mine)
-        own = [document for document in offered if is_mine(source, document)]
-        if own:
+        if own := [document for document in offered if is_mine(source, document)]:
             launches += one.function(one.read)(source, own, neighbours)
             taken = {id(document) for document in own}
             left = [document for document in left if id(document) not in taken]
@@ -343,10 +341,8 @@ def _yaml_as_one(
         from servelint.readers import helm
 
         launches = helm.completed(launches, helm.of_own_values(source, neighbours))
-    if _TEMPLATE in source.text:
-        filled = _filled(source, neighbours, shown=bool(launches))
-        if filled:
-            return Reading(source, filled, [])
+    if _TEMPLATE in source.text and (filled := _filled(source, neighbours, shown=bool(launches))):
+        return Reading(source, filled, [])
     shown = problem is not None and (known or not _has_actions(source.text) or re.search(named("compose").shape, source.text))
     return Reading(source, launches, [problem] if problem is not None and shown else [])
 
@@ -435,8 +431,7 @@ def _json(source: Source, neighbours: Neighbours) -> Reading:
     if '"apiVersion"' in source.text or '"services"' in source.text:
         from servelint.readers import cluster_list
 
-        objects = cluster_list.stream(source.text)
-        if objects is not None:
+        if (objects := cluster_list.stream(source.text)) is not None:
             most = bounds.JSON_MANIFESTS.most
             if len(objects) > most:
                 bounds.JSON_MANIFESTS.reached(Span(source, *objects[most]))
@@ -447,8 +442,7 @@ def _json(source: Source, neighbours: Neighbours) -> Reading:
         thinned = cluster_list.thinned(source.text)
         if thinned is None:
             return _yaml(source, neighbours)
-        run = current()
-        if run is not None:
+        if (run := current()) is not None:
             run.extend(bounds.CLUSTER_NODES.most // bounds.YAML_NODES.most)
         return _yaml(source, neighbours, thinned, bounds.CLUSTER_NODES)
     for one in of_syntax(JSON):

@@ -58,11 +58,9 @@ class Alternatives:
 
         def note(ran: Invocation, new: list[Launch]) -> None:
             site = _site(ran)
-            if world is None:
-                keys = _keys(ran, new)
-                if keys:
-                    self._paths.setdefault(site, dict(ran.path))
-                    self._wanted.setdefault(site, set()).update(keys, [key for key, _ in ran.path])
+            if world is None and (keys := _keys(ran, new)):
+                self._paths.setdefault(site, dict(ran.path))
+                self._wanted.setdefault(site, set()).update(keys, [key for key, _ in ran.path])
             for launch in new:
                 identity = (site[:2], launch.site, launch.engine, tuple([word.shown for word in launch.argv]))
                 if identity in seen:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.problem import Problem
@@ -24,10 +25,6 @@ from servelint.syntax import json as json_nodes
 from servelint.syntax.interpolation import interpolate, nothing
 from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, JsonNode, without_comments
 from servelint.syntax.shell.words import split
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 FORMAT = Format(
     "argv-json", 320, title="JSON recipes", about="argument lists and command lines: editor tasks, npm scripts", syntax=JSON
@@ -64,9 +61,8 @@ _PLACEHOLDER = re.compile(r"\$\{\w+:(?![-+?=])[^{}]*\}|\{\{[^{}]*\}\}|(?<![\w$\{
 """`${workspaceFolder:x}`, `{{ model }}`, `{model}`: filled in by whatever reads the recipe."""
 
 
-def read(source: Source, neighbours: Neighbours) -> list[Launch] | Problem:
+def read(source: Source, _neighbours: Neighbours) -> list[Launch] | Problem:
     """Read the launches of a JSON recipe; a problem if the text may start an engine and is not JSON."""
-    del neighbours
     if len(source.text) > _SIZE_AT_MOST or not entry.mentions(source.text):
         return []
     try:
@@ -297,8 +293,7 @@ def _known(text: TracedText) -> TracedText:
 
 def _environment(members: dict[str, JsonNode]) -> dict[str, Variable]:
     """`env`: an object, `NAME=value` strings, or objects with a name and a value; an editor keeps it among `options`."""
-    options = members.get("options")
-    if options is not None and options.kind == OBJECT:
+    if (options := members.get("options")) is not None and options.kind == OBJECT:
         members = {**{name: value for name, (_, value) in options.members.items()}, **members}
     env: dict[str, Variable] = {}
     for name in _VARIABLES:

@@ -103,8 +103,7 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
         return []
     if words[0].value in _NO_ASSIGNMENTS and len(words) > 1 and re.match(_ASSIGNMENT, words[1].text.flat) is not None:
         return without_expansion(words, context, depth)
-    found = entry.find(words)
-    if found is not None:
+    if (found := entry.find(words)) is not None:
         started = entry.serves(found.engine, found.launcher, words[found.end :])
         return [_launch(words, 0, found, context)] if started else []
     head = entry.program(words[0])
@@ -232,8 +231,7 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
             return launches([words[0], *split(words[at].text), *words[at + 1 :]], inner, depth + 1)
         assignment = re.match(_ASSIGNMENT, flat)
         claims.update(installs.brought(words[at]))
-        pinned = installs.requirement(words[at])
-        if pinned is not None and pinned[1].how == "pip":
+        if (pinned := installs.requirement(words[at])) is not None and pinned[1].how == "pip":
             claims[pinned[0]] = pinned[1]
         elif assignment and head is not None:
             env[assignment.group(1)] = Variable(assignment.group(1), words[at].text.cut(assignment.end()), words[at].site)
@@ -428,8 +426,7 @@ def _submitted(words: list[Word], context: CommandContext, depth: int) -> list[L
         elif not flat.startswith("-"):
             inner = context.with_(site=context.site, env=env)
             inner.given = frozenset(given)
-            ran = script_file(words[at], words[at + 1 :], inner, depth)
-            if ran:
+            if ran := script_file(words[at], words[at + 1 :], inner, depth):
                 return ran
     if context.stdin is not None:
         return script_launches(context.stdin, _no_file(context.with_(site=context.site, env=env)), None, depth + 1)
@@ -802,8 +799,7 @@ def script_launches(
                 ready.append(installed)
             if installed or ran.sourced or (world is not None and not found.concerns(ran)):
                 return installed
-            new = started(ran, around, waiting)
-            if new or not _never_starts(ran.words):
+            if (new := started(ran, around, waiting)) or not _never_starts(ran.words):
                 seen(ran, new)
             return {}
 

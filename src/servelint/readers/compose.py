@@ -49,19 +49,16 @@ _OVERRIDES = ("compose.override.yml", "compose.override.yaml", "docker-compose.o
 """The files that `docker compose up` takes, the first that is there of each (compose-go, cli/options.go)."""
 
 
-def is_mine(source: Source, document: Node) -> bool:
+def is_mine(_source: Source, document: Node) -> bool:
     """Whether a YAML document has the shape of a compose file."""
-    del source
-    fields = yaml.entries(document)
-    services = fields.get("services")
+    services = yaml.entries(document).get("services")
     return services is not None and yaml.is_mapping(services[1])
 
 
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
     """Read the launches of the services of a compose file."""
     repeated = [again for node in yaml.collections(documents) if (again := yaml.repeated_key(node)) is not None]
-    template = yaml.mask_of(source)
-    if template is not None:
+    if (template := yaml.mask_of(source)) is not None:
         # a key that is written several times over, or by one of several parts, is another one each time
         repeated = [key for key in repeated if "{{" not in key.value and not template.branch(yaml.start(key))]
     if repeated:
@@ -288,8 +285,7 @@ class _Reading:
         """
         settings: dict[str, TracedText] = {}
         for name in ("ipc", "shm_size", "runtime", "privileged", "user"):
-            value = self.service.last(name)
-            if value is not None:
+            if (value := self.service.last(name)) is not None:
                 settings[name] = value
         named = env.get("NVIDIA_VISIBLE_DEVICES")
         hidden = named is not None and named.value is not None and named.value.value in ("", *NO_GPUS)
@@ -445,7 +441,7 @@ def _checks(service: Service, files: list[File]) -> list[Probe]:
     file, key, _ = layers[-1]
     shown = start or retries or interval or yaml.text(file.source, key)
     port, site, path = runtime.asked(test)
-    gates = _gates(service.name, files, service)
+    gates = any(service.name in file.awaited for file in (*files, *[file for file, _ in service.parts]))  # for another one
     program = None if service.layers("build") else runtime.client(test)  # the image of a build has more than its base
     return [Probe("healthcheck", shown, patience, port, site, path=path, gates=gates, program=program)]
 
@@ -460,11 +456,6 @@ def _test_words(file: File, node: Node) -> list[TracedText]:
     if yaml.scalar(node) is not None:
         return [file.text(node)]
     return [file.text(item) for item in file.items(node) if yaml.scalar(item) is not None]
-
-
-def _gates(name: str, files: list[File], service: Service) -> bool:
-    """Whether another service of the files starts only when this one is healthy."""
-    return any(name in file.awaited for file in (*files, *[file for file, _ in service.parts]))
 
 
 _CDI = "nvidia.com/gpu="

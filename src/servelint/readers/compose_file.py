@@ -50,7 +50,7 @@ class File:
         self.tops = [yaml.entries(document) for document in documents]
         self.services: dict[str, list[tuple[Node, Node]]] = {}
         for top in self.tops:
-            for name, defined in yaml.entries(top["services"][1] if "services" in top else None).items():
+            for name, defined in yaml.section(top, "services").items():
                 self.services.setdefault(name, []).append(defined)
 
     def lookup(self, name: str) -> TracedText | None:
@@ -99,7 +99,7 @@ class File:
 
     def optional(self, fields: Entries, name: str) -> TracedText | None:
         """The value of a field, None if it is missing, null or not a scalar."""
-        node = fields[name][1] if name in fields else None
+        node = yaml.field(fields, name)
         return self.value(node) if yaml.is_scalar(node) and not yaml.is_null(node) else None
 
     def read(self, path: str) -> Source | None:

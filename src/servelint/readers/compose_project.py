@@ -179,8 +179,7 @@ class _Model:
         if not paths or paths[0] is None:
             return []
         folder = _below(file, paths[0])[1]
-        given = file.optional(inside, "project_directory")
-        if given is not None:
+        if (given := file.optional(inside, "project_directory")) is not None:
             if given.value is None:
                 return []
             folder = _join(file.folder, given.value)
@@ -200,8 +199,7 @@ class _Model:
 
                 values = {}
                 for path in paths:
-                    source = self.neighbours.read(path)
-                    if source is not None:
+                    if (source := self.neighbours.read(path)) is not None:
                         values.update(dotenv.parse(source, file.lookup))
             return values.get(name)
 
@@ -384,8 +382,7 @@ class Mounts:
                 self._config(file, item)
 
     def _mount(self, file: File, item: Node) -> None:
-        fields = yaml.entries(item)
-        if fields:
+        if fields := yaml.entries(item):
             source, target = file.optional(fields, "source"), file.optional(fields, "target")
         else:
             text = file.text(item)
@@ -455,8 +452,7 @@ class Mounts:
 
     def _config_file(self, file: File, name: str) -> Source | None:
         for one, fields in self._definitions(file, name):
-            path = one.optional(fields, "file")
-            if path is not None:
+            if (path := one.optional(fields, "file")) is not None:
                 return one.read(path.value) if path.value else None
         return None
 

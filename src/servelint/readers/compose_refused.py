@@ -80,8 +80,7 @@ def _quotes(service: Service, files: list[File]) -> Iterator[Mishap]:
     read = [files[0].neighbours.read(".env")] if files and files[0].outer is None else []
     read += [file.read(path) for file, path, raw in env_files(service) if path is not None and not raw]
     for source in {id(one): one for one in read if one is not None and ("'" in one.text or '"' in one.text)}.values():
-        span = dotenv.unclosed(source)
-        if span is not None:
+        if (span := dotenv.unclosed(source)) is not None:
             yield Mishap("open-quote", span, span.text[:1])
 
 
@@ -157,15 +156,13 @@ def _names(service: Service, files: list[File]) -> Iterator[Mishap]:
     declared = {name for top in tops if "volumes" in top for name in yaml.entries(top["volumes"][1])}
     for file, _, node in service.layers("volumes"):
         for item in file.items(node):
-            source = _volume(file, item)
-            if source is not None and source[1] not in declared:
+            if (source := _volume(file, item)) is not None and source[1] not in declared:
                 yield Mishap("no-such-volume", yaml.span(file.source, source[0]), source[1])
 
 
 def _volume(file: File, item: Node) -> tuple[Node, str] | None:
     """The named volume of a mount, and where it is named."""
-    fields = yaml.entries(item)
-    if fields:
+    if fields := yaml.entries(item):
         kind, source = file.optional(fields, "type"), file.optional(fields, "source")
         named = kind is not None and kind.value == "volume" and source is not None and source.value
         return (fields["source"][1], source.value) if named and source is not None and source.value else None
@@ -193,7 +190,7 @@ def of_dependents(files: list[File]) -> dict[str, list[Mishap]]:
     for file in files if any("depends_on" in file.source.text for file in files) else ():
         for defined in file.services.values():
             fields = yaml.entries(defined[-1][1])
-            node = fields["depends_on"][1] if "depends_on" in fields else None
+            node = yaml.field(fields, "depends_on")
             for item in file.items(node) if node is not None else []:
                 name = yaml.scalar(item)
                 if name and name not in known and re.fullmatch(r"[\w.-]+", name):
@@ -202,7 +199,7 @@ def of_dependents(files: list[File]) -> dict[str, list[Mishap]]:
                 waits = yaml.entries(value)
                 if name not in known and re.fullmatch(r"[\w.-]+", name):
                     found.setdefault("", []).append(Mishap("no-service", yaml.span(file.source, key), name))
-                elif "condition" in waits and yaml.scalar(waits["condition"][1]) == "service_healthy":
+                elif yaml.scalar(yaml.field(waits, "condition")) == "service_healthy":
                     site = yaml.span(file.source, waits["condition"][1])
                     found.setdefault(name, []).append(Mishap("no-check", site, name))
     if "" in found and _is_included(files[0]):

@@ -6,22 +6,17 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from servelint.core.launch import NO_GPUS, Container, Launch, Mishap, OpenedFile, ReleaseClaim, Variable, Word
+from servelint.core.launch import NO_GPUS, Container, Launch, Mishap, OpenedFile, ReleaseClaim, Runtime, Variable, Word
 from servelint.core.numbers import is_whole
 from servelint.core.run import current
 from servelint.core.text import HOLE, TracedText, unknown
 from servelint.engines import entry, images
 from servelint.engines.catalog import load
 from servelint.engines.products import product
-from servelint.engines.registry import ENGINES
+from servelint.engines.registry import ENGINES, Wrapper
 from servelint.readers import commands
 from servelint.readers.context import CommandContext, site_of, span_of
 from servelint.syntax.shell.words import split
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.core.launch import Runtime
-    from servelint.engines.registry import Wrapper
 
 TOOLS = frozenset(("docker", "podman", "nerdctl", "apptainer", "singularity", "docker-compose", "podman-compose"))
 
@@ -299,8 +294,7 @@ def _passed_in(env: dict[str, Variable]) -> dict[str, Variable]:
     """The variables that Apptainer sets in a container: `APPTAINERENV_X` sets X there."""
     found: dict[str, Variable] = {}
     for name, variable in env.items():
-        inner = re.sub("^(?:SINGULARITY|APPTAINER)ENV_", "", name)
-        if inner != name:
+        if (inner := re.sub("^(?:SINGULARITY|APPTAINER)ENV_", "", name)) != name:
             found[inner] = Variable(inner, variable.value, variable.site)
     return found
 
@@ -440,8 +434,7 @@ def _container_env(run: ContainerRun, context: CommandContext) -> tuple[dict[str
         open_env = open_env or read is None
         env.update(read or {})
     for word in run.values("--env"):
-        assignment = re.match(_ASSIGNMENT, word.text.flat)
-        if assignment is not None:
+        if (assignment := re.match(_ASSIGNMENT, word.text.flat)) is not None:
             env[assignment.group(1)] = Variable(assignment.group(1), word.text.cut(assignment.end()), word.site)
         elif word.value is not None and word.value.isidentifier():
             outer = context.env.get(word.value)
@@ -503,8 +496,7 @@ _NO_ENGINE = (
 
 def _unjudged(named: TracedText, image: images.Image, words: list[Word], container: str) -> str:
     """Why a container without a launch may serve a model all the same, as a sentence; "" if nothing says that it does."""
-    held = product(named.flat)
-    if held is not None:
+    if (held := product(named.flat)) is not None:
         return f"{held.name} {held.why}"
     if any(word.text.flat.strip(HOLE + " ") for word in words) or not image.house or image.entrypoint is not None:
         return ""

@@ -44,16 +44,14 @@ _OF_THE_COMMAND = {
 """Keys that get_llm_args of tensorrt_llm/commands/serve.py takes, and the LLM API does not -> the option that sets the same."""
 
 
-def is_mine(source: Source, document: Node) -> bool:
+def is_mine(_source: Source, document: Node) -> bool:
     """Whether a YAML document has a kind of servers at its top."""
-    del source
     fields = yaml.entries(document)
     return any(yaml.is_mapping(fields[kind][1]) for kind in _KINDS if kind in fields)
 
 
-def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+def read(source: Source, documents: list[Node], _neighbours: Neighbours) -> list[Launch]:
     """A fragment of a launch for each kind of servers."""
-    del neighbours
     from servelint.engines.launch_files import Missing
 
     engine = next((one for one in ENGINES.values() if one.roles[0] == _ROLE), None)
@@ -78,11 +76,11 @@ def _launch(source: Source, engine: str, role: str, section: tuple[Node, Node], 
     given = {**top, **{name: pair for name, pair in own.items() if name not in _OF_THE_ROUTER}}
     site = yaml.span(source, section[0])
     argv: list[Word] = []
-    if "model" in given and yaml.is_scalar(given["model"][1]):
+    if yaml.is_scalar(yaml.field(given, "model")):
         argv.append(_word(source, given["model"][1]))
     argv += [Word(TracedText.of("--server_role"), site), Word(TracedText.of(role), site)]
     for name, option in _OF_THE_COMMAND.items():
-        if name in given and yaml.is_scalar(given[name][1]):
+        if yaml.is_scalar(yaml.field(given, name)):
             argv += [Word(TracedText.of(option), yaml.span(source, given[name][0])), _word(source, given[name][1])]
     keys = [pair for name, pair in given.items() if name != "model" and name not in _OF_THE_COMMAND]
     if keys:
@@ -102,7 +100,7 @@ def _facts(source: Source, own: yaml.Entries, top: yaml.Entries) -> dict[str, Va
             continue
         if yaml.text(source, value).flat != yaml.text(source, other[1]).flat:
             found[CONFLICT] = Variable(CONFLICT, yaml.text(source, key), yaml.span(source, value))
-    urls = yaml.items(own["urls"][1]) if "urls" in own else None
+    urls = yaml.items(yaml.field(own, "urls"))
     if urls:
         found[URLS] = Variable(URLS, TracedText.of(str(len(urls))), yaml.span(source, own["urls"][0]))
         count = own.get("num_instances")

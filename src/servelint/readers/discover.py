@@ -75,8 +75,7 @@ def files(
         else:
             found = [path] if settings is None or not settings.leaves_out(path) else []
         for file in found:
-            key = os.path.normpath(file)
-            if key not in seen:
+            if (key := os.path.normpath(file)) not in seen:
                 seen.add(key)
                 yield file
 

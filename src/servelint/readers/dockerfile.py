@@ -45,8 +45,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     for one in reversed(found):
         if one is not found[-1] and one.number in used:
             continue
-        site = _site(one)
-        if site is not None and (site.start, site.end) not in seen:
+        if (site := _site(one)) is not None and (site.start, site.end) not in seen:
             seen.add((site.start, site.end))
             started[:0] = _started(one, site, found, source, neighbours, "" if one is found[-1] else one.name)
     return started or (_supervised(found[-1], source) or _not_run(found[-1], source) if found else [])
@@ -70,8 +69,7 @@ def _require(stages: list[Stage], neighbours: Neighbours) -> None:
                 opened = open_file(stage, stages, path, neighbours)
                 named.update(prepared.of_requirements(opened.text) if opened is not None else {})
         for engine, claim in named.items():
-            known = stage.claims.get(engine)
-            if known is None or (known.release is None and known.how is None):
+            if (known := stage.claims.get(engine)) is None or (known.release is None and known.how is None):
                 stage.claims[engine] = claim
 
 
@@ -210,8 +208,7 @@ def _not_json(command: Command | None, context: CommandContext, stage: Stage) ->
     if command is None or command.exec or command.site is None:
         return []
     start = command.site.text.find("[")
-    engine = stage.origin.engine
-    if engine is not None and stage.entrypoint is None and stage.origin.entrypoint:
+    if (engine := stage.origin.engine) is not None and stage.entrypoint is None and stage.origin.entrypoint:
         # https://docs.docker.com/reference/dockerfile/#understand-how-cmd-and-entrypoint-interact
         keyword = re.match(r"(?i)\s*(?:CMD\s+)?", command.site.text)
         text = TracedText.at(command.site.source, command.site.start + (keyword.end() if keyword else 0), command.site.end)
@@ -273,8 +270,7 @@ def open_file(stage: Stage, stages: list[Stage], path: TracedText, neighbours: N
     folders = (*_FOLDERS, stage.folder or ".")
     for name in [path.value] if "/" in path.value else [f"{folder}/{path.value}" for folder in folders]:
         full = posixpath.normpath(posixpath.join(stage.folder, name))
-        text = image.content(stage, full)
-        if text is not None:
+        if (text := image.content(stage, full)) is not None:
             return OpenedFile(_echoed(text), full, True, lambda beside: image.source(stage, beside))
     return None
 
@@ -340,8 +336,7 @@ class _Image:
         while found and found[0].flat.startswith("--"):
             found = found[1:]
         if found and found[0].flat.startswith("["):
-            start = instruction.text.flat.find("[")
-            listed = array(instruction.text.cut(start))
+            listed = array(instruction.text.cut(instruction.text.flat.find("[")))
             if listed is not None:
                 return [expand(word.text, step.values.get, instruction.escape).shown for word in listed]
         return [expand(word, step.values.get, instruction.escape).shown for word in found]
@@ -364,8 +359,7 @@ class _Image:
         if path.startswith("..") or path == ".":
             return None
         for context in _CONTEXTS:
-            found = self.neighbours.read(context + path)
-            if found is not None:
+            if (found := self.neighbours.read(context + path)) is not None:
                 return TracedText.at(found, 0, len(found.text))
         return None
 

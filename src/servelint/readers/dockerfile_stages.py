@@ -119,8 +119,7 @@ class _Lines:
                 last = end
             else:
                 parts.append(self.text.cut(start, end))
-            instruction = self.instruction(TracedText.join(parts), line[0], last)
-            if instruction is not None:
+            if (instruction := self.instruction(TracedText.join(parts), line[0], last)) is not None:
                 found.append(instruction)
             elif found:
                 found[-1].cut = True
@@ -257,8 +256,7 @@ def replace(text: TracedText, lookup: Lookup) -> TracedText:
 def _reference(text: TracedText, at: int, lookup: Lookup, escape: str, depth: int) -> tuple[int, TracedText]:
     """The end and the value of the reference at an offset; (at, EMPTY) if there is none."""
     flat = text.flat
-    plain = _NAME.match(flat, at + 1)
-    if plain is not None:
+    if (plain := _NAME.match(flat, at + 1)) is not None:
         known = lookup(plain.group())
         return plain.end(), _unknown(text.cut(at, plain.end()), plain.group()) if known is None else known
     braced = _REFERENCE.match(flat, at)
@@ -531,16 +529,14 @@ class _Build:
         stage.steps.append(self.step(stage, instruction))
         origin = option(instruction, "from")
         name = expand(origin, self.globals.get, instruction.escape).value if origin is not None else None
-        found = earlier(self.stages[:-1], name)
-        if found is not None:
+        if (found := earlier(self.stages[:-1], name)) is not None:
             stage.copies.add(found.number)
             stage.cloned = {**found.cloned, **stage.cloned}
             built = {engine: claim for engine, claim in found.claims.items() if found.cloned.get(engine) is claim}
             stage.claims = {**built, **stage.claims}
 
     def shell(self, stage: Stage, instruction: Instruction) -> None:
-        found = array(instruction.text)
-        if found:
+        if found := array(instruction.text):
             stage.shell = found
 
     def workdir(self, stage: Stage, instruction: Instruction) -> None:
@@ -558,8 +554,7 @@ class _Build:
         stage.cmd_set = True
 
     def command(self, stage: Stage, instruction: Instruction) -> Command:
-        found = array(instruction.text)
-        if found is not None:
+        if (found := array(instruction.text)) is not None:
             return Command(found, instruction.site, True, instruction.cut)
         return Command([*stage.shell, Word(instruction.text)], instruction.site, False, instruction.cut)
 

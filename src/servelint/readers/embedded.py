@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from copy import copy
+from typing import Any
 
 from servelint.core.launch import Branch, Container, Launch, Mishap, Port, Probe, ReleaseClaim, Runtime, Variable, Word
 from servelint.core.run import current
@@ -13,10 +14,6 @@ from servelint.core.text import HOLE, Piece, TracedText
 from servelint.readers.registry import JSON, YAML, recognise
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Node
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _RECORDS = (Branch, Variable, ReleaseClaim, Container, Mishap, Runtime, Port, Probe)
 
@@ -27,8 +24,7 @@ def moved(found: list[Launch], shown: Source, text: TracedText, source: Source) 
     shown: what was read, as long as `text.flat`; a character that differs is there what it is in the text;  source: the file
     """
     move = _Mover(shown, text, source)
-    run = current()
-    if run is not None:
+    if (run := current()) is not None:
         run.unjudged = [(move.text(image), message) for image, message in run.unjudged]
     return [move.launch(launch) for launch in found]
 

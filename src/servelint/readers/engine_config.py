@@ -10,16 +10,13 @@ import re
 
 from servelint.core.launch import Launch, Word
 from servelint.core.source import Source, Span
+from servelint.engines.catalog import Option
 from servelint.files.siblings import Neighbours
 from servelint.readers.env_file import owner
 from servelint.readers.registry import YAML, Format
 from servelint.syntax import yaml
 from servelint.syntax.interpolation import interpolate, nothing
 from servelint.syntax.yaml import Node
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.engines.catalog import Option
 
 FORMAT = Format("engine-config", 50, title="options of an engine", about="what `--config FILE` takes", syntax=YAML)
 
@@ -32,9 +29,8 @@ def is_mine(source: Source, document: Node) -> bool:
     return _engine(source, document) is not None
 
 
-def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+def read(source: Source, documents: list[Node], _neighbours: Neighbours) -> list[Launch]:
     """Fragments of launches: a file of options starts nothing, the command that names it does."""
-    del neighbours
     from servelint.engines import launch_files
 
     found: list[Launch] = []

@@ -7,11 +7,13 @@ variable's name or the options themselves tell the engine. All else in such file
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
 from servelint.engines import images
+from servelint.engines.catalog import Catalog, Option
 from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
@@ -19,12 +21,6 @@ from servelint.readers.context import CommandContext
 from servelint.readers.registry import Format
 from servelint.syntax import dotenv
 from servelint.syntax.shell.words import split
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from servelint.engines.catalog import Catalog, Option
 
 FORMAT = Format(
     "env",
@@ -45,11 +41,9 @@ _QUOTED = re.compile(r"'[^']*'")
 _ARRAY = re.compile(r"^[ \t]*(?:(?:export|declare|readonly|typeset)(?:[ \t]+-\w+)*[ \t]+)?(?P<name>\w+)=\(", re.MULTILINE)
 
 
-def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+def read(source: Source, _neighbours: Neighbours) -> list[Launch]:
     """Read the launches, and parts of launches, that variables hold."""
-    del neighbours
-    values = dotenv.parse(source)
-    return _File(source, values).launches()
+    return _File(source, dotenv.parse(source)).launches()
 
 
 class _File:

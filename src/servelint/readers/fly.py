@@ -37,9 +37,8 @@ _TEXT = re.compile(r"\"(?P<basic>(?:\\.|[^\"\\\n])*)\"|'(?P<literal>[^'\n]*)'")
 _ESCAPE = re.compile(r"\\(.)")
 
 
-def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+def read(source: Source, _neighbours: Neighbours) -> list[Launch]:
     """The launches of the processes of an app whose image is named."""
-    del neighbours
     fields: dict[str, tuple[Span, Span]] = {}
     env: dict[str, Variable] = {}
     processes: dict[str, Span] = {}

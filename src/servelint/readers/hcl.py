@@ -211,8 +211,7 @@ class _Parser:
         if found is not None and not behind:
             return found
         span = Span(self.source, start, max(self.at, start + 1))
-        plain = _PLAIN.fullmatch(self.text, start, self.at)
-        if plain is not None:
+        if (plain := _PLAIN.fullmatch(self.text, start, self.at)) is not None:
             return TracedText.at(self.source, *plain.span(1))
         reference = _REFERENCE.fullmatch(span.text)
         known = self.variables.get(reference.group("name")) if reference is not None else None
@@ -453,8 +452,7 @@ def _environment(fields: Fields) -> dict[str, Variable]:
     """The variables of `env` and `environment`: a mapping, or items with a name and a value."""
     found: dict[str, Variable] = {}
     for block in [block for key in ("env", "environment") for block in _list(fields, key)]:
-        named = _text(block, "name", "key")
-        if named is not None and named.value:
+        if (named := _text(block, "name", "key")) is not None and named.value:
             found[named.value] = Variable(named.value, _text(block, "value"), named.span())
             continue
         for name, (value, span) in block.items():

@@ -12,10 +12,10 @@ from servelint.core.text import EMPTY, TracedText
 from servelint.engines import entry
 from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
-from servelint.readers.kubernetes.objects import listed, section, string
+from servelint.readers.kubernetes.objects import listed, string
 from servelint.readers.registry import YAML, Format
 from servelint.syntax import templates, yaml
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def values(source: Source, document: Node, label: str = "", own: Own | None = No
                 chart = {**chart, "version": own.version}
             found += _of_chart(source, chart, root, path, own.chart if own is not None else None)
     if id(document) not in known:
-        found += helm_chart.of_unknown_chart(source, document, "", known, own)
+        found += helm_chart.of_unknown_chart(source, document, known, own)
     found += _of_objects(source, document)
     secrets = _secrets(source, document) if found else ()
     for launch in found:
@@ -456,8 +456,7 @@ class Known:
             return None
         if match.group("literal"):
             return TracedText.of(match.group("literal").strip('"'))
-        name = match.group("chart")
-        if name is not None:
+        if (name := match.group("chart")) is not None:
             fields = yaml.entries(self.chart[1]) if self.chart is not None else {}
             given = fields.get(_CHART.get(name, ""))
             return yaml.text(self.chart[0], given[1]) if self.chart is not None and given is not None else None
@@ -483,12 +482,10 @@ class Known:
     def _holds(self, condition: str) -> bool | None:
         if condition.startswith("(") and condition.endswith(")") and condition.count("(") == 1:
             condition = condition[1:-1].strip()
-        negated = _NEGATED.fullmatch(condition)
-        if negated is not None:
+        if (negated := _NEGATED.fullmatch(condition)) is not None:
             inner = self._holds(negated.group("of"))
             return None if inner is None else not inner
-        compared = _COMPARED.fullmatch(condition)
-        if compared is not None:
+        if (compared := _COMPARED.fullmatch(condition)) is not None:
             one, other = self._of(compared.group("one")), self._of(compared.group("other"))
             if one is None or other is None or not (one.known and other.known):
                 return None
@@ -921,7 +918,7 @@ def _application(source: Source, fields: Entries, neighbours: Neighbours, label:
             root, rest = (chart[1], file.partition("/")[2]) if file.startswith("$") else (chart[0], file)
             given += _data(neighbours.read(root + rest))
         for key in ("values", "valuesObject"):
-            node = helm[key][1] if key in helm else None
+            node = yaml.field(helm, key)
             if yaml.is_mapping(node):
                 given += _of_node(source, node)
             elif yaml.is_scalar(node):

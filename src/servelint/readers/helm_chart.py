@@ -326,8 +326,7 @@ class Reader:
                 if self.entry.holds(item["if"]) is not False:
                     self.variables(item["then"])
             elif "variables" in item:
-                pair = self.entry.pair(item["variables"])
-                if pair is not None:
+                if (pair := self.entry.pair(item["variables"])) is not None:
                     found = environment.of_container(file, {"env": pair})
                     self.given.variables.update(found.variables)
                     self.given.open = self.given.open or found.open or yaml.gaps(pair[1])
@@ -367,10 +366,8 @@ class Reader:
         """The settings of the container."""
         found: dict[str, TracedText] = {}
         for name, item in self.chart.get("settings", {}).items():
-            if self.entry.holds(item.get("if", [])):
-                value = self.value(item)
-                if value is not None:
-                    found[name] = value[0]
+            if self.entry.holds(item.get("if", [])) and (value := self.value(item)) is not None:
+                found[name] = value[0]
         return found
 
     def gpus(self) -> tuple[int | None, bool | None]:
@@ -435,27 +432,26 @@ def _beginnings() -> tuple[str, ...]:
     return ("-", "python", *[program + " " for start in starts for program in start.programs])
 
 
-def of_unknown_chart(source: Source, root: Node, path: str, without: set[int], own: Own | None) -> list[Launch]:
+def of_unknown_chart(source: Source, root: Node, without: set[int], own: Own | None) -> list[Launch]:
     """Read the launches in values of a chart that is not known.
 
     Args:
         source: The text.
         root: The values.
-        path: Where they stand.
         without: The ids of nodes that a known chart reads.
         own: The chart beside the values, None if they are for another one.
     """
-    return [launch for entry_ in _candidates(source, root, path, without) for launch in _of_entry(entry_, own)]
+    return [launch for entry_ in _candidates(source, root, without) for launch in _of_entry(entry_, own)]
 
 
 def is_candidate(source: Source, root: Node) -> bool:
     """Whether values hold an image with words beside it."""
-    return next(_candidates(source, root, "", set()), None) is not None
+    return next(_candidates(source, root, set()), None) is not None
 
 
-def _candidates(source: Source, root: Node, path: str, without: set[int]) -> Iterator[Entry]:
+def _candidates(source: Source, root: Node, without: set[int]) -> Iterator[Entry]:
     """The mappings with an image and a list of words."""
-    waiting: list[tuple[Node, Node, str, int]] = [(root, root, path, 0)]
+    waiting: list[tuple[Node, Node, str, int]] = [(root, root, "", 0)]
     left = _VISITS_AT_MOST
     times: dict[int, int] = {}
     while waiting and left > 0:
@@ -515,8 +511,7 @@ def _lists(here: Entry) -> list[str]:
 
 
 def _holds_words(node: Node) -> bool:
-    items = yaml.items(node)
-    if items is not None:
+    if (items := yaml.items(node)) is not None:
         return any(yaml.is_scalar(item) for item in items)
     return (yaml.scalar(node) or "").lstrip().startswith(_beginnings())
 
@@ -566,8 +561,7 @@ def _chart(here: Entry, lists: list[str]) -> dict[str, Any]:
     """The data of a chart that has just this shape."""
     at = _image_at(here) or "image"
     image: Any = at
-    pair = here.pair(at)
-    if pair is not None and yaml.is_mapping(pair[1]):
+    if (pair := here.pair(at)) is not None and yaml.is_mapping(pair[1]):
         fields: Entries = yaml.entries(pair[1])
         image = {part: f"{at}." + next((key for key in keys if key in fields), keys[0]) for part, keys in _IMAGE.items()}
         whole = here.text(image["tag"])

@@ -114,8 +114,7 @@ def claims(words: list[Word]) -> dict[str, ReleaseClaim]:
         if option not in _SWITCHES and _WITH_VALUE.fullmatch(option):
             continue  # an index, a file
         required.update(brought(word))
-        claim = requirement(word, conda=conda)
-        if claim is not None:
+        if (claim := requirement(word, conda=conda)) is not None:
             engine, release = claim
             if release.release is None and release.how == "bare":
                 if not upgrade:
@@ -149,12 +148,10 @@ def requirement(word: Word, *, conda: bool = False) -> tuple[str, ReleaseClaim] 
     flat = word.text.flat
     if flat.startswith("-"):
         return None
-    wheel = _wheel().match(flat)
-    if wheel is not None:
+    if (wheel := _wheel().match(flat)) is not None:
         name = wheel.group("name").lower()
         return packages().get(name) or _built()[name], _claim(word, wheel)
-    address = with_package(_ADDRESS).match(flat)
-    if address is not None:
+    if (address := with_package(_ADDRESS).match(flat)) is not None:
         named = packages()[address.group("name").lower()]
         repository, copied = _repository_of(flat)
         build = FORK if copied or (not repository and _HOSTED.search(flat) is not None) else ""

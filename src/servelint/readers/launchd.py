@@ -47,9 +47,8 @@ class _Node:
         self.members: dict[str, _Node] = {}
 
 
-def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+def read(source: Source, _neighbours: Neighbours) -> list[Launch]:
     """Read the launches of the jobs in a property list. launchd gives a job no variables of a shell, and expands none."""
-    del neighbours
     found: list[Launch] = []
     waiting = [_tree(source)]
     while waiting:

@@ -6,11 +6,13 @@ An expression is known where it names what the file binds once to a text or a nu
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from servelint.core.launch import Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText, unknown
 from servelint.engines import ENGINES, entry
+from servelint.engines.registry import Engine
 from servelint.files.siblings import Neighbours
 from servelint.readers import hcl
 from servelint.readers.commands import launches, script_launches
@@ -18,12 +20,6 @@ from servelint.readers.context import CommandContext, named
 from servelint.readers.registry import Format
 from servelint.syntax import units
 from servelint.syntax.shell.recipe import joined
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from servelint.engines.registry import Engine
 
 FORMAT = Format(
     "nix",
@@ -138,9 +134,8 @@ class _Frame:
         self.head: TracedText | None = None  # the commands before a plus, which go on behind it
 
 
-def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+def read(source: Source, _neighbours: Neighbours) -> list[Launch]:
     """Read the launches of a Nix file."""
-    del neighbours
     bound: dict[str, list[TracedText | None]] = {}
     for match in _BOUND.finditer(source.text):
         group = "text" if match.group("text") is not None else "number"
@@ -185,8 +180,7 @@ class _Reader:
         frame, site = self.frames[-1], Span(self.source, *match.span())
         text = _text(TracedText.at(self.source, *match.span(kind)), kind, self.known, self.lists)
         frame.values.append((text, site))
-        macro = _MACRO.search(self.path)
-        if macro is not None:
+        if (macro := _MACRO.search(self.path)) is not None:
             self.macros[macro["name"]] = text
         elif self.path.endswith(".cmd") and "llama-swap.settings.models." in self.path:
             self.swapped.append((self.path, text, site))
@@ -571,8 +565,7 @@ def _text(
         if match.group("hole") is None:
             control = _CONTROL.get(match.group("char") or "")
             return TracedText.of(control, text.span(*match.span())) if control else text.cut(*match.span(match.lastgroup or 0))
-        program = _PROGRAM.fullmatch(match.group())
-        if program is not None:
+        if (program := _PROGRAM.fullmatch(match.group())) is not None:
             group = "program" if program.group("program") is not None else "package"
             return text.cut(match.start() + program.start(group), match.start() + program.end(group))
         line = _JOINED.fullmatch(match.group()) if lists else None

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 from servelint.core.launch import Launch, ReleaseClaim, Variable
 from servelint.core.problem import Problem
@@ -23,11 +25,6 @@ from servelint.readers.context import CommandContext
 from servelint.readers.registry import Format
 from servelint.syntax import json as json_nodes
 from servelint.syntax.shell.words import split
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 FORMAT = Format(
     "notebook",
@@ -55,9 +52,8 @@ _INSTALL = re.compile(r"^.*\binstall\b(?:\\\n|[^\n])*", re.MULTILINE)
 _REFERENCE = re.compile(r"(?<![\w$\\{])\{(?P<braced>[A-Za-z_][\w.\[\]\"']*)\}|(?<![\\$])\$(?P<plain>[A-Za-z_]\w*)")
 
 
-def read(source: Source, neighbours: Neighbours) -> list[Launch] | Problem:
+def read(source: Source, _neighbours: Neighbours) -> list[Launch] | Problem:
     """Read the launches of the shell lines and shell cells; a problem if a notebook with one is not JSON."""
-    del neighbours
     try:
         data = json.loads(source.text)
     except RecursionError:
@@ -157,12 +153,10 @@ class _Notebook:
         self.found: list[Launch] = []
 
     def cell(self, text: TracedText, name: str) -> None:
-        head = _SHELL_CELL.match(text.flat)
-        if head is not None or self.shell:
+        if (head := _SHELL_CELL.match(text.flat)) is not None or self.shell:
             self.run(text.cut(head.end() if head is not None else 0), name)
             return
-        written = _WRITTEN.match(text.flat)
-        if written is not None:
+        if (written := _WRITTEN.match(text.flat)) is not None:
             self.found += embedded.of_written(written.group("name"), text.cut(written.end()), self.source)
         if _OTHER_CELL.match(text.flat):
             return
@@ -207,8 +201,7 @@ class _Notebook:
 
     def set(self, text: TracedText) -> None:
         """`%env NAME=value`."""
-        match = _ENV.match(text.flat)
-        if match is not None:
+        if (match := _ENV.match(text.flat)) is not None:
             value = self.filled(text.cut(*match.span("value")).strip())
             self.env[match.group("name")] = Variable(match.group("name"), value, text.span(*match.span()))
 

@@ -136,10 +136,8 @@ def for_later(found: list[Claims]) -> Claims:
     kept: Claims = {}
     for claims in found:
         for key, claim in claims.items():
-            if key in ENGINES:
-                first = kept.setdefault(key, claim)
-                if first.release != claim.release:
-                    kept[key] = ReleaseClaim(None, "pip", claim.span)
+            if key in ENGINES and kept.setdefault(key, claim).release != claim.release:
+                kept[key] = ReleaseClaim(None, "pip", claim.span)
     return kept
 
 
@@ -239,8 +237,7 @@ def of_requirements(text: TracedText) -> Claims:
     for line in _REQUIREMENT.finditer(text.flat):
         word = Word(text.cut(*line.span("it")).strip())
         required.update(installs.brought(word))
-        claim = installs.requirement(word)
-        if claim is not None and claim[1].how == "pip":
+        if (claim := installs.requirement(word)) is not None and claim[1].how == "pip":
             found[claim[0]] = claim[1]
     return {**required, **found}
 
@@ -319,9 +316,8 @@ def _installer(ran: Invocation) -> Claims:
     return found
 
 
-def _module(words: list[Word], ran: Invocation, known: Claims) -> Claims:
+def _module(words: list[Word], _ran: Invocation, _known: Claims) -> Claims:
     """`module load vllm/0.19.1`."""
-    del ran, known
     found: Claims = {}
     for word in words[1:]:
         name, _, release = word.text.flat.partition("/")
@@ -360,8 +356,7 @@ def _image(words: list[Word], ran: Invocation, known: Claims) -> Claims:
         return _named(ready, _option(words, ("-n", "--name")) or plain[-1])
     found: Claims = {}
     for word in words:
-        given = installs.with_package(_ARGUMENT).match(word.text.flat)
-        if given is not None:
+        if (given := installs.with_package(_ARGUMENT).match(word.text.flat)) is not None:
             span = word.text.span(*given.span("release"))
             found[packages()[given.group("name").lower()]] = ReleaseClaim(given.group("release"), "pip", span)
     return _named(found, made) if made else {}
@@ -386,9 +381,8 @@ def _named(claims: Claims, name: str) -> Claims:
     return {f"image {engine} {name}": claim for engine, claim in claims.items()} if HOLE not in name and " " not in name else {}
 
 
-def _download(words: list[Word], ran: Invocation, known: Claims) -> Claims:
+def _download(words: list[Word], _ran: Invocation, _known: Claims) -> Claims:
     """The build of an engine that is not a Python package, which its own repository offers."""
-    del ran, known
     for word in words[1:]:
         for engine, repository, _, _ in repositories():
             at = (

@@ -86,9 +86,8 @@ _PLAIN = re.compile(r"[^\s'\"\\]+")
 Options = dict[str, TracedText]
 
 
-def read_supervisor(source: Source, neighbours: Neighbours) -> list[Launch]:
+def read_supervisor(source: Source, _neighbours: Neighbours) -> list[Launch]:
     """Read the launches of the programs."""
-    del neighbours
     sections = parse(source)
     shared = _environment(sections.get("supervisord", {}), {})
     found: list[Launch] = []

@@ -30,9 +30,8 @@ _PROPERTY = re.compile(r"[ \t]*(?P<key>[a-zA-Z_.]+)[ \t]*[=:][ \t]*(?P<value>[^\
 _ENGINE = "OPTION_ROLLING_BATCH"
 
 
-def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+def read(source: Source, _neighbours: Neighbours) -> list[Launch]:
     """A fragment of the launch that LMI makes of the properties."""
-    del neighbours
     env: dict[str, Variable] = {}
     for line, start in enumerate(source.line_starts, start=1):
         found = _PROPERTY.fullmatch(source.line_text(line))

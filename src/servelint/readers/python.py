@@ -159,8 +159,7 @@ class _Reader:
             return
         if call.site.source is not self.source:
             return  # a launch of the module that makes it
-        made = made_by(call.name)
-        if made is not None:
+        if (made := made_by(call.name)) is not None:
             self.made(call, *made)
             return
         if re.search(r"containers\.(?:run|create)$", call.name):
@@ -194,8 +193,7 @@ class _Reader:
 
     def only_made(self, call: Call) -> None:
         """Note the engine that a call makes, if it makes one."""
-        made = made_by(call.name)
-        if made is not None:
+        if (made := made_by(call.name)) is not None:
             self.made(call, *made)
 
     def specified(self, call: Call) -> list[Value]:

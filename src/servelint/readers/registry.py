@@ -11,14 +11,11 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 from servelint.core.source import Source
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
 
 TEXT, YAML, JSON = "text", "yaml", "json"
 """The syntaxes. A YAML or JSON text has no reader of its own: its content decides which format it is."""

@@ -36,11 +36,9 @@ _OPTION = re.compile(r":[\w-]+:(?:[ \t]|$)")
 _SUBSTITUTION = re.compile(r"\|[A-Za-z][\w.-]*\|")
 
 
-def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+def read(source: Source, _neighbours: Neighbours) -> list[Launch]:
     """The launches of a page. The files beside it are not those that its examples speak of."""
-    del neighbours
-    text = TracedText.at(source, 0, len(source.text))
-    return markdown.of_blocks(blocks(text), source)
+    return markdown.of_blocks(blocks(TracedText.at(source, 0, len(source.text))), source)
 
 
 def blocks(text: TracedText) -> Iterator[Block]:
@@ -55,8 +53,7 @@ def blocks(text: TracedText) -> Iterator[Block]:
         column = len(line) - len(content)
         at += 1
         code = _CODE.match(content)
-        highlighted = _LANGUAGE.match(content)
-        if highlighted is not None:
+        if (highlighted := _LANGUAGE.match(content)) is not None:
             default = highlighted["language"].lower()
         elif code is not None:
             after = _indented(flat, lines, at, column)

@@ -104,8 +104,7 @@ _INTERPRETER = r"\A#!\s*\S*?(?:env\s+(?:-\S+\s+)*)?(?P<name>python[\d.]*|pwsh|pe
 
 def _language(text: str) -> str | None:
     """The other language that a text is written in which is called a shell script; None if it shows none."""
-    interpreter = re.match(_INTERPRETER, text)
-    if interpreter is not None:
+    if (interpreter := re.match(_INTERPRETER, text)) is not None:
         return "a script of " + interpreter["name"]
     if text.startswith("#!"):
         return None
@@ -287,8 +286,7 @@ def read_batch(source: Source, neighbours: Neighbours) -> list[Launch]:
         for launch in launches(ran.words, context):
             launch.cut = launch.cut or ran.lost
             launch.likely = ran.likely and launch.likely
-            key = identity(launch)
-            if key not in seen:
+            if (key := identity(launch)) not in seen:
                 seen.add(key)
                 found.append(launch)
 

@@ -14,12 +14,9 @@ from servelint.core.source import Source, Span
 from servelint.core.text import HOLE, TracedText
 from servelint.engines import images
 from servelint.engines.registry import ENGINES
+from servelint.files.siblings import Neighbours
 from servelint.readers import prepared
 from servelint.readers.installs import RELEASE, repositories
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.files.siblings import Neighbours
 
 _ABOVE_AT_MOST = 6
 """Folders above a file in which a tree is looked for."""
@@ -92,8 +89,7 @@ def _services(script: Source, beside: Neighbours) -> list[Launch]:
     found: list[Launch] = []
     for folder, files in (("", beside), ("../", beside.below(".."))):
         for project in _PROJECTS:
-            opened = beside.read(folder + project, named=False)
-            if opened is not None and name in opened.text:
+            if (opened := beside.read(folder + project, named=False)) is not None and name in opened.text:
                 launched = readers.read(opened, files).launches
                 found += [one for one in launched if one.container is not None and _stands_in(one, name)]
     return found
@@ -189,8 +185,7 @@ _PINNED = rf"(?i)(?<![\w.-])(?:{{}})==(?P<release>{RELEASE})"
 def _name(path: str, script: str) -> str | None:
     """The name of an environment by its path, or by the value that a script gives to the variable of its path."""
     last = path.rpartition("/")[2]
-    variable = re.fullmatch(r"\$\{?(\w+)\}?", last)
-    if variable is not None:
+    if (variable := re.fullmatch(r"\$\{?(\w+)\}?", last)) is not None:
         values = re.findall(rf"(?m)^[ \t]*(?:export[ \t]+)?{variable[1]}=[\"']?([^\s\"';]+)", script)
         last = values[0].rstrip("}").rpartition("/")[2].rpartition(":-")[2] if len(values) == 1 else ""
     return last if re.fullmatch(r"[\w.-]+", last) else None
@@ -213,8 +208,7 @@ def _tree(engine: str, package: str, beside: Neighbours) -> Span | None:
                 match = _pattern(engine, name).search(opened.text) if opened is not None else None
                 if opened is not None and match is not None:
                     return Span(opened, *match.span(2))
-            own = _package(beside, f"{above}{folder}{package}/")
-            if own is not None:
+            if (own := _package(beside, f"{above}{folder}{package}/")) is not None:
                 return Span(own, 0, 0)
     return None
 

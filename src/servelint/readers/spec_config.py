@@ -30,9 +30,8 @@ _COMMON = _OWN | {
 _MARKS = ('"num_speculative_tokens"', "'num_speculative_tokens'")
 
 
-def read(source: Source, neighbours: Neighbours) -> list[Launch] | Problem:
+def read(source: Source, _neighbours: Neighbours) -> list[Launch] | Problem:
     """A fragment of a launch if the text is a speculative config; a problem if it is not JSON but has the keys of one."""
-    del neighbours
     if not any(key in source.text for key in _OWN):
         return []
     text = TracedText.at(source, 0, len(source.text)).strip()

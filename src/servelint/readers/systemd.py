@@ -79,8 +79,7 @@ class Service:
         for setting in self.of("Environment"):
             self.env.update({variable.name: variable for variable in units.assignments(setting.value)})
         for setting in self.of("EnvironmentFile"):
-            flat = setting.value.flat
-            beside = self.beside(flat.removeprefix("-"))
+            beside = self.beside(setting.value.flat.removeprefix("-"))
             if beside is None:
                 self.open_env = True
             else:
@@ -220,7 +219,7 @@ def _quadlet(service: Service, settings: list[Setting]) -> list[Launch]:
     exec_words = _unit_words(service, last["Exec"].value) if "Exec" in last else []
     command: list[Word] = [_made("podman"), _made("run")]
     for setting in _listed(settings, "EnvironmentFile"):
-        command += [_made("--env-file"), Word(_base(setting.value))]
+        command += [_made("--env-file"), Word(setting.value.cut(setting.value.flat.rfind("/") + 1))]
     for setting in _listed(settings, "Environment"):
         for variable in units.assignments(setting.value):
             command += [_made("--env"), _assignment(service, variable)]
@@ -275,10 +274,6 @@ def _entrypoint(setting: Setting | None) -> list[Word]:
         if isinstance(node, json.JsonNode) and node.kind == json.ARRAY:
             return [Word(item.content, item.text.span()) for item in node.items]
     return [Word(setting.value)]
-
-
-def _base(path: TracedText) -> TracedText:
-    return path.cut(path.flat.rfind("/") + 1)
 
 
 def _image(service: Service, image: TracedText) -> TracedText:

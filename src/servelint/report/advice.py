@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
+from typing import Any
 
+from servelint.advise.commands import Note
 from servelint.advise.recommendation import Recommendation
 from servelint.core.numbers import counted
 from servelint.engines import ENGINE_NAMES
 from servelint.report.clean import clean
 from servelint.report.formats.html.cards import escaped
-from servelint.speculation.gains import Crossover, Gain
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
-
-    from servelint.advise.commands import Note
-    from servelint.speculation.gains import Measurement
-
+from servelint.speculation.gains import Crossover, Gain, Measurement
 
 _BAR = 48
 
@@ -126,12 +120,7 @@ def advice_data(found: Recommendation) -> dict[str, Any]:
         "broken": _notes(found.broken),
         "command": None
         if command is None
-        else {
-            "command": command.command,
-            "argv": list(command.argv),
-            "env": command.env,
-            "notes": _notes(command.notes),
-        },
+        else {"command": command.command, "argv": list(command.argv), "env": command.env, "notes": _notes(command.notes)},
         "crossover": crossover_data(found.crossover) if found.crossover is not None else None,
         "measurements": [_measurement(one) for one in gain.near] if gain is not None else [],
     }

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from servelint.core.data import load_data
 from servelint.rules.compile import every_rule
 from servelint.rules.load import rule_folder
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
 
 _WORD = re.compile(r"[a-z][a-z0-9]*")
 _QUOTED = re.compile(r'"([^"]{16,})"')
@@ -91,11 +88,8 @@ def _entry(data: dict[str, Any], refusals: Iterable[str]) -> Entry:
     says = [entry["says"] for entry in data["evidence"]]
     quoted = [text for part in (data["why"], *says) for text in _QUOTED.findall(" ".join(part.split()))]
     page = " ".join([data["title"], str(data["message"]), data["why"], *says])
-    return Entry(data["id"], data["title"], data["engine"], (*refusals, *quoted), _unique(page))
-
-
-def _unique(text: str) -> tuple[str, ...]:
-    return tuple(sorted(set(_WORD.findall(text.lower()))))
+    words = tuple(sorted(set(_WORD.findall(page.lower()))))
+    return Entry(data["id"], data["title"], data["engine"], (*refusals, *quoted), words)
 
 
 def features(text: str) -> set[str]:

@@ -130,11 +130,7 @@ def plan_data(plan: MemoryPlan) -> dict[str, Any]:
 def what_if_data(one: WhatIf) -> dict[str, Any]:
     """Return a what-if as data for programs."""
     plan = one.plan
-    return {
-        "change": one.name,
-        **_cache_data(plan),
-        "verdict": plan.verdict,
-    }
+    return {"change": one.name, **_cache_data(plan), "verdict": plan.verdict}
 
 
 def _cache_data(plan: MemoryPlan) -> dict[str, Any]:

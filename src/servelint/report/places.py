@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from servelint.core.finding import Edit, Finding
@@ -13,10 +14,6 @@ from servelint.engines import ENGINES
 from servelint.engines.catalog import has_catalog, load
 from servelint.engines.registry import derived
 from servelint.report.clean import escape
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 
 def relative(path: str) -> str:

@@ -92,8 +92,7 @@ def of_option(catalog: Catalog, name: str, asked: str = "", *, around: bool = Fa
     lines = [f"{spelling} of {engine}: {when([(first, last) for first, last, _ in runs], catalog)}", ""]
     if asked:
         lines += [f"{asked} is short for it.", ""]
-    what = purpose_of(catalog, runs[-1][2], spelling)
-    if what is not None:
+    if (what := purpose_of(catalog, runs[-1][2], spelling)) is not None:
         lines += [*textwrap.wrap(what, 100, break_on_hyphens=False), ""]
     for first, last, option in _merged(runs):
         lines += _wrapped(f"{_range(first, last, catalog)}: {takes(option, spelling)}")
@@ -313,8 +312,7 @@ def field(body: dict[str, Any], most: int = 40) -> str:
     choices = [one for one in body.get("choices") or () if one is not None]
     taken = f"one of {listed(choices, most)}" if choices else " or ".join([_PLAIN.get(one, "a value") for one in names])
     parts = [taken or "a value", *[f"{words} {body[bound]}" for bound, words in _BOUNDS.items() if bound in body]]
-    default = body.get("default")
-    if default is not None:
+    if (default := body.get("default")) is not None:
         parts.append(f"default {_shown(default)}")
     if body.get("deprecated"):
         parts.append("deprecated")
@@ -361,8 +359,7 @@ def written(name: str, folders: tuple[str | RuleFolder, ...]) -> dict[str, Any] 
 
 def title_and_why(name: str, folders: tuple[str | RuleFolder, ...]) -> tuple[str, str]:
     """Return the title of a rule and the reason for it; the id alone for a rule without a file."""
-    own = OWN.get(name)
-    if own is not None:
+    if (own := OWN.get(name)) is not None:
         return own.title, own.why
     data = written(name, folders)
     return (data["title"], data["why"]) if data is not None else (name, "")

@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 from servelint.core.problem import Problem
 from servelint.core.source import Source
@@ -18,11 +20,6 @@ from servelint.rules.load import schema_folder
 from servelint.rules.rule import Rule
 from servelint.syntax import yaml, yaml_values
 from servelint.syntax.yaml import Node
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
 
 _MAX_SIZE = 1 << 20
 _MAX_NODES = 10_000
@@ -147,8 +144,7 @@ def _problem(source: Source, document: Node, path: Sequence[str | int], message:
     """What is wrong, at the deepest node of a path that exists."""
     node = document
     for part in path:
-        listed = yaml.items(node)
-        if listed is not None:
+        if (listed := yaml.items(node)) is not None:
             if not isinstance(part, int) or part >= len(listed):
                 break
             node = listed[part]
@@ -157,8 +153,7 @@ def _problem(source: Source, document: Node, path: Sequence[str | int], message:
         if entry is None:
             break
         node = entry[1]
-    span = yaml.span(source, node)
-    line, column = source.position(span.start)
+    line, column = source.position(yaml.span(source, node).start)
     return Problem(source.path, message, line, column)
 
 

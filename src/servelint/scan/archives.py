@@ -230,8 +230,7 @@ class TarTree(Archive):
             if info.issym():
                 self._links[name] = info.linkname
             elif info.islnk():
-                target = inside(info.linkname)
-                if target is not None:
+                if (target := inside(info.linkname)) is not None:
                     hard[name] = target
             elif not info.issparse():
                 self._sizes[name] = info.size
@@ -312,8 +311,7 @@ class ZipTree(Archive):
                 continue
             self._infos[name] = info
             if stat.S_ISLNK(info.external_attr >> 16):
-                target = self._bytes(info, _TARGET_AT_MOST)
-                self._links[name] = os.fsdecode(target)
+                self._links[name] = os.fsdecode(self._bytes(info, _TARGET_AT_MOST))
                 self._sizes.pop(name, None)
             else:
                 self._sizes[name] = info.file_size
@@ -369,8 +367,7 @@ def _unpacker(start: bytes) -> Callable[[IO[bytes]], IO[bytes]] | None:
 
 
 def _pieces(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator[bytes]:
-    file = archive.extractfile(info)
-    if file is not None:
+    if (file := archive.extractfile(info)) is not None:
         while piece := file.read(CHUNK):
             yield piece
 

@@ -6,17 +6,13 @@ must see the repositories under the same paths.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from functools import partial
 from itertools import islice
 
 from servelint.parallel import ENDED, run_tasks
 from servelint.scan import repository
 from servelint.scan.job import Done, Job, Unit
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def run_processes(units: Iterable[Unit], job: Job, count: int) -> Generator[tuple[Unit, Done], None, None]:
@@ -30,12 +26,8 @@ def run_processes(units: Iterable[Unit], job: Job, count: int) -> Generator[tupl
     Raises:
         Mismatch: a process has another servelint, or other rules.
     """
-    for unit, done in run_tasks(units, partial(_scanned, job=job), count):
+    for unit, done in run_tasks(units, partial(repository.scan, job=job), count):
         yield unit, repository.failed(unit, ENDED) if done is None else done
-
-
-def _scanned(unit: Unit, job: Job) -> Done:
-    return repository.scan(unit, job)
 
 
 _AHEAD = 4

@@ -59,8 +59,7 @@ def failed(unit: Unit, message: str, *, own: bool = False) -> Done:
 def _cache(job: Job) -> Cache:
     key = job.cache, job.context
     if key not in _CACHES:
-        here = context(job.settings, job.exclude)
-        if here != job.context:
+        if context(job.settings, job.exclude) != job.context:
             raise Mismatch("a worker has another servelint or other rules than this scan")
         gc.set_threshold(100_000)
         _CACHES.clear()

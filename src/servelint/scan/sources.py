@@ -115,8 +115,7 @@ def _git_folder(path: str) -> str | None:
 
 def _below(folder: str, shown: str, revision: str | None, depth: int | None) -> Iterator[Unit]:
     """Yield the repositories in a folder that is not a repository itself; the folder as one if there are none."""
-    found = list(_found(folder, shown, revision, depth))
-    if found:
+    if found := list(_found(folder, shown, revision, depth)):
         yield from found
     else:
         yield Unit(shown, FOLDER, folder)

@@ -132,8 +132,7 @@ def followed(path: str, links: dict[str, str]) -> str | None:
     for _ in range(_LINKS_AT_MOST):
         parts = path.split("/")
         for count in range(1, len(parts) + 1):
-            link = "/".join(parts[:count])
-            if link in links:
+            if (link := "/".join(parts[:count])) in links:
                 target = inside(posixpath.join(posixpath.dirname(link), links[link]))
                 found = inside("/".join([target, *parts[count:]])) if target is not None else None
                 break
@@ -224,8 +223,7 @@ class DiskTree:
 
     def read(self, path: str) -> bytes | None:
         """Read a small regular file of the folder."""
-        info = self._info(path)
-        if info is None or info.st_size > bounds.NEIGHBOUR.most:
+        if (info := self._info(path)) is None or info.st_size > bounds.NEIGHBOUR.most:
             return None
         try:
             with open(os.path.join(self._folder, path), "rb") as file:

@@ -325,8 +325,7 @@ def _counting(layers: list[Layer], key: str) -> list[Layer]:
 def _elements(layers: list[Layer], key: str) -> list[EffectiveValue]:
     found: list[EffectiveValue] = []
     for layer in layers:
-        value = layer.values.get(key)
-        if value is not None:
+        if (value := layer.values.get(key)) is not None:
             elements = [one.text if isinstance(one, Glob) else one for one in value.value]
             found += [EffectiveValue(key, one, value.part(index)) for index, one in enumerate(elements)]
     return found
@@ -335,8 +334,7 @@ def _elements(layers: list[Layer], key: str) -> list[EffectiveValue]:
 def _table(layers: list[Layer], key: str) -> list[EffectiveValue]:
     found: dict[str, EffectiveValue] = {}
     for layer in layers:
-        value = layer.values.get(key)
-        if value is not None:
+        if (value := layer.values.get(key)) is not None:
             found |= {name: EffectiveValue(key, one, value.part(name), name) for name, one in value.value.items()}
     return list(found.values())
 

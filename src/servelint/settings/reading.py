@@ -196,8 +196,7 @@ class _Reader:
         return Value(value, origin(at), self.origin(at), {key: origin((*at, key)) for key in kind})
 
     def _key(self, key: Key, data: Any, at: Path, into: dict[str, Value]) -> None:
-        read = _READERS[key.kind](self, key, data, at)
-        if read is not None:
+        if (read := _READERS[key.kind](self, key, data, at)) is not None:
             found = self._value(data, at)
             found.value = read
             into[key.name] = found
@@ -206,8 +205,7 @@ class _Reader:
         """Whether a value has a type, which is a problem if not; True is not taken for a number."""
         if isinstance(data, kind) and (kind is bool or not isinstance(data, bool)):
             return True
-        wanted = dict(_TYPES)[kind]
-        self.wrong(at, f"{key} is {wanted}, not {_type(data)}")
+        self.wrong(at, f"{key} is {dict(_TYPES)[kind]}, not {_type(data)}")
         return False
 
     def _texts(self, key: str, data: object, at: Path) -> list[tuple[str, Path]] | None:
@@ -322,8 +320,7 @@ def from_env(variables: Mapping[str, str], faults: list[str]) -> Layer:
     layer = Layer(Origin(ENVIRONMENT, "the environment"), os.getcwd())
     for key in KEYS.values():
         name = keys.variable(key.name)
-        written = variables.get(name, "").strip()
-        if written and key.variable:
+        if (written := variables.get(name, "").strip()) and key.variable:
             _set(layer, key, _split(key, written), Origin(ENVIRONMENT, name), faults)
     return layer
 
@@ -454,8 +451,7 @@ def unknown_rules(layers: list[Layer], folders: tuple[str | RuleFolder, ...]) ->
 
 def _patterns(layer: Layer) -> Iterator[tuple[str, Origin]]:
     for key in _LISTS:
-        value = layer.values.get(key)
-        if value is not None:
+        if (value := layer.values.get(key)) is not None:
             yield from [(pattern, value.part(index)) for index, pattern in enumerate(value.value)]
     for pattern, (origin, _) in layer.rules.items():
         yield pattern, origin

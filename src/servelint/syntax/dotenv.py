@@ -53,8 +53,7 @@ def _assignments(text: str) -> Iterator[tuple[str, int, int, re.Match[str] | Non
     while at < len(text):
         line_end = text.find("\n", at)
         line_end = len(text) if line_end == -1 else line_end
-        match = _ASSIGNMENT.match(text, at, line_end)
-        if match is not None:
+        if (match := _ASSIGNMENT.match(text, at, line_end)) is not None:
             start = match.end()
             while start < line_end and text[start] in " \t":
                 start += 1

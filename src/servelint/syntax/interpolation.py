@@ -18,9 +18,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _BRACES = re.compile(r"\$\$|\$\{|\}")
 
 
-def nothing(name: str) -> TracedText | None:
+def nothing(_name: str) -> TracedText | None:
     """A lookup that knows no variable."""
-    del name
     return None
 
 

@@ -14,14 +14,7 @@ from servelint.core.text import HOLE, TracedText
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?(?![\w.+-])")
-_WORDS = {
-    "true": True,
-    "false": False,
-    "null": None,
-    "NaN": float("nan"),
-    "Infinity": float("inf"),
-    "-Infinity": float("-inf"),
-}
+_WORDS = {"true": True, "false": False, "null": None, "NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 _WORD = re.compile(r"-?[A-Za-z]+")
 _CHUNK = re.compile(r'[^"\\\x00-\x1f]+')
 _DELIMITED = re.compile(r"[^,\]}\s]*")
@@ -128,12 +121,10 @@ class _Parser:
             return self.array(depth)
         if char == '"':
             return self.string()
-        run = _DELIMITED.match(self.flat, start)
-        if run and HOLE in run.group():
+        if (run := _DELIMITED.match(self.flat, start)) and HOLE in run.group():
             self.at = run.end()
             return JsonNode(UNKNOWN, self.source.cut(start, self.at))
-        number = _NUMBER.match(self.flat, start)
-        if number:
+        if number := _NUMBER.match(self.flat, start):
             self.at = number.end()
             whole = not (number.group(1) or number.group(2))
             # a float of any length parses; an int of thousands of digits is refused by Python itself
@@ -141,8 +132,7 @@ class _Parser:
                 return JsonNode(UNKNOWN, self.source.cut(start, self.at))
             value = int(number.group()) if whole else float(number.group())
             return JsonNode(NUMBER, self.source.cut(start, self.at), value)
-        word = _WORD.match(self.flat, start)
-        if word and word.group() in _WORDS:
+        if (word := _WORD.match(self.flat, start)) and word.group() in _WORDS:
             self.at = word.end()
             return JsonNode(WORD, self.source.cut(start, self.at), _WORDS[word.group()])
         if not char:
@@ -214,8 +204,7 @@ class _Parser:
         self.at += 1
         parts: list[TracedText] = []
         while True:
-            chunk = _CHUNK.match(self.flat, self.at)
-            if chunk:
+            if chunk := _CHUNK.match(self.flat, self.at):
                 parts.append(self.source.cut(chunk.start(), chunk.end()))
                 self.at = chunk.end()
             char = self.peek()

@@ -327,8 +327,7 @@ class Justfile:
         while (match := _PARAMETER.match(text, at, end)) is not None:
             at = match.end()
             value: TracedText | None = None
-            sign = re.compile(r"[ \t]*=").match(text, at, end)
-            if sign is not None:
+            if (sign := re.compile(r"[ \t]*=").match(text, at, end)) is not None:
                 expression = Expression(self.source, sign.end(), end, self.variable, self.environment.get)
                 try:
                     value = expression.value()
@@ -363,8 +362,7 @@ class Justfile:
         recipe.parameters, _ = self.parameters(*recipe.header)
         found: dict[str, TracedText] = {}
         for parameter in recipe.parameters:
-            value = parameter.value
-            if value is not None:
+            if (value := parameter.value) is not None:
                 found[parameter.name] = value.as_default()
             elif parameter.variadic == "*":
                 found[parameter.name] = EMPTY.as_default()

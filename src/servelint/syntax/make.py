@@ -64,8 +64,7 @@ class _Lines:
             parts.append(_at(self.source, low, high))
             if not _continues(text[low:high]) or not self.more:
                 break
-            end = self.starts[self.at]
-            parts.append(TracedText.of("\n", Span(self.source, high, end)))
+            parts.append(TracedText.of("\n", Span(self.source, high, self.starts[self.at])))
         return TracedText.join(parts)
 
     def body(self) -> TracedText:
@@ -166,8 +165,7 @@ class Scope:
         self.in_all += 1
         if depth > _DEPTH or self.steps > _STEPS_AT_MOST or self.in_all > _STEPS_IN_ALL:
             return close + 1, _unsure(whole)
-        function = _FUNCTION.match(inner.flat)
-        if function is not None:
+        if (function := _FUNCTION.match(inner.flat)) is not None:
             return close + 1, self.function(function.group(1), inner.cut(function.end()), whole, depth + 1)
         return close + 1, self.named(inner, whole, depth + 1)
 
@@ -396,12 +394,10 @@ class _Reader:
             text = self.lines.logical()
             if not text.flat.strip():
                 continue
-            condition = _CONDITION.match(text.flat)
-            if condition is not None:
+            if (condition := _CONDITION.match(text.flat)) is not None:
                 self.condition(condition.group(1), text.cut(condition.end()).strip())
             elif (define := _DEFINE.match(text.flat)) is not None:
-                body = self.lines.body()
-                self.assign(define.group(1), define.group(2) or "=", body)
+                self.assign(define.group(1), define.group(2) or "=", self.lines.body())
             elif self.counts != NO:
                 self.statement(text)
 
@@ -433,8 +429,7 @@ class _Reader:
 
     def decided(self, word: str, rest: TracedText) -> int:
         if word in ("ifdef", "ifndef"):
-            name = self.expand(rest).value
-            variable = self.makefile.variables.get(name or "")
+            variable = self.makefile.variables.get(self.expand(rest).value or "")
             value = variable.value if variable is not None else None
             found = UNLIKELY if value is None else _found(bool(value.flat), value.flat.strip(HOLE) == value.flat, value.assumed)
         else:
@@ -452,8 +447,7 @@ class _Reader:
     def operands(self, rest: TracedText) -> tuple[TracedText, TracedText]:
         """The two sides of `ifeq (a,b)` or `ifeq "a" "b"`."""
         flat = rest.flat
-        quoted = _OPERANDS.match(flat)
-        if quoted is not None:
+        if (quoted := _OPERANDS.match(flat)) is not None:
             return self.expand(rest.cut(*quoted.span(2))), self.expand(rest.cut(*quoted.span(4)))
         inner = rest.cut(1, len(flat.rstrip()) - 1)
         sides = arguments(inner)
@@ -464,8 +458,7 @@ class _Reader:
 
     def statement(self, text: TracedText) -> None:
         exported, rest = _modified(text)
-        assignment = _ASSIGNMENT.match(rest.flat)
-        if assignment is not None:
+        if (assignment := _ASSIGNMENT.match(rest.flat)) is not None:
             self.rule = None
             name = assignment.group(1)
             self.assign(name, assignment.group(2), rest.cut(assignment.end()))
@@ -474,12 +467,10 @@ class _Reader:
             if name == ".RECIPEPREFIX":
                 self.prefix = rest.flat[assignment.end() : assignment.end() + 1] or "\t"
             return
-        export = _EXPORT.match(text.flat)
-        if export is not None:
+        if (export := _EXPORT.match(text.flat)) is not None:
             self.export(export.group(1) is None, self.expand(text.cut(*export.span(2))))
             return
-        include = _INCLUDE.match(text.flat)
-        if include is not None:
+        if (include := _INCLUDE.match(text.flat)) is not None:
             self.include(self.expand(text.cut(include.end())))
             return
         self.start_rule(text)
@@ -487,8 +478,7 @@ class _Reader:
     def assign(self, name: str, operator: str, raw: TracedText) -> None:
         if self.counts in (NO, DROPPED):
             return
-        new = self.given(name, self.makefile.variables.get(name), operator, raw)
-        if new is not None:
+        if (new := self.given(name, self.makefile.variables.get(name), operator, raw)) is not None:
             self.makefile.variables[name] = new
 
     def given(self, name: str, before: Variable | None, operator: str, raw: TracedText) -> Variable | None:

@@ -226,8 +226,7 @@ def fill(launch: Launch) -> None:
         value = in_value(variable.value) if variable.value is not None else None
         if value is not variable.value:
             launch.env[name] = Variable(name, value, variable.site)
-    container = launch.container
-    if container is not None:
+    if (container := launch.container) is not None:
         _fill_container(container)
 
 

@@ -384,8 +384,7 @@ class _Walk:
                 return _GOES_ON
             if isinstance(statement, (ast.Continue, ast.Break)):
                 return _NEXT if isinstance(statement, ast.Continue) else _LEAVES
-            ended = self.statement(statement, scope)
-            if ended is not _GOES_ON:
+            if (ended := self.statement(statement, scope)) is not _GOES_ON:
                 return ended
         return _GOES_ON
 
@@ -416,7 +415,7 @@ class _Walk:
                     self.assign(item.optional_vars, given, scope)
             return self.block(node.body, scope)
         elif isinstance(node, ast.Try):
-            caught = any(_catches(handler.type, "TypeError") for handler in node.handlers)
+            caught = any(_catches_type_error(handler.type) for handler in node.handlers)
             self.caught += caught
             ended = self.block([*node.body, *node.orelse], scope)
             self.caught -= caught
@@ -520,8 +519,7 @@ class _Walk:
             attributes[name] = value.softened() if isinstance(value, TracedText) else value
 
     def branch(self, node: ast.If, scope: Scope) -> Value | _Ended:
-        decided = self.test(node.test, scope)
-        if decided is not None:
+        if (decided := self.test(node.test, scope)) is not None:
             return self.block(node.body if decided else node.orelse, scope)
         self.perhaps([node.body, node.orelse], scope)
         return _GOES_ON
@@ -738,8 +736,7 @@ class _Walk:
         if isinstance(node, ast.BoolOp):
             return self.either(node, scope)
         if isinstance(node, ast.IfExp):
-            decided = self.test(node.test, scope)
-            if decided is not None:
+            if (decided := self.test(node.test, scope)) is not None:
                 return self.value(node.body if decided else node.orelse, scope)
             return _joined([self.value(node.body, scope), self.value(node.orelse, scope)], self.maybe, self.unknown(node))
         if isinstance(node, ast.Call):
@@ -806,8 +803,7 @@ class _Walk:
 
     def subscript(self, node: ast.Subscript, scope: Scope) -> Value:
         held, key = self.value(node.value, scope), self.value(node.slice, scope)
-        lists = [one for one in choices_of(held) if isinstance(one, Listed)]
-        if lists:
+        if lists := [one for one in choices_of(held) if isinstance(one, Listed)]:
             return _joined([self.item(one, node, scope) for one in lists], self.maybe, self.unknown(node))
         if isinstance(held, TracedText) and held.known and isinstance(node.slice, ast.Slice) and node.slice.step is None:
             bounds = [_number(one) for one in (node.slice.lower, node.slice.upper)]
@@ -915,10 +911,8 @@ class _Walk:
             return self.filled(left, right, node.right)
         if isinstance(left, Number) or isinstance(right, Number):
             return self.reckoned(node.op, left, right, node)
-        if isinstance(node.op, ast.Add):
-            given = self.added(left, right, node.left, node.right)
-            if given is not None:
-                return given
+        if isinstance(node.op, ast.Add) and (given := self.added(left, right, node.left, node.right)) is not None:
+            return given
         if isinstance(node.op, ast.Div) and isinstance(left, TracedText) and isinstance(right, TracedText):
             return TracedText.join((left, TracedText.of("/"), right))
         return self.unknown(node)
@@ -1012,12 +1006,10 @@ class _Walk:
         for given in (*args, *keywords.values()):
             if isinstance(given, Function) and id(given.node) not in self.reached:
                 self.invoke(given, [], {}, None)
-        own = self.own(node, name, scope)
-        if own is not None:
+        if (own := self.own(node, name, scope)) is not None:
             unsure = {one: self.unknown(node) for one in perhaps if one in keywords and one != MORE}
             return self.invoke(own, args, {**keywords, **unsure, **({MORE: None} if perhaps else {})}, node)
-        changed = self.method(node, held, args, scope)
-        if changed:
+        if self.method(node, held, args, scope):
             return None
         made = Call(name, args, keywords, self.env, self.span(node), self.chain, self.image, place, frozenset(perhaps))
         made.caught = self.caught > 0
@@ -1309,12 +1301,7 @@ class _Walk:
         return text
 
     def string(
-        self,
-        opened: re.Match[str],
-        end: int,
-        fields: Iterable[ast.FormattedValue],
-        scope: Scope,
-        parts: list[Value],
+        self, opened: re.Match[str], end: int, fields: Iterable[ast.FormattedValue], scope: Scope, parts: list[Value]
     ) -> int:
         """Read one literal up to its closing quote; where it ends."""
         text, quote, prefix = self.source.text, opened.group("quote"), opened.group("prefix").lower()
@@ -1371,9 +1358,8 @@ class _Walk:
         return end
 
 
-def _nowhere(name: str) -> tuple[Span | None, Span | None, bool]:
+def _nowhere(_name: str) -> tuple[Span | None, Span | None, bool]:
     """The place of an argument that the file does not write."""
-    del name
     return None, None, False
 
 
@@ -1394,10 +1380,9 @@ _LEAVES = _Ended()
 """A loop ends: `break`."""
 
 
-def _catches(node: ast.expr | None, name: str) -> bool:
-    """Whether a handler names an exception."""
+def _catches_type_error(node: ast.expr | None) -> bool:
     names = node.elts if isinstance(node, ast.Tuple) else [node]
-    return any(isinstance(one, ast.Name) and one.id == name for one in names)
+    return any(isinstance(one, ast.Name) and one.id == "TypeError" for one in names)
 
 
 def _unescaped(text: str) -> str:
@@ -1472,8 +1457,7 @@ def _one_of(choices: list[Listed | TracedText]) -> Value:
 
 def _grown(values: tuple[Value, ...]) -> bool:
     """Whether values are one list, or texts of which each begins with the shortest."""
-    texts = [one.flat for one in values if isinstance(one, TracedText)]
-    if texts:
+    if texts := [one.flat for one in values if isinstance(one, TracedText)]:
         return len(texts) == len(values) and all(one.startswith(min(texts, key=len)) for one in texts)
     return all(one is values[0] for one in values)
 

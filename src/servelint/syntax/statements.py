@@ -101,8 +101,7 @@ class _Walk:
         here = None if self.fish else _HERE_STRING.match(flat, at)
         if here is not None:
             return here.end()
-        gap = _GAP[self.fish].match(flat, at)
-        if gap is not None and gap.end() > at:
+        if (gap := _GAP[self.fish].match(flat, at)) is not None and gap.end() > at:
             return gap.end()
         if not self.fish:
             if flat[at] in "{}":
@@ -110,15 +109,13 @@ class _Walk:
                 return at + 1
             if flat[at] == "@":
                 return at + 1
-            parameters = _PARAMETERS.match(flat, at)
-            if parameters is not None:
+            if (parameters := _PARAMETERS.match(flat, at)) is not None:
                 self.parameters = self.matching(parameters.end() - 1)
                 return parameters.end()
             end = self.default(at)
             if end is not None:
                 return end
-            assigned = _ASSIGNMENT.match(flat, at)
-            if assigned is not None:
+            if (assigned := _ASSIGNMENT.match(flat, at)) is not None:
                 return self.assignment(assigned)
             if at < self.parameters:
                 return self.end_of_default(at) + 1  # a parameter without a default
@@ -136,8 +133,7 @@ class _Walk:
         value: Value | None = None
         here = _HERE_STRING.match(flat, at)
         end = here.end() if here is not None else at
-        either = self.either(at)
-        if either is not None:
+        if (either := self.either(at)) is not None:
             value, end = either
         elif here is not None:
             inside = self.text.cut(*here.span("text"))

@@ -9,18 +9,25 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
 
 from servelint.core.source import Source, Span
 from servelint.core.text import Piece, TracedText
 from servelint.syntax import yaml
 from servelint.syntax.templates import BARE_ELSE, CLOSE, ELSE, OPEN, REPEATS, VALUE, Action, alone, filled, scan, unfolded
-from servelint.syntax.yaml import GAP, PERHAPS, is_collection, is_mapping, is_scalar, is_sequence
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from servelint.syntax.yaml import CollectionNode, Entries, MappingNode, Node, ScalarNode
+from servelint.syntax.yaml import (
+    GAP,
+    PERHAPS,
+    CollectionNode,
+    Entries,
+    MappingNode,
+    Node,
+    ScalarNode,
+    is_collection,
+    is_mapping,
+    is_scalar,
+    is_sequence,
+)
 
 _INDENT = re.compile(r"\b(n?)indent\s+(\d+)")
 _RUN = tuple([chr(0xE000 + number) for number in range(64)])
@@ -303,8 +310,7 @@ def _branches(found: Mask, actions: list[Action], text: str) -> None:
     opened: list[tuple[int, Action, list[str]]] = []
     current = 0
     closes = sum([action.kind == CLOSE for action in actions])
-    opens = sum([action.kind == OPEN for action in actions])
-    if opens > closes:
+    if sum([action.kind == OPEN for action in actions]) > closes:
         return  # an unclosed part tells nothing
     for action in actions:
         if action.kind == OPEN:
@@ -545,8 +551,7 @@ def block(source: Source, node: ScalarNode, mask: Mask) -> TracedText | None:
     """The value of a block scalar with lines in it that are only actions; None if it has none."""
     start, end = yaml.start(node), yaml.end(node)
     start = source.text.find("\n", start, end) + 1 or end
-    first = bisect_right(mask.rows, (start, start))
-    if first >= len(mask.rows) or mask.rows[first][0] >= end:
+    if (first := bisect_right(mask.rows, (start, start))) >= len(mask.rows) or mask.rows[first][0] >= end:
         return None
     masked = mask.text or ""
     indent = _indent(masked, start, end)

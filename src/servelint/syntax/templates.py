@@ -7,13 +7,10 @@ optional.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import pairwise
 
 from servelint.core.text import EMPTY, Piece, TracedText, unknown
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 OPEN, ELSE, CLOSE, SILENT, VALUE = "open", "else", "close", "silent", "value"
 """What an action does: it starts, divides or ends a part that may stand there or not, writes nothing, or writes something."""
@@ -73,10 +70,6 @@ class Action:
         self.end = end
         self.kind = kind
         self.sure = sure
-
-
-def _is_template(text: str) -> bool:
-    return "{{" in text or "{%" in text or "{#" in text or "%{" in text
 
 
 def scan(text: str) -> list[Action]:
@@ -166,8 +159,7 @@ def alone(text: str, actions: list[Action]) -> dict[int, tuple[int, int]]:
             at += 1
         rest.append(text[actions[at].end : end])
         at += 1
-        left = "".join(rest).strip()
-        if not left or (left[0] == "#" and not rest[0].strip()):
+        if not (left := "".join(rest).strip()) or (left[0] == "#" and not rest[0].strip()):
             for action in actions[first:at]:
                 found[action.start] = (start, min(end + 1, len(text)))
     return found
@@ -213,7 +205,7 @@ def filled(
         script: Whether optional lines may be commands of a shell script.
         truth: Tells whether the condition of an action holds, or None.
     """
-    if not _is_template(text.flat):
+    if not any(opening in text.flat for opening in ("{{", "{%", "{#", "%{")):
         return text
     actions = scan(text.flat)
     return _Filler(text, lookup, script, truth).filled(actions) if actions else text
@@ -270,8 +262,7 @@ class _Filler:
             closing = self.ends.get(at) if action.kind == OPEN else None
             if closing is not None:
                 after = self.extent(self.actions[closing])[1]
-                heads = self.heads(at, closing, _last(parts), depth)
-                if heads:
+                if heads := self.heads(at, closing, _last(parts), depth):
                     rest = self.part(closing + 1, last, after, end, depth)
                     whole = _LINE.match(rest.flat)
                     cut = whole.end() if whole is not None else 0
@@ -288,10 +279,8 @@ class _Filler:
 
     def value(self, start: int, end: int) -> TracedText:
         written = self.text.cut(start, end)
-        if self.lookup is not None:
-            known = self.lookup(written.flat)
-            if known is not None:
-                return known.placed(written.span(), assumed=True)
+        if self.lookup is not None and (known := self.lookup(written.flat)) is not None:
+            return known.placed(written.span(), assumed=True)
         literal = _RAW.fullmatch(written.flat)  # for another program, which fills it later
         if literal is not None:
             return TracedText((unknown(literal.group("text"), written.span()),))
@@ -326,8 +315,7 @@ class _Filler:
                 parts.append((self.part(here + 1, there, start, end, depth + 1), self.actions[here]))
         if first.sure:
             return [part for part, _ in parts]
-        decided = self.decided(marks, parts)
-        if decided is not None:
+        if (decided := self.decided(marks, parts)) is not None:
             return decided
         if self.script and parts and _last(written) not in _GOES_ON and all(_is_command(part.flat) for part, _ in parts):
             return self.conditional(parts)
@@ -432,8 +420,7 @@ def expression(written: TracedText) -> TracedText:
 def _last(parts: list[TracedText]) -> str:
     """The last character of some texts, white space aside; empty if there is none."""
     for part in reversed(parts):
-        flat = part.flat.rstrip(" \t\r\n")
-        if flat:
+        if flat := part.flat.rstrip(" \t\r\n"):
             return flat[-1]
     return ""
 

@@ -185,8 +185,7 @@ def assignments(value: TracedText) -> list[Variable]:
     found: list[Variable] = []
     for word in split(value):
         word = specified(word)
-        match = _NAME.match(word.text.flat)
-        if match is not None:
+        if (match := _NAME.match(word.text.flat)) is not None:
             found.append(Variable(match.group(1), word.text.cut(match.end()), word.site))
     return found
 

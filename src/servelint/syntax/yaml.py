@@ -174,8 +174,7 @@ def _composed(source: Source, text: str, nodes_at_most: bounds.Bound = bounds.YA
 
 def _extend(nodes: list[Node], source: Source, text: str, nodes_at_most: bounds.Bound) -> Problem | None:
     """Add the documents of a text, also those before an error. Returns the limit that stopped it; raises YAMLError."""
-    refused = _too_much(text, nodes_at_most)
-    if refused is not None:
+    if (refused := _too_much(text, nodes_at_most)) is not None:
         bound, at = refused
         return Problem(source.path, bound.message, *source.position(min(at, len(source.text))), limit=True)
     nodes.extend(_nodes(text))
@@ -228,8 +227,7 @@ class _Composer(CParser or object):  # type: ignore[misc]
     descend_resolver = operator.is_
     ascend_resolver = tuple
 
-    def resolve(self, kind: type[Node], value: str | None, implicit: Any) -> Tag:
-        del value
+    def resolve(self, kind: type[Node], _value: str | None, implicit: Any) -> Tag:
         return _resolved(kind, implicit)
 
 
@@ -249,8 +247,7 @@ def _nodes(text: str) -> Iterator[Node]:
     done = 0
     try:
         while composer.check_node():
-            node = composer.get_node()
-            if node is not None:
+            if (node := composer.get_node()) is not None:
                 yield node
             done += 1
     except ComposerError:
@@ -483,6 +480,18 @@ def entries(node: Node | None) -> Entries:
     return found
 
 
+def field(fields: Entries, key: str) -> Node | None:
+    """The value of a key; None where it is missing."""
+    return fields[key][1] if key in fields else None
+
+
+def section(fields: Entries, *path: str) -> Entries:
+    """The entries of a mapping some keys down; {} if there is none."""
+    for key in path:
+        fields = entries(field(fields, key))
+    return fields
+
+
 def _merge(node: Node, found: Entries, seen: set[int], place: Any) -> None:
     """Add the entries of a merge key to `found`; those already there win. `seen` stops alias bombs.
 
@@ -703,8 +712,7 @@ def _split(raw: str, escape: str, start: int, end: int) -> Iterator[tuple[str, i
             yield raw[at : match.start()], at, match.start()
         yield _unescaped(match.group()), match.start(), match.end()
         at = match.end()
-    rest = raw[at:end].rstrip(" \t\r\n")
-    if rest:
+    if rest := raw[at:end].rstrip(" \t\r\n"):
         yield rest, at, at + len(rest)
 
 

@@ -202,8 +202,7 @@ def data(node: Node, known: dict[int, Any] | None = None) -> Any:
         complex_key = next((key for key, _ in node.value if not is_scalar(key)), None)
         if complex_key is not None:
             raise NotData("a key that is a collection", complex_key)
-        repeated = yaml.repeated_key(node)
-        if repeated is not None:
+        if (repeated := yaml.repeated_key(node)) is not None:
             raise NotData(f"the key {repeated.value!r} is set twice", repeated)
         table: dict[Any, Any] = {}
         known[id(node)] = table
@@ -287,12 +286,10 @@ def plain(text: str, reader: str) -> Value:
 def _of_go(text: str, reader: str) -> Value:
     """A text that begins as a number does, as go.yaml.in/yaml resolves it (resolve.go of v2.4.2, v3.0.4 and v4.0.0-rc.4)."""
     if text[0] != ".":
-        moment = _moment(text, go=True)
-        if moment is not None:
+        if (moment := _moment(text, go=True)) is not None:
             return text if reader == KUBERNETES else moment
         text_of_number = text.replace("_", "")
-        match = re.fullmatch(_GO_INT, text_of_number)
-        if match is not None:
+        if (match := re.fullmatch(_GO_INT, text_of_number)) is not None:
             number = _whole(match)
             if -_INT64 <= number < _INT64 or (not match["sign"] and number < _UINT64):
                 return number
@@ -325,8 +322,7 @@ def _whole(match: re.Match[str]) -> int:
     if groups.get("sixty"):
         return sign * int(_of_sixties(groups["sixty"].replace("_", "")))
     for name, base in _BASES.items():
-        digits = groups.get(name)
-        if digits is not None:
+        if (digits := groups.get(name)) is not None:
             return sign * int(digits.replace("_", "") or "0", base)
     raise ValueError(match.group())
 

@@ -267,8 +267,7 @@ class _Writer:
         concepts.model(self)
         done: set[str] = set()
         for given in self.given:
-            code = given.row.get("code", "")
-            if code:
+            if code := given.row.get("code", ""):
                 if given.row["id"] not in done:
                     concepts.CODE[code](self, [one for one in self.given if one.row is given.row])
                 done.add(given.row["id"])
@@ -606,8 +605,7 @@ class _Writer:
             if ours and theirs and ours != theirs:
                 says = f"{row['id'].replace('-', ' ')}: {ours} in {self.names[0]}, {theirs} in {self.names[1]}"
                 self.lines.append(Line(DEFAULT, row["id"], [], [], says))
-        clients = table()["clients"].get(self.launch.engine)
-        if clients:
+        if clients := table()["clients"].get(self.launch.engine):
             self.lines.append(Line(DEFAULT, "clients", [], [], clients))
 
 

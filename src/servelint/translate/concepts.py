@@ -69,8 +69,7 @@ def context(writer: _Writer, every: list[Given]) -> None:
         if isinstance(slots, int) and slots > 1 and unified.present is False and value % slots == 0:
             given.value = value // slots
             given.texts = [TracedText.of(str(given.value))]
-            option = writer.option(Side(given.row[writer.engine]).options)
-            if option is not None:
+            if (option := writer.option(Side(given.row[writer.engine]).options)) is not None:
                 says = f"llama.cpp divides {value} among {slots} slots; {option.long_name} counts for each request"
                 writer.add(CHANGED, given, [as_word(option.long_name), as_word(given.value)], says)
             return None
@@ -132,8 +131,7 @@ def experts(writer: _Writer, every: list[Given]) -> None:
 def _ranks(writer: _Writer) -> int | None:
     """The tensor parallel size of a launch without data parallelism; None if it is not known."""
     option = ENGINES[writer.launch.engine].tensor_parallel_option
-    names = Side(row_of("tensor-parallel")[writer.launch.engine]).options
-    for name in [option, *names]:
+    for name in [option, *Side(row_of("tensor-parallel")[writer.launch.engine]).options]:
         operand = writer.config.operand(name) if name else None
         if operand is not None and operand.present is not False:
             found = operand.value
@@ -269,8 +267,7 @@ def speculation(writer: _Writer, every: list[Given]) -> None:
         return leave_out(f"with {tokens} drafted tokens nothing is drafted")
     said = f"; not carried: {', '.join(sorted(rest))}" if rest else ""
     if writer.engine == "vllm":
-        names = _names(writer, "vllm", "speculative-methods")
-        if method not in names:
+        if method not in _names(writer, "vllm", "speculative-methods"):
             return leave_out(f"{writer.shown} has no method {method}")
         body: dict[str, Any] = {"method": method}
         body |= {"model": draft} if draft is not None else {}
@@ -352,8 +349,7 @@ def _of_trtllm(writer: _Writer) -> _Drafts | str:
 def _of_options(writer: _Writer, every: list[Given]) -> _Drafts | str:
     config = writer.config
     values = {given.name: given.value for given in every}
-    unknown = [given.name for given in every if not given.known or given.value is None]
-    if unknown:
+    if unknown := [given.name for given in every if not given.known or given.value is None]:
         return f"the value of --{unknown[0]} is unknown"
     algorithm = str(values.get("speculative-algorithm", "")).upper()
     if writer.launch.engine == "lmdeploy":

@@ -95,8 +95,7 @@ def _range(*args: int) -> Any:
 
 
 def _next(items: Any, *default: Any) -> Any:
-    values = sequence(items)
-    if values:
+    if values := sequence(items):
         return values[0]
     if default:
         return default[0]
@@ -271,8 +270,7 @@ def _sub(pattern: str, replacement: Any, text: str, count: int = 0) -> Any:
 
 
 def _match(pattern: str, text: str) -> Any:
-    found = re.match(pattern, text)
-    return None if found is None else UNKNOWN
+    return None if re.match(pattern, text) is None else UNKNOWN
 
 
 _NATIVES: dict[str, Any] = {

@@ -241,8 +241,7 @@ def superclass(scope: Scope) -> Any:
     for base in reversed(after):
         if isinstance(base, Class):
             for name in bound(base):
-                value = own(base, name)
-                if value is not MISSING:
+                if (value := own(base, name)) is not MISSING:
                     found[name] = _bound(program, value, cls, self_ if isinstance(self_, (Instance, Member)) else MISSING)
     return Record("super", found)
 

@@ -39,14 +39,6 @@ def truth(value: Any) -> bool | None:
     return True if value is MISSING else bool(value)
 
 
-def _constant(_scope: Scope, node: ast.Constant) -> Any:
-    return node.value
-
-
-def _name(scope: Scope, node: ast.Name) -> Any:
-    return scope.get(node.id)
-
-
 def _attribute(scope: Scope, node: ast.Attribute) -> Any:
     return classes.attribute(scope.module.program, evaluate(scope, node.value), node.attr)
 
@@ -64,26 +56,12 @@ def elements(scope: Scope, nodes: list[ast.expr]) -> list[Any]:
 
 def iterate(scope: Scope, value: Any) -> list[Any]:
     """The elements of a value. Raises Undecided where they are not known."""
-    if isinstance(value, Class):
-        members = classes.members(scope.module.program, value)
-        if members:
-            return list(members)
+    if isinstance(value, Class) and (members := classes.members(scope.module.program, value)):
+        return list(members)
     try:
         return sequence(value)
     except LookupError:
         raise Undecided(f"{scope.module.path}: iterates over what is not known") from None
-
-
-def _list(scope: Scope, node: ast.List) -> Any:
-    return elements(scope, node.elts)
-
-
-def _tuple(scope: Scope, node: ast.Tuple) -> Any:
-    return tuple(elements(scope, node.elts))
-
-
-def _set(scope: Scope, node: ast.Set) -> Any:
-    return hashed(elements(scope, node.elts))
 
 
 def hashed(items: list[Any]) -> Any:
@@ -150,10 +128,6 @@ def _unary(scope: Scope, node: ast.UnaryOp) -> Any:
     if isinstance(value, (int, float)):
         return -value if isinstance(node.op, ast.USub) else (+value if isinstance(node.op, ast.UAdd) else ~int(value))
     return UNKNOWN
-
-
-def _binary(scope: Scope, node: ast.BinOp) -> Any:
-    return binary(node.op, evaluate(scope, node.left), evaluate(scope, node.right))
 
 
 def _compare(scope: Scope, node: ast.Compare) -> Any:
@@ -289,17 +263,17 @@ def _call(scope: Scope, node: ast.Call) -> Any:
 
 
 _KINDS: dict[type[ast.expr], Callable[[Scope, Any], Any]] = {
-    ast.Constant: _constant,
-    ast.Name: _name,
+    ast.Constant: lambda _scope, node: node.value,
+    ast.Name: lambda scope, node: scope.get(node.id),
     ast.Attribute: _attribute,
-    ast.List: _list,
-    ast.Tuple: _tuple,
-    ast.Set: _set,
+    ast.List: lambda scope, node: elements(scope, node.elts),
+    ast.Tuple: lambda scope, node: tuple(elements(scope, node.elts)),
+    ast.Set: lambda scope, node: hashed(elements(scope, node.elts)),
     ast.Dict: _dict,
     ast.JoinedStr: _joined,
     ast.BoolOp: _bool,
     ast.UnaryOp: _unary,
-    ast.BinOp: _binary,
+    ast.BinOp: lambda scope, node: binary(node.op, evaluate(scope, node.left), evaluate(scope, node.right)),
     ast.Compare: _compare,
     ast.IfExp: _if,
     ast.NamedExpr: _named,

@@ -135,8 +135,7 @@ def execute(scope: Scope, node: ast.stmt, only: str | None = None) -> None:
     scope.module.program.step()
     if only is not None and only not in set(_binds(node)):
         return
-    kind = _KINDS.get(type(node))
-    if kind is not None:
+    if (kind := _KINDS.get(type(node))) is not None:
         kind(scope, node, only)
 
 
@@ -175,8 +174,7 @@ def _expression(scope: Scope, node: ast.Expr, _only: str | None) -> None:
 
 
 def _if(scope: Scope, node: ast.If, only: str | None) -> None:
-    known = expressions.truth(expressions.evaluate(scope, node.test))
-    if known is not None:
+    if (known := expressions.truth(expressions.evaluate(scope, node.test))) is not None:
         _inside(scope, node.body if known else node.orelse, only)
         return
     place = f"{scope.module.path}:{node.lineno}: `if {ast.unparse(node.test)}`"

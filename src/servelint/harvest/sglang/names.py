@@ -75,8 +75,7 @@ def registry_answers(program: Program) -> dict[str, Any]:
 
 def environment(tree: Tree, program: Program, report: Callable[[str], None]) -> dict[str, dict[str, Any]]:
     """Variable -> type, default, deprecated, each where the source has it."""
-    module = program.module(_VARIABLES)
-    found = descriptors(module)
+    found = descriptors(program.module(_VARIABLES))
     for path in tree.paths("sglang/"):
         text = tree.read(path) or ""
         if path != _REGISTRY_FILE and "/test/" not in path and _QUOTED.search(text):
@@ -154,8 +153,7 @@ def _deprecations(tree: Tree, report: Callable[[str], None]) -> dict[str, str]:
         "os.getenv": Native("get", held.get),
         "warnings.warn": Native("warn", lambda message, *_, **__: warned.append(str(message))),
     }
-    program = Program(tree, environ, report)
-    module = program.module(_VARIABLES)
+    module = Program(tree, environ, report).module(_VARIABLES)
     if module is None:
         return {}
     runs = [node.value for node in module.tree.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]
@@ -168,8 +166,7 @@ def _deprecations(tree: Tree, report: Callable[[str], None]) -> dict[str, str]:
             held.clear()
             held[name] = "1"
             module.value(call)
-        texts = [text for text in warned if name in text]
-        if texts:
+        if texts := [text for text in warned if name in text]:
             found["SGL_*" if name == _PREFIXED else name] = (
                 texts[0].replace(_PREFIXED, "SGL_*").replace(f"SGLANG{_PREFIXED[3:]}", "SGLANG_*")
             )
@@ -210,11 +207,9 @@ def names(program: Program, options: dict[str, dict[str, Any]]) -> dict[str, Any
     """The lists that are choices of an option, and the algorithms with their aliases."""
     found: dict[str, Any] = {}
     for name, option in _CHOICES.items():
-        choices = options.get(option, {}).get("choices")
-        if choices is not None:
+        if (choices := options.get(option, {}).get("choices")) is not None:
             found[name] = [choice for choice in choices if choice is not None]
-    methods = _algorithms(program, options.get("speculative-algorithm"))
-    if methods:
+    if methods := _algorithms(program, options.get("speculative-algorithm")):
         found["speculative-methods"] = methods
     found["serve"] = _serve(program)
     found["quantization"] = _capabilities(program, found.get("quantization", []))

@@ -181,8 +181,7 @@ def _keys(program: Program, fields: Iterable[Field]) -> dict[str, dict[str, Any]
             entry["choices"] = choices
         if field.default is MISSING:
             entry["required"] = True
-        default = plain(field.default)
-        if default is not UNKNOWN and default is not None:
+        if (default := plain(field.default)) is not UNKNOWN and default is not None:
             entry["default"] = default
         found[field.name] = entry
     return found

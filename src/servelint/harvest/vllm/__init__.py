@@ -61,8 +61,7 @@ def server_parser(program: Program) -> Parser:
     parser = Parser()
     program.externals["sys.argv"] = ["api_server.py", "--help=all"]
     for name in ("vllm.entrypoints.cli.serve", "vllm.scripts"):
-        module = program.module(name)
-        if module is not None and module.defines("make_arg_parser"):
+        if (module := program.module(name)) is not None and module.defines("make_arg_parser"):
             program.call(module.resolve("make_arg_parser"), [parser.value()])
             break
     return parser
@@ -158,8 +157,7 @@ def mark_bounds(program: Program, options: dict[str, dict[str, Any]]) -> None:
     for name, option in options.items():
         holder, key = fields.get(name, (None, name.replace("-", "_")))
         for owner in [holder] if holder is not None else known:
-            bounds = _bounds(program, known[owner], key)
-            if bounds:
+            if bounds := _bounds(program, known[owner], key):
                 option.update({**bounds, **({"config": owner} if owner in _SOMETIMES else {})})
                 break
 

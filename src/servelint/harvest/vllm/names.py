@@ -41,8 +41,7 @@ _NOTE = re.compile(r"\bdeprecated\b", re.IGNORECASE)
 def environment(tree: Tree, program: Program) -> dict[str, dict[str, Any]]:
     """The variables that a release reads, with what is known of each."""
     found: dict[str, dict[str, Any]] = {}
-    module = program.module("vllm.envs")
-    if module is not None:
+    if (module := program.module("vllm.envs")) is not None:
         table = module.resolve("environment_variables")
         texts = _texts(module)
         declared = _declared(module)
@@ -103,11 +102,9 @@ def _variable(program: Program, reader: Any, expression: ast.expr | None, annota
 
 
 def _converter(text: str) -> dict[str, Any]:
-    words = re.search(r"\.lower\(\) in \((?P<words>[^)]*)\)", text)
-    if words is not None:
+    if (words := re.search(r"\.lower\(\) in \((?P<words>[^)]*)\)", text)) is not None:
         return {"converter": "words", "true": re.findall(r"'([^']*)'", words["words"])}
-    single = re.search(r"\.lower\(\) == '(?P<word>\w+)'", text)
-    if single is not None:
+    if (single := re.search(r"\.lower\(\) == '(?P<word>\w+)'", text)) is not None:
         return {"converter": "words", "true": [single["word"]]}
     for pattern, name in (
         (r"\bbool\(int\(", "bool(int)"),

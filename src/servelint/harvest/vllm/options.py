@@ -215,13 +215,11 @@ class JsonOptions:
             if isinstance(info.get(bound), (int, float)):
                 key[bound] = info[bound]
         aliases = [info.get("alias"), info.get("validation_alias")]
-        known = [alias for alias in dict.fromkeys(aliases) if isinstance(alias, str)]
-        if known:
+        if known := [alias for alias in dict.fromkeys(aliases) if isinstance(alias, str)]:
             key["aliases"] = known
         if field.default is MISSING and field.factory is MISSING:
             key["required"] = True
-        literal = plain(field.default)
-        if literal is not UNKNOWN and not isinstance(field.default, Instance):
+        if (literal := plain(field.default)) is not UNKNOWN and not isinstance(field.default, Instance):
             key["default"] = literal
         return key
 
@@ -380,8 +378,7 @@ def docs(program: Program, cls: Any) -> dict[str, str]:
     for base in reversed(program.lineage(cls)) if isinstance(cls, Class) else []:
         if not isinstance(base, Class):
             continue
-        body = base.node.body
-        for field, text in itertools.pairwise(body):
+        for field, text in itertools.pairwise(base.node.body):
             if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(text, ast.Expr):
                 value = text.value
                 if isinstance(value, ast.Constant) and isinstance(value.value, str):

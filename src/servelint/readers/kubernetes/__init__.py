@@ -125,8 +125,7 @@ def _of_object(file: File, one: Object, images: Overrides | None) -> list[Launch
     if file.neighbours is not None and one.kind != "Component" and not {"resources", "bases"}.isdisjoint(one.fields):
         from servelint.readers.kubernetes import overlays
 
-        made = overlays.launches(file.source, one.fields, file.neighbours, _of_object)
-        if made:
+        if made := overlays.launches(file.source, one.fields, file.neighbours, _of_object):
             return made
     return pods.kustomization(file, one, images)
 

@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 from servelint.core.launch import Launch, OpenedFile, Variable
 from servelint.core.text import Piece, TracedText, unknown
-from servelint.readers.kubernetes.objects import File, hidden, listed, section, string
+from servelint.readers.kubernetes.objects import File, hidden, listed, string
 from servelint.syntax import yaml
-from servelint.syntax.yaml import Entries
+from servelint.syntax.yaml import Entries, section
 
 _NAME = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 _INJECTED = "<valueFrom>"
@@ -83,8 +83,7 @@ def _one(file: File, fields: Entries, environment: Environment) -> None:
 def _referred(file: File, source: Entries) -> TracedText | None:
     """The value of a `valueFrom`, where the ConfigMap or Secret stands in this file."""
     for field, known in (("configMapKeyRef", file.config_map), ("secretKeyRef", file.secrets.get)):
-        reference = section(source, field)
-        if reference:
+        if reference := section(source, field):
             return (known(string(reference, "name") or "") or {}).get(string(reference, "key") or "")
     return None
 
@@ -104,9 +103,8 @@ _TEMPLATE = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_][^{}\n]*\})")
 """What a tool that fills in manifests (envsubst, Flux) replaces before Kubernetes sees it."""
 
 
-def no_variable(name: str) -> Variable | None:
+def no_variable(_name: str) -> Variable | None:
     """A lookup that knows none."""
-    del name
     return None
 
 
@@ -165,8 +163,7 @@ def opener(file: File, pod: Entries, fields: Entries) -> Callable[[TracedText], 
 
     def opened(path: TracedText) -> OpenedFile | None:
         for mount in places:
-            found = _mounted(file, pod, mount, path.value or "")
-            if found is not None:
+            if (found := _mounted(file, pod, mount, path.value or "")) is not None:
                 return OpenedFile(found, path.flat, True, None)
         return None
 

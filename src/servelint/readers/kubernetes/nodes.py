@@ -5,9 +5,9 @@ from __future__ import annotations
 from servelint.core.launch import Launch, Nodes
 from servelint.core.numbers import whole_number
 from servelint.readers.kubernetes import runtime
-from servelint.readers.kubernetes.objects import File, Object, listed, section, string
+from servelint.readers.kubernetes.objects import File, Object, listed, string
 from servelint.syntax import yaml
-from servelint.syntax.yaml import Entries
+from servelint.syntax.yaml import Entries, section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
     Parts = list[tuple[Pod, list[Launch]]]
 
-_ROLES = {
-    "PyTorchJob": ("pytorchReplicaSpecs", "Master", "Worker"),
-    "MPIJob": ("mpiReplicaSpecs", "Launcher", "Worker"),
-}
+_ROLES = {"PyTorchJob": ("pytorchReplicaSpecs", "Master", "Worker"), "MPIJob": ("mpiReplicaSpecs", "Launcher", "Worker")}
 """Kinds of Kubeflow -> the key of their groups of pods, and the groups, the first one's pod being node 0."""
 _CLUSTERS = {"RayCluster": (), "RayService": ("rayClusterConfig",), "RayJob": ("rayClusterSpec",)}
 """Kinds of Ray -> where their cluster stands."""

@@ -13,7 +13,7 @@ from servelint.core.source import Source
 from servelint.core.text import HOLE, TracedText
 from servelint.files.siblings import Neighbours
 from servelint.syntax import yaml, yaml_values
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 
 PATCHES = ("patches", "patchesJson6902", "patchesStrategicMerge")
 """The keys of a kustomization that hold patches."""
@@ -195,8 +195,7 @@ def generator(source: Source, item: Node, neighbours: Neighbours) -> dict[str, T
     data: dict[str, TracedText] = {}
     for one in listed(fields, "literals"):
         text = yaml.text(source, one) if yaml.is_scalar(one) else TracedText(())
-        sign = text.flat.find("=")
-        if sign > 0:
+        if (sign := text.flat.find("=")) > 0:
             data[text.flat[:sign]] = text.cut(sign + 1)
     for one in listed(fields, "files"):
         key, sign_, path = (yaml.scalar(one) or "").rpartition("=")
@@ -243,7 +242,7 @@ def objects(documents: list[Node]) -> list[Object]:
         fields = yaml.entries(node)
         kind = string(fields, "kind") or ""
         key = "objects" if kind == "Template" else "items"
-        listed = yaml.items(fields[key][1]) if key in fields else None
+        listed = yaml.items(yaml.field(fields, key))
         if listed is not None and kind.endswith(("List", "Template")) and depth < _DEPTH:
             waiting += [(item, depth + 1) for item in reversed(listed[: most + 1 - visits])]
         elif fields:
@@ -265,18 +264,9 @@ def hidden(fields: Entries, *keys: str) -> bool:
     return HIDDEN in fields or any(yaml.gaps(fields[key][1]) for key in keys if key in fields)
 
 
-def section(fields: Entries, *path: str) -> Entries:
-    """The entries of a mapping some keys down; {} if there is none."""
-    for key in path:
-        if key not in fields:
-            return {}
-        fields = yaml.entries(fields[key][1])
-    return fields
-
-
 def string(fields: Entries, key: str) -> str | None:
     """The value of a key as Kubernetes reads it, as a text; None where it is missing, null or no scalar."""
-    node = fields[key][1] if key in fields else None
+    node = yaml.field(fields, key)
     if not yaml.is_scalar(node) or yaml.is_null(node):
         return None
     return yaml_values.shown(node, yaml_values.KUBERNETES)
@@ -362,8 +352,7 @@ class Overrides:
 def kustomized(neighbours: Neighbours) -> list[str]:
     """The files that the kustomization in the same folder puts together."""
     for name in KUSTOMIZATIONS:
-        other = neighbours.read(name)
-        if other is not None:
+        if (other := neighbours.read(name)) is not None:
             documents, _ = yaml.documents(other)
             return sorted(path for path in _files_of(yaml.entries(documents[0] if documents else None)) if "{" not in path)[:50]
     return []
@@ -371,8 +360,8 @@ def kustomized(neighbours: Neighbours) -> list[str]:
 
 def images_beside(source: Source, neighbours: Neighbours) -> Overrides | None:
     """What the kustomization in the same folder makes of this file's images; None if it does not name the file."""
-    own_images = source.path.replace("\\", "/").rpartition("/")[2]
-    if own_images in KUSTOMIZATIONS:
+    own_name = source.path.replace("\\", "/").rpartition("/")[2]
+    if own_name in KUSTOMIZATIONS:
         return None
     for name in KUSTOMIZATIONS:
         other = neighbours.read(name)
@@ -380,16 +369,12 @@ def images_beside(source: Source, neighbours: Neighbours) -> Overrides | None:
             continue
         documents, _ = yaml.documents(other)
         fields = yaml.entries(documents[0] if documents else None)
-        return _overrides(other, fields) if own_images in _files_of(fields) else None
+        return own_images(other, fields) if own_name in _files_of(fields) else None
     return None
 
 
 def own_images(source: Source, fields: Entries) -> Overrides | None:
-    """What a kustomization makes of the images in the patches that it holds itself."""
-    return _overrides(source, fields)
-
-
-def _overrides(source: Source, fields: Entries) -> Overrides | None:
+    """What a kustomization makes of the images that it names; None if it names none."""
     images = [yaml.entries(item) for item in listed(fields, "images")]
     by_name = {name: image for image in images if (name := string(image, "name")) is not None}
     return Overrides(source, by_name) if by_name else None

@@ -26,13 +26,12 @@ from servelint.readers.kubernetes.objects import (
     kustomized,
     listed,
     option_tables,
-    section,
     string,
 )
 from servelint.syntax import yaml, yaml_values
 from servelint.syntax.placeholders import substituted
 from servelint.syntax.shell.words import split
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 from servelint.syntax.yaml_values import KUBERNETES
 
 
@@ -45,8 +44,7 @@ def of_setting(source: Source, name: str, key: Node, value: Node) -> list[Word]:
     """The words of one setting."""
     site = yaml.span(source, key)
     option = name.replace("_", "-")
-    switch = yaml_values.truth(value, KUBERNETES)
-    if switch is not None:
+    if (switch := yaml_values.truth(value, KUBERNETES)) is not None:
         return [Word(TracedText.of(("--" if switch else "--no-") + option), yaml.span(source, value))]
     if yaml.is_null(value):
         return []
@@ -277,8 +275,7 @@ def _of_other_file(file: File, predictor: Entries, model: Entries, label: str, s
     name = string(model, "runtime") or ""
     if file.neighbours is None or not _NAME.fullmatch(name):
         return []
-    beside = [*_RUNTIME_FILES, *kustomized(file.neighbours)]
-    for path in beside:
+    for path in [*_RUNTIME_FILES, *kustomized(file.neighbours)]:
         other = file.neighbours.read(path.format(name) if "{}" in path else path)
         if other is None or "ServingRuntime" not in other.text:
             continue
@@ -412,12 +409,11 @@ class Worker:
         self.env: dict[str, Variable] = {}
 
 
-def kaito(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+def kaito(file: File, one: Object, _images: Overrides | None) -> list[Launch]:
     """The options in the ConfigMap that `inference.config` of a KAITO Workspace names.
 
     `presets/workspace/inference/vllm/inference_api.py` puts them behind those of the operator, which no file shows.
     """
-    del images
     data = section(one.fields, "data")
     return embedded.of_yaml(file.source, data[_KAITO][1], partial(_kaito, one.label)) if _KAITO in data else []
 
@@ -493,8 +489,7 @@ def _applications(worker: Worker, label: str, source: Source, documents: list[No
             env = {**worker.env, **_env_vars(source, application)}
             claims = _installed(source, application)
             for fields in _configs(item):
-                launch = _llm_config(source, fields, env, worker, claims)
-                if launch is not None:
+                if (launch := _llm_config(source, fields, env, worker, claims)) is not None:
                     launch.name = f"{label}.{string(application, 'name') or 'applications'}"
                     found.append(launch)
     return found
@@ -601,9 +596,8 @@ _BOTH_WAYS = frozenset(("enableChunkedPrefill", "enablePrefixCaching"))
 """Switches that the controller passes on as `--no-...` where they are off, and where they are not given."""
 
 
-def vllm_runtime(file: File, one: Object, overrides: Overrides | None) -> list[Launch]:
+def vllm_runtime(file: File, one: Object, _overrides: Overrides | None) -> list[Launch]:
     """The launch of one VLLMRuntime. Its image is not a field that a kustomization replaces."""
-    del overrides
     spec = section(one.fields, "spec")
     config, model = section(spec, "vllmConfig"), section(spec, "model")
     engine = started_by("production-stack").id
@@ -664,7 +658,6 @@ def _runtime_gpus(resources: Entries) -> tuple[int | None, bool | None]:
     return count, True
 
 
-def helm_release(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+def helm_release(file: File, one: Object, _images: Overrides | None) -> list[Launch]:
     """The launches of Helm values that an object holds."""
-    del images
     return helm.of_object(file.source, one.node, one.kind, one.label, file.neighbours)

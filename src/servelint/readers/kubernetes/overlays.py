@@ -23,11 +23,10 @@ from servelint.readers.kubernetes.objects import (
     generator,
     listed,
     objects,
-    section,
     string,
 )
 from servelint.syntax import yaml
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,8 +112,7 @@ class _Joined:
         if not path or "://" in path or path.startswith("github.com"):
             return
         if path.endswith((".yaml", ".yml", ".json")):
-            held = layer.beside.read(path)
-            if held is not None:
+            if (held := layer.beside.read(path)) is not None:
                 self.files += 1
                 layer.resources += self.add(TracedText.at(held, 0, len(held.text)))
             return
@@ -232,8 +230,7 @@ class _Kustomized:
 
     def applied(self, found: list[Node], patch: Node, target: Entries) -> list[Node]:
         """The objects after a patch."""
-        operations = yaml.items(patch)
-        if operations is not None:
+        if (operations := yaml.items(patch)) is not None:
             return [self.operated(node, operations) if _targeted(node, target) else node for node in found]
         whom = target or {}
         own = yaml.entries(patch)
@@ -314,8 +311,7 @@ class _Kustomized:
             if text is not None and reference in text:
                 new = text.replace(reference, yaml.scalar(value) or "")
                 return yaml.new_scalar(new, yaml.start(value), yaml.end(value))
-            items = yaml.items(node)
-            if items is not None:
+            if (items := yaml.items(node)) is not None:
                 return yaml.new_sequence([fill(item) for item in items], yaml.start(node), yaml.end(node))
             if yaml.is_mapping(node):
                 return _mapping(node, [(key, fill(held)) for key, held in yaml.entries(node).values()])
@@ -328,7 +324,7 @@ class _Kustomized:
         for item in operations:
             fields = yaml.entries(item)
             path = (string(fields, "path") or "").split("/")[1:]
-            value = fields["value"][1] if "value" in fields else None
+            value = yaml.field(fields, "value")
             steps = [step.replace("~1", "/").replace("~0", "~") for step in path]
             node = _put(node, steps, string(fields, "op") or "", value)
         return node
@@ -352,8 +348,7 @@ def _at(node: Node, steps: list[str | tuple[str, str]], make: Callable[[Node], N
     if not steps:
         return make(node)
     step, rest = steps[0], steps[1:]
-    items = yaml.items(node)
-    if items is not None:
+    if (items := yaml.items(node)) is not None:
         if isinstance(step, tuple):
             chosen = [string(yaml.entries(item), step[0]) == step[1] for item in items]
         else:
@@ -441,8 +436,7 @@ def _put(node: Node, steps: list[str], operation: str, value: Node | None) -> No
     if not steps:
         return value if value is not None and operation != "test" else node
     step, rest = steps[0], steps[1:]
-    items = yaml.items(node)
-    if items is not None:
+    if (items := yaml.items(node)) is not None:
         at = len(items) if step == "-" else int(step) if step.isdecimal() else -1
         if at < 0 or at > len(items):
             return node

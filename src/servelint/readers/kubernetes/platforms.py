@@ -11,9 +11,9 @@ from servelint.engines.registry import ENGINES, Engine, called, started_by
 from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.kubernetes import environment, pods
-from servelint.readers.kubernetes.objects import File, Object, Overrides, joined_lists, listed, option_tables, section, string
+from servelint.readers.kubernetes.objects import File, Object, Overrides, joined_lists, listed, option_tables, string
 from servelint.syntax import yaml
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 
 _HUB = re.compile(r"(?:hf|huggingface)://")
 _NO_FIELD = re.compile(r"[a-z]+(?:[-_][a-z0-9]+)+")
@@ -182,9 +182,8 @@ def llmkube(file: File, one: Object, images: Overrides | None) -> list[Launch]:
     return [context.launch(engine.id, args, context.site)]
 
 
-def aibrix(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+def aibrix(file: File, one: Object, _images: Overrides | None) -> list[Launch]:
     """The launch of a ModelClaim: a model for an engine that runs already, with options by name."""
-    del images
     spec = section(one.fields, "spec")
     engine = called("aibrix", string(spec, "engine") or "")
     if engine is None or "artifactURL" not in spec:

@@ -29,12 +29,11 @@ from servelint.readers.kubernetes.objects import (
     listed,
     objects,
     own_images,
-    section,
     string,
 )
 from servelint.syntax import yaml, yaml_values
 from servelint.syntax.shell.words import split
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,14 +88,13 @@ class Pod:
     def containers(self) -> Iterator[tuple[str, Entries]]:
         """(name as launches show it, fields) of each container."""
         for key in _LISTS:
-            listed = yaml.items(self.fields[key][1]) if key in self.fields else None
+            listed = yaml.items(yaml.field(self.fields, key))
             for index, item in enumerate(listed or []):
-                fields = entries(item)
-                if fields and self.file.once_more(item):
+                if (fields := entries(item)) and self.file.once_more(item):
                     name = f"{self.path}.{key}.{string(fields, 'name') or index}"
                     yield from [(name, one) for one in _alternatives(self.file.source, item, fields)]
         for key in _SINGLE if not self.path.endswith(_ROUTERS) else ():
-            if key in self.fields and yaml.is_mapping(self.fields[key][1]) and self.file.once_more(self.fields[key][1]):
+            if yaml.is_mapping(yaml.field(self.fields, key)) and self.file.once_more(self.fields[key][1]):
                 yield f"{self.path}.{key}", entries(self.fields[key][1])
 
 
@@ -172,8 +170,7 @@ def walk(file: File, node: Node, path: str) -> Iterator[tuple[Entries, str]]:
     waiting: list[tuple[Node, str, int]] = [(node, path, 0)]
     while waiting and file.left > 0:
         node, path, depth = waiting.pop()
-        items = yaml.items(node)
-        if items is not None:
+        if (items := yaml.items(node)) is not None:
             inside = [(item, _below(path, item, index), depth + 1) for index, item in enumerate(items[: file.left])]
         else:
             fields = entries(node)
@@ -271,8 +268,7 @@ def _refused(pod: Pod, fields: Entries, given: environment.Environment, complete
     if not complete or hidden(pod.fields) or (mask is not None and mask.text is not None):
         return []  # a template writes only one of its branches
     found = refused.of_container(pod.file.source, fields)
-    owner = pod.owner
-    if owner is not None:
+    if (owner := pod.owner) is not None:
         found += refused.missing_keys(pod.file, fields)
         if owner.kind in refused.SIMPLE:
             found += refused.undefined(pod.file.source, fields, given)
@@ -409,9 +405,8 @@ _MANY_OPTIONS = 3
 _OPERATIONS = ("add", "replace", "test")
 
 
-def kustomization(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+def kustomization(file: File, one: Object, _images: Overrides | None) -> list[Launch]:
     """The launches of the patches that a kustomization holds itself."""
-    del images
     own = own_images(file.source, one.fields)
     found: list[Launch] = []
     for key in PATCHES:
@@ -438,8 +433,7 @@ def of_patch(file: File, document: Node, label: str, images: Overrides | None) -
         label: What it is for, if it does not say so itself.
         images: What the kustomization makes of its images.
     """
-    operations = yaml.items(document)
-    if operations is not None:
+    if (operations := yaml.items(document)) is not None:
         return of_operations(file, operations, label, images)
     found: list[Launch] = []
     for one in objects([document]):

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from servelint.core.launch import Mishap
 from servelint.core.source import Source
 from servelint.readers.kubernetes import environment
-from servelint.readers.kubernetes.objects import HIDDEN, File, Object, entries, hidden, listed, section, string
+from servelint.readers.kubernetes.objects import HIDDEN, File, Object, entries, hidden, listed, string
 from servelint.syntax import yaml
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 
 _QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?\d+))?")
 _UNITS = {
@@ -130,7 +130,7 @@ def _variables(source: Source, fields: Entries) -> Iterator[Mishap]:
 def _words(source: Source, fields: Entries) -> Iterator[Mishap]:
     """A command that is one text, and a word that is a mapping: `- --port: 8000`."""
     for key in ("command", "args"):
-        node = fields[key][1] if key in fields else None
+        node = yaml.field(fields, key)
         if node is None or yaml.is_null(node):
             continue
         if yaml.is_scalar(node) and "{{" not in node.value:
@@ -160,8 +160,7 @@ def of_pod(file: File, one: Object, pod: Entries) -> list[Mishap]:
 def _volumes(file: File, one: Object, pod: Entries) -> Iterator[Mishap]:
     source = file.source
     names = {string(yaml.entries(item), "name") for item in listed(pod, "volumes")}
-    claims = listed(section(one.fields, "spec"), "volumeClaimTemplates")
-    for item in claims:
+    for item in listed(section(one.fields, "spec"), "volumeClaimTemplates"):
         fields = yaml.entries(item)
         names.add(string(section(fields, "metadata"), "name"))
         size = section(fields, "spec", "resources", "requests")
@@ -180,8 +179,7 @@ def _volumes(file: File, one: Object, pod: Entries) -> Iterator[Mishap]:
         for item in listed(pod, key):
             for mount in listed(entries(item), "volumeMounts"):
                 fields = yaml.entries(mount)
-                name = string(fields, "name")
-                if name is not None and name not in names:
+                if (name := string(fields, "name")) is not None and name not in names:
                     yield from _mishap(source, "no-volume", fields["name"][1], name, ", ".join(filter(None, names)))
 
 

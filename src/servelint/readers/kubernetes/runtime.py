@@ -9,9 +9,9 @@ from servelint.core.numbers import is_whole
 from servelint.core.source import Source
 from servelint.core.text import TracedText, unknown
 from servelint.readers import runtime
-from servelint.readers.kubernetes.objects import HIDDEN, hidden, listed, section, string
+from servelint.readers.kubernetes.objects import HIDDEN, hidden, listed, string
 from servelint.syntax import yaml
-from servelint.syntax.yaml import Entries
+from servelint.syntax.yaml import Entries, section
 
 _GPU = re.compile(r"(?:nvidia|amd)\.com/(?:gpu(?:\.shared)?|mig-.+)")
 _WHOLE = ("nvidia.com/gpu", "amd.com/gpu")
@@ -88,7 +88,7 @@ def resource(source: Source, fields: Entries, kind: str) -> TracedText | None:
     """What the `requests` or the `limits` of a container say of nvidia.com/gpu or amd.com/gpu; None if it is nothing."""
     given = section(fields, "resources", kind)
     for name in _WHOLE:
-        if name in given and yaml.scalar(given[name][1]) is not None:
+        if yaml.scalar(yaml.field(given, name)) is not None:
             return yaml.text(source, given[name][1])
     return None
 
@@ -121,8 +121,7 @@ def _part(source: Source, pod: Entries, fields: Entries) -> str | None:
     resources = section(fields, "resources")
     asked = {**section(resources, "limits"), **section(resources, "requests")}
     profiles = {name.partition("/mig-")[2] for name in asked if "/mig-" in name}
-    label = _labelled(source, pod, _PARTS)
-    if label is not None:
+    if (label := _labelled(source, pod, _PARTS)) is not None:
         profiles.add(label.value or "")
     return None if not profiles else profiles.pop() if len(profiles) == 1 else ""
 
@@ -137,7 +136,7 @@ def _choices(source: Source, pod: Entries, labels: tuple[str, ...]) -> list[Trac
     """The values of which the first of some labels must have one on a pod's node; none if it may be any."""
     selector = section(pod, "nodeSelector")
     for name in labels:
-        if name in selector and yaml.scalar(selector[name][1]) is not None:
+        if yaml.scalar(yaml.field(selector, name)) is not None:
             return [yaml.text(source, selector[name][1])]
     required = section(pod, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
     terms = listed(required, "nodeSelectorTerms")
@@ -165,7 +164,7 @@ def shared_memory(source: Source, fields: Entries, pod: Entries) -> TracedText |
             continue
         directory = section(volume, "emptyDir")
         for key in ("sizeLimit", "medium"):
-            if key in directory and yaml.scalar(directory[key][1]) is not None:
+            if yaml.scalar(yaml.field(directory, key)) is not None:
                 return yaml.text(source, directory[key][1])
         return TracedText(())
     return TracedText((unknown(name, None),))

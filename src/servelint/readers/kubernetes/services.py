@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from servelint.core.launch import Mishap, Probe
 from servelint.core.numbers import is_whole
 from servelint.readers import runtime
-from servelint.readers.kubernetes.objects import HIDDEN, File, Object, entries, hidden, listed, section, string
+from servelint.readers.kubernetes.objects import HIDDEN, File, Object, entries, hidden, listed, string
 from servelint.readers.kubernetes.refused import SIMPLE
 from servelint.syntax import yaml
-from servelint.syntax.yaml import Entries
+from servelint.syntax.yaml import Entries, section
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 

@@ -57,9 +57,8 @@ _DEPTH = 3
 """How deep Markdown in Markdown is read."""
 
 
-def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+def read(source: Source, _neighbours: Neighbours) -> list[Launch]:
     """The launches of a page. The files beside it are not those that its examples speak of."""
-    del neighbours
     return launches(TracedText.at(source, 0, len(source.text)), source)
 
 

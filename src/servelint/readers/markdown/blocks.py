@@ -244,8 +244,7 @@ class _Page:
         """The index of the line after a comment that starts a line; None if none does."""
         for opening, closing in _COMMENTS:
             if content.startswith(opening) and closing not in self.absent:
-                end = self.flat.find(closing, self.lines[at][0])
-                if end != -1:
+                if (end := self.flat.find(closing, self.lines[at][0])) != -1:
                     return self.line_after(end)
                 self.absent.add(closing)
         return None
@@ -283,8 +282,7 @@ def _language(info: str) -> tuple[str, bool]:
     Known are `bash`, `bash title="x"`, `{.bash .copy}`, `{code-block} bash`; any other directive holds Markdown.
     """
     info = info.strip()
-    directive = _DIRECTIVE.match(info)
-    if directive is not None:
+    if (directive := _DIRECTIVE.match(info)) is not None:
         name = directive["name"].lower()
         if name in _CODE_DIRECTIVES:
             return _language(directive["rest"])[0] if not directive["rest"].startswith("{") else "", True

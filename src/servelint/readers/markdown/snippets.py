@@ -172,7 +172,7 @@ def unmarked(text: TracedText, *, mixed: bool) -> TracedText | None:
         begins = _starts_engine(words)
         if not begins and not mixed and not starts and not kept and not _is_command(words):
             return None
-        if begins or _prepares(words):
+        if begins or words[0] in _PREPARES or (len(words) == 1 and _ASSIGNMENT.match(words[0]) is not None):
             kept.append(text.cut(start + (magic.end() if magic is not None else 0), end))
         starts = starts or begins
     return TracedText.join(kept) if starts else None
@@ -192,10 +192,6 @@ def _is_command(words: list[str]) -> bool:
     program = words[0].rpartition("/")[2]
     known = program in _AROUND or program in WRAPPERS or program in SHELLS or program in TOOLS or entry.is_program(program)
     return _ASSIGNMENT.match(words[0]) is not None or known
-
-
-def _prepares(words: list[str]) -> bool:
-    return words[0] in _PREPARES or (len(words) == 1 and _ASSIGNMENT.match(words[0]) is not None)
 
 
 def _starts_engine(words: list[str]) -> bool:

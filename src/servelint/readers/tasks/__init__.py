@@ -6,22 +6,18 @@ This module has what their readers share: texts with expressions, environments, 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Source
 from servelint.core.text import TracedText, unknown
+from servelint.files.siblings import Neighbours
 from servelint.readers.commands import script_launches
 from servelint.readers.context import CommandContext
 from servelint.readers.installs import installed
 from servelint.syntax import yaml
 from servelint.syntax.templates import expression
 from servelint.syntax.yaml import Entries, Node
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from servelint.files.siblings import Neighbours
 
 _EXPRESSION = re.compile(r"\$?\{\{(?!\{)[^\n]{0,300}?\}\}|(?<![${\w\\%])\{[A-Za-z_]\w*\}(?!\})")
 """`${{ matrix.model }}`, `{{ model }}`, and `{model}` of templates; a shell leaves the last as it is written."""
@@ -39,8 +35,7 @@ Claims = dict[str, ReleaseClaim]
 def text(source: Source, node: Node) -> TracedText:
     """A scalar's text; an expression of the tool (`${{ matrix.model }}`, `{{ model }}`, `!Ref Model`) is unknown."""
     if yaml.is_scalar(node) and yaml.tag(node).startswith(_REFERENCES):
-        span = yaml.span(source, node)
-        return TracedText((unknown(yaml.tag(node) + " " + node.value, span),))
+        return TracedText((unknown(yaml.tag(node) + " " + node.value, yaml.span(source, node)),))
     return with_expressions(verbatim(source, node))
 
 
@@ -72,14 +67,9 @@ def with_expressions(written: TracedText) -> TracedText:
 def optional(source: Source, fields: Entries, *names: str) -> TracedText | None:
     """The text of the first of several keys that holds a scalar."""
     for name in names:
-        if name in fields and yaml.scalar(fields[name][1]) is not None:
+        if yaml.scalar(yaml.field(fields, name)) is not None:
             return text(source, fields[name][1])
     return None
-
-
-def section(fields: Entries, name: str) -> Entries:
-    """The fields of a mapping under a key; none if there is no such mapping."""
-    return yaml.entries(fields[name][1]) if name in fields else {}
 
 
 def environment(source: Source, node: Node | None) -> Environment:
@@ -92,16 +82,14 @@ def environment(source: Source, node: Node | None) -> Environment:
         return found
     for item in listed[:_ITEMS_AT_MOST]:
         fields = yaml.entries(item)
-        given = optional(source, fields, "name", "key")
-        if given is not None and given.value:
-            held = fields["value"][1] if "value" in fields else None
+        if (given := optional(source, fields, "name", "key")) is not None and given.value:
+            held = yaml.field(fields, "value")
             found[given.value] = Variable(given.value, _value(source, held), yaml.span(source, item))
         elif fields:
             found.update(environment(source, item))
         elif yaml.scalar(item) is not None:
             written = text(source, item)
-            match = _ASSIGNMENT.match(written.flat)
-            if match is not None:
+            if (match := _ASSIGNMENT.match(written.flat)) is not None:
                 value_text = written.cut(match.end()) if match["sign"] else None
                 found[match["name"]] = Variable(match["name"], value_text, yaml.span(source, item))
     return found
@@ -180,8 +168,7 @@ def each(launches: Callable[[Source, Node], list[Launch]]) -> Callable[[Source, 
     The files beside the text are not asked for: what it runs, runs on another machine.
     """
 
-    def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
-        del neighbours
+    def read(source: Source, documents: list[Node], _neighbours: Neighbours) -> list[Launch]:
         found = [launch for document in documents for launch in launches(source, document)]
         tell_apart(found)
         return found

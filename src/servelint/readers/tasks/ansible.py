@@ -23,7 +23,6 @@ from servelint.readers.tasks import (
     optional,
     run,
     scalars,
-    section,
     variables,
     verbatim,
     with_expressions,
@@ -32,7 +31,7 @@ from servelint.readers.tasks import (
 from servelint.readers.tasks.roles import BLOCKS
 from servelint.syntax import templates, yaml
 from servelint.syntax.shell.words import split
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 
 FORMAT = Format(
     "ansible",
@@ -57,9 +56,8 @@ _BRACKET = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^'\"\[\]])*")
 """What has no square bracket outside of its quotes."""
 
 
-def is_mine(source: Source, document: Node) -> bool:
+def is_mine(_source: Source, document: Node) -> bool:
     """Whether a document is a playbook or a list of tasks with a module that runs something."""
-    del source
     items = yaml.items(document)
     if not items:
         return False
@@ -109,7 +107,7 @@ def _installed(source: Source, task: Entries) -> list[tuple[str, Claims]]:
         folder = optional(source, fields, "virtualenv")
         pip = optional(source, fields, "executable")
         own = folder.shown if folder is not None else pip.shown.rpartition("/bin/")[0] if pip is not None else ""
-        listed = fields["name"][1] if "name" in fields else None
+        listed = yaml.field(fields, "name")
         if listed is None:
             return []
         named = [listed] if yaml.scalar(listed) is not None else scalars(listed)
@@ -117,7 +115,7 @@ def _installed(source: Source, task: Entries) -> list[tuple[str, Claims]]:
         packages = [verbatim(source, one) for one in named]
         if version is not None and len(packages) == 1:
             packages = [TracedText.join((packages[0], TracedText.of("=="), version))]
-        return [(own, claims([_word("pip"), _word("install"), *[Word(one) for one in packages]]))]
+        return [(own, claims([*[Word(TracedText.of(one)) for one in ("pip", "install")], *[Word(one) for one in packages]]))]
     module = _module(task)
     kind = module.rpartition(".")[2] if module is not None else ""
     if module is None or kind in _CONTAINERS:
@@ -132,10 +130,6 @@ def _installed(source: Source, task: Entries) -> list[tuple[str, Claims]]:
         if given and (made := claims(given)):
             found.append((given[0].text.shown.rpartition("/bin/")[0], made))
     return found
-
-
-def _word(text: str) -> Word:
-    return Word(TracedText.of(text))
 
 
 def _written(source: Source, task: Entries) -> list[Launch]:
@@ -172,7 +166,7 @@ def _line(source: Source, fields: Entries) -> list[Launch]:
     if "line" in fields:
         exec_start = re.match(r"[ \t]*ExecStart=", line.flat)
         line = line.cut(exec_start.end()) if exec_start is not None else EMPTY
-    elif yaml.scalar(fields["option"][1] if "option" in fields else None) != "ExecStart":
+    elif yaml.scalar(yaml.field(fields, "option")) != "ExecStart":
         return []
     if not line.known or not line.flat:
         return []
@@ -206,7 +200,7 @@ def _command(source: Source, name: str, task: Entries, module: str, kind: str, e
     if "argv" in given:
         context.site = Span(source, yaml.start(key), yaml.span(source, given["argv"][1]).end)
         return launches_of(words(source, given["argv"][1]), context)
-    node = value if yaml.scalar(value) is not None else given["cmd"][1] if "cmd" in given else None
+    node = value if yaml.scalar(value) is not None else yaml.field(given, "cmd")
     if node is None:
         return []
     written = _filled(source, node)
@@ -225,8 +219,7 @@ def _container(source: Source, name: str, fields: Entries) -> list[Launch]:
     site = Span(source, yaml.start(given[-1][0]), yaml.span(source, given[-1][1]).end)
     settings = {}
     for key, setting in _SETTINGS.items():
-        value = optional(source, fields, key)
-        if value is not None:
+        if (value := optional(source, fields, key)) is not None:
             settings[setting] = value
     env = variables(source, fields, "env")
     image = images.identify(named)
@@ -261,7 +254,7 @@ def _filled(source: Source, node: Node) -> TracedText:
 
 
 def _words(source: Source, fields: Entries, key: str) -> list[Word] | None:
-    if key in fields and yaml.scalar(fields[key][1]) is not None:
+    if yaml.scalar(yaml.field(fields, key)) is not None:
         return _summed(verbatim(source, fields[key][1])) or split(_filled(source, fields[key][1]))
     return words(source, fields[key][1]) if key in fields and yaml.items(fields[key][1]) is not None else None
 

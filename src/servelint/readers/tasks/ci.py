@@ -21,7 +21,6 @@ from servelint.readers.tasks import (
     run,
     scalars,
     script,
-    section,
     tell_apart,
     variables,
     verbatim,
@@ -31,7 +30,7 @@ from servelint.readers.tasks import (
 from servelint.syntax import yaml
 from servelint.syntax.interpolation import interpolate
 from servelint.syntax.shell.words import split
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 
 GITHUB = Format(
     "github",
@@ -87,9 +86,8 @@ def _variables(source: Source, fields: Entries, outer: Environment) -> Environme
     return found
 
 
-def is_github(source: Source, document: Node) -> bool:
+def is_github(_source: Source, document: Node) -> bool:
     """Whether a document is a workflow or a composite action."""
-    del source
     fields = yaml.entries(document)
     if "steps" in section(fields, "runs"):
         return True
@@ -117,8 +115,7 @@ def _workflow(source: Source, document: Node, files: Files | None) -> list[Launc
     for name, (_, node) in section(fields, "jobs").items():
         job = yaml.entries(node)
         env = {**outer, **_variables(source, job, outer)}
-        inside = section(job, "container")
-        env.update(variables(source, inside, "env"))
+        env.update(variables(source, section(job, "container"), "env"))
         image, container = _container(source, job)
         for service, (_, inner) in section(job, "services").items():
             found += _github_service(source, f"jobs.{name}.services.{service}", yaml.entries(inner))
@@ -209,7 +206,7 @@ def _script(source: Source, step: Entries) -> Node | None:
     if uses is None or uses.flat.startswith("actions/"):  # actions/github-script runs JavaScript
         return None
     given = section(step, "with")
-    return next((given[name][1] for name in _SCRIPTS if name in given and yaml.scalar(given[name][1]) is not None), None)
+    return next((given[name][1] for name in _SCRIPTS if yaml.scalar(yaml.field(given, name)) is not None), None)
 
 
 def _container_of(
@@ -326,7 +323,7 @@ def _of_job(
         if named is not None:
             named = interpolate(named, lookup)
             image, container = images.identify(named), Container(named, open=True)
-    before = fields["before_script"][1] if "before_script" in fields else None
+    before = yaml.field(fields, "before_script")
     context = CommandContext(source, name, None, env, container, image.claims, open_env=open_env)
     context.files, context.given = files, _known(env)
     found += run(script(source, before, fields["script"][1]), context, {})

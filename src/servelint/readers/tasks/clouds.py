@@ -13,10 +13,10 @@ from servelint.readers.commands import launches
 from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
-from servelint.readers.tasks import Claims, Environment, each, optional, run, scalars, script, section, text, variables, words
+from servelint.readers.tasks import Claims, Environment, each, optional, run, scalars, script, text, variables, words
 from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 
 SKYPILOT = Format(
     "skypilot",
@@ -69,11 +69,10 @@ _VENDORS = frozenset(("amd", "google", "intel", "nvidia", "tenstorrent"))
 # -- SkyPilot
 
 
-def is_sky(source: Source, document: Node) -> bool:
+def is_sky(_source: Source, document: Node) -> bool:
     """Whether a document is a SkyPilot task."""
-    del source
     fields = yaml.entries(document)
-    scalar = "run" in fields and yaml.scalar(fields["run"][1]) is not None
+    scalar = yaml.scalar(yaml.field(fields, "run")) is not None
     return scalar and not _SKY.isdisjoint(fields) and "jobs" not in fields
 
 
@@ -129,8 +128,7 @@ def _accelerators(source: Source, wanted: Entries) -> tuple[TracedText | None, i
         [(key, value)] = fields.values()
         count = yaml.scalar(value)
         return text(source, key), int(count) if count is not None and is_whole(count) else None
-    listed = yaml.items(node)
-    if listed is not None:
+    if (listed := yaml.items(node)) is not None:
         if len(listed) != 1:
             return None, None
         node = listed[0]
@@ -149,7 +147,7 @@ def _accelerators(source: Source, wanted: Entries) -> tuple[TracedText | None, i
 def is_dstack(source: Source, document: Node) -> bool:
     """Whether a document is a run configuration of dstack."""
     fields = yaml.entries(document)
-    kind = yaml.scalar(fields["type"][1]) if "type" in fields else None
+    kind = yaml.scalar(yaml.field(fields, "type"))
     named = source.path.endswith((".dstack.yml", ".dstack.yaml"))
     own = not {"commands", "entrypoint", "init"}.isdisjoint(fields) or "replicas" in fields
     return (
@@ -175,8 +173,7 @@ def _of_run(source: Source, name: str, fields: Entries, outer: Environment | Non
     image = identified(named)
     machine = _machine(named, *_gpu(source, section(fields, "resources")))
     context = CommandContext(source, name, None, env, machine, image.claims)
-    entrypoint = optional(source, fields, "entrypoint")
-    if entrypoint is not None:
+    if (entrypoint := optional(source, fields, "entrypoint")) is not None:
         argv: list[Word] = [*split(entrypoint), *(words(source, fields["commands"][1]) if "commands" in fields else [])]
         ends = [fields[key] for key in ("entrypoint", "commands") if key in fields]
         context.site = Span(source, yaml.start(ends[0][0]), max(yaml.span(source, value).end for _, value in ends))
@@ -192,8 +189,7 @@ def _of_run(source: Source, name: str, fields: Entries, outer: Environment | Non
 
 def _gpu(source: Source, wanted: Entries) -> tuple[TracedText | None, int | None]:
     """`H100:8`, `A100:80GB:2`, `nvidia:B200:8`, `{name: H100, count: 8}`; one GPU where no number is given."""
-    fields = section(wanted, "gpu")
-    if fields:
+    if fields := section(wanted, "gpu"):
         name, count = optional(source, fields, "name"), optional(source, fields, "count")
         number = 1 if count is None else int(count.flat) if is_whole(count.flat) else None
         return (name if name is not None and name.known else None), number
@@ -220,11 +216,11 @@ _WORKERS = ("prefill", "decode", "aggregated")
 _BACKENDS = {one.platforms["srt-slurm"]: one for one in ENGINES.values() if "srt-slurm" in one.platforms}
 """Backends whose options are those of a worker's command -> their engines."""
 _NOT_PASSED = frozenset(("connector", "model-path", "model_path", "nccl-port", "nccl_port"))
+_OFF = ("false", "False", "FALSE")
 
 
-def is_recipe(source: Source, document: Node) -> bool:
+def is_recipe(_source: Source, document: Node) -> bool:
     """Whether a document is a recipe of srt-slurm."""
-    del source
     fields = yaml.entries(document)
     backend = section(fields, "backend")
     named = (f"{one}_config" in backend for one in _BACKENDS)
@@ -246,7 +242,9 @@ def _recipe(source: Source, document: Node) -> list[Launch]:
             given = section(section(backend, f"{engine}_config"), worker)
             if not given:
                 continue
-            passed = {name: pair for name, pair in given.items() if name not in _NOT_PASSED and not _is_off(pair[1])}
+            passed = {
+                name: pair for name, pair in given.items() if name not in _NOT_PASSED and yaml.scalar(pair[1]) not in _OFF
+            }
             argv = [Word(TracedText.of(one)) for one in ("python3", "-m", f"dynamo.{engine}", f"--{record.model_option}")]
             argv += [Word(own, path.span()), *of_mapping(source, passed)]
             if worker != "aggregated" and record.roles[0] == "disaggregation-mode" and record.roles[0] not in given:
@@ -262,16 +260,11 @@ def _recipe(source: Source, document: Node) -> list[Launch]:
     return found
 
 
-def _is_off(node: Node) -> bool:
-    return yaml.scalar(node) in ("false", "False", "FALSE")
-
-
 # -- Akash: https://github.com/akash-network/provider/blob/main/cluster/kube/builder/workload.go
 
 
-def is_sdl(source: Source, document: Node) -> bool:
+def is_sdl(_source: Source, document: Node) -> bool:
     """Whether a document is a deployment of Akash: services, and the profiles by which they are deployed."""
-    del source
     fields = yaml.entries(document)
     return {"services", "profiles", "deployment"} <= fields.keys() and "compute" in section(fields, "profiles")
 
@@ -317,7 +310,7 @@ def _sdl(source: Source, document: Node) -> list[Launch]:
 
 def _given(source: Source, fields: Entries, key: str) -> list[Word]:
     """The words of a list, or of a text; none where the key is missing."""
-    node = fields[key][1] if key in fields else None
+    node = yaml.field(fields, key)
     if node is None:
         return []
     return split(text(source, node)) if yaml.scalar(node) is not None else words(source, node)

@@ -27,7 +27,6 @@ from servelint.readers.tasks import (
     run,
     scalars,
     script,
-    section,
     text,
     verbatim,
     words,
@@ -35,7 +34,7 @@ from servelint.readers.tasks import (
 from servelint.syntax import yaml
 from servelint.syntax.placeholders import substituted
 from servelint.syntax.shell.words import split
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 
 FORMAT = Format(
     "yaml",
@@ -101,7 +100,7 @@ def _is_rule(fields: Entries) -> bool:
     """Whether a document is a rule file, or a table of rules: what it shows is wrong on purpose, and is not started."""
     if {"columns", "each", "rows"} <= set(fields):
         return True
-    examples = yaml.entries(fields["examples"][1]) if "examples" in fields else {}
+    examples = section(fields, "examples")
     return bool(examples) and set(examples) <= {"bad", "good"}
 
 

@@ -17,10 +17,10 @@ from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
-from servelint.readers.tasks import each, optional, run, section, variables, verbatim
+from servelint.readers.tasks import each, optional, run, variables, verbatim
 from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
-from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml import Entries, Node, section
 
 LLAMA_SWAP = Format(
     "llama-swap",
@@ -94,9 +94,8 @@ _FILLED = re.compile(r"\{\{|\{%|<%")
 """What another program fills in before llama-swap reads the file."""
 
 
-def is_llama_swap(source: Source, document: Node) -> bool:
+def is_llama_swap(_source: Source, document: Node) -> bool:
     """Whether a document lists models with a `cmd` each."""
-    del source
     models = [yaml.entries(node) for _, node in section(yaml.entries(document), "models").values()]
     return bool(models) and all("cmd" in model for model in models if model) and any(models)
 
@@ -133,7 +132,7 @@ def _models(source: Source, document: Node, neighbours: Neighbours) -> list[Laun
             started = [context.launch(_ENGINE, words, site)]
         if not started:
             _note_script(source, name, words, neighbours)
-        for _, text in [model[one] for one in _WITH_MACROS if one in model and yaml.scalar(model[one][1]) is not None]:
+        for _, text in [model[one] for one in _WITH_MACROS if yaml.scalar(yaml.field(model, one)) is not None]:
             _replaced(verbatim(source, text), macros, missing)
         for launch in started:
             launch.mishaps = [*launch.mishaps, *missing] if "$${" not in source.text else launch.mishaps
@@ -150,8 +149,7 @@ def _script(neighbours: Neighbours, path: TracedText) -> OpenedFile | None:
     if not path.known or not name.endswith(_SCRIPTS):
         return None
     for one in (flat, name, f"scripts/{name}") if not flat.startswith(("/", "~")) else (name, f"scripts/{name}"):
-        found = neighbours.read(one)
-        if found is not None:
+        if (found := neighbours.read(one)) is not None:
             return OpenedFile(TracedText.at(found, 0, len(found.text)), one, False, neighbours.read)
     return None
 
@@ -244,7 +242,7 @@ def _refused(source: Source, fields: Entries) -> Iterator[Mishap]:
             placed.setdefault(alias, item)
     if "matrix" not in fields:
         yield from _twice(source, section(fields, "groups"))
-    router = _at(fields, "routing", "router")
+    router = section(fields, "routing", "router")
     if section(fields, "groups") and "matrix" in fields and yaml.together(source, fields["groups"][0], fields["matrix"][0]):
         yield Mishap("swap-both", yaml.span(source, fields["matrix"][0]), "matrix", "groups")
     for name in ("groups", "matrix"):
@@ -270,7 +268,7 @@ def _twice(source: Source, groups: Entries) -> Iterator[Mishap]:
 
 def _portless(model: Entries, macros: Entries) -> bool:
     """Whether the address of a model has the port that llama-swap chooses, and its command has not."""
-    proxy = yaml.scalar(model["proxy"][1]) if "proxy" in model else None
+    proxy = yaml.scalar(yaml.field(model, "proxy"))
     command = yaml.scalar(model["cmd"][1])
     if command is None or ("proxy" in model and not yaml.is_null(model["proxy"][1]) and "${PORT}" not in (proxy or "")):
         return False
@@ -285,7 +283,7 @@ def _has_port(text: str, macros: Entries, depth: int = 0) -> bool | None:
         return None
     known: bool | None = False
     for name in {match["name"] for match in _MACRO.finditer(text)} - {"PID", "MODEL_ID"}:
-        value = yaml.scalar(macros[name][1]) if name in macros else None
+        value = yaml.scalar(yaml.field(macros, name))
         inner = _has_port(value, macros, depth + 1) if value is not None else None
         if inner:
             return True
@@ -300,7 +298,7 @@ def _ignored(source: Source, fields: Entries) -> Iterator[Mishap]:
     models = section(fields, "models")
     yield from _unknown(source, fields)
     several = [section(fields, "groups")]
-    several.append(_at(fields, "routing", "router", "settings", "groups"))
+    several.append(section(fields, "routing", "router", "settings", "groups"))
     groups = {name: yaml.entries(node) for one in several for name, (_, node) in one.items()}
     for group in groups.values():
         for name, (key, _) in group.items():
@@ -311,20 +309,13 @@ def _ignored(source: Source, fields: Entries) -> Iterator[Mishap]:
         model = yaml.entries(node)
         for item in (yaml.items(model["aliases"][1]) or []) if "aliases" in model else []:
             known.add(yaml.scalar(item) or "")
-        known.update(_at(model, "filters", "setParamsByID"))
-    preload = _at(fields, "hooks", "on_startup").get("preload")
+        known.update(section(model, "filters", "setParamsByID"))
+    preload = section(fields, "hooks", "on_startup").get("preload")
     for item in (yaml.items(preload[1]) or []) if preload is not None else []:
         name = (yaml.scalar(item) or "").strip()
         if name and "$" not in name and name not in known and "<<" not in fields:
             kind = "swap-preload-group" if name in groups else "swap-preload"
             yield Mishap(kind, yaml.span(source, item), name)
-
-
-def _at(fields: Entries, *names: str) -> Entries:
-    """The mapping at a path of names; empty where it is not one."""
-    for name in names:
-        fields = yaml.entries(fields[name][1]) if name in fields else {}
-    return fields
 
 
 def _windows_words(text: TracedText) -> list[Word]:
@@ -371,9 +362,8 @@ def swapped(command: TracedText, macros: dict[str, TracedText | None]) -> list[W
 _BRACES = re.compile(r"\{\{|\}\}|\{(?P<name>[A-Za-z_][\w.]*)\}")
 
 
-def is_recipe(source: Source, document: Node) -> bool:
+def is_recipe(_source: Source, document: Node) -> bool:
     """Whether a document has a `command` and `defaults` for it."""
-    del source
     fields = yaml.entries(document)
     return (
         "command" in fields
@@ -391,8 +381,7 @@ def _recipe(source: Source, document: Node) -> list[Launch]:
         for name, (_, value) in section(fields, "defaults").items()
         if yaml.scalar(value) is not None
     }
-    model = optional(source, fields, "model")
-    if model is not None:
+    if (model := optional(source, fields, "model")) is not None:
         given.setdefault("model", model)
     named = optional(source, fields, "container", "image")
     image = images.identify(named) if named is not None else None

@@ -197,8 +197,7 @@ def _window(text: str, start: int, end: int) -> tuple[str, int]:
         shift = start - _fit(text[:start][::-1], max(20, _WIDTH - 1 - behind))
     front = "\u2026" if shift else ""
     part = text[shift:]
-    count = _fit(part, _WIDTH - len(front))
-    if count < len(part):
+    if _fit(part, _WIDTH - len(front)) < len(part):
         return front + part[: _fit(part, _WIDTH - len(front) - 1)] + "\u2026", shift
     return front + part, shift
 
@@ -241,8 +240,7 @@ def summary(report: Report, milliseconds: float | None) -> str:
     text = f"found {found} {where}" if found else f"nothing found {where}"
     if report.errors:
         text += f"; {counted(len(report.errors), 'file', 'files')} could not be read"
-    passed = sum(problem.limit for problem in report.notes)
-    if passed:
+    if passed := sum(problem.limit for problem in report.notes):
         text += f"; {counted(passed, 'large file was', 'large files were')} passed over"
     safe = sum(finding.fix is not None and finding.fix.safe for finding in report.findings)
     unsafe = sum(finding.fix is not None and not finding.fix.safe for finding in report.findings)

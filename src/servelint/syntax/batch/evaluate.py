@@ -93,8 +93,7 @@ def _unsure(ours: _Value | None, theirs: _Value | None) -> _Value:
     if ours is None or theirs is None:
         return _Value(name, TracedText((unknown(f"%{name}%", main.extent(), shown),)))
     one, other = _possible(ours.text), _possible(theirs.text)
-    program = _program(one)
-    if program is not None and _program(other) == program:
+    if (program := _program(one)) is not None and _program(other) == program:
         folder = shown[: -len(program)] if shown.lower().endswith(program) else f"%{name}%"
         return _Value(name, TracedText((unknown(f"%{name}%", main.extent(), folder), Piece(program, main.extent()))))
     # one branch adds words, the other none
@@ -572,9 +571,8 @@ class _Walk:
                 return
 
 
-def _forget(name: str, value: str) -> None:
+def _forget(_name: str, _value: str) -> None:
     """Drop what an arithmetic expression assigns inside another one."""
-    del name, value
 
 
 _INTERNAL = frozenset(("set", "setlocal", "endlocal", "goto", "exit", "call", "start", "cmd"))

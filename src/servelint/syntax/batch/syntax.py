@@ -143,8 +143,7 @@ class _Parser:
         items: list[tuple[str, Node]] = []
         operator = ""
         while self.at < len(self.flat):
-            node = self.command()
-            if node is not None:
+            if (node := self.command()) is not None:
                 items.append((operator, node))
             match = _OPERATOR.match(self.flat, self.at)
             if match is None:
@@ -185,8 +184,7 @@ class _Parser:
         items: list[tuple[str, Node]] = []
         while self.at < len(self.flat) and self.flat[self.at] != ")":
             start = self.at
-            node = self.line()
-            if node is not None:
+            if (node := self.line()) is not None:
                 items.append(("&" if items else "", node))
             if (self.at < len(self.flat) and self.flat[self.at] in "\r\n") or self.at == start:
                 self.at += 1
@@ -282,8 +280,7 @@ class _Parser:
         quoted = False
         opened = 0
         while self.at < len(flat):
-            run = (_RUN_IN_QUOTES if quoted else _RUN).match(flat, self.at)
-            if run is not None:
+            if (run := (_RUN_IN_QUOTES if quoted else _RUN).match(flat, self.at)) is not None:
                 self.at = run.end()
                 continue
             char = flat[self.at]

@@ -35,8 +35,7 @@ class Filled:
 
     def place(self, at: int) -> Span | None:
         """The reference whose value covers an offset, or else the character there."""
-        index = bisect_right(self.uses, at, key=_start) - 1
-        if index >= 0 and at < self.uses[index][1]:
+        if (index := bisect_right(self.uses, at, key=_start) - 1) >= 0 and at < self.uses[index][1]:
             return self.uses[index][2]
         return self.text.extent(at, at + 1)
 
@@ -113,8 +112,7 @@ def _changed(value: TracedText, change: str | None, unsure: TracedText) -> Trace
         return value
     if not value.known:
         return unsure
-    part = _PART.match(change)
-    if part is not None:
+    if (part := _PART.match(change)) is not None:
         size = len(value.flat)
         start = int(part.group(1))
         start = max(size + start, 0) if start < 0 else min(start, size)
@@ -182,8 +180,7 @@ def _slashes(text: TracedText, at: int, parts: list[TracedText]) -> int:
     if not text.flat.startswith('"', end):
         parts.append(text.cut(at, end))
         return end
-    half = (end - at) // 2
-    if half:
+    if half := (end - at) // 2:
         parts.append(TracedText.of("\\" * half, text.extent(at, at + 2 * half)))
     if (end - at) % 2:
         parts.append(TracedText.of('"', text.extent(end - 1, end + 1)))

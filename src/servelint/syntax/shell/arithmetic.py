@@ -125,8 +125,7 @@ class _Parser:
         if self.tokens[start : start + 1] and self.tokens[start][0] == "name":
             name = self.tokens[start][1]
             self.at += 1
-            operator = self.take(*_ASSIGNMENTS)
-            if operator is not None:
+            if (operator := self.take(*_ASSIGNMENTS)) is not None:
                 value = self.assignment()
                 if operator != "=":
                     value = _apply(operator[:-1], self.value(name), value)
@@ -183,8 +182,7 @@ class _Parser:
                 return _number(self.tokens[self.at - 1][1])
             name = self.name()
             value = self.value(name)
-            step = self.take("++", "--")
-            if step is not None:
+            if (step := self.take("++", "--")) is not None:
                 self.store(name, value + (1 if step == "++" else -1))
             return value
         finally:

@@ -102,16 +102,14 @@ class _Blocks:
                 if whole and flat.startswith(whole, start):
                     self.at, start = start + len(whole), -1
                     continue
-            blank = _BLANK.match(flat, self.at)
-            if blank is not None:
+            if (blank := _BLANK.match(flat, self.at)) is not None:
                 self.at = blank.end()
                 continue
             top = self.open[-1] if self.open else None
             if top is not None and top.kind == "case" and top.state == "pattern" and flat[self.at] not in "\n#":
                 self.pattern(top)
                 continue
-            wrong = self.token(flat[self.at])
-            if wrong is not None:
+            if (wrong := self.token(flat[self.at])) is not None:
                 return wrong
         if self.waiting:
             raise _GiveUpError

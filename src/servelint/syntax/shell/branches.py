@@ -251,8 +251,7 @@ class World:
         fact = (self.subject(text, shell), "is", "")
         if status.certain:
             return status
-        known = self.facts.holds(fact)
-        if known is not None:
+        if (known := self.facts.holds(fact)) is not None:
             return Status(known)
         return Status(status.value, status.likely, status.assumed, (*status.yes, fact), (*status.no, _denied(fact)))
 

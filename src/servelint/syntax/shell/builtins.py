@@ -49,8 +49,7 @@ def run(
             text = commands.printed(shell, words, here)
             shell.printed.texts.append(text if text is not None else TracedText((unknown("$(" + name + ")", site),)))
         return SUCCESS
-    handler = _HANDLERS.get(name)
-    if handler is not None:
+    if (handler := _HANDLERS.get(name)) is not None:
         return shell.call_with(inline, partial(handler, shell, words)) if inline and name == "eval" else handler(shell, words)
     if name == "exec":
         return _exec(shell, words[1:], inline, site, here)
@@ -157,8 +156,7 @@ def _source(shell: Evaluator, words: list[Word]) -> Status:
     if len(words) < 2:
         return UNSURE
     key = shell.key(words[1].text)
-    text = shell.state.files.read(key)
-    if text is not None and key is not None and text.known:
+    if (text := shell.state.files.read(key)) is not None and key is not None and text.known:
         return shell.run_file(key, text, words[2:] or None)
     # what another file sets is unknown to servelint; a virtual environment's own script sets nothing that an engine reads
     if not words[1].shown.endswith("/activate"):
@@ -318,8 +316,7 @@ def matches(subject: TracedText, items: list[TracedText], shell: Evaluator, writ
     for status in statuses:
         if status.value:
             return status
-    undecided = [status for status in statuses if status.value is None]
-    if undecided:
+    if undecided := [status for status in statuses if status.value is None]:
         return Status(None, any(status.likely for status in undecided))
     return Status(False, assumed=any(status.assumed for status in statuses))
 

@@ -65,8 +65,7 @@ class _Parser:
         self.at = 0
 
     def take(self, *tokens: str) -> bool:
-        match = _TOKEN.match(self.flat, self.at)
-        if match is not None and match.group(1) in tokens:
+        if (match := _TOKEN.match(self.flat, self.at)) is not None and match.group(1) in tokens:
             self.at = match.end()
             return True
         return False

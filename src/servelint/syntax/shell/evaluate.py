@@ -799,8 +799,7 @@ class Evaluator:
                     self.input = around
                 self.sites.pop()
                 return status
-            done = builtins.run(self, name, words, inline, site, here)
-            if done is not None:
+            if (done := builtins.run(self, name, words, inline, site, here)) is not None:
                 return done
         if self.printed is not None:
             printed = commands.printed(self, words, here)
@@ -889,8 +888,7 @@ class Evaluator:
         env.update(inline)
         spend(20 * len(env))
         self.steps += _STEPS_A_COMMAND + len(env) // _VARIABLES_A_STEP
-        installed = self.found(Invocation(words, env, site, self, here))
-        if installed:
+        if installed := self.found(Invocation(words, env, site, self, here)):
             self.state.installed = {**self.state.installed, **installed}
 
     # -- variables, as expansions and arithmetic ask for them
@@ -908,8 +906,7 @@ class Evaluator:
         elif isinstance(value, TracedText) and (len(value.flat) > _LENGTH_AT_MOST or name in state.typed):
             value = TracedText((unknown("${" + name + "}", value.span()),))
         state.variables[name] = value
-        why = self.reads | self.held
-        if why:
+        if why := self.reads | self.held:
             state.depends[name] = why
         elif state.depends:
             state.depends.pop(name, None)
@@ -922,8 +919,7 @@ class Evaluator:
 
     def read_of(self, name: str) -> None:
         """Note that a variable is read."""
-        depends = self.state.depends
-        if depends and name in depends:
+        if (depends := self.state.depends) and name in depends:
             self.reads |= depends[name]
 
     def is_set(self, name: str) -> bool | None:

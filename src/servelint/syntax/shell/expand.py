@@ -52,8 +52,7 @@ class Raw:
         """The words that it expands to; the list must not be changed. most: how many matter, where a value has more of them."""
         if self._words is not None:
             return self._words
-        flat = self.text.flat
-        if "{" in flat and self._braced is None:
+        if "{" in self.text.flat and self._braced is None:
             self._braced = [Raw(part) for part in _braced(self.text) if part is not self.text]
         if self._braced:
             site = self.site

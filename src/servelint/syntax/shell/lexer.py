@@ -62,8 +62,7 @@ def command(flat: str, at: int) -> Command:
         if blank:
             at = blank.end()
             continue
-        redirection = _REDIRECTION.match(flat, at)
-        if redirection:
+        if redirection := _REDIRECTION.match(flat, at):
             blank = _BLANK.match(flat, redirection.end())
             start = blank.end() if blank else redirection.end()
             at = word_end(flat, start)
@@ -129,8 +128,7 @@ def word_end(flat: str, at: int) -> int:
     An offset past the end of the text if a quote or a bracket in it is never closed.
     """
     while at < len(flat):
-        run = _RUN.match(flat, at)
-        if run:
+        if run := _RUN.match(flat, at):
             at = run.end()
             continue
         char = flat[at]

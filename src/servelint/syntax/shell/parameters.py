@@ -132,8 +132,7 @@ def literal(pattern: Pattern) -> str | None:
 
 def matches(pattern: Pattern, text: str) -> bool:
     """Whether a pattern matches a whole text."""
-    exact = literal(pattern)
-    if exact is not None:
+    if (exact := literal(pattern)) is not None:
         return exact == text
     if None not in pattern:
         return len(pattern) == len(text) and any(length == len(text) for length in _matching_prefixes(pattern, text))
@@ -152,8 +151,7 @@ def _matching_suffixes(pattern: Pattern, text: str) -> Iterator[int]:
 
 def _replace_pattern(pattern: Pattern, text: str, new: str, every: bool) -> str:
     """The text with the longest match at the first place, or at every one, replaced. An empty match replaces nothing."""
-    exact = literal(pattern)
-    if exact:
+    if exact := literal(pattern):
         return text.replace(exact, new, -1 if every else 1)
     done: list[str] = []
     at = 0

@@ -333,8 +333,7 @@ def _adds_secret(main: Value | None, other: Value | None) -> bool:
 def join(main: State, other: State) -> State:
     """The state after a branch that cannot be decided: what differs is unknown, shown as the main branch leaves it."""
     one, two = main.variables, other.variables
-    differing = changed(one, two)
-    for name in differing:
+    for name in changed(one, two):
         ours, theirs = one.get(name), two.get(name)
         if not same(ours, theirs):
             one[name] = _unsure(name, ours, theirs)

@@ -286,10 +286,8 @@ def _shape(flat: str, start: int) -> _Shape:
         end = flat.find("\n", end + 1)
     if end == -1:
         end = len(flat)
-    if end - start < _LINE_AT_MOST:
-        found = _line(flat[start : end + 1])
-        if found is not None:
-            return found
+    if end - start < _LINE_AT_MOST and (found := _line(flat[start : end + 1])) is not None:
+        return found
     return _Shape(flat, start, lexer.command(flat, start))
 
 

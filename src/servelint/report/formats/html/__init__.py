@@ -260,8 +260,7 @@ def _judged(report: Report) -> str:
     """Return how far the launches were judged, and the files that mention an engine without a launch."""
     closing, mentioning = extent.closing(report), extent.mentioning(report)
     shown = f'<p class="meta">{escaped(closing)}</p>' if closing else ""
-    images = "".join([f"<li>{escaped(repr(one))}</li>" for one in extent.unjudged(report)])
-    if images:
+    if images := "".join([f"<li>{escaped(repr(one))}</li>" for one in extent.unjudged(report)]):
         shown += f"<details open><summary>Images that are not judged</summary><ul>{images}</ul></details>"
     if mentioning:
         shown += (

@@ -446,8 +446,7 @@ def memory(plan: MemoryPlan, secrets: tuple[str, ...]) -> str:
 def _room(plan: MemoryPlan) -> str:
     """Return what the KV cache holds, or how much memory is missing."""
     found = []
-    more = sum(max(part.gib.mid, 0.0) for part in plan.parts) - (plan.gpu_gib or 0.0)
-    if more > 0:
+    if (more := sum(max(part.gib.mid, 0.0) for part in plan.parts) - (plan.gpu_gib or 0.0)) > 0:
         found.append(f"{more:.1f} GiB more than the GPU has")
     if plan.kv_tokens is not None and plan.verdict != "refused":
         found.append(f"KV cache of {counted(plan.kv_tokens, 'token', 'tokens')}")

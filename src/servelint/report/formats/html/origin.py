@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from urllib.parse import quote
 
 from servelint.core.source import Span
 from servelint.files.git import checked_out
 from servelint.report.places import relative
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 _PATHS = 5
 """Paths that the head names."""
