@@ -13,7 +13,7 @@ def backend(config: Config) -> Operand:
     """The backend that serves: TurboMind unless --backend says pytorch, or TurboMind does not support the model.
 
     Source: autoget_backend in lmdeploy/archs.py and is_supported in lmdeploy/turbomind/supported_models.py, which is
-    harvested from 0.4.0 on. Before 0.14.0 it looks at the size of the heads too: 128 is supported by every release.
+    harvested from 0.2.5 on. Before 0.14.0 it looks at the size of the heads too: 128 is supported by every release.
     """
     given = config.operand("backend")
     if given.present is not False and given.value != "turbomind":
