@@ -36,6 +36,7 @@ class TGI(Engine):
 
     wheels = ("text_generation_server",)
     harvested_since = "0.8.0"
+    unpinned_since = "2.0.0"  # April 2024
     source_tag = "v{}"
     source_url = "https://github.com/huggingface/text-generation-inference/blob/v{release}/{path}"
     documentation = "https://huggingface.co/docs/text-generation-inference/reference/launcher"
