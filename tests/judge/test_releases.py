@@ -165,7 +165,7 @@ def test_only_releases_that_take_the_options_may_run() -> None:
 
 
 def test_old_releases_are_judged_where_they_are_named() -> None:
-    """The catalog of LMDeploy begins at 0.2.0, and a launch that names no release is judged from 0.6.0 on. Of TGI: 0.8.0, 2.0.0."""
+    """LMDeploy is known from 0.2.0 on, TGI from 0.8.0; a launch that names no release is judged from 0.6.0 and 2.0.0 on."""
     unnamed, _ = possible_releases(launch_in("lmdeploy serve api_server m\n", "run.sh"), Settings())
     assert (known_releases("lmdeploy")[0], unnamed.known[0]) == ("0.2.0", "0.6.0")
     unnamed, _ = possible_releases(launch_in("text-generation-launcher --model-id m\n", "run.sh"), Settings())
