@@ -455,7 +455,8 @@ def test_a_tag_of_two_numbers_is_moved_to_the_newest_release(tag: str, release: 
     [
         ("huggingface-text-generation-inference-cu124.2-3.ubuntu2204.py311", "tgi", "2.3.1"),
         ("gcr.io/huggingface-text-generation-inference-cu121.2-1.ubuntu2204.py310", "tgi", "2.1.1"),
-        ("gcr.io/huggingface-text-generation-inference-cu121.1-4.ubuntu2204.py310", "tgi", None),
+        ("gcr.io/huggingface-text-generation-inference-cu118.0-5.ubuntu2204.py310", "tgi", None),
+        ("gcr.io/huggingface-text-generation-inference-cu121.1-4.ubuntu2204.py310", "tgi", "1.4.5"),
         ("vertex-model-garden/vllm-inference.cu121.0-9.ubuntu2204.py310", "vllm", "0.9.2"),
         ("pytorch-inference-cu121.2-3.ubuntu2204.py310", None, None),
     ],

@@ -257,6 +257,12 @@ def test_a_release_without_the_command(text: str | None) -> None:
         harvested(files)
 
 
+def test_the_list_of_the_first_releases_also_names_what_is_not_supported() -> None:
+    path = "lmdeploy/turbomind/supported_models.py"
+    found, _ = harvested({**FILES, path: "_SUPPORTED_ARCHS = dict(LlamaForCausalLM=True, Qwen2ForCausalLM=False)\n"})
+    assert found["names"]["turbomind-architectures"] == {"LlamaForCausalLM": {}}
+
+
 def test_architectures_that_are_not_listed_are_reported() -> None:
     path = "lmdeploy/turbomind/supported_models.py"
     found, unresolved = harvested({**FILES, path: ""})

@@ -165,9 +165,11 @@ def test_only_releases_that_take_the_options_may_run() -> None:
 
 
 def test_old_releases_are_judged_where_they_are_named() -> None:
-    """The catalog of LMDeploy begins at 0.2.0, and a launch that names no release is judged from 0.6.0 on."""
+    """LMDeploy is known from 0.2.0 on, TGI from 0.8.0; a launch that names no release is judged from 0.6.0 and 2.0.0 on."""
     unnamed, _ = possible_releases(launch_in("lmdeploy serve api_server m\n", "run.sh"), Settings())
     assert (known_releases("lmdeploy")[0], unnamed.known[0]) == ("0.2.0", "0.6.0")
+    unnamed, _ = possible_releases(launch_in("text-generation-launcher --model-id m\n", "run.sh"), Settings())
+    assert (known_releases("tgi")[0], unnamed.known[0]) == ("0.8.0", "2.0.0")
     named = launch_in("docker run --gpus all openmmlab/lmdeploy:v0.5.3 lmdeploy serve api_server m --eager-mode\n", "run.sh")
     assert [one.message for one in judge(named, Settings()) if one.rule == "lmdeploy/option-not-yet"] == [
         "--eager-mode exists from LMDeploy 0.6.2; LMDeploy 0.5.3 refuses it"

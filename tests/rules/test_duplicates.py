@@ -23,6 +23,7 @@ pytestmark = pytest.mark.book
 
 CAUSES = {
     ("container/gated-without-token", "tgi/gemma-3-too-new"): "the token; the release",
+    ("container/gated-without-token", "tgi/gemma-too-new"): "the token; the release",
     ("container/gated-without-token", "tgi/llama-4-too-new"): "the token; the release",
     ("container/gated-without-token", "tgi/mllama-too-new"): "the token; the release",
     ("sglang/deepep-v2-conflicts", "sglang/deepep-v2-prefill-budget"): "another option; the number of tokens",
@@ -50,6 +51,7 @@ CAUSES = {
     ): "an option that is missing; the weights",
     ("llamacpp/memory-does-not-start", "llamacpp/model-too-new"): "the size of the GPU; the release",
     ("lmdeploy/fp8-with-pytorch-before-ada", "lmdeploy/qwen3-too-new"): "the GPU; the release",
+    ("lmdeploy/bfloat16-before-ampere", "lmdeploy/weights-do-not-fit"): "the kind of the GPU; its size",
     ("lmdeploy/qwen3-too-new", "lmdeploy/weights-do-not-fit"): "the release; the size of the GPU",
     ("sglang/decode-radix-needs-nixl", "sglang/decode-radix-with-spec"): "the transfer backend; speculation",
     ("sglang/deepep-before-hopper", "sglang/deepep-experts-format"): "the GPU; the weights",
@@ -71,6 +73,7 @@ CAUSES = {
     ("sglang/memory-does-not-start", "sglang/sparse-attention-without-kernels"): "the size of the GPU; its kind",
     ("sglang/uno-needs-draft-tokens", "sglang/uno-needs-lora-path"): "two options that are missing",
     ("tgi/flash-needs-turing", "tgi/qwen2-5-vl-too-new"): "the GPU; the release",
+    ("tgi/qwen2-too-new", "tgi/weights-do-not-fit"): "the release; the size of the GPU",
     ("trtllm/dynamic-tree-without-top-k", "trtllm/eagle-choices-with-dynamic-tree"): "a key that is missing; one too many",
     ("trtllm/fp8-block-experts-on-sm120", "trtllm/memory-does-not-start"): "the kind of the GPU; its size",
     ("trtllm/mxfp4-experts-before-hopper", "trtllm/weights-do-not-fit"): "the kind of the GPU; its size",

@@ -35,7 +35,8 @@ class TGI(Engine):
     id, name = "tgi", "TGI"
 
     wheels = ("text_generation_server",)
-    harvested_since = "2.0.0"
+    harvested_since = "0.8.0"
+    unpinned_since = "2.0.0"  # April 2024
     source_tag = "v{}"
     source_url = "https://github.com/huggingface/text-generation-inference/blob/v{release}/{path}"
     documentation = "https://huggingface.co/docs/text-generation-inference/reference/launcher"

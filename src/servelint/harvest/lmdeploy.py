@@ -132,13 +132,19 @@ def _architectures(tree: Tree, report: Callable[[str], None]) -> dict[str, dict[
     found: dict[str, dict[str, Any]] = {}
     conditional: set[str] = set()
     for node in ast.parse(tree.read(path) or "").body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == _SUPPORTED and isinstance(node.value, ast.Call):
-            found = {keyword.arg: {} for keyword in node.value.keywords if keyword.arg is not None}
+        named = ast.unparse(node.targets[0]) if isinstance(node, ast.Assign) else ""
+        if named.lstrip("_") == _SUPPORTED and isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            found = {keyword.arg: {} for keyword in node.value.keywords if keyword.arg is not None and not _is_false(keyword)}
         elif isinstance(node, ast.FunctionDef) and node.name == "is_supported":
             conditional = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
     if not found:
         report(f"{path}: {_SUPPORTED} is not known")
     return {name: {"conditional": True} if name in conditional else {} for name in sorted(found)}
+
+
+def _is_false(keyword: ast.keyword) -> bool:
+    """Whether the list of 0.2.4 to 0.3.0 names an architecture to say that it is not supported."""
+    return isinstance(keyword.value, ast.Constant) and keyword.value.value is False
 
 
 def _registers(decorator: ast.expr) -> list[tuple[str, str]]:

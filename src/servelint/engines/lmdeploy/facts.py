@@ -13,7 +13,7 @@ def backend(config: Config) -> Operand:
     """The backend that serves: TurboMind unless --backend says pytorch, or TurboMind does not support the model.
 
     Source: autoget_backend in lmdeploy/archs.py and is_supported in lmdeploy/turbomind/supported_models.py, which is
-    harvested. Before 0.14.0 it looks at the size of the heads too: 128 is supported by every release.
+    harvested from 0.2.5 on. Before 0.14.0 it looks at the size of the heads too: 128 is supported by every release.
     """
     given = config.operand("backend")
     if given.present is not False and given.value != "turbomind":
@@ -24,7 +24,7 @@ def backend(config: Config) -> Operand:
     unread = method is None and config.operand("model.quantization").value != "none"
     elsewhere = device.present is None or (device.present and device.value != "cuda")
     unsure = unread or elsewhere or any(word in image for word in _OTHER_CHIPS) or config.index is None
-    if unsure or not isinstance(architecture.value, str):
+    if unsure or not isinstance(architecture.value, str) or config.names("turbomind-architectures") is None:
         return UNKNOWN
     known = config.named("turbomind-architectures", architecture.value)
     if known is None or not known.here or method == "smooth_quant":
