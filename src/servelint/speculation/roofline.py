@@ -224,8 +224,8 @@ badly: a doubling of the tokens of a step above 8, and the share of prompts, whi
 _NUMBERS = {MTP: (1, 2, 3, 5), EAGLE: (2, 3, 5), BLOCK: (7, 15)}
 """Tokens that recipes draft per step. Where a case does not say how many, each is taken for equally likely."""
 _LINKS = 0.5
-"""How little is known of what GPUs without NVLink add to steps with drafts, as a share of it: a case names neither the slots, nor
-whether they reach each other's memory, without which a message takes 14 us instead of 0.5 (hardware/pcie-bandwidth.md in
+"""How little is known of what GPUs without NVLink add to steps with drafts, as a share of it: a case names neither the slots
+nor whether they reach each other's memory, without which a message takes 14 us instead of 0.5 (hardware/pcie-bandwidth.md in
 local-inference-lab/rtx6kpro)."""
 _SHARES, _HOST_OF_LOOKUP = (0.1, 0.3, 0.5, 0.7, 0.9), 0.15
 """A lookup finds nothing to draft in some steps, and the acceptance length that engines log is of the others alone
