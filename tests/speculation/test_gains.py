@@ -165,10 +165,12 @@ def estimate(mean: float, deviation: float = 0.1, near: list[tuple[float, Measur
 
 def test_the_interval_and_the_chance_of_an_estimate() -> None:
     found = estimate(0.2)
-    assert (found.low, found.mid, found.high) == pytest.approx((math.exp(0.05), math.exp(0.2), math.exp(0.35)))
-    assert found.chance == pytest.approx(0.97725, abs=1e-5)  # the normal distribution at two deviations
+    spread = math.hypot(0.1, 0.12)  # and what no case states
+    half = 1.14 * spread
+    assert (found.low, found.mid, found.high) == pytest.approx((math.exp(0.2 - half), math.exp(0.2), math.exp(0.2 + half)))
+    assert estimate(2 * spread).chance == pytest.approx(0.97725, abs=1e-5)  # the normal distribution at two deviations
     assert estimate(0.0).chance == 0.5
-    assert estimate(-0.1).chance == pytest.approx(0.15866, abs=1e-5)
+    assert estimate(-spread).chance == pytest.approx(0.15866, abs=1e-5)
 
 
 def test_only_four_similar_measurements_are_listed() -> None:
@@ -183,8 +185,8 @@ def test_only_four_similar_measurements_are_listed() -> None:
         ("vllm", "mtp", 2.0, 0.05),
         ("vllm", "mtp", None, math.hypot(0.05, 0.06)),
         ("sglang", "block", None, math.hypot(0.05, 0.15)),
-        ("llama.cpp", "mtp", 2.0, math.hypot(0.05, 0.1)),
-        ("llama.cpp", "block", None, math.hypot(0.05, 0.1, 0.15)),
+        ("llama.cpp", "mtp", 2.0, math.hypot(0.05, 0.15)),
+        ("llama.cpp", "block", None, math.hypot(0.05, 0.15, 0.15)),
         ("of-my-own", "mtp", 2.0, 0.05),
     ],
 )
@@ -192,6 +194,11 @@ def test_how_much_two_measurements_of_one_case_differ(
     engine: str, method: str, accepted: float | None, expected: float
 ) -> None:
     assert noise(Case(engine, method, DENSE, "h100", 2, accepted=accepted)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("gpu", "builds"), [("RTX 3090", 0.15), ("RX 7900 XTX", 0.2), ("Arc Pro B60", 0.2), (None, 0.15)])
+def test_a_case_does_not_say_which_backend_llama_cpp_has(gpu: str | None, builds: float) -> None:
+    assert noise(Case("llama.cpp", "mtp", DENSE, gpu, 2, accepted=2.0)) == pytest.approx(math.hypot(0.05, builds))
 
 
 def test_measurements_of_llama_cpp_say_nothing_about_other_engines() -> None:

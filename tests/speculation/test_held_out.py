@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 import statistics
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from servelint.models.architecture import Architecture, find
-from servelint.speculation.cases import Case
+from servelint.speculation.cases import TOKENS, Case, gpus_of
 from servelint.speculation.gains import Gain, Measurement, gain_of, published
 from servelint.speculation.roofline import prior, steps, traffic_of
 
@@ -26,7 +27,7 @@ def key(row: Measurement) -> tuple[object, ...]:
 
 def test_none_of_them_is_shipped() -> None:
     shipped = {key(row) for row in published()}
-    assert len(ROWS) >= 352
+    assert len(ROWS) >= 388
     assert not [row for row in ROWS if key(row) in shipped]
     assert all(row.source.startswith("https://") for row in ROWS)
 
@@ -39,9 +40,11 @@ def test_the_error_is_small_and_to_both_sides() -> None:
     # AMD and in SGLang, a draft that fills an RTX 5090, a P100, several GB10, a small model on a GPU that is not named
     # 24 of 40 rows: a block drafter whose layers get groups of their own, and lookups
     # 12 of the last 116: block drafters of llama.cpp and DSpark, two loads of 64 requests with 65,536 and 131,072 tokens
-    assert len(FOUND) == len(ROWS) - 72
-    # 0.085 of the last 116, too, which were at 0.122 before anything was changed for them
-    assert statistics.median(map(abs, errors)) < 0.09
+    # 4 more of Laguna-S-2.1 and 9 of the last 36 rows: block drafters of mixtures, of which steps take longer than counted;
+    # long contexts on a Radeon 780M, of which it is not known which backend ran
+    assert len(FOUND) == len(ROWS) - 87
+    # 0.086 without the last 36, which are at 0.163 and were at 0.183 before anything was changed for them
+    assert statistics.median(map(abs, errors)) < 0.092
     assert statistics.median(known) < 0.1
     assert abs(statistics.median(errors)) < 0.02
 
@@ -50,7 +53,7 @@ def test_help_is_told_from_harm() -> None:
     """Those that are missed lose by more than memory and compute explain: SGLang on two GPUs, and llama.cpp for Vulkan.
 
     Of gpt-oss, the plain step takes longer. Of Qwen3.5-122B-A10B in NVFP4, the accepted tokens are not published. Gemma 4 E2B
-    is not in the catalog, and Laguna-S-2.1 verifies 256 tokens on four GPUs without NVLink: both intervals have 1 in them.
+    is not in the catalog; its intervals have 1 in them.
     """
     wrong = [row for row, found in FOUND if abs(row.gain - 1) > 0.08 and (row.gain > 1) != (found.mid > 1)]
     missed = {(row.case.engine, row.case.model) for row in wrong}
@@ -60,15 +63,61 @@ def test_help_is_told_from_harm() -> None:
         ("vllm", "openai/gpt-oss-120b"),
         ("vllm", "nvidia/Qwen3.5-122B-A10B-NVFP4"),
         ("vllm", "google/gemma-4-E2B-it-qat-mobile-ct"),
-        ("vllm", "poolside/Laguna-S-2.1-INT4"),
     }
-    assert len(wrong) <= 9  # of 261; none of the last 116, 12 of 95 before anything was changed for them
+    assert len(wrong) <= 8  # of 279; none of the last 36, also before anything was changed for them
 
 
 def test_intervals_are_no_wider_for_it() -> None:
-    # of the first 157 rows it is 1.633; the others more often come without an acceptance length
-    assert statistics.median(found.high / found.low for _, found in FOUND) < 1.67
-    assert sum(found.low <= row.gain <= found.high for row, found in FOUND) >= 256  # of 280; 95 of 104 of the last 116 rows
+    widths = [found.high / found.low for _, found in FOUND]
+    assert statistics.mean(widths) < 1.73  # 1.746 with the deviation alone, which had 256 of 280 inside
+    assert statistics.median(widths) < 1.72
+    # of 301; 260 of 276 without the last 36 rows, which have 20 of 25 and had 25 of 34 before anything was changed for them
+    assert sum(found.low <= row.gain <= found.high for row, found in FOUND) >= 280
+
+
+def test_what_no_case_states_is_in_each_interval() -> None:
+    """However near a measurement is: the figures of another machine differ more than two runs on one."""
+    row = next(row for row in published() if row.case.gpu == "H20")
+    found = gain_of(row.case)
+    assert found is not None
+    assert found.high / found.low > 1.3
+
+
+def test_gpus_without_nvlink_sum_up_what_each_token_adds() -> None:
+    """Kimi-K2.6 on eight RTX PRO 6000: 137 ms a step of 128 requests with three drafts (local-inference-lab/rtx6kpro)."""
+    row = next(row for row in ROWS if row.case.model == "moonshotai/Kimi-K2.6" and row.case.concurrency == 128)
+    case = row.case
+    assert case.architecture is not None
+    after = steps(case, case.architecture, *case.gpus).after
+    assert 1000 * after == pytest.approx(1000 * 128 * case.length / row.on, rel=0.15)
+    linked = Case("vllm", "eagle", case.model, "8x H100", 3, 128)
+    several, one = (steps(replace(linked, gpu=gpu), case.architecture, *gpus_of(gpu)) for gpu in ("8x H100", "8x RTX PRO 6000"))
+    assert several.linking == 0 < one.linking
+
+
+def test_a_number_of_tokens_that_is_not_given_widens_the_interval() -> None:
+    for method in ("mtp", "eagle", "block"):
+        given, unknown = (prior(Case("vllm", method, "Qwen/Qwen3-8B", "h100", k, accepted=2.0)) for k in (TOKENS[method], None))
+        assert given is not None
+        assert unknown is not None
+        assert unknown.mean == given.mean
+        assert unknown.deviation > given.deviation
+
+
+def test_links_of_gpus_without_nvlink_widen_the_interval() -> None:
+    one, two = (prior(Case("vllm", "mtp", "Qwen/Qwen3.6-27B", gpu, 1, accepted=1.8)) for gpu in ("RTX 3090", "2x RTX 3090"))
+    assert one is not None
+    assert two is not None
+    assert two.deviation > one.deviation
+
+
+def test_block_drafts_of_a_mixture_are_known_less() -> None:
+    mixture, dense = (
+        prior(Case("sglang", "block", model, "H200", 9, accepted=5.3)) for model in ("openai/gpt-oss-120b", "Qwen/Qwen3-8B")
+    )
+    assert mixture is not None
+    assert dense is not None
+    assert mixture.deviation > dense.deviation
 
 
 def test_steps_are_as_long_as_measured() -> None:

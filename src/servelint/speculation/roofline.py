@@ -53,6 +53,12 @@ Qwen3-Coder-30B-A3B (mattbucci, SGLang 0.5.12), DeepSeek-V4-Flash on RTX PRO 600
 gemma-4-31B-it, and on eight RTX PRO 6000 0.08 to 0.12 with GLM-5.1 and Kimi-K2.6 (models/glm5.1_v2.md and models/kimi-k26-v2.md
 in local-inference-lab/rtx6kpro). Without drafts, steps of Qwen3.5-397B-A17B on four take 0.05 to 0.09 ms longer for each of its
 layers."""
+_PCIE = {8: 20e9, 12: 40e9}
+"""Bytes a second that a ring of GPUs without NVLink sums up, by the major version of their capability: 37.6 to 41.7 GB/s of
+messages of 8 MB and more on seven and eight RTX PRO 6000 with PCIe 5.0 (hardware/pcie-bandwidth.md in
+local-inference-lab/rtx6kpro), half of it with PCIe 4.0. Each layer sums up two messages of a hidden state for each token
+(row-parallel outputs of attention and of the MLP), of which each GPU moves 2 (n - 1) / n. With 128 requests and three drafts,
+512 tokens, a step of Kimi-K2.6 on eight takes 77 ms longer than one of 128 tokens, of which this is 29."""
 EXPERTS_OWN = 100e-6
 """What a layer with experts takes beside memory and compute in llama.cpp, instead of LAYER: its graph runs routing, sorting and
 sum as kernels of their own. The plain steps of Qwen3.6-35B-A3B take 0.18 ms longer for each layer on a V100
@@ -177,9 +183,12 @@ takes longer than the memory, and its speed is not known."""
 _OUTSIDE_GRAPHS, _WAITS = 0.2, 0.05
 """What it adds to that deviation if drafts run outside of CUDA graphs: hosts differ. The second is the share of a step that the
 GPU has to wait for the host, so that it counts."""
-_GROUPS, _OTHER_KERNELS = 0.4, 0.55
-"""What a block drafter adds to it: where each layer gets a group of its own, as with the later of a drafter's revisions, and
-where an engine has kernels of its own, of which it is not known what a block of tokens takes."""
+_GROUPS, _OTHER_KERNELS, _EXPERTS_OF_BLOCK = 0.4, 0.55, 0.2
+"""What a block drafter adds to it: where each layer gets a group of its own, as with the later of a drafter's revisions, where
+an engine has kernels of its own, of which it is not known what a block of tokens takes, and where the model is a mixture: of
+gpt-oss-120b on an H200 a step of 4 tokens takes 2.5 times as long as one of a token with 1 to 32 requests, where 1.6 to 1.9 is
+counted (z-lab/gpt-oss-120b-DFlash at huggingface.co), of gemma-4-26B-A4B on an H100 with 16 requests and Laguna-S-2.1 on four
+RTX 3090 with 4 to 32 it takes 1.2 to 1.6 times as long as counted."""
 _COST = {MTP: 0.14, EAGLE: 0.1, BLOCK: 0.06, MEDUSA: 0.08, DRAFT_MODEL: 0.25, LOOKUP: 0.06}
 """The share of a step that a draft token costs, where the model or the GPU is not known."""
 _UNKNOWN_MODEL, _UNKNOWN_GPU, _HOSTS = 0.22, 0.1, 1.5e-3
@@ -212,6 +221,12 @@ in ggml/src/ggml-cuda/common.cuh)."""
 _UNKNOWN_LENGTH, _MANY_TOKENS, _PROMPTS = 0.08, 0.03, 0.4
 """Deviations of what is not known: of the acceptance length by the root of the draft tokens; and of what the arithmetic knows
 badly: a doubling of the tokens of a step above 8, and the share of prompts, which are computed between steps."""
+_NUMBERS = {MTP: (1, 2, 3, 5), EAGLE: (2, 3, 5), BLOCK: (7, 15)}
+"""Tokens that recipes draft per step. Where a case does not say how many, each is taken for equally likely."""
+_LINKS = 0.5
+"""How little is known of what GPUs without NVLink add to steps with drafts, as a share of it: a case names neither the slots
+nor whether they reach each other's memory, without which a message takes 14 us instead of 0.5 (hardware/pcie-bandwidth.md in
+local-inference-lab/rtx6kpro)."""
 _SHARES, _HOST_OF_LOOKUP = (0.1, 0.3, 0.5, 0.7, 0.9), 0.15
 """A lookup finds nothing to draft in some steps, and the acceptance length that engines log is of the others alone
 (make_spec_decoding_stats in vllm-0.28.0 vllm/v1/core/sched/scheduler.py): any share of the steps is taken for equally likely.
@@ -335,6 +350,7 @@ class Steps:
         length: the acceptance length in tokens.
         waits: what of a step with drafts the GPU waits for launches of the host.
         unsplit: what of a step with drafts goes to attention that is not split along the context.
+        linking: what of it goes to GPUs without NVLink that wait for each other, because of drafts.
     """
 
     before: float
@@ -344,6 +360,7 @@ class Steps:
     length: float
     waits: float = 0.0
     unsplit: float = 0.0
+    linking: float = 0.0
 
     @property
     def gain(self) -> float:
@@ -383,6 +400,7 @@ def steps(
 
     experts = model.experts.layers if model.experts is not None else 0
     unlinked = gpu is not None and count > 1 and _unlinked(gpu)
+    summed = _summed(model, gpu, count) if gpu is not None and unlinked else 0.0
     layers = fixed * model.layers
     if _triton_fp4(model, gpu):
         layers += TRITON_FP4 * experts
@@ -403,7 +421,7 @@ def steps(
         memory = (facts.read(requests, tokens) + requests * facts.cached(case.context, tokens)) / delivered
         more = requests * tokens - 1
         unpacked = vector * (more if more < TILE else tiled)
-        return float(memory + multiplied(facts.active * tokens) + unpacked + layers)
+        return float(memory + multiplied(facts.active * tokens) + unpacked + layers + summed * more)
 
     plain, host = ENGINES[case.engine].host_seconds if case.engine in ENGINES else (0.0, 0.0)
     plain = 0.0 if case.method == LOOKUP and _overlaps(case) else plain
@@ -420,17 +438,25 @@ def steps(
     else:
         waits += launched * _pass(case, alone)
     after = verified + passes * one_pass + waits + host + SAMPLING
-    after += UNLINKED * 2 * (count - 1) / count * model.layers if unlinked else 0.0
+    linking = UNLINKED * 2 * (count - 1) / count * model.layers if unlinked else 0.0
+    after += linking
     unsplit = _unsplit(case, model, gpu)
     after += unsplit
     after += facts.groups * (ENGINES[case.engine].group_seconds if case.engine in ENGINES else 0.0)
     prompts = multiplied(facts.active * case.input) if case.input and not case.decoding else 0.0
-    return Steps(step(1) + plain, after, prompts, case.output or 256, 1 + drafting * (case.length - 1), waits, unsplit)
+    length = 1 + drafting * (case.length - 1)
+    return Steps(step(1) + plain, after, prompts, case.output or 256, length, waits, unsplit, linking)
 
 
 def _unlinked(gpu: Gpu) -> bool:
     """Whether several such GPUs have no NVLink between all of them: NVIDIA's dies for graphics, and Intel's cards."""
     return gpu.vendor == "intel" or (gpu.vendor == "nvidia" and (gpu.capability or 0) in _GRAPHICS)
+
+
+def _summed(model: Architecture, gpu: Gpu, count: int) -> float:
+    """Seconds for which GPUs without NVLink sum up one token's hidden states of all layers."""
+    ring = _PCIE.get(int(gpu.capability or 0), _PCIE[8])
+    return 2 * model.layers * _ELEMENT * model.hidden * 2 * (count - 1) / count / ring
 
 
 def _unsplit(case: Case, model: Architecture, gpu: Gpu | None) -> float:
@@ -624,6 +650,11 @@ def prior(case: Case) -> Prior | None:
     if case.architecture is not None:
         found = steps(case, case.architecture, gpu, count)
         unsplit = found.unsplit / found.after
+        deviations.append(_LINKS * found.linking / found.after)
+        if case.tokens is None and case.method in _NUMBERS:
+            several = [replace(case, tokens=number) for number in _NUMBERS[case.method]]
+            gains = [math.log(steps(one, case.architecture, gpu, count).gain) for one in several]
+            deviations.append(pstdev(gains))
         outside = outside and found.waits > _WAITS * found.after
         mean, prompts, after = found.gain, found.on_prompts, found.after
         step = found.before if gpu is not None else 0.0
@@ -722,5 +753,6 @@ def _of_block(case: Case) -> list[float]:
     if engine is None or engine.numbered_builds:
         return [_OTHER_KERNELS]
     model = case.architecture
+    found = [_EXPERTS_OF_BLOCK] if model is not None and model.experts is not None else []
     alone = model is not None and 0 < model.layers <= traffic_of(case, model).groups
-    return [_GROUPS] if engine.group_seconds and alone else []
+    return [*found, _GROUPS] if engine.group_seconds and alone else found
