@@ -46,6 +46,16 @@ def not_listed(config: Config) -> dict[str, str] | None:
     return missing if missing is not None and too_new(config) is None else None
 
 
+def never_listed(config: Config) -> dict[str, str] | None:
+    """An architecture that no known release lists, under one that cannot fall back on Transformers."""
+    family, catalog = config.family, config.catalog
+    if family is None or family.inferred or family.architecture is None or catalog is None or config.index is None:
+        return None
+    if family.architecture in catalog.names("architectures") or _falls_back(config) or _rebuilt(config):
+        return None
+    return {"architecture": family.architecture}
+
+
 def gguf_too_new(config: Config) -> dict[str, str] | None:
     """A build of llama.cpp that is older than the architecture of the model's GGUF file, by models/gguf.json."""
     family = config.family
