@@ -183,8 +183,15 @@ def fp8_latent_cache(config: Config) -> dict[str, str] | None:
 
 
 def latent_backend_counts(config: Config) -> dict[str, str] | None:
-    """Whether the platform looks at the attention backend of a model with latent attention: XPU does from 0.32 on."""
-    return {} if config.operand("gpu.vendor").value != "intel" or config.at_least("0.32.0") else None
+    """Whether the platform looks at the attention backend of a model with latent attention: XPU does from 0.32 on.
+
+    With sparse attention XPU takes a backend of its own, whatever is asked for: get_attn_backend_cls in
+    vllm/platforms/xpu.py (vllm-0.33.0).
+    """
+    if config.operand("gpu.vendor").value != "intel":
+        return {}
+    dense = config.operand("model.architecture").value in ("DeepseekV2ForCausalLM", "DeepseekV3ForCausalLM")
+    return {} if dense and config.at_least("0.32.0") else None
 
 
 def plain_weights(config: Config) -> dict[str, str] | None:

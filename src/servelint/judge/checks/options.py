@@ -426,8 +426,11 @@ def splitting_ops(config: Config) -> dict[str, str] | None:
     """splitting_ops of vLLM without an operator of attention.
 
     Source: _attention_ops and splitting_ops_contain_attention in vllm/config/compilation.py (vllm-0.10.1 to 0.19.1), which
-    CudagraphDispatcher asserts. The table has some operators of each release, not all.
+    CudagraphDispatcher asserts. The table has some operators of each release, not all. XPU has no graphs by default
+    (vllm/platforms/xpu.py).
     """
+    if config.operand("gpu.vendor").value == "intel":
+        return None
     node = config.reading.parsed("compilation-config")
     member = node.members.get("splitting_ops") if node is not None and node.kind == OBJECT else None
     if member is None or member[1].kind != ARRAY or not member[1].items:
