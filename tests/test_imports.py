@@ -154,3 +154,9 @@ def test_a_shell_script_is_what_brings_tree_sitter(tmp_path: Path) -> None:
     modules = needless(every)
     roots = {name.partition(".")[0] for name in modules}
     assert roots == {"tree_sitter", "tree_sitter_bash"}
+
+
+@pytest.mark.parametrize("module", ["calls", "classes", "expressions", "statements"])
+def test_modules_that_call_each_other_are_imported_in_any_order(module: str) -> None:
+    done = subprocess.run([sys.executable, "-c", f"import servelint.harvest.evaluate.{module}"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

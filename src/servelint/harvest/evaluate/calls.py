@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from servelint.harvest.evaluate import classes, expressions, statements
 from servelint.harvest.evaluate.builtin import Scope, convert
-from servelint.harvest.evaluate.expressions import contains
 from servelint.harvest.evaluate.values import (
     MISSING,
     UNKNOWN,
@@ -104,7 +103,11 @@ def _native(program: Program, native: Native, args: list[Any], kwargs: dict[str,
         return UNKNOWN
     args = [_python(program, value, native) for value in args]
     kwargs = {name: _python(program, value, native) for name, value in kwargs.items()}
-    if native.name == "remove" and hasattr(native.call, "__self__") and contains(native.call.__self__, args[0]) is UNKNOWN:
+    if (
+        native.name == "remove"
+        and hasattr(native.call, "__self__")
+        and expressions.contains(native.call.__self__, args[0]) is UNKNOWN
+    ):
         return UNKNOWN
     try:
         return native.call(*args, **kwargs)
