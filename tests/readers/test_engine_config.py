@@ -185,7 +185,8 @@ def _examples(kind: str) -> list[tuple[dict[str, Any], dict[str, Any], str]]:
 def _found(rule: dict[str, Any], example: dict[str, Any], text: str) -> list[Span]:
     """Where the rule's findings start in a file that holds an example."""
     source, _ = unmarked(f"{rule['engine']}.yaml", text + f"# {rule['engine']}\n")
-    settings = Settings(engine_versions={rule["engine"]: str(example["version"])}, profile="audit")
+    versions = {rule["engine"]: str(example["version"])}
+    settings = Settings(engine_versions=versions, profile="audit", gpu=example.get("gpu"), gpu_count=example.get("gpus"))
     return [one.span for one in check_launches(source, read(source).launches, settings) if one.rule == rule["id"]]
 
 
