@@ -139,6 +139,11 @@ class TestRefusals:
             assert numbers == [blocks], source
         if requests is not None:
             assert found.concurrency(blocks, length) == pytest.approx(requests, abs=0.005), source
+        if gib is None and tokens is None:  # no other number of blocks gives as many requests
+            numbers = [
+                count for count in range(1, 2 * blocks) if abs(found.concurrency(count, length) - (requests or 0)) <= 0.005
+            ]
+            assert numbers == [blocks], source
 
     def test_the_blocks_between_two_refusals(self) -> None:
         """213 blocks with 0.725 of an RTX 5090 of 32,607 MiB, and 146 with 0.70 (Nemotron 3 Nano in NVFP4, NIM 2.0.12).
